@@ -60,10 +60,16 @@ wheels *options:
 fuzz seconds="300":
     just _fuzz csv seeds/csv csv.dict 6000 {{seconds}}
     just _fuzz run_file seeds/run_file run_file.dict 6000 {{seconds}}
-    just _fuzz callgrind ../crates/deadheat-format/tests/golden/callgrind callgrind.dict 4000 {{seconds}}
+    just _fuzz callgrind ../crates/deadheat-explain/tests/golden/callgrind callgrind.dict 4000 {{seconds}}
     just _fuzz compat seeds/compat compat.dict 6000 {{seconds}}
     just _fuzz saved_criterion seeds/saved_criterion saved.dict 4000 {{seconds}}
     just _fuzz saved_pytest_benchmark 'seeds/saved_pytest_benchmark ../crates/deadheat-format/tests/golden/saved/pytest_benchmark' saved.dict 12000 {{seconds}}
+    just _fuzz rules seeds/rules run_file.dict 4000 {{seconds}}
+    just _fuzz pack seeds/pack run_file.dict 8000 {{seconds}}
+    just _fuzz plan seeds/plan run_file.dict 6000 {{seconds}}
+    just _fuzz bisect_record seeds/bisect_record run_file.dict 6000 {{seconds}}
+    just _fuzz history_index '' run_file.dict 600 {{seconds}}
+    just _fuzz worker_messages seeds/worker_messages run_file.dict 1000 {{seconds}}
     for tool in benchmark_dotnet go google_benchmark hyperfine jmh nvbench pyperf triton; do \
         just _fuzz saved_$tool ../crates/deadheat-format/tests/golden/saved/$tool saved.dict 12000 {{seconds}} || exit 1; \
     done
@@ -80,17 +86,17 @@ deny:
 dist:
     .ci/dist
 
-# What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds, saved results, and reports
-validate: validate-commands validate-functions validate-gate validate-placement validate-builds validate-saved validate-reports
+# What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds, and reports
+validate: validate-commands validate-functions validate-gate validate-placement validate-builds validate-reports
 
 # Every table that sets deadheat beside its peers, one after the other: half a day on a machine that does nothing else; each goes on where it stopped
-tables: validate-cost validate-log-normal validate-paired-article validate-compare-py validate-peers validate-python validate-bench-diff
+tables: validate-cost validate-paired-article validate-compare-py validate-peers validate-python validate-bench-diff
 
-# Races of commands beside hyperfine, for 1 % of 20 ms, and against themselves: some fifteen minutes; `just validate-commands --only "20 ms" --races 10` asks a part of it
+# Races of commands, for 1 % of 20 ms, and against themselves: some ten minutes; `just validate-commands --only "20 ms" --races 10` asks a part of it
 validate-commands *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin commands -- {{options}}
 
-# Races of commands side by side on one core, next to turns, kept in validation/data/: some hours of a quiet machine, in as many sittings as you like (`--only aa`, `power`, `size`, `bias`, `pass` or `peers`, `--minutes N`); `--page` only writes the page, `--quick` only tries it
+# Races of commands side by side on one core, next to turns, kept in validation/data/: some hours of a quiet machine, in as many sittings as you like (`--only aa`, `power`, `size`, `bias` or `pass`, `--minutes N`); `--page` only writes the page, `--quick` only tries it
 validate-side-by-side *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin side_by_side -- {{options}}
 
@@ -114,9 +120,9 @@ validate-bisect *options:
 validate-history *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin history -- {{options}}
 
-# What else the machine tells of a sample, and what that is worth; the noise of 20 ms; a difference of 0.01 %: some eight minutes; `--only explained`, `spectrum` or `hundredth`, `--races N`; `--quick` only tries it
-validate-covariates *options:
-    cargo run --release --manifest-path validation/Cargo.toml --bin covariates -- {{options}}
+# A difference of 0.01%, and none: some two minutes; `just validate-hundredth --races N`; `--quick` only tries it
+validate-hundredth *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin hundredth -- {{options}}
 
 # Races on neutral links, every bar of theirs: some three minutes (gcc, clang, lld); `just validate-placement --quick` only tries it
 validate-placement *options:
@@ -126,7 +132,7 @@ validate-placement *options:
 validate-google-suites *words:
     cargo run --release --manifest-path validation/Cargo.toml --bin google_suites -- {{words}}
 
-# Races of two builds, every bar of theirs: some twenty minutes (gcc, g++, lld, git, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-builds --quick` only tries it, `--only "20 ms"` asks a part of it
+# Races of two builds, every bar of theirs: some fifteen minutes (gcc, lld, git); `just validate-builds --quick` only tries it, `--only "20 ms"` asks a part of it
 validate-builds *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}
 
@@ -141,10 +147,6 @@ validate-cost *options:
 # Google Benchmark executables beside compare.py, kept in validation/data/: some hour, in as many sittings as one likes by `--minutes N` (g++, lld, Google Benchmark, libbenchmark-tools, scipy); `--page` only writes the page, `--quick` only tries it
 validate-compare-py *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin compare_py -- {{options}}
-
-# Saved results side by side, every bar of theirs, next to compare.py: some twelve minutes (g++, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-saved --quick` only tries it
-validate-saved *options:
-    cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}
 
 # Suites of criterion's that others wrote, with one line changed and with none, beside criterion: some hours (git, the network); `just validate-suites --quick` only tries it, `--only itoa` asks a part of it
 validate-suites *options:
@@ -167,9 +169,13 @@ validate-gpu *options:
 validate-bench-diff *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin bench_diff -- {{options}}
 
-# Kills, full disks, damaged files and lying workers, at random against the finished program: some ten minutes (python3; g++ and Google Benchmark where they are there); `just attack --quick` only tries it
+# Fifteen classes of hostile files, repositories and command lines, kills, full disks, damaged files and lying workers, drawn from a seed: some ten minutes (git, python3; g++ and Google Benchmark if they are installed); `just attack --quick` only tries it, `--seed N --only TEXT --case N` repeats a finding
 attack *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin attack -- {{options}}
+
+# CPU time of reading files of every kind, and of the same ten times as large, which may take twenty times as long: some five minutes (`cargo build --release` before); `just readers --only asv` asks a part of it
+readers *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin readers -- {{options}}
 
 # The workflows of the manual with this action, executed here without a container: green, then red, on one runner and on three (go install github.com/nektos/act@latest; curl, jq, make, python3)
 action:
@@ -194,10 +200,6 @@ screenshots:
 # The article on paired benchmarking, beside tango and criterion: some half an hour, in as many sittings as one likes (`--minutes N`; lld, valgrind); `--quick` only tries it
 validate-paired-article *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin paired_article -- {{options}}
-
-# The article on log-normal timings: some ten minutes, in as many sittings as one likes (`--minutes N`); `--quick` only tries it
-validate-log-normal *options:
-    cargo run --release --manifest-path validation/Cargo.toml --bin log_normal -- {{options}}
 
 # Whole programs from start to exit, beside those of an earlier commit (`--old ../before`, a worktree of it): some ten minutes (hyperfine, lld); `just validate-speed --quick` only tries it
 validate-speed *options:

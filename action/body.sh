@@ -15,10 +15,13 @@ commit() {
 }
 base=$(commit base)
 head=$(commit head)
+# A command line that deadheat refuses has the same exit code as a gate that could judge nothing.
+[ "$code" != 2 ] || [ -s "$FOLDER/report.md" ] || code='2, a usage error'
 case $code in
     0) title="✔ deadheat: $NAME" ;;
     1) title="✘ deadheat: $NAME" ;;
     3) title="⚠ deadheat: $NAME, a contender failed" ;;
+    2) title="✘ deadheat: $NAME, the gate could judge no benchmark" ;;
     *) title="⚠ deadheat: $NAME, no race (exit code $code)" ;;
 esac
 

@@ -35,7 +35,7 @@ fi
 if [ -n "$SHARD" ]; then
     if ! [[ $SHARD =~ ^([1-9][0-9]{0,4})/([1-9][0-9]{0,4})$ ]] ||
         [ "${BASH_REMATCH[1]}" -gt "${BASH_REMATCH[2]}" ]; then
-        fail "shard: '$SHARD' is no part of a race; write it as 2/4"
+        fail "shard: '$SHARD' does not name a part of a race; write it as 2/4"
     fi
     # What a part found is told by the job that merges it with the others.
     comment=false

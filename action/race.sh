@@ -116,17 +116,18 @@ elif [ -s "$run" ]; then
         --markdown="$FOLDER/report.md" --junit "$FOLDER/junit.xml" >/dev/null || shown=$?
     told=0
     "$DEADHEAT" analyze "$run" "${judging[@]}" --json >"$FOLDER/analysis.json" || told=$?
+    # 2 is a gate that could judge no benchmark, if deadheat wrote its files, and else a usage error.
     case $shown in
-        0 | 1 | 3) page=$FOLDER/index.html markdown=$FOLDER/report.md junit=$FOLDER/junit.xml ;;
-        *) say warning "the run could not be shown: deadheat report exited with code $shown" ;;
+        0 | 1 | 2 | 3) [ ! -s "$FOLDER/index.html" ] || page=$FOLDER/index.html markdown=$FOLDER/report.md junit=$FOLDER/junit.xml ;;
     esac
+    [ -n "$page" ] || say warning "the run could not be shown: deadheat report exited with code $shown"
     case $told in
-        0 | 1 | 3) json=$FOLDER/analysis.json ;;
-        *)
-            rm -f "$FOLDER/analysis.json"
-            say warning "the run could not be analysed: deadheat analyze exited with code $told"
-            ;;
+        0 | 1 | 2 | 3) [ ! -s "$FOLDER/analysis.json" ] || json=$FOLDER/analysis.json ;;
     esac
+    if [ -z "$json" ]; then
+        rm -f "$FOLDER/analysis.json"
+        say warning "the run could not be analysed: deadheat analyze exited with code $told"
+    fi
 else
     run=''
 fi

@@ -1,8 +1,7 @@
 //! What callgrind writes → a profile, set beside itself.
 #![no_main]
 
-use deadheat::parts::analysis::{paired_functions, paired_stacks};
-use deadheat::parts::format::read_callgrind;
+use deadheat_explain::{paired_functions, paired_stacks, read_callgrind};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

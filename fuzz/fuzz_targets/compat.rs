@@ -52,7 +52,9 @@ fuzz_target!(|bytes: &[u8]| {
             colour: true,
         };
         let (mut table, mut dump) = (String::new(), String::new());
-        report.table(&layout, &mut table).expect("texts are written");
+        report
+            .table(&layout, &mut table)
+            .expect("texts are written");
         assert!(table.ends_with('\n'));
         report.dump(&mut dump).expect("texts are written");
         assert!(dump.is_ascii());

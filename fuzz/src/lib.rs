@@ -1,5 +1,6 @@
 //! Laws that must hold for the analysis of any file that could be read, however odd.
 
+pub mod on_disk;
 pub mod saved;
 
 use deadheat::parts::analysis::{Options, analyse};
@@ -41,13 +42,13 @@ fn check(comparison: &Comparison) {
     side(&comparison.baseline);
     comparison.candidate.iter().for_each(side);
     comparison.estimate.iter().for_each(estimate);
-    comparison.own_link.iter().for_each(estimate);
-    if let Some(spreads) = &comparison.spreads {
+    comparison.aspects.own_link.iter().for_each(estimate);
+    if let Some(spreads) = &comparison.aspects.spreads {
         let all = [spreads.placement, spreads.process, Some(spreads.block)];
         let sound = |sd: f64| sd.is_finite() && sd >= 0.0;
         assert!(all.into_iter().flatten().all(sound), "{spreads:?}");
     }
-    for p in [comparison.p_adjusted, comparison.p_sign_flip]
+    for p in [comparison.suite.p_adjusted, comparison.evidence.p_sign_flip]
         .into_iter()
         .flatten()
     {

@@ -198,7 +198,7 @@ def combinations(args: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     chosen: list[dict[str, Any]] = [{}]
     for name, values in args.items():
         if not name.isidentifier():
-            raise UsageError(f"{name!r} is no name of an argument")
+            raise UsageError(f"{name!r} is not an argument name")
         chosen = [{**before, name: value} for before in chosen for value in values]
     return chosen
 
@@ -276,7 +276,7 @@ def added(
     for arguments in combinations(args or {}):
         full = "/".join([name or name_of(function), *map(text_of, arguments.values())])
         if full in benchmarks:
-            raise UsageError(f"there are two benchmarks of the name {full!r}")
+            raise UsageError(f"there are two benchmarks named {full!r}")
         made = Benchmark(full, contenders, arguments=arguments, **options)
         if any((other.gpu is None) != (made.gpu is None) for other in benchmarks.values()):
             raise UsageError(

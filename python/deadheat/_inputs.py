@@ -117,7 +117,7 @@ def bytes_of(value: Any) -> list[int]:
     """Hashes of pieces of a buffer: the whole of a short buffer, else pieces spread evenly."""
     view = memoryview(value)
     if "O" in view.format:
-        raise TypeError("an array of objects is more than its pointers")
+        raise TypeError("an array of objects cannot be compared by its pointers")
     whole = view.cast("B")
     size = MOST_BYTES // PIECES
     step = max(size, len(whole) // PIECES)

@@ -193,7 +193,7 @@ class Examination:
             return
         if benchmark.is_test and found.is_own:
             label = benchmark.label(name)
-            self.notes.append(f"{label} returns {found.what}, of which nothing is computed yet.")
+            self.notes.append(f"{label} returns {found.what}, with nothing computed yet.")
             return
         if benchmark.drain is not None:
             raise Refused(f"cannot be raced: drain leaves {found.what}, with nothing computed")
@@ -210,7 +210,7 @@ class Examination:
         elif "drain" in way_out:
             way_out += "; drain=False times the making of it alone"
         raise Refused(
-            f"returns {found.what}, of which nothing is computed yet{''.join(others)}: {way_out}"
+            f"returns {found.what}, with nothing computed yet{''.join(others)}: {way_out}"
         )
 
     def note_kinds(self) -> None:

@@ -34,7 +34,7 @@ def find_program() -> str:
         looked = ", ".join(dict.fromkeys(folders))
         raise ProgramNotFound(
             f"the program 'deadheat' is neither in {looked} nor on PATH; "
-            "`pip install deadheat` brings it along"
+            "install the package deadheat, which contains it (docs/python.md)"
         )
     return path_found
 

@@ -118,7 +118,7 @@ def refuse_lazy(name: str, output: Any, benchmark: Benchmark) -> None:
     found = lazy(output)
     if found is not None and benchmark.drain is not False:
         raise UsageError(
-            f"{name!r} returns {found.what}, of which nothing is computed yet: {found.way_out}"
+            f"{name!r} returns {found.what}, with nothing computed yet: {found.way_out}"
         )
 
 

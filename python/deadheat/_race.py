@@ -72,7 +72,7 @@ def race(
     if names is None:
         names = names_of(functions["old"], functions["new"])
     if len(set(names)) != 2:
-        raise UsageError(f"two names are needed, and not {names!r}")
+        raise UsageError(f"names must be two names, not {names!r}")
     if input is not None:
         functions["input"] = resolved(input, "input")
     name = name or f"{names[0]} and {names[1]}"

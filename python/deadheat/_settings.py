@@ -125,7 +125,7 @@ def is_path(value: Any) -> bool:
 
 def refuse_what_is_wrong(name: str, value: Any) -> None:
     if name in WITHOUT_EFFECT:
-        raise UsageError(f"race has no use for {name!r}: {WITHOUT_EFFECT[name]}")
+        raise UsageError(f"race() does not use {name!r}: {WITHOUT_EFFECT[name]}")
     if name not in NAMES:
         alike = get_close_matches(name, [*NAMES, *ARGUMENTS], 1)
         advice = f"; did you mean {alike[0]!r}?" if alike else ""
@@ -147,7 +147,7 @@ def refuse_what_is_wrong(name: str, value: Any) -> None:
 OPTION = re.compile(r"--([a-z][a-z-]*[a-z])( <[A-Z]+>)?(?![a-z-])")
 WITH_VALUE = re.compile(r"--(metric|pin) ([a-z-]+)(?![a-z])")
 # `race` keeps no run file that could be resumed.
-RESUME = re.compile(r",?\s+or\s+go\s+on\s+with\s+deadheat\s+bench\s+--resume\s+FILE")
+RESUME = re.compile(r",?\s+or\s+continue\s+with\s+deadheat\s+bench\s+--resume\s+FILE")
 
 
 def in_python_words(text: str) -> str:

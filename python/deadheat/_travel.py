@@ -61,7 +61,7 @@ def resolved(function: Callable[..., Any] | str, role: str) -> Callable[..., Any
         except (ImportError, AttributeError, ValueError) as error:
             raise UsageError(f"{role}: there is no function {function!r} ({error})") from None
     if not callable(found):
-        raise UsageError(f"{role} is no function but {type(found).__name__}")
+        raise UsageError(f"{role} is not a function but {type(found).__name__}")
     return found  # type: ignore[no-any-return]
 
 

@@ -337,7 +337,7 @@ class Session:
         os.close(came_back)
         os.close(tell)
         if forked:
-            raise RuntimeError("the function forks, and its child comes back from the call")
+            raise RuntimeError("the function forks, and its child returns from the call")
         return values
 
     def examine(self, seed: int) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 try:
     import pyperf
 except ImportError:
-    sys.exit(f"deadheat: there is no pyperf in {sys.prefix}: install it there")
+    sys.exit(f"deadheat: pyperf is not installed in {sys.prefix}: install it there")
 
 # Options of pyperf that do not affect the measurement.
 HARMLESS = {"verbose", "quiet", "inherit_environ", "copy_env", "metadata"}
@@ -78,7 +78,7 @@ class Script:
             return
         request, self.kind = (self.kind, self.asked), "bye"
         if unit != "second":
-            problem = f"its values are no times, their unit is '{unit}'"
+            problem = f"its values are not times: their unit is '{unit}'"
             self.fail({"skipped": problem})
         else:
             session = WallSession(self.channel, {benchmark.name: benchmark})
@@ -150,7 +150,7 @@ class Runner(pyperf.Runner):  # type: ignore[misc]
         known = set(self.argparser._option_string_actions)
         for option in self._own_options:
             if option.dest not in HARMLESS and is_given(option.option_strings, known):
-                raise OptionOfPyperf(f"only pyperf itself heeds {option.option_strings[-1]}")
+                raise OptionOfPyperf(f"only pyperf itself supports {option.option_strings[-1]}")
 
 
 def is_given(names: list[str], known: set[str]) -> bool:

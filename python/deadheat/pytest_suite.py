@@ -31,7 +31,7 @@ try:
     import pluggy
     import pytest
 except ImportError:
-    sys.exit(f"deadheat: there is no pytest beside {sys.executable}: install it there")
+    sys.exit(f"deadheat: pytest is not installed for {sys.executable}: install it there")
 
 Function = Callable[..., Any]
 
@@ -335,7 +335,7 @@ class StandIn:
 
     def _race(self, given: Function, called: Function, rounds: Rounds | None = None) -> Any:
         if not callable(given):
-            raise UsageError(f"`benchmark` is given no function but {type(given).__name__}")
+            raise UsageError(f"`benchmark` needs a function, not {type(given).__name__}")
         if is_coroutine_function(given):
             raise UsageError(
                 "`benchmark` is given an async function, whose call makes a coroutine and runs "

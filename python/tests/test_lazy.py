@@ -36,7 +36,7 @@ LAZY = {
 @pytest.mark.parametrize("output", LAZY)
 def test_an_output_that_is_not_computed_is_refused_by_name(worker, output):
     said = refused(worker, FILE.format(output=output, more=""))
-    assert said.startswith(f"returns {LAZY[output]}, of which nothing is computed yet")
+    assert said.startswith(f"returns {LAZY[output]}, with nothing computed yet")
     assert "while 'new' returns a list" in said
     assert "drain" in said or "make the function async" in said
 

@@ -172,7 +172,7 @@ def test_made(race): race(eager, lazy, drain=False).not_slower()
 def test_smoke_refuses_an_output_that_is_not_computed(pytest_run):
     printed = pytest_run(LAZY, "--deadheat=smoke")
     assert "1 failed, 2 passed" in printed
-    assert "'lazy' returns a map, of which nothing is computed yet: drain=True" in printed
+    assert "'lazy' returns a map, with nothing computed yet: drain=True" in printed
 
 
 MANNERS = """

@@ -141,7 +141,7 @@ def test_options_that_a_worker_would_ignore_are_refused(start, words):
     spoken.heard()
     spoken.send("list")
     assert not spoken.replies.readline()
-    assert "only pyperf itself heeds --" in spoken.process.stderr.read().decode()
+    assert "only pyperf itself supports --" in spoken.process.stderr.read().decode()
     assert spoken.end() == 1
 
 

@@ -272,7 +272,7 @@ FAILING = {
     "wrong": ("assert benchmark(sum, [1]) == 2", "assert 1 == 2"),
     "raising": ("benchmark(lambda: 1 / 0)", "ZeroDivisionError: division by zero"),
     "woven": ("benchmark.weave(sum)", "benchmark.weave"),
-    "nothing": ("benchmark(3)", "is given no function but int"),
+    "nothing": ("benchmark(3)", "needs a function, not int"),
     "async": ("async def f(): pass\n    benchmark(f)", "async function"),
 }
 
@@ -312,7 +312,10 @@ def test_the_collector_is_on_unless_a_mark_or_an_option_says_otherwise(suite):
 
 
 WRONG = {
-    "generator": ("lambda: (i for i in range(9))", "returns a generator, of which nothing is"),
+    "generator": (
+        "lambda: (i for i in range(9))",
+        "returns a generator, with nothing computed yet",
+    ),
     "map": ("map, str, [1, 2]", "compute it in the function, as list() does"),
     "iterator": ("list, iter([1, 2])", "its argument 1 (list_iterator) is used up by the first"),
     "file": ("lambda: opened.read()", "the variable 'opened' (TextIOWrapper) is used up"),

@@ -140,7 +140,7 @@ def test_an_exception_is_told_with_its_seed_and_its_place(worker):
     [
         ("sys.exit(3)", "SystemExit(3)"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
-        ("os.fork()", "its child comes back"),
+        ("os.fork()", "its child returns from the call"),
         ("raise Exception('x' * 10**7)", "Exception: xxx"),
     ],
 )
@@ -394,10 +394,10 @@ def f(): assert gc.isenabled() is {collecting}
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("@deadheat.benchmark\ndef f(): pass\n" * 2, "two benchmarks of the name 'f'"),
+        ("@deadheat.benchmark\ndef f(): pass\n" * 2, "two benchmarks named 'f'"),
         ("@deadheat.benchmark(input_per_call=True)\ndef f(): pass", "needs an input"),
         ("async def g(): pass\n@deadheat.benchmark(candidates=[g])\ndef f(): pass", "async"),
-        ("@deadheat.benchmark(args={'a b': [1]})\ndef f(): pass", "no name of an argument"),
+        ("@deadheat.benchmark(args={'a b': [1]})\ndef f(): pass", "is not an argument name"),
         ("@deadheat.benchmark(candidates={'f': print})\ndef f(): pass", "name of the baseline"),
     ],
 )
@@ -498,7 +498,7 @@ def test_what_returns_a_coroutine_and_is_not_async_is_refused(worker):
     spoken.heard()
     spoken.prepare("f")
     said = spoken.ask("smoke", seed=1)["failed"]["problem"]["refused"]
-    assert "returns a coroutine, of which nothing is computed yet" in said
+    assert "returns a coroutine, with nothing computed yet" in said
     assert "make the function async" in said
 
 

@@ -128,8 +128,8 @@ def grid(found, tool, title):
     lines = [
         f"{title}: six replicates of eight blocks, margin 0.5%.",
         "",
-        "| kernel | copies, warm: told apart | copies, cold: told apart | dead heats | more work: "
-        f"slower | changes found ({'true' if tool == 'simulated' else 'more work'}) |",
+        "| kernel | copies, warm: called different | copies, cold: called different | dead heats "
+        f"| more work: slower | changes found ({'true' if tool == 'simulated' else 'more work'}) |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     from gpu import KERNELS, NAMES
@@ -162,7 +162,7 @@ def grid(found, tool, title):
     more = [one for one in rows if one["work"] > 0]
     lines += [
         "",
-        f"- Copies told apart, all together: {counted(apart, len(copies))}.",
+        f"- Copies called different, in total: {counted(apart, len(copies))}.",
         f"- 95% CIs of copies that leave out 0: {counted(missed, len(copies))}{by_side}. Most are "
         "a dead heat all the same, because they lie within the margin.",
         f"- Called faster with more work: {sum(one['verdict'] == 'faster' for one in more)} of "
@@ -224,10 +224,11 @@ def do_bench(found):
 
     lines = [
         "`triton.testing.do_bench` on the same kernels, one function after the other in one "
-        "process, medians. It empties the L2 cache before each call and uses no CUDA graphs. It "
-        "gives no interval, and was called once per function, so these counts show how far single "
-        "results scatter; they are not false verdicts. `deadheat bench` took six replicates per "
-        f"pair; its largest change between copies was {largest_of_copies(found)}.",
+        "process, medians. `do_bench` empties the L2 cache before each call and uses no CUDA "
+        "graphs. `do_bench` gives no interval, and was called once per function, so these counts "
+        "show how far single results scatter; they are not false verdicts. `deadheat "
+        "bench` took six replicates per pair; its largest change between copies was "
+        f"{largest_of_copies(found)}.",
         "",
         "| kernel | copies: more than 0.5% apart | more than 1% apart | largest |",
         "| --- | --- | --- | ---: |",
@@ -285,10 +286,11 @@ def simulated(found):
     return (
         "## On a simulated device\n\n"
         "The modules `torch` and `pynvml` of `python/tests/simulated_gpu` stand in for those of a "
-        "device, and kernels are nothing but their durations. It differs from process to process "
-        "by 1%, and each function within a process by 0.1%. All times drift by 0.1% a millisecond "
-        "and differ by 0.3% between milliseconds; the clock steps by 11% every five seconds, and "
-        "the device is throttled by 29% for 20 ms every two. A launch takes the host 6 µs, and two "
+        "device, and kernels are nothing but their durations. A duration differs from process to "
+        "process by 1%, and each function within a process by 0.1%. All times drift by 0.1% a "
+        "millisecond and differ by 0.3% between milliseconds; the clock steps by 11% every "
+        "five seconds, and the device is throttled by 29% for 20 ms every two. A launch "
+        "takes the host 6 µs, and two "
         "kernels are 1 µs apart on the device, or 0.3 µs in a graph, so the change of a short "
         "kernel is smaller than that of its work."
         f"\n\n{table}"

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-/// One race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Race {
     pub name: String,
@@ -14,7 +13,6 @@ pub struct Race {
     pub baseline_ns: f64,
     pub change: Change,
     pub replicates: u64,
-    /// The same race as the linker happened to place the code, beside it.
     pub own: Option<Change>,
 }
 
@@ -43,17 +41,12 @@ impl Race {
         Ok(Self {
             name: name.to_owned(),
             verdict: value["verdict"].as_str().map(str::to_owned),
-            scope: value["scope"]
-                .as_str()
-                .ok_or_else(|| missing("scope"))?
-                .to_owned(),
+            scope: value["scope"].as_str().ok_or_else(|| missing("scope"))?.to_owned(),
             baseline_ns: value["baseline"]["median"]
                 .as_f64()
                 .ok_or_else(|| missing("median of the baseline"))?,
             change: Change::of(value).ok_or_else(|| missing("change with an interval"))?,
-            replicates: value["replicates"]
-                .as_u64()
-                .ok_or_else(|| missing("replicates"))?,
+            replicates: value["replicates"].as_u64().ok_or_else(|| missing("replicates"))?,
             own: match own {
                 Value::Null => None,
                 own => {
@@ -63,12 +56,10 @@ impl Race {
         })
     }
 
-    /// Returns true if one side was called faster or slower.
     pub fn is_told_apart(&self) -> bool {
         matches!(self.verdict.as_deref(), Some("faster" | "slower"))
     }
 
-    /// The verdict as people are told.
     pub fn word(&self) -> &str {
         match self.verdict.as_deref() {
             Some("equivalent") => "dead heat",
@@ -82,10 +73,7 @@ impl Race {
 impl Change {
     fn of(value: &Value) -> Option<Self> {
         let end = |index: usize| Some(value["ci"].get(index)?.as_f64()? * 100.0);
-        Some(Self {
-            percent: value["change"].as_f64()? * 100.0,
-            interval: (end(0)?, end(1)?),
-        })
+        Some(Self { percent: value["change"].as_f64()? * 100.0, interval: (end(0)?, end(1)?) })
     }
 
     /// Returns true if the interval holds this many percent.

@@ -18,7 +18,6 @@ pub enum Way {
     Fork,
 }
 
-/// A program to be started, with its streams on /dev/null.
 struct Bare {
     program: CString,
     null: libc::c_int,
@@ -38,11 +37,7 @@ impl Bare {
             }
             (null, actions)
         };
-        Self {
-            program,
-            null,
-            actions,
-        }
+        Self { program, null, actions }
     }
 
     fn launch(&self, way: Way) {
@@ -106,7 +101,6 @@ pub struct BareThread {
 }
 
 impl BareThread {
-    /// For `true`.
     pub fn start() -> Self {
         let program = ["/bin/true", "/usr/bin/true"]
             .into_iter()

@@ -8,15 +8,11 @@ use crate::process::median;
 /// The share of false verdicts that deadheat allows itself at its defaults.
 pub const ALPHA: f64 = 0.05;
 
-/// A part of the page.
 pub struct Section {
-    /// In Markdown, with its heading.
     pub text: String,
-    /// The promises it speaks of.
     pub bars: Vec<Bar>,
 }
 
-/// A promise put to the test.
 pub struct Bar {
     what: String,
     bar: String,
@@ -25,7 +21,6 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// Returns true if the measurement keeps the promise.
     pub fn is_kept(&self) -> bool {
         self.kept
     }
@@ -41,9 +36,7 @@ impl Bar {
         Self {
             what: what.into(),
             bar: format!("at most {bar} {unit}").trim_end().to_owned(),
-            measured: format!("{} {unit}", up(measured, digits))
-                .trim_end()
-                .to_owned(),
+            measured: format!("{} {unit}", up(measured, digits)).trim_end().to_owned(),
             kept: measured <= bar,
         }
     }
@@ -52,14 +45,14 @@ impl Bar {
     pub fn share(what: impl Into<String>, count: usize, of: usize, least: f64) -> Self {
         Self {
             what: what.into(),
-            bar: format!("at least {:.0} %", least * 100.0),
+            bar: format!("at least {:.0}%", least * 100.0),
             measured: format!("{count} of {of}"),
             kept: of > 0 && count as f64 >= least * of as f64,
         }
     }
 
     /// False verdicts, of so many that could be false: no more than a true
-    /// share of alpha exceeds in less than 1 % of such experiments.
+    /// share of alpha exceeds in less than 1% of such experiments.
     pub fn false_verdicts(what: impl Into<String>, wrong: usize, of: usize) -> Self {
         let allowed = binomial_bound(of as u64, ALPHA, 0.99);
         let share = wrong as f64 / of as f64;
@@ -67,60 +60,48 @@ impl Bar {
         // A share above alpha is no proof that the rate is, and is not called
         // kept either without saying so.
         let remark = match kept && share > ALPHA {
-            true => ", above alpha by no more than chance may do",
+            true => ", above alpha, but within what chance allows",
             false => "",
         };
         Self {
             what: what.into(),
-            bar: format!("at most alpha = 5 % (chance allows {allowed} of {of})"),
-            measured: format!("{wrong} of {of} = {:.2} %{remark}", share * 100.0),
+            bar: format!("at most alpha = 5% (chance allows {allowed} of {of})"),
+            measured: format!("{wrong} of {of} = {:.2}%{remark}", share * 100.0),
             kept,
         }
     }
 
-    /// Anything else.
     pub fn told(
         what: impl Into<String>,
         bar: impl Into<String>,
         measured: impl Into<String>,
         kept: bool,
     ) -> Self {
-        Self {
-            what: what.into(),
-            bar: bar.into(),
-            measured: measured.into(),
-            kept,
-        }
+        Self { what: what.into(), bar: bar.into(), measured: measured.into(), kept }
     }
 }
 
 impl fmt::Display for Bar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kept = if self.kept { "kept" } else { "MISSED" };
+        let kept = if self.kept { "met" } else { "MISSED" };
         write!(f, "{kept}: {}: {} ({})", self.what, self.measured, self.bar)
     }
 }
 
-/// All promises on one table, and how many of them were broken.
 pub fn table(bars: &[Bar]) -> String {
     let missed = bars.iter().filter(|bar| !bar.kept).count();
     let mut text = match missed {
-        0 => format!("All {} bars are kept.\n\n", bars.len()),
-        _ => format!("**{missed} of {} bars are missed.**\n\n", bars.len()),
+        0 => format!("All {} targets of the table below are met.\n\n", bars.len()),
+        _ => format!("**{missed} of {} targets missed.**\n\n", bars.len()),
     };
-    text += "| what | bar | measured | |\n| --- | --- | --- | --- |\n";
+    text += "| what | target | measured | |\n| --- | --- | --- | --- |\n";
     for bar in bars {
-        let kept = if bar.kept { "kept" } else { "**missed**" };
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {kept} |",
-            bar.what, bar.bar, bar.measured
-        );
+        let kept = if bar.kept { "met" } else { "**missed**" };
+        let _ = writeln!(text, "| {} | {} | {} | {kept} |", bar.what, bar.bar, bar.measured);
     }
-    text + "\nTimes and costs of deadheat are rounded up, never in its favour.\n\n"
+    text + "\nTimes and costs of deadheat are rounded up, so rounding never favours it.\n\n"
 }
 
-/// A number rounded up to so many digits.
 pub fn up(value: f64, digits: usize) -> String {
     let factor = 10f64.powi(digits as i32);
     // What a double cannot hold exactly is not a reason for a digit more.
@@ -138,17 +119,14 @@ pub fn fairly(value: f64, digits: usize, ours: bool) -> String {
     }
 }
 
-/// Median and range of times or costs, rounded as [`fairly`] does.
 pub fn fair_spread(values: &[f64], digits: usize, ours: bool) -> String {
     median_and_range(values, |value| fairly(value, digits, ours))
 }
 
-/// Median and range of times or costs, rounded up: `1.2 (1.0 to 3.4)`.
 pub fn spread(values: &[f64], digits: usize) -> String {
     median_and_range(values, |value| up(value, digits))
 }
 
-/// Median and range of anything else.
 pub fn plain_spread(values: &[f64], digits: usize) -> String {
     median_and_range(values, |value| format!("{value:.digits$}"))
 }
@@ -185,10 +163,10 @@ mod tests {
         let said = |wrong| Bar::false_verdicts("A/A", wrong, 100).to_string();
         assert_eq!(
             said(5),
-            "kept: A/A: 5 of 100 = 5.00 % (at most alpha = 5 % (chance allows 11 of 100))"
+            "met: A/A: 5 of 100 = 5.00% (at most alpha = 5% (chance allows 11 of 100))"
         );
-        assert!(said(11).starts_with("kept: A/A: 11 of 100 = 11.00 %, above alpha by no more"));
-        assert!(said(12).starts_with("MISSED: A/A: 12 of 100 = 12.00 % ("));
+        assert!(said(11).starts_with("met: A/A: 11 of 100 = 11.00%, above alpha, but within"));
+        assert!(said(12).starts_with("MISSED: A/A: 12 of 100 = 12.00% ("));
     }
 
     #[test]

@@ -3,11 +3,8 @@
 use deadheat_stats::dist::binomial_cdf;
 pub use deadheat_stats::share_bounds;
 
-/// The smallest k with P(X <= k) >= confidence for X binomial(n, p).
 pub fn binomial_bound(n: u64, p: f64, confidence: f64) -> u64 {
-    (0..n)
-        .find(|k| binomial_cdf(*k, n, p) >= confidence)
-        .unwrap_or(n)
+    (0..n).find(|k| binomial_cdf(*k, n, p) >= confidence).unwrap_or(n)
 }
 
 #[cfg(test)]

@@ -23,11 +23,9 @@ pub struct Duo {
     /// The standard deviation of the logarithm of the effort: 0 for functions
     /// that do the same in every call.
     pub sigma: f64,
-    /// The source of the effort of a call.
     pub effort: Effort,
 }
 
-/// The source of the effort of a call that varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// The function itself: it draws anew in every call, and nobody can know.
@@ -37,24 +35,16 @@ pub enum Effort {
 }
 
 impl Duo {
-    /// The one in the environment of this process.
-    ///
-    /// # Panics
-    ///
-    /// If there is none.
     pub fn from_environment() -> Self {
         let words = std::env::var(VARIABLE).unwrap_or_default();
-        words
-            .parse()
-            .unwrap_or_else(|problem| panic!("{VARIABLE}={words:?}: {problem}"))
+        words.parse().unwrap_or_else(|problem| panic!("{VARIABLE}={words:?}: {problem}"))
     }
 
-    /// The one that does less.
     pub fn quicker(&self) -> Work {
         Work::new(self.rounds, self.sigma)
     }
 
-    /// The one that does some percent more, or as much at 0 %.
+    /// The one that does some percent more, or as much at 0%.
     pub fn slower(&self) -> Work {
         Work::new(with_percent(self.rounds, self.percent), self.sigma)
     }
@@ -66,12 +56,7 @@ impl fmt::Display for Duo {
             Effort::Drawn => "drawn",
             Effort::OfInput => "of-input",
         };
-        let Self {
-            rounds,
-            percent,
-            sigma,
-            ..
-        } = self;
+        let Self { rounds, percent, sigma, .. } = self;
         write!(f, "{rounds} {percent} {sigma} {effort}")
     }
 }
@@ -86,9 +71,7 @@ impl FromStr for Duo {
         };
         let number = |word: &str| word.parse().map_err(|_| format!("{word} is no number"));
         Ok(Self {
-            rounds: rounds
-                .parse()
-                .map_err(|_| format!("{rounds} is no number of rounds"))?,
+            rounds: rounds.parse().map_err(|_| format!("{rounds} is not a number of rounds"))?,
             percent: number(percent)?,
             sigma: number(sigma)?,
             effort: match effort {
@@ -119,7 +102,6 @@ impl Work {
         Self { rounds, factors }
     }
 
-    /// One call. What varies is drawn within it, as part of the work.
     pub fn call(&mut self) -> [u8; 32] {
         let rounds = match &mut self.factors {
             None => self.rounds,
@@ -146,16 +128,10 @@ pub struct LogNormal {
 }
 
 impl LogNormal {
-    /// Its stream of draws from a seed; `sigma` is the standard deviation of
-    /// the logarithm.
     pub fn new(sigma: f64, seed: u64) -> Self {
-        Self {
-            sigma,
-            random: SplitMix64::new(seed),
-        }
+        Self { sigma, random: SplitMix64::new(seed) }
     }
 
-    /// The next one, by the transformation of Box and Muller (1958).
     pub fn draw(&mut self) -> f64 {
         const UNIT: f64 = 1.0 / (1_u64 << 53) as f64;
         // From above 0 to 1: its logarithm is taken.
@@ -170,12 +146,7 @@ mod tests {
     use super::*;
 
     fn duo(percent: f64, sigma: f64, effort: Effort) -> Duo {
-        Duo {
-            rounds: 200,
-            percent,
-            sigma,
-            effort,
-        }
+        Duo { rounds: 200, percent, sigma, effort }
     }
 
     #[test]

@@ -1,32 +1,16 @@
 //! Whole suites under a gate on this machine: how often one turns red in which nothing changed, by
 //! one race and by a second one of what is slower, and how often for one benchmark that is slower.
 //!
-//! ```text
-//! cargo run --release --manifest-path validation/Cargo.toml --bin gate
-//! ```
-//!
 //! Writes `docs/validation/gate.md`. Takes some five minutes, on a machine that does nothing else.
-//! With `--quick` all is tried in small numbers and printed, and nothing is written.
 
+use deadheat_validation::prelude::*;
 use std::cell::Cell;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
 
-use deadheat_validation::bars::{Bar, Section, spread};
-use deadheat_validation::binomial::share_bounds;
-use deadheat_validation::load::in_every_weather;
-use deadheat_validation::machine::{cores, machine};
-use deadheat_validation::page::{Page, Question, is_quick};
 use deadheat_validation::programs;
 use deadheat_validation::workloads::{GATED, TWO_PERCENT, gated};
-use serde_json::Value;
 
 /// Suites of each kind, and those of a trial.
 const SUITES: (usize, usize) = (40, 2);
-/// Suites with a slower benchmark.
 const SLOWER_SUITES: (usize, usize) = (15, 2);
 
 /// So small that no dead heat hides a wrong verdict, and as many replicates as fit into the time.
@@ -40,18 +24,15 @@ const GATES: [(&str, &[&str]); 2] = [
 
 struct Setting {
     program: PathBuf,
-    scratch: PathBuf,
+    scratch: Scratch,
     runs: Cell<usize>,
     quick: bool,
 }
 
-/// The outcome of one suite.
 struct Suite {
     seconds: f64,
-    /// Benchmarks that their own verdicts of the first race call slower, and faster.
     slower: usize,
     faster: usize,
-    /// Names of those that fail the run.
     failing: Vec<String>,
     /// True if the exit code was 1.
     is_red: bool,
@@ -62,7 +43,6 @@ impl Setting {
         if self.quick { quick } else { full }
     }
 
-    /// Races these benchmarks as `cargo bench` does.
     fn suite(&self, names: &[String], words: &[&str]) -> Suite {
         let number = self.runs.get();
         self.runs.set(number + 1);
@@ -82,11 +62,7 @@ impl Setting {
         let _ = fs::remove_file(save.with_extension("confirm.jsonl"));
         let _ = fs::remove_file(save);
         let code = output.status.code();
-        assert!(
-            matches!(code, Some(0 | 1)),
-            "{words:?}: {:?}",
-            output.status
-        );
+        assert!(matches!(code, Some(0 | 1)), "{words:?}: {:?}", output.status);
         let answer: Value = serde_json::from_slice(&output.stdout).expect("an answer in JSON");
         let rows = answer["benchmarks"].as_array().expect("benchmarks");
         assert_eq!(rows.len(), names.len(), "all have an answer");
@@ -100,28 +76,25 @@ impl Setting {
             failing: failing.map(name).collect(),
             is_red: code == Some(1),
         };
-        assert_eq!(
-            suite.is_red,
-            !suite.failing.is_empty(),
-            "code and answer agree"
-        );
+        assert_eq!(suite.is_red, !suite.failing.is_empty(), "code and answer agree");
         suite
     }
 }
 
-/// Suites in which nothing changed.
 fn unchanged(setting: &Setting) -> Section {
     let suites = setting.count(SUITES);
     let names: Vec<String> = (0..GATED).map(gated).collect();
     let mut section = Section {
         text: format!(
             "## Suites in which nothing changed\n\n\
-             {GATED} functions of about 1 to 50 µs, each against itself: the same address, the same loop \
-             around it. `{}`, so that no dead heat hides a wrong verdict. Loaded means that a busy loop runs on each of the {} cores at the same time. Every faster or slower is wrong, and so is every red run. \
-             A suite is red by own verdicts if a benchmark is slower at its own level, which is what \
-             failed a run before the gate kept alpha for all; bounds are those of Clopper and Pearson, \
-             of the share of red suites. Seconds are of the whole process, median (range).\n\n\
-             | gate | | suites | races | slower | faster | red by own verdicts | red | 95 % bounds | seconds |\n\
+             {GATED} functions of about 1 to 50 µs, each against itself, at the same address and in the same \
+             loop. `{}` prevents a dead heat from hiding a wrong verdict. *Loaded* means that each of the {} cores also runs a busy loop. Every \
+             verdict of faster or slower is wrong, and so is every red run. A suite is *red by \
+             own verdicts* if any single benchmark is slower at its own alpha; this used to fail \
+             a run, before the gate kept alpha for the whole suite. Bounds are Clopper–Pearson, \
+             for the share of red \
+             suites. Seconds are those of the whole process, as median (range).\n\n\
+             | gate | | suites | races | slower | faster | red by own verdicts | red | 95% bounds | seconds |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
             TERMS.join(" "),
             cores()
@@ -143,7 +116,7 @@ fn unchanged(setting: &Setting) -> Section {
             let _ = writeln!(
                 section.text,
                 "| {gate} | {weather} | {suites} | {races} | {slower} | {faster} | \
-                 {by_own_verdicts} | {red} | {:.1} to {:.1} % | {} |",
+                 {by_own_verdicts} | {red} | {:.1} to {:.1}% | {} |",
                 low * 100.0,
                 high * 100.0,
                 spread(&seconds, 2),
@@ -164,21 +137,16 @@ fn unchanged(setting: &Setting) -> Section {
     section
 }
 
-/// Suites in which one benchmark is slower by 2 %.
 fn one_slower(setting: &Setting) -> Section {
     let suites = setting.count(SLOWER_SUITES);
-    let names: Vec<String> = (1..GATED)
-        .map(gated)
-        .chain([TWO_PERCENT.to_owned()])
-        .collect();
+    let names: Vec<String> = (1..GATED).map(gated).chain([TWO_PERCENT.to_owned()]).collect();
     let mut section = Section {
-        text:
-            "## Suites in which one benchmark is slower by 2 %\n\n\
-             The same with a function of about 25 µs that does exactly 2 % more in the place of one of \
-             them. Red is right if it is red for that benchmark.\n\n\
+        text: "## Suites in which one benchmark is slower by 2%\n\n\
+             The suite of the section above, but in one benchmark a function of about 25 µs does exactly 2% more. Red \
+             is right if the gate names that benchmark.\n\n\
              | gate | | suites | red for the slower one | red for another | seconds |\n\
              | --- | --- | --- | --- | --- | --- |\n"
-        .to_owned(),
+            .to_owned(),
         bars: Vec::new(),
     };
     in_every_weather(|weather| {
@@ -187,13 +155,9 @@ fn one_slower(setting: &Setting) -> Section {
             let words = [&TERMS, words].concat();
             let all: Vec<Suite> = (0..suites).map(|_| setting.suite(&names, &words)).collect();
             let is_right = |name: &String| name == TWO_PERCENT;
-            let right = all
-                .iter()
-                .filter(|suite| suite.failing.iter().any(is_right));
+            let right = all.iter().filter(|suite| suite.failing.iter().any(is_right));
             let right = right.count();
-            let wrong = all
-                .iter()
-                .filter(|suite| !suite.failing.iter().all(is_right));
+            let wrong = all.iter().filter(|suite| !suite.failing.iter().all(is_right));
             let seconds: Vec<f64> = all.iter().map(|suite| suite.seconds).collect();
             let _ = writeln!(
                 section.text,
@@ -202,7 +166,7 @@ fn one_slower(setting: &Setting) -> Section {
                 spread(&seconds, 2),
             );
             section.bars.push(Bar::share(
-                format!("suites with one benchmark slower by 2 %, {weather}, {gate}: red for it"),
+                format!("suites with one benchmark slower by 2%, {weather}, {gate}: red for it"),
                 right,
                 suites,
                 0.95,
@@ -216,11 +180,8 @@ fn one_slower(setting: &Setting) -> Section {
 fn main() {
     let quick = is_quick();
     let machine = machine();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the repository");
-    let scratch = std::env::temp_dir().join(format!("deadheat-gate-{}", std::process::id()));
-    fs::create_dir_all(&scratch).expect("a scratch folder");
+    let root = repository();
+    let scratch = Scratch::new("gate");
     let build = ["build", "--release", "--bin", "suite"];
     let setting = Setting {
         program: programs::built(&root.join("validation"), &build),
@@ -228,16 +189,10 @@ fn main() {
         runs: Cell::new(0),
         quick,
     };
-    let page = Page {
-        title: "Whole suites under a gate",
-        program: "gate",
-        facts: &machine,
-        quick,
-    };
+    let page = Page { title: "Whole suites under a gate", program: "gate", facts: &machine, quick };
     let questions: &[Question<Setting>] = &[
         ("suites in which nothing changed", unchanged),
         ("suites in which one benchmark is slower", one_slower),
     ];
     page.write(root, &setting, questions);
-    let _ = fs::remove_dir_all(&setting.scratch);
 }

@@ -5,36 +5,28 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// The size of a file, and the shape of its times.
+use deadheat_examples::random::SplitMix64;
+
+use crate::made_run::normal;
+
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Benchmarks of the file.
     pub benchmarks: usize,
     /// Repetitions of each, beside which it has four aggregates.
     pub repetitions: usize,
     /// Every tenth benchmark takes longer by this share.
     pub slower: f64,
-    /// True if many times are equal.
-    pub ties: bool,
-    /// The seed of its times.
     pub seed: u64,
 }
 
-/// The statistics that Google Benchmark adds to repetitions.
 const AGGREGATES: [&str; 4] = ["mean", "median", "stddev", "cv"];
 
 impl Shape {
-    /// Rows of such a file.
-    pub fn rows(&self) -> usize {
-        self.benchmarks * (self.repetitions + AGGREGATES.len())
-    }
-
-    /// Writes the file.
     pub fn write(&self, path: &Path) {
         let file = File::create(path).expect("a file");
         let mut out = BufWriter::new(file);
         out.write_all(HEAD.as_bytes()).expect("room");
-        let mut random = Random(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut random = SplitMix64::new(self.seed);
         for index in 0..self.benchmarks {
             let rows = self.benchmark(index, &mut random);
             let comma = if index + 1 < self.benchmarks { "," } else { "" };
@@ -44,8 +36,7 @@ impl Shape {
         out.into_inner().expect("room");
     }
 
-    /// The rows of one benchmark, without a comma behind the last.
-    fn benchmark(&self, index: usize, random: &mut Random) -> String {
+    fn benchmark(&self, index: usize, random: &mut SplitMix64) -> String {
         let (family, instance) = (index / 10, index % 10);
         let run_name = format!("BM_Family{family:04}/size:{}/real_time", 8 << instance);
         // The same for all files, from 5 ns to 5 ms.
@@ -53,18 +44,10 @@ impl Shape {
         if index.is_multiple_of(10) {
             typical *= 1.0 + self.slower;
         }
-        let time = |random: &mut Random| {
-            let time = typical * (1.0 + 0.01 * random.normal().abs());
-            match self.ties {
-                true => (time / typical * 200.0).round() * typical / 200.0,
-                false => time,
-            }
-        };
-        let real: Vec<f64> = (0..self.repetitions).map(|_| time(random)).collect();
-        let cpu: Vec<f64> = real
-            .iter()
-            .map(|real| real * (1.0 - 0.0025 * random.normal().abs()))
-            .collect();
+        let real: Vec<f64> =
+            (0..self.repetitions).map(|_| typical * (1.0 + 0.01 * normal(random).abs())).collect();
+        let cpu: Vec<f64> =
+            real.iter().map(|real| real * (1.0 - 0.0025 * normal(random).abs())).collect();
         let iterations = (5e8 / typical) as u64 + 1;
         let mut text = String::new();
         let mut row = |name: &str, kind: &str, iterations: u64, real: f64, cpu: f64| {
@@ -86,29 +69,18 @@ impl Shape {
         }
         let (real, cpu) = (statistics(&real), statistics(&cpu));
         for (place, aggregate) in AGGREGATES.iter().enumerate() {
-            let unit = if *aggregate == "cv" {
-                "percentage"
-            } else {
-                "time"
-            };
+            let unit = if *aggregate == "cv" { "percentage" } else { "time" };
             let kind = format!(
                 "\"run_type\": \"aggregate\",\n   \"aggregate_name\": \"{aggregate}\",\n   \
                  \"aggregate_unit\": \"{unit}\""
             );
             let name = format!("{run_name}_{aggregate}");
-            row(
-                &name,
-                &kind,
-                self.repetitions as u64,
-                real[place],
-                cpu[place],
-            );
+            row(&name, &kind, self.repetitions as u64, real[place], cpu[place]);
         }
         text
     }
 }
 
-/// Mean, median, standard deviation and its share of the mean.
 fn statistics(values: &[f64]) -> [f64; 4] {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -135,21 +107,3 @@ const HEAD: &str = r#"{
  },
  "benchmarks": [
 "#;
-
-/// xorshift64*, which is good enough to make up times.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let drawn = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d);
-        ((drawn >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        let (radius, angle) = (self.uniform(), self.uniform());
-        (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
-    }
-}

@@ -8,31 +8,19 @@ use serde_json::Value;
 
 use crate::programs::{text, told};
 
-/// Where Debian's package has it.
 pub const COMPARE: &str = "/usr/share/benchmark/compare.py";
 
 /// Below this p-value it paints a row as different, unless told otherwise.
 pub const ALPHA: f64 = 0.05;
 
-/// One benchmark of its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The benchmark.
     pub name: String,
     /// The change of the median time of the repetitions, in percent.
     pub percent: f64,
-    /// The p-value of its U test of the time.
     pub p: f64,
 }
 
-impl Row {
-    /// Returns true if it calls the two different.
-    pub fn is_told_apart(&self) -> bool {
-        self.p < ALPHA
-    }
-}
-
-/// A call that came to its end.
 pub struct Compared {
     /// From launch to end, in seconds.
     pub seconds: f64,
@@ -40,11 +28,6 @@ pub struct Compared {
     pub rows: Vec<Row>,
 }
 
-/// Returns its name, with the versions of its parts.
-///
-/// # Errors
-///
-/// Why it does not run here and what would help, in words.
 pub fn version() -> Result<String, String> {
     let runs = silent(Command::new("python3").args([COMPARE, "--help"])).status();
     if !runs.is_ok_and(|status| status.success()) {
@@ -62,12 +45,6 @@ pub fn version() -> Result<String, String> {
     ))
 }
 
-/// `compare.py benchmarks OLD NEW` with these arguments for the executables;
-/// `dump` is where it writes its answer.
-///
-/// # Panics
-///
-/// If it fails, or leaves no answer.
 pub fn compared(old: &Path, new: &Path, dump: &Path, arguments: &[String]) -> Compared {
     let mut command = Command::new("python3");
     let words = ["--no-color", "-d", text(dump), "benchmarks", text(old)];
@@ -75,17 +52,13 @@ pub fn compared(old: &Path, new: &Path, dump: &Path, arguments: &[String]) -> Co
     let began = Instant::now();
     let status = silent(&mut command).status();
     let seconds = began.elapsed().as_secs_f64();
-    assert!(
-        status.is_ok_and(|status| status.success()),
-        "{command:?} failed"
-    );
+    assert!(status.is_ok_and(|status| status.success()), "{command:?} failed");
     let dumped = std::fs::read(dump).unwrap_or_else(|error| panic!("{}: {error}", dump.display()));
     let answer: Value = serde_json::from_slice(&dumped).expect("a dump in JSON");
     let rows = rows(&answer).unwrap_or_else(|problem| panic!("{}: {problem}", dump.display()));
     Compared { seconds, rows }
 }
 
-/// The benchmarks of a dump that have a p-value.
 fn rows(dump: &Value) -> Result<Vec<Row>, String> {
     let all = dump.as_array().ok_or("no list of benchmarks")?;
     let tested = all.iter().filter_map(|row| {
@@ -101,20 +74,13 @@ fn rows(dump: &Value) -> Result<Vec<Row>, String> {
     };
     let row = |(name, p): (&str, f64)| {
         let change = median_of(name).ok_or_else(|| format!("{name} has no median"))?;
-        Ok(Row {
-            name: name.to_owned(),
-            percent: change * 100.0,
-            p,
-        })
+        Ok(Row { name: name.to_owned(), percent: change * 100.0, p })
     };
     tested.map(row).collect()
 }
 
 fn silent(command: &mut Command) -> &mut Command {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
 }
 
 #[cfg(test)]
@@ -133,12 +99,7 @@ mod tests {
             {"name": "OVERALL_GEOMEAN", "aggregate_name": "geomean", "measurements": change(7.0), "utest": {}},
         ]);
         let read = rows(&dump).unwrap();
-        let expected = Row {
-            name: "Sum/64".to_owned(),
-            percent: -25.0,
-            p: 0.04,
-        };
-        assert!(expected.is_told_apart());
+        let expected = Row { name: "Sum/64".to_owned(), percent: -25.0, p: 0.04 };
         assert_eq!(read, [expected]);
     }
 

@@ -12,27 +12,15 @@
 //! `neutral` races them as linked. LIBRARY names the release of Google Benchmark. The second writes
 //! `docs/validation/google_suites.md` from all that was measured.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio, exit};
-use std::time::Instant;
+use deadheat_validation::prelude::*;
+use std::fs::OpenOptions;
 
-use deadheat_validation::bars::{Bar, Section};
-use deadheat_validation::machine::machine;
-use deadheat_validation::page::{Page, Question};
-use deadheat_validation::process::median;
 use deadheat_validation::programs;
-use serde_json::{Value, json};
 
-/// One benchmark of one race.
 struct Row {
     library: String,
     /// `neutral` or `linked`.
     links: String,
-    /// How the program was started; see [`STARTS`].
     start: String,
     verdict: Option<String>,
     half_width: Option<f64>,
@@ -41,15 +29,12 @@ struct Row {
     is_busy: bool,
 }
 
-/// One benchmark of two tags, raced and checked by hand.
 struct Tagged {
     row: String,
     verdict: String,
-    /// The change and its interval, by deadheat and by hand.
     changes: [[f64; 3]; 2],
 }
 
-/// All that was measured.
 struct Measured {
     rows: Vec<Row>,
     tagged: Vec<Tagged>,
@@ -57,17 +42,11 @@ struct Measured {
 
 /// Ways to start a program that wants fixed addresses, and what each is called in the page.
 const STARTS: [(&str, &str); 3] = [
-    (
-        "fixed",
-        "at fixed addresses, so that it does not start again",
-    ),
-    (
-        "again",
-        "with the path of its link as `argv[0]`, so it starts again from the link",
-    ),
+    ("fixed", "at fixed addresses, so it does not restart"),
+    ("again", "with the path of its link as `argv[0]`, so it restarts from the link"),
     (
         "random",
-        "with an `argv[0]` that is not an executable file, so its second start fails and it keeps random addresses",
+        "with an `argv[0]` that is not an executable file, so the restart fails and it keeps random addresses",
     ),
 ];
 
@@ -75,24 +54,14 @@ const STARTS: [(&str, &str); 3] = [
 const DEAD_HEATS: f64 = 0.6;
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the repository")
-        .to_owned();
+    let root = repository();
     let data = root.join("validation/data/google_suites.jsonl");
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        [] => page(&root, &data),
-        [
-            "measure",
-            library,
-            links @ ("neutral" | "linked"),
-            old,
-            new,
-            filter,
-        ] => {
-            measure(&root, &data, (library, links), [old, new, filter]);
+        [] => page(root, &data),
+        ["measure", library, links @ ("neutral" | "linked"), old, new, filter] => {
+            measure(root, &data, (library, links), [old, new, filter]);
         }
         _ => {
             eprintln!("usage: google_suites [measure LIBRARY neutral|linked OLD NEW FILTER]");
@@ -114,11 +83,8 @@ fn measure(root: &Path, data: &Path, (library, links): (&str, &str), race: [&str
     let answer: Value = serde_json::from_slice(&output.stdout).expect("the answer of a race");
     let rows = answer["benchmarks"].as_array().expect("benchmarks");
     let seconds = began.elapsed().as_secs_f64() / rows.len().max(1) as f64;
-    let mut file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(data)
-        .expect("the file of raw data");
+    let mut file =
+        OpenOptions::new().create(true).append(true).open(data).expect("the file of raw data");
     for row in rows {
         let line = json!({
             "library": library, "links": links, "start": "fixed", "row": row["benchmark"],
@@ -131,9 +97,7 @@ fn measure(root: &Path, data: &Path, (library, links): (&str, &str), race: [&str
 
 fn measured(data: &Path) -> Measured {
     let text = fs::read_to_string(data).expect("raw data; measure first");
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line of raw data"));
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("a line of raw data"));
     let (tagged, rows): (Vec<Value>, Vec<Value>) =
         lines.partition(|line: &Value| line["tags"].is_string());
     Measured {
@@ -184,7 +148,6 @@ fn page(root: &Path, data: &Path) {
     }
 }
 
-/// The counts of some rows, as cells of a table.
 struct Counts {
     rows: usize,
     called: usize,
@@ -196,11 +159,7 @@ struct Counts {
 impl Counts {
     fn of(rows: &[&Row]) -> Self {
         let verdict = |wanted: &[&str]| {
-            let of = |row: &&&Row| {
-                row.verdict
-                    .as_deref()
-                    .is_some_and(|one| wanted.contains(&one))
-            };
+            let of = |row: &&&Row| row.verdict.as_deref().is_some_and(|one| wanted.contains(&one));
             rows.iter().filter(of).count()
         };
         let half_widths: Vec<f64> = rows.iter().filter_map(|row| row.half_width).collect();
@@ -208,11 +167,7 @@ impl Counts {
             rows: rows.len(),
             called: verdict(&["faster", "slower"]),
             even: verdict(&["equivalent"]),
-            half_width: if half_widths.is_empty() {
-                0.0
-            } else {
-                median(half_widths)
-            },
+            half_width: if half_widths.is_empty() { 0.0 } else { median(half_widths) },
             seconds: rows.iter().map(|row| row.seconds).sum::<f64>() / rows.len().max(1) as f64,
         }
     }
@@ -235,10 +190,7 @@ const HEAD: &str = "rows | called faster or slower | dead heats | too close to c
 fn copies(Measured { rows, .. }: &Measured) -> Section {
     let mut groups: BTreeMap<(&str, &str), Vec<&Row>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.start == "fixed") {
-        groups
-            .entry((&row.library, &row.links))
-            .or_default()
-            .push(row);
+        groups.entry((&row.library, &row.links)).or_default().push(row);
     }
     let mut text = String::from(
         "## Copies\n\nThe benchmarks of rapidfuzz-cpp (`fuzz`, and the string pairs of `lcs` and \
@@ -265,9 +217,9 @@ fn copies(Measured { rows, .. }: &Measured) -> Section {
     let busy = rows.iter().filter(|row| row.is_busy).count();
     let _ = writeln!(
         text,
-        "\nWhile {busy} of these {} rows were raced on one core, another compiled and ran tests. Speeds \
+        "\nWhile {busy} of these {} rows raced on one core, the other core compiled and ran tests. Speeds \
          of a core differed by 10 to 20% (standard deviation) from one launch to the next, also when it \
-         was idle: that is what keeps these intervals wide.\n",
+         was idle. Such changes of speed are the reason for the wide intervals.\n",
         rows.len()
     );
     Section { text, bars }
@@ -275,15 +227,12 @@ fn copies(Measured { rows, .. }: &Measured) -> Section {
 
 fn starts(Measured { rows, .. }: &Measured) -> Section {
     // Of one library, so that the rows are alike.
-    let library = rows
-        .iter()
-        .find(|row| row.start == "again")
-        .map(|row| &row.library);
+    let library = rows.iter().find(|row| row.start == "again").map(|row| &row.library);
     let mut text = String::from(
-        "## Programs that start themselves again\n\nGoogle Benchmark from 1.9.3 on starts the program \
-         again to turn off address randomisation. On neutral links that leaves three ways to start \
-         it. They were raced in turns, pass by pass, on the rows of the section above. deadheat does \
-         the first; the other two were measured with builds that were changed for it.\n\n",
+        "## Programs that restart themselves\n\nSince 1.9.3, Google Benchmark restarts the \
+         program to turn off address randomisation. On neutral links, that leaves three ways to \
+         start it, which raced in turns, pass by pass, on the rows of the section above. deadheat \
+         uses the first; builds modified for this test measured the other two.\n\n",
     );
     let _ = writeln!(
         text,
@@ -297,10 +246,7 @@ fn starts(Measured { rows, .. }: &Measured) -> Section {
         let _ = writeln!(text, "| {name} | {} |", Counts::of(&rows).cells());
     }
     text.push('\n');
-    Section {
-        text,
-        bars: Vec::new(),
-    }
+    Section { text, bars: Vec::new() }
 }
 
 fn tags(Measured { tagged, .. }: &Measured) -> Section {
@@ -308,26 +254,16 @@ fn tags(Measured { tagged, .. }: &Measured) -> Section {
         "## Two tags\n\nrapidfuzz-cpp 2.2.3 against 3.0.0, which computes the longest common subsequence in \
          a band: the same benchmarks of long strings, on neutral links, with the head of Google Benchmark. \
          By hand: the objects of each tag linked in eight orders by lld, both programs of an order \
-         started together on one core by `setarch -R`, CPU time; mean over orders, with its 95 % \
+         started together on one core by `setarch -R`, CPU time; mean over orders, with its 95% \
          interval.\n\n\
-         | benchmark | verdict | change | 95 % interval | by hand | 95 % interval |\n\
+         | benchmark | verdict | change | 95% interval | by hand | 95% interval |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );
     let mut agree = 0;
-    for Tagged {
-        row,
-        verdict,
-        changes,
-    } in tagged
-    {
+    for Tagged { row, verdict, changes } in tagged {
         let shown = changes.map(|[change, low, high]| {
             let percent = |share: f64| format!("{:+.1}%", share * 100.0);
-            format!(
-                "{} | {} to {}",
-                percent(change),
-                percent(low),
-                percent(high)
-            )
+            format!("{} | {} to {}", percent(change), percent(low), percent(high))
         });
         let _ = writeln!(text, "| {row} | {verdict} | {} | {} |", shown[0], shown[1]);
         let is_called = verdict == "faster" || verdict == "slower";
@@ -337,7 +273,7 @@ fn tags(Measured { tagged, .. }: &Measured) -> Section {
         agree += usize::from(is_called == moved && (!is_called || same_side));
     }
     text.push('\n');
-    let what = "tags: the verdict is that of the check by hand";
+    let what = "tags: the verdict agrees with the check by hand";
     let bars = vec![Bar::share(what, agree, tagged.len(), 0.9)];
     Section { text, bars }
 }

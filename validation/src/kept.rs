@@ -1,112 +1,16 @@
-//! Raw data of a table that takes hours: kept in the repository, one line per
-//! observation, so that a table can be made in several sittings and be made
-//! again from what was measured.
+//! Raw data of a table that takes hours: kept in the repository, one line per observation, so that
+//! a table can be made in several sittings and be made again from what was measured.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 use crate::machine::{cores, processor, sitting_facts};
-use crate::page::races;
+use crate::options::Wanted;
 
-/// The options on the command line of a long table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
-    /// Only to be tried, in small numbers; leaves nothing.
-    pub quick: bool,
-    /// Forget what was measured before.
-    pub fresh: bool,
-    /// Measure nothing, only write the page from what is kept.
-    pub page: bool,
-    /// Stop measuring after this much time; `None` goes on to the end.
-    pub time: Option<Duration>,
-    /// Measure, or forget, only what holds all of these words.
-    pub only: Vec<String>,
-    /// Observations of a row at most.
-    pub races: Option<usize>,
-}
-
-impl Wanted {
-    /// From the words of a command line.
-    ///
-    /// # Errors
-    ///
-    /// The word that is not understood, in a sentence.
-    pub fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut wanted = Self {
-            quick: false,
-            fresh: false,
-            page: false,
-            time: None,
-            only: Vec::new(),
-            races: None,
-        };
-        while let Some(word) = words.next() {
-            match word.as_str() {
-                "--quick" => wanted.quick = true,
-                "--fresh" => wanted.fresh = true,
-                "--page" => wanted.page = true,
-                "--minutes" => {
-                    let minutes = words.next().and_then(|word| word.parse::<f64>().ok());
-                    let minutes = minutes.filter(|minutes| (0.0..1e6).contains(minutes));
-                    let minutes = minutes.ok_or("--minutes takes a number of minutes")?;
-                    wanted.time = Some(Duration::from_secs_f64(minutes * 60.0));
-                }
-                "--only" => {
-                    let text = words.next().ok_or("--only takes a text")?;
-                    wanted.only = text.split_whitespace().map(str::to_owned).collect();
-                }
-                "--races" => wanted.races = Some(races(words.next())?),
-                other => {
-                    return Err(format!(
-                        "there is no option {other}; there are --quick, --fresh, --page, --minutes N, --only TEXT and --races N"
-                    ));
-                }
-            }
-        }
-        Ok(wanted)
-    }
-
-    /// Returns true if a row of this name is wanted.
-    pub fn fits(&self, name: &str) -> bool {
-        self.only.iter().all(|word| name.contains(word))
-    }
-
-    /// Observations of a row that would have so many.
-    pub fn of(&self, full: usize) -> usize {
-        self.races.map_or(full, |races| races.min(full))
-    }
-
-    /// From the command line of this process, for a table that is measured as a whole; ends the
-    /// process when that says anything else.
-    pub fn from_command_line() -> Self {
-        Self::or_exit(|wanted| {
-            if wanted.only.is_empty() && wanted.races.is_none() {
-                Ok(wanted)
-            } else {
-                Err("this table is measured as a whole, without --only and --races".to_owned())
-            }
-        })
-    }
-
-    /// The same for a table of which a part may be asked for.
-    pub fn parts_from_command_line() -> Self {
-        Self::or_exit(Ok)
-    }
-
-    fn or_exit(allowed: impl FnOnce(Self) -> Result<Self, String>) -> Self {
-        let wanted = Self::read(std::env::args().skip(1)).and_then(allowed);
-        wanted.unwrap_or_else(|problem| {
-            eprintln!("{problem}");
-            std::process::exit(2);
-        })
-    }
-}
-
-/// Where the sittings of a table may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sittings {
     /// All on the same machine: the table measures its properties.
@@ -116,11 +20,9 @@ pub enum Sittings {
     AnyMachine,
 }
 
-/// The observations of one table.
 pub struct Kept {
     path: PathBuf,
     rows: Vec<Value>,
-    /// The number of observations of earlier sittings.
     before: usize,
     sittings: Vec<Value>,
     until: Option<Instant>,
@@ -143,10 +45,6 @@ impl Kept {
     /// The observations kept below `root`, the repository, in
     /// `validation/data/TABLE.jsonl`; those of a quick trial are its own, in
     /// the folder for temporary files.
-    ///
-    /// # Panics
-    ///
-    /// If what is kept was measured on another processor, and the two do not mix.
     pub fn open(root: &Path, table: &str, wanted: &Wanted, allowed: Sittings) -> Self {
         let path = if wanted.quick {
             let own = format!("deadheat-{table}-{}.jsonl", std::process::id());
@@ -198,33 +96,30 @@ impl Kept {
         }
     }
 
-    /// All observations, in the order they were made.
     pub fn rows(&self) -> &[Value] {
         &self.rows
     }
 
-    /// The number of observations that have these values for these keys.
-    pub fn count(&self, wanted: &[(&str, &str)]) -> usize {
+    pub fn count<V: AsRef<str>>(&self, wanted: &[(&str, V)]) -> usize {
         self.matching(wanted).count()
     }
 
-    /// The observations that have these values for these keys.
-    pub fn matching<'k>(&'k self, wanted: &'k [(&str, &str)]) -> impl Iterator<Item = &'k Value> {
-        let fits = |row: &&Value| wanted.iter().all(|(key, value)| row[*key] == *value);
+    pub fn matching<'k, V: AsRef<str>>(
+        &'k self,
+        wanted: &'k [(&str, V)],
+    ) -> impl Iterator<Item = &'k Value> {
+        let fits = |row: &&Value| wanted.iter().all(|(key, value)| row[*key] == *value.as_ref());
         self.rows.iter().filter(fits)
     }
 
-    /// The observations kept in the sitting that goes on; none before the first.
     pub fn of_this_sitting(&self) -> &[Value] {
         &self.rows[self.before..]
     }
 
-    /// Returns true if there is time for one more observation.
     pub fn goes_on(&self) -> bool {
         self.measures && self.until.is_none_or(|until| Instant::now() < until)
     }
 
-    /// Keeps one observation; it is on disk before the next is made.
     pub fn add(&mut self, row: Value) {
         if !self.begun {
             self.begun = true;
@@ -251,8 +146,6 @@ impl Kept {
         written.unwrap_or_else(|error| panic!("{}: {error}", self.path.display()));
     }
 
-    /// Where and in how many sittings all this was measured, for the head of
-    /// a page.
     pub fn facts(&self) -> String {
         let mut facts: Vec<&str> = Vec::new();
         for sitting in &self.sittings {
@@ -290,11 +183,7 @@ fn forget(path: &Path, wanted: &Wanted) {
         let texts: Vec<&str> = fields.filter_map(|(_, field)| field.as_str()).collect();
         texts.is_empty() || !wanted.fits(&texts.join(" "))
     };
-    let left: String = text
-        .lines()
-        .filter(stays)
-        .flat_map(|line| [line, "\n"])
-        .collect();
+    let left: String = text.lines().filter(stays).flat_map(|line| [line, "\n"]).collect();
     if left.len() < text.len() {
         fs::write(path, left).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
@@ -306,7 +195,7 @@ mod tests {
     use super::*;
 
     fn wanted(words: &[&str]) -> Result<Wanted, String> {
-        Wanted::read(words.iter().map(|word| (*word).to_owned()))
+        Wanted::read(words.iter().map(|word| (*word).to_owned()), &crate::options::LONG)
     }
 
     #[test]
@@ -321,18 +210,10 @@ mod tests {
         let whole = fs::read_to_string(&path).unwrap();
         fs::write(&path, whole + "{\"tool\": \"a\", \"sec").unwrap();
         let again = Kept::open(&root, "table", &all, OneMachine);
-        assert!(
-            fs::read_to_string(&path)
-                .unwrap()
-                .ends_with("\"tool\":\"b\"}\n")
-        );
+        assert!(fs::read_to_string(&path).unwrap().ends_with("\"tool\":\"b\"}\n"));
         assert_eq!(again.count(&[("tool", "a")]), 1);
         assert_eq!(again.rows().len(), 2);
-        assert!(
-            again
-                .facts()
-                .starts_with("2 observations of one sitting; machine: ")
-        );
+        assert!(again.facts().starts_with("2 observations of one sitting; machine: "));
         let page = Kept::open(&root, "table", &wanted(&["--page"]).unwrap(), OneMachine);
         assert!(!page.goes_on() && page.rows().len() == 2);
         let fresh = Kept::open(&root, "table", &wanted(&["--fresh"]).unwrap(), OneMachine);
@@ -396,15 +277,5 @@ mod tests {
             let half = counts[rounds / 2 - 1];
             assert!(half.abs_diff(wanted / 2) <= 1, "{half} of {wanted}");
         }
-    }
-
-    #[test]
-    fn the_command_line_says_how_long() {
-        let some = wanted(&["--minutes", "1.5", "--fresh"]).unwrap();
-        assert_eq!(some.time, Some(Duration::from_secs(90)));
-        assert!(some.fresh && !some.quick);
-        assert!(wanted(&["--minutes"]).is_err());
-        assert!(wanted(&["--minutes", "-1"]).is_err());
-        assert!(wanted(&["--hours"]).unwrap_err().contains("--hours"));
     }
 }

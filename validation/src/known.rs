@@ -10,60 +10,47 @@ use crate::process::median;
 /// bench_diff's definition of an anomaly.
 pub const TOLERANCE: f64 = 0.4;
 
-/// Anomalies of a hundred races that are allowed.
 const ANOMALIES: f64 = 0.02;
 
-/// The promise about a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Promise {
     /// The share of races whose verdict is right, in time.
     pub right: f64,
     /// Seconds of a race from launch to end, in the median.
     pub seconds: f64,
-    /// The figures of the same row before waiting for a core was taken out; empty where it is new.
     pub before: &'static str,
 }
 
-/// One race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// `faster`, `slower`, `equivalent`, `inconclusive`; `None` without one.
     pub verdict: Option<String>,
-    /// The estimate.
     pub percent: f64,
-    /// From launch to end.
     pub seconds: f64,
 }
 
-/// All races of a row.
 pub struct Known<'a> {
-    /// The work that was raced, in words.
     pub what: &'a str,
-    /// The true change: none, or some more.
     pub percent: f64,
     /// The outcome of each race.
     pub races: Vec<Outcome>,
 }
 
-/// The head of a table of such rows.
 pub const HEAD: &str = "\
-| what | races | right | wrong | open | reversals | anomalies | seconds | change, % | before |
+| what | races | right | wrong | too close to call | reversals | anomalies | seconds | change, % | before |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
-/// The legend of the table.
 pub const LEGEND: &str = "\
-Right is *slower* if the candidate does more work, and a dead heat if it does the same; open is too close to call. A reversal is an \
-estimate with the wrong sign, an anomaly one that is more than 40 % of the true change away from it, as bench_diff counts them. Seconds are \
-of the whole process, median (range). *Before* is the same row as it was when time spent waiting for a core counted.";
+Right is *slower* if the candidate does more work, and a dead heat if it does the same. As \
+bench_diff defines them, a reversal is an estimate with the wrong sign, and an anomaly an \
+estimate that misses the true change by more than 40% of it. Seconds are those of the whole \
+process, as median \
+(range). *Before* is the same row when deadheat still counted time spent waiting for a core.";
 
 impl Known<'_> {
     fn right_verdict(&self) -> &'static str {
-        if self.percent > 0.0 {
-            "slower"
-        } else {
-            "equivalent"
-        }
+        if self.percent > 0.0 { "slower" } else { "equivalent" }
     }
 
     fn count(&self, is: impl Fn(&Outcome) -> bool) -> usize {
@@ -90,7 +77,6 @@ impl Known<'_> {
         self.races.iter().map(|race| race.seconds).collect()
     }
 
-    /// A line of the table.
     pub fn row(&self, before: &str) -> String {
         let (races, right, open) = (self.races.len(), self.right(), self.open());
         // Of no change there is no share, and neither sign is wrong.
@@ -112,7 +98,6 @@ impl Known<'_> {
         line
     }
 
-    /// The promise about it, put to the test.
     pub fn bars(&self, promise: &Promise) -> Vec<Bar> {
         let races = self.races.len();
         let before = match promise.before {
@@ -165,11 +150,7 @@ mod tests {
     use super::*;
 
     fn race(verdict: &str, percent: f64) -> Outcome {
-        Outcome {
-            verdict: Some(verdict.to_owned()),
-            percent,
-            seconds: 1.0,
-        }
+        Outcome { verdict: Some(verdict.to_owned()), percent, seconds: 1.0 }
     }
 
     #[test]
@@ -180,35 +161,23 @@ mod tests {
             race("inconclusive", -0.1),
             race("faster", -3.0),
         ];
-        let more = Known {
-            what: "more",
-            percent: 1.0,
-            races: races.clone(),
-        };
+        let more = Known { what: "more", percent: 1.0, races: races.clone() };
         assert_eq!(
             more.row("4 of 30"),
             "| more | 4 | 1 | 2 | 1 | 2 | 3 | 1.00 (1.00 to 1.00) | 0.50 (-3.00 to 1.10) | 4 of 30 |\n"
         );
-        let promise = Promise {
-            right: 0.9,
-            seconds: 1.0,
-            before: "4 of 30",
-        };
+        let promise = Promise { right: 0.9, seconds: 1.0, before: "4 of 30" };
         let bars: Vec<String> = more.bars(&promise).iter().map(Bar::to_string).collect();
         assert_eq!(
             bars,
             [
-                "MISSED: more: slower (before: 4 of 30): 1 of 4 (at least 90 %)",
-                "kept: more: median time: 1.00 s (at most 1 s)",
+                "MISSED: more: slower (before: 4 of 30): 1 of 4 (at least 90%)",
+                "met: more: median time: 1.00 s (at most 1 s)",
                 "MISSED: more: reversals: 2 of 4 (none)",
                 "MISSED: more: anomalies: 3 of 4 (at most 2 of 100)",
             ]
         );
-        let same = Known {
-            what: "same",
-            percent: 0.0,
-            races,
-        };
+        let same = Known { what: "same", percent: 0.0, races };
         assert!(same.row("").starts_with("| same | 4 | 1 | 2 | 1 | – | – |"));
         assert_eq!(same.bars(&promise).len(), 3);
     }

@@ -31,24 +31,13 @@ pub fn by_deadheat(
 ) -> (Cost, u64) {
     let _ = fs::remove_file(save);
     let launches = launches.to_string();
-    let options = [
-        "run",
-        "-q",
-        "-w",
-        "0",
-        "-r",
-        &launches,
-        "--save",
-        text(save),
-        "--",
-    ];
+    let options = ["run", "-q", "-w", "0", "-r", &launches, "--save", text(save), "--"];
     let cost = cost(text(deadheat), &[&options[..], commands].concat());
     let launched = launches_in(save);
     let _ = fs::remove_file(save);
     (cost, launched)
 }
 
-/// The launches a run file says there were.
 fn launches_in(save: &Path) -> u64 {
     let text = fs::read_to_string(save).expect("a run file");
     let end: Value = serde_json::from_str(text.lines().last().expect("lines")).expect("JSON");

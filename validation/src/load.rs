@@ -25,7 +25,6 @@ impl Load {
         load
     }
 
-    /// Begins.
     pub fn on_every_core() -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let busy = |_| {
@@ -48,6 +47,15 @@ impl Drop for Load {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+    }
+}
+
+crate::words! {
+    /// The other work of the machine.
+    pub enum Condition {
+        Idle = "idle",
+        /// A busy loop for every core.
+        Loaded = "loaded",
     }
 }
 

@@ -29,12 +29,10 @@ impl MadeRun {
         Self { benchmarks, blocks }
     }
 
-    /// Samples of all benchmarks.
     pub fn samples(self) -> usize {
         self.benchmarks * (REPLICATES * self.blocks * 4) as usize
     }
 
-    /// Writes it all to a new file.
     pub fn write(self, path: &Path) {
         let mut writer = RunFileWriter::create(path, &self.header()).expect("a run file");
         let mut elapsed_ns = 0;
@@ -50,7 +48,6 @@ impl MadeRun {
         writer.end(&end).expect("the run can be written");
     }
 
-    /// Makes its blocks, one after the other.
     pub fn for_each_block(self, mut each: impl FnMut(&BlockRecord)) {
         let mut random = SplitMix64::new(8);
         let (mut elapsed, changes) = (0.0, [0.0, 0.0, 0.0, 0.003, -0.02, 0.05]);
@@ -70,18 +67,11 @@ impl MadeRun {
                     };
                     for contender in order {
                         let side = usize::from(contender);
-                        let disturbed = if uniform(&mut random) < 0.005 {
-                            1.3
-                        } else {
-                            1.0
-                        };
+                        let disturbed = if uniform(&mut random) < 0.005 { 1.3 } else { 1.0 };
                         let noise = (layout[side] + 0.01 * normal(&mut random)).exp();
                         let wall = base * [1.0, effect][side] * noise * disturbed;
                         elapsed += wall;
-                        block.samples.push(Sample {
-                            iterations: 10,
-                            ..sample(contender)
-                        });
+                        block.samples.push(Sample { iterations: 10, ..sample(contender) });
                         let cpu = (wall * 1.004).round();
                         block.values.extend([wall, cpu, 0.0, 0.0, 0.0, 0.0, 0.0]);
                     }
@@ -92,7 +82,6 @@ impl MadeRun {
         }
     }
 
-    /// A plan of the defaults.
     pub fn header(self) -> RunHeader {
         let benchmark = |index: usize| Benchmark {
             blocks_per_replicate: Some(self.blocks),
@@ -104,10 +93,7 @@ impl MadeRun {
         };
         let looks: Looks =
             deadheat::parts::analysis::planned_looks(0, REPLICATES, 0.05).expect("looks");
-        let design = Design {
-            blocks_per_replicate: self.blocks,
-            ..design(looks)
-        };
+        let design = Design { blocks_per_replicate: self.blocks, ..design(looks) };
         RunHeader {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             metrics: vec![
@@ -124,12 +110,10 @@ impl MadeRun {
     }
 }
 
-/// A number in [0, 1).
 pub fn uniform(random: &mut SplitMix64) -> f64 {
     (random.bits() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// A number from a normal distribution (Box & Muller 1958).
 pub fn normal(random: &mut SplitMix64) -> f64 {
     let (first, second) = (1.0 - uniform(random), uniform(random));
     (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos()

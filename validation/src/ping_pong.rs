@@ -1,15 +1,13 @@
-//! Two processes that hand one byte to and fro through blocking pipes: what
-//! `cost` sets handing over between workers beside.
+//! Two processes that hand one byte to and fro through blocking pipes: what `cost` sets handing
+//! over between workers beside.
 //!
-//! `ping_pong CORE` starts the other process on that core. For every number of
-//! round trips read from standard input it prints how many nanoseconds a
-//! hand-over took. Without a core it is the other process, which gives every
-//! byte back.
+//! `ping_pong CORE` starts the other process on that core. For every number of round trips read
+//! from standard input it prints how many nanoseconds a hand-over took. Without a core it is the
+//! other process, which gives every byte back.
 
+use deadheat_validation::prelude::*;
 use std::io::{BufRead, Read, Write, stdin, stdout};
 use std::os::fd::AsFd;
-use std::process::{Command, Stdio};
-use std::time::Instant;
 
 fn main() {
     match std::env::args().nth(1) {

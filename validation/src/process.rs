@@ -3,7 +3,6 @@
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// The cost of one process.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// Seconds from launch to end.
@@ -14,7 +13,6 @@ pub struct Cost {
     pub peak_mib: f64,
 }
 
-/// Runs a command to its end, its output thrown away.
 pub fn cost(program: &str, args: &[&str]) -> Cost {
     let start = Instant::now();
     #[allow(clippy::zombie_processes, reason = "waited for by wait4 below")]
@@ -43,14 +41,12 @@ pub fn cost(program: &str, args: &[&str]) -> Cost {
     }
 }
 
-/// The middle value.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
     sorted[sorted.len() / 2]
 }
 
-/// Median and range of paired ratios.
 pub fn ratio(left: &[f64], right: &[f64]) -> String {
     let ratios: Vec<f64> = left.iter().zip(right).map(|(l, r)| l / r).collect();
     let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);

@@ -5,20 +5,16 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// A path as an argument.
 pub fn text(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }
 
 /// Runs a command that must not fail.
 pub fn done(command: &mut Command) {
-    let status = command
-        .status()
-        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let status = command.status().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(status.success(), "{command:?} failed");
 }
 
-/// The output of a command, or the word that it is not known.
 pub fn told(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
     match output {
@@ -29,7 +25,6 @@ pub fn told(command: &mut Command) -> String {
     }
 }
 
-/// The release of the Google Benchmark that programs are linked with here.
 pub fn google_benchmark() -> String {
     told(Command::new("pkg-config").args(["--modversion", "benchmark"]))
 }
@@ -38,11 +33,7 @@ pub fn google_benchmark() -> String {
 pub fn text_of(command: &mut Command, codes: &[i32]) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{command:?}: {error}"))?;
-    if !output
-        .status
-        .code()
-        .is_some_and(|code| codes.contains(&code))
-    {
+    if !output.status.code().is_some_and(|code| codes.contains(&code)) {
         let said = String::from_utf8_lossy(&output.stderr);
         let last = said.trim_end().lines().last().unwrap_or_default();
         return Err(format!("{}: {last}", output.status));
@@ -50,17 +41,13 @@ pub fn text_of(command: &mut Command, codes: &[i32]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Lets cargo build in a folder, and says where the program it made is.
 pub fn built(folder: &Path, words: &[&str]) -> PathBuf {
     built_by(Command::new("cargo").args(words).current_dir(folder))
 }
 
-/// Lets cargo, or what passes its words on to cargo, build, and says where the
-/// program it made is.
 pub fn built_by(command: &mut Command) -> PathBuf {
-    let (_, executable) = all_built_by(command)
-        .pop()
-        .unwrap_or_else(|| panic!("{command:?} makes no program"));
+    let (_, executable) =
+        all_built_by(command).pop().unwrap_or_else(|| panic!("{command:?} makes no program"));
     executable
 }
 
@@ -73,9 +60,7 @@ pub fn all_built_by(command: &mut Command) -> Vec<(String, PathBuf)> {
         .expect("cargo runs");
     assert!(output.status.success(), "{command:?} failed");
     let text = String::from_utf8_lossy(&output.stdout);
-    let messages = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
+    let messages = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     let executables = messages.filter_map(|message: Value| {
         let name = message["target"]["name"].as_str()?.to_owned();
         Some((name, message["executable"].as_str()?.into()))

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-/// Observations that are yet to be made in this sitting.
 pub struct Progress {
     left: usize,
     made: usize,
@@ -10,16 +9,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins, with so many to be made.
     pub fn over(observations: usize) -> Self {
-        Self {
-            left: observations,
-            made: 0,
-            began: Instant::now(),
-        }
+        Self { left: observations, made: 0, began: Instant::now() }
     }
 
-    /// One more is made, in words.
     pub fn made(&mut self, what: &str) {
         self.made += 1;
         self.left = self.left.saturating_sub(1);
@@ -32,10 +25,7 @@ impl Progress {
 fn rest(observations: usize, each: f64) -> String {
     match observations {
         0 => "that was the last".to_owned(),
-        left => format!(
-            "{left} more to come, about {:.0} min",
-            (left as f64 * each / 60.0).ceil()
-        ),
+        left => format!("{left} more to come, about {:.0} min", (left as f64 * each / 60.0).ceil()),
     }
 }
 

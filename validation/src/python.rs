@@ -9,12 +9,6 @@ use serde_json::Value;
 use crate::programs::text_of;
 use crate::told::{Call, Told, percent};
 
-/// The Python of an environment in this folder that has these packages; makes it where there is
-/// none, or one of other packages. Packages are named as pip takes them.
-///
-/// # Errors
-///
-/// Why it cannot be made.
 pub fn environment(base: &str, folder: &Path, packages: &[String]) -> Result<PathBuf, String> {
     let python = folder.join("bin/python");
     // Written last, so half an environment is made anew.
@@ -35,10 +29,6 @@ pub fn environment(base: &str, folder: &Path, packages: &[String]) -> Result<Pat
 
 /// The answer of `pyperf compare_to` about two of its files. It rounds the ratio to two places, so that
 /// comes from the means.
-///
-/// # Errors
-///
-/// That it says nothing of a change.
 pub fn compared(python: &Path, files: &[PathBuf; 2]) -> Result<Told, String> {
     let mut command = Command::new(python);
     command.args(["-m", "pyperf", "compare_to"]).args(files);
@@ -52,7 +42,6 @@ pub fn compared(python: &Path, files: &[PathBuf; 2]) -> Result<Told, String> {
     read(&said, means)
 }
 
-/// Its words decide.
 fn read(said: &str, [one, two]: [f64; 2]) -> Result<Told, String> {
     let called = if said.contains("x slower") {
         Call::Slower
@@ -63,15 +52,9 @@ fn read(said: &str, [one, two]: [f64; 2]) -> Result<Told, String> {
     } else {
         return Err(format!("no word of a change in: {said}"));
     };
-    Ok(Told {
-        called: Some(called),
-        percent: Some(percent(two / one)),
-        ..Told::default()
-    })
+    Ok(Told { called: Some(called), percent: Some(percent(two / one)), ..Told::default() })
 }
 
-/// Of all values of all processes, without those of the calibration, which
-/// have none.
 fn mean_of(answer: &Value) -> Option<f64> {
     let runs = answer["benchmarks"][0]["runs"].as_array()?;
     let values = runs.iter().filter_map(|run| run["values"].as_array());

@@ -10,20 +10,16 @@ use serde_json::Value;
 use crate::answer::Race;
 use crate::workshop::Workshop;
 
-/// A race that came to its end.
 pub struct Raced {
     /// From launch to end, in seconds.
     pub seconds: f64,
     /// In recorded samples, in seconds.
     pub in_samples: f64,
-    /// Samples recorded.
     pub samples: usize,
-    /// The rows of the answer.
     pub rows: Vec<Race>,
 }
 
 impl Workshop {
-    /// Races with these words on the command line of `deadheat bench`.
     pub fn race(&self, words: &[&str]) -> Raced {
         let save = self.scratched("race.jsonl");
         let _ = fs::remove_file(&save);
@@ -42,16 +38,10 @@ impl Workshop {
         let answer: Value = serde_json::from_slice(&output.stdout).expect("an answer in JSON");
         let rows = Race::all(&answer).unwrap_or_else(|problem| panic!("{problem}"));
         let (in_samples, samples) = in_samples(&save);
-        Raced {
-            seconds,
-            in_samples,
-            samples,
-            rows,
-        }
+        Raced { seconds, in_samples, samples, rows }
     }
 }
 
-/// Seconds in recorded samples, and how many there are.
 fn in_samples(path: &Path) -> (f64, usize) {
     let text = fs::read_to_string(path).expect("a run file");
     let (mut ns, mut count) = (0.0, 0);

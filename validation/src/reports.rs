@@ -8,18 +8,9 @@
 //! Writes `docs/validation/reports.md`. Takes a minute, on a machine that does
 //! nothing else.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use deadheat_validation::bars::{Bar, Section, spread, up};
-use deadheat_validation::machine::machine;
 use deadheat_validation::made_run::{MadeRun, REPLICATES};
-use deadheat_validation::page::{Page, is_quick};
-use deadheat_validation::process::{Cost, cost, median};
+use deadheat_validation::prelude::*;
 
-/// Blocks of a replicate.
 const BLOCKS: u32 = 25;
 /// With so many blocks a benchmark has 100,000 samples.
 const MANY_BLOCKS: u32 = 625;
@@ -36,7 +27,7 @@ struct Setting {
     deadheat: String,
     /// Opens a page in Chromium and prints how many milliseconds that took.
     page_open: PathBuf,
-    folder: PathBuf,
+    folder: Scratch,
     run: String,
     benchmarks: usize,
     rounds: usize,
@@ -44,12 +35,9 @@ struct Setting {
 
 fn main() {
     let quick = is_quick();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the repository");
+    let root = repository();
     let deadheat = root.join("target/dist/deadheat");
-    let folder = std::env::temp_dir().join(format!("deadheat-reports-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a scratch folder");
+    let folder = Scratch::new("reports");
     let facts = machine();
     let benchmarks = if quick { 20 } else { 500 };
     eprintln!("making a run of {benchmarks} benchmarks ...");
@@ -72,13 +60,8 @@ fn main() {
     page.write(
         root,
         &setting,
-        &[
-            ("what every report takes", reports),
-            ("pages", pages),
-            ("pages in a browser", opened),
-        ],
+        &[("what every report takes", reports), ("pages", pages), ("pages in a browser", opened)],
     );
-    let _ = fs::remove_dir_all(&setting.folder);
 }
 
 /// One shape of the answer, and what it must keep to.
@@ -133,8 +116,8 @@ fn reports(setting: &Setting) -> Section {
     let mut text = format!(
         "## Time and memory\n\n\
          A run of {benchmarks} benchmarks of functions, each of 4,000 samples in {REPLICATES} \
-         replicates: {mib:.0} MiB with seven metrics of every sample, made from a seed. The whole \
-         program from start to exit, reading included, with the file in the page cache: median \
+         replicates: {mib:.0} MiB with seven metrics per sample, generated from a seed. Times cover the whole \
+         program from start to exit, including reading, with the file in the page cache: median \
          (range) of {} rounds in which the reports take turns.\n\n\
          | report | seconds | CPU seconds | peak MiB |\n| --- | --- | --- | --- |\n",
         setting.rounds
@@ -163,7 +146,6 @@ fn reports(setting: &Setting) -> Section {
     Section { text, bars }
 }
 
-/// The section on how large the pages are.
 fn pages(setting: &Setting) -> Section {
     let size = |path: &str| fs::metadata(path).map_or(0.0, |about| about.len() as f64);
     let large = size(&written(setting, "page.html"));
@@ -185,13 +167,9 @@ fn pages(setting: &Setting) -> Section {
         up(large / 1e3, 0),
         up(each / 1e3, 1),
     );
-    Section {
-        text,
-        bars: Vec::new(),
-    }
+    Section { text, bars: Vec::new() }
 }
 
-/// The section on how long a browser takes to open them.
 fn opened(setting: &Setting) -> Section {
     let run = setting.folder.join("long.jsonl");
     MadeRun::new(1, MANY_BLOCKS).write(&run);
@@ -201,10 +179,7 @@ fn opened(setting: &Setting) -> Section {
     let benchmarks = setting.benchmarks;
     let pages = [
         ("1 benchmark of 100,000 samples".to_owned(), long),
-        (
-            format!("{benchmarks} benchmarks of 4,000 samples"),
-            written(setting, "page.html"),
-        ),
+        (format!("{benchmarks} benchmarks of 4,000 samples"), written(setting, "page.html")),
     ];
     let seconds = pages.each_ref().map(|(_, page)| {
         let output = Command::new(&setting.page_open).arg(page).output();
@@ -214,27 +189,17 @@ fn opened(setting: &Setting) -> Section {
         told.trim().parse::<f64>().expect("milliseconds") / 1e3
     });
     let mut text = "## Pages in a browser\n\n\
-         From the navigation to the first chart in the picture, in headless Chromium; median of \
-         five windows.\n\n| page | seconds |\n| --- | --- |\n"
+         From navigation to the first visible chart, in headless Chromium; median of five \
+         windows.\n\n| page | seconds |\n| --- | --- |\n"
         .to_owned();
     for ((name, _), seconds) in pages.iter().zip(seconds) {
         let _ = writeln!(text, "| {name} | {seconds:.2} |");
     }
     text += "\n";
-    let bar = Bar::at_most(
-        "a page of 100,000 samples opens",
-        seconds[0],
-        OPEN_SECONDS,
-        2,
-        "s",
-    );
-    Section {
-        text,
-        bars: vec![bar],
-    }
+    let bar = Bar::at_most("a page of 100,000 samples opens", seconds[0], OPEN_SECONDS, 2, "s");
+    Section { text, bars: vec![bar] }
 }
 
-/// The path of a file beside the run.
 fn written(setting: &Setting, name: &str) -> String {
     let path = setting.folder.join(name);
     path.to_str().expect("a path in UTF-8").to_owned()

@@ -20,28 +20,19 @@ const OVERHEAD_NS: f64 = 10.0;
 pub struct SampleCost {
     /// The number of samples of each kind.
     pub samples: usize,
-    /// The clock, measured several times over.
     pub clocks: Vec<SampleClock>,
     /// The time that two readings with nothing between them show, by each of these.
     pub overheads: Vec<f64>,
-    /// The time that a sample of one empty call shows.
     pub shown: f64,
-    /// The account of the thread, before and after.
     pub usage: f64,
-    /// All there is around an empty sample.
     pub around: f64,
     /// Allocations inside the samples of a function of 25 µs.
     pub allocations_inside: u64,
-    /// … and around them, from before the first to after the last.
     pub allocations_around: u64,
 }
 
 impl SampleCost {
     /// Takes so many samples of each kind, and measures the clock so often.
-    ///
-    /// # Panics
-    ///
-    /// If the program has no allocator that counts.
     pub fn measured(samples: usize, clocks: usize) -> Self {
         let clocks: Vec<SampleClock> = (0..clocks).map(|_| SampleClock::choose().0).collect();
         let gauge = Gauge::new(clocks[0]);
@@ -64,17 +55,15 @@ impl SampleCost {
         }
     }
 
-    /// The time that an empty sample shows beyond the two readings.
     pub fn beyond(&self) -> f64 {
         (self.shown - median(self.overheads.iter().copied())).max(0.0)
     }
 
-    /// The promises about a sample.
     pub fn bars(&self) -> Vec<Bar> {
         let allocations = self.allocations_inside + self.allocations_around;
         vec![
             Bar::at_most(
-                "what a sample costs in its timed region beyond the two readings",
+                "cost of a sample in its timed region beyond the two clock readings",
                 self.beyond(),
                 OVERHEAD_NS,
                 2,
@@ -91,12 +80,10 @@ impl SampleCost {
     }
 }
 
-/// Samples taken in a row.
 struct Taken {
     readings: Vec<Reading>,
     /// Nanoseconds per sample that are not in the sample.
     around_ns: f64,
-    /// The number of allocations meanwhile.
     allocations: u64,
 }
 

@@ -9,55 +9,38 @@
 //! does, and then takes some ten minutes on a machine that does nothing else. Ratios are raced by deadheat. With `--quick` all is tried in small
 //! numbers and printed, and nothing is written; without `--old` nothing is said of what was before.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::io::{BufWriter, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Command, exit};
+use deadheat_validation::prelude::*;
+use std::io::BufWriter;
 
-use deadheat_validation::bars::{Bar, Section, up};
-use deadheat_validation::google_benchmark_files::Shape;
-use deadheat_validation::machine::machine;
 use deadheat_validation::made_run::MadeRun;
-use deadheat_validation::page::Page;
-use deadheat_validation::process::{Cost, cost, median};
-use deadheat_validation::programs::{built, text};
 use deadheat_validation::workloads::one_percent;
-use serde_json::Value;
 
 /// Blocks of a replicate of the runs that are made, which have 40.
 const BLOCKS: u32 = 25;
-/// Launches of `true` that are timed together.
 const LAUNCHES: usize = 202;
 
-/// The programs of a checkout.
 struct Programs {
-    /// The name of their columns.
     name: &'static str,
     deadheat: PathBuf,
-    /// The races of `docs/validation/functions.md`.
     suite: PathBuf,
     /// A package whose bench target races one pair, for `cargo deadheat`.
     package: PathBuf,
 }
 
 struct Setting {
-    scratch: PathBuf,
+    scratch: Scratch,
     new: Programs,
     old: Option<Programs>,
     quick: bool,
 }
 
-/// One thing to be done, and what it may take.
 struct Row {
     what: &'static str,
-    /// The program and its words.
     command: fn(&Programs, &Path) -> Vec<String>,
-    /// Seconds at most; for all `parts` together.
-    seconds: f64,
-    /// Times the work is done by one process.
+    /// At most, of each of the parts.
+    milliseconds: Option<u32>,
     parts: usize,
-    megabytes: Option<f64>,
+    megabytes: Option<u32>,
     rounds: usize,
 }
 
@@ -68,11 +51,11 @@ impl Setting {
 }
 
 fn main() {
-    let (old, quick) = asked();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    let root = root.expect("the repository");
-    let scratch = std::env::temp_dir().join(format!("deadheat-speed-{}", std::process::id()));
-    fs::create_dir_all(&scratch).expect("a scratch folder");
+    let asked = Wanted::of_options(&["quick", "old"]);
+    let quick = asked.quick;
+    let old = asked.old.map(|old| fs::canonicalize(&old).expect("the checkout"));
+    let root = repository();
+    let scratch = Scratch::new("speed");
     let facts = machine();
     let setting = Setting {
         new: programs(root, "now", &scratch),
@@ -97,29 +80,10 @@ fn main() {
             ("what the columns cannot say", notes),
         ],
     );
-    let _ = fs::remove_dir_all(&setting.scratch);
+    drop(setting);
     exit(i32::from(!kept));
 }
 
-/// The checkout of what was before, and whether this is only a trial.
-fn asked() -> (Option<PathBuf>, bool) {
-    let (mut old, mut quick) = (None, false);
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        match (word.as_str(), words.len()) {
-            ("--quick", _) => quick = true,
-            ("--old", 1..) => old = words.next().map(PathBuf::from),
-            _ => {
-                eprintln!("there is no option {word}; there are --quick and --old CHECKOUT");
-                exit(2);
-            }
-        }
-    }
-    let old = old.map(|old| fs::canonicalize(&old).expect("the checkout"));
-    (old, quick)
-}
-
-/// Builds what a checkout holds, and a package beside it.
 fn programs(root: &Path, name: &'static str, scratch: &Path) -> Programs {
     eprintln!("building what is called '{name}' ...");
     let words = ["build", "--locked", "--release"];
@@ -130,15 +94,9 @@ fn programs(root: &Path, name: &'static str, scratch: &Path) -> Programs {
     let suite = ["build", "--release", "--locked", "--bin", "suite"];
     let package = scratch.join(name);
     make_package(&package, root);
-    Programs {
-        name,
-        deadheat,
-        suite: built(&root.join("validation"), &suite),
-        package,
-    }
+    Programs { name, deadheat, suite: built(&root.join("validation"), &suite), package }
 }
 
-/// A package with one pair of functions, 1 % apart.
 fn make_package(folder: &Path, root: &Path) {
     fs::create_dir_all(folder.join("benches")).expect("a folder");
     fs::create_dir_all(folder.join("src")).expect("a folder");
@@ -168,7 +126,7 @@ pub fn mixing(steps: u32) -> u64 {
 const BENCH: &str = "fn main() {
     deadheat::main(|suite| {
         suite
-            .benchmark(\"1 % more\")
+            .benchmark(\"1% more\")
             .input(|seed| seed)
             .baseline(\"mixing\", |_| one::mixing(15_000))
             .candidate(\"more mixing\", |_| one::mixing(15_150));
@@ -176,14 +134,12 @@ const BENCH: &str = "fn main() {
 }
 ";
 
-/// Files of other tools, runs and tables, made from seeds.
 fn make_files(setting: &Setting) {
     let scratch = &setting.scratch;
     let shape = |benchmarks: usize, repetitions, seed, slower| Shape {
         benchmarks: setting.count(benchmarks, benchmarks / 20),
         repetitions,
         slower,
-        ties: false,
         seed,
     };
     shape(2_000, 30, 1, 0.0).write(&scratch.join("old.json"));
@@ -217,7 +173,6 @@ fn make_files(setting: &Setting) {
     out.flush().expect("room");
 }
 
-/// The words of `deadheat`, files of the scratch folder among them.
 fn told(programs: &Programs, scratch: &Path, words: &[&str]) -> Vec<String> {
     let place = |word: &&str| {
         if word.contains(".json") || word.ends_with(".csv") || word.ends_with(".html") {
@@ -227,143 +182,77 @@ fn told(programs: &Programs, scratch: &Path, words: &[&str]) -> Vec<String> {
         }
     };
     let program = text(&programs.deadheat).to_owned();
-    [program]
-        .into_iter()
-        .chain(words.iter().map(place))
-        .collect()
+    [program].into_iter().chain(words.iter().map(place)).collect()
 }
 
-/// So many races of the suite.
 fn raced(programs: &Programs, races: usize) -> Vec<String> {
     let words = [text(&programs.suite), "--bench", "-q", "--exact"];
     let words = words.into_iter().map(str::to_owned);
     words.chain((0..races).map(one_percent)).collect()
 }
 
+/// A row that is held to milliseconds and megabytes.
+const fn row(
+    what: &'static str,
+    (milliseconds, megabytes): (Option<u32>, Option<u32>),
+    rounds: usize,
+    command: fn(&Programs, &Path) -> Vec<String>,
+) -> Row {
+    Row { what, command, milliseconds, parts: 1, megabytes, rounds }
+}
+
 const ROWS: [Row; 10] = [
+    row("one race of 1% of 25 µs", (Some(22), None), 40, |programs, _| raced(programs, 1)),
     Row {
-        what: "one race of 1 % of 25 µs",
-        command: |programs, _| raced(programs, 1),
-        seconds: 0.022,
-        parts: 1,
-        megabytes: None,
-        rounds: 40,
-    },
-    Row {
-        what: "the same in a suite of 100, each",
-        command: |programs, _| raced(programs, 100),
-        seconds: 0.015,
         parts: 100,
-        megabytes: None,
-        rounds: 5,
+        ..row("the same in a suite of 100, each", (Some(15), None), 5, |programs, _| {
+            raced(programs, 100)
+        })
     },
-    Row {
-        what: "the same by `cargo deadheat`, all compiled",
-        command: |programs, _| {
-            let words = format!(
-                "cd '{}' && PATH='{}':\"$PATH\" exec cargo deadheat -- -q",
-                text(&programs.package),
-                text(programs.deadheat.parent().expect("a folder")),
-            );
-            ["sh", "-c", &words].map(str::to_owned).to_vec()
-        },
-        seconds: 0.2,
-        parts: 1,
-        megabytes: None,
-        rounds: 20,
-    },
-    Row {
-        what: "`compare`, 68,000 rows a side",
-        command: |programs, scratch| told(programs, scratch, &["compare", "old.json", "new.json"]),
-        seconds: 0.15,
-        parts: 1,
-        megabytes: Some(80.0),
-        rounds: 10,
-    },
-    Row {
-        what: "`compare --compat`, the same",
-        command: |programs, scratch| {
-            let words = ["compare", "--compat", "benchmarks", "old.json", "new.json"];
-            told(programs, scratch, &words)
-        },
-        seconds: 0.2,
-        parts: 1,
-        megabytes: Some(80.0),
-        rounds: 10,
-    },
-    Row {
-        what: "`compare`, 1,000,000 rows a side",
-        command: |programs, scratch| {
-            let words = ["compare", "old-million.json", "new-million.json"];
-            told(programs, scratch, &words)
-        },
-        seconds: f64::INFINITY,
-        parts: 1,
-        megabytes: Some(300.0),
-        rounds: 3,
-    },
-    Row {
-        what: "`compare --compat`, the same",
-        command: |programs, scratch| {
-            let files = ["old-million.json", "new-million.json"];
-            let words = [&["compare", "--compat", "benchmarks"], &files[..]].concat();
-            told(programs, scratch, &words)
-        },
-        seconds: f64::INFINITY,
-        parts: 1,
-        megabytes: Some(300.0),
-        rounds: 3,
-    },
-    Row {
-        what: "1,000,000 samples of a run file → JSON",
-        command: |programs, scratch| {
-            told(programs, scratch, &["analyze", "million.jsonl", "--json"])
-        },
-        seconds: 0.5,
-        parts: 1,
-        megabytes: None,
-        rounds: 10,
-    },
-    Row {
-        what: "page of 500 benchmarks × 4,000 samples",
-        command: |programs, scratch| {
-            let page = page_of(programs);
-            told(
-                programs,
-                scratch,
-                &["report", "large.jsonl", "--html", &page],
-            )
-        },
-        seconds: 0.7,
-        parts: 1,
-        megabytes: None,
-        rounds: 10,
-    },
-    Row {
-        what: "tidy CSV of 2,000,000 rows → page",
-        command: |programs, scratch| {
-            let words = ["report", "tidy.csv", "--html", "tidy.html"];
-            told(programs, scratch, &words)
-        },
-        seconds: 1.0,
-        parts: 1,
-        megabytes: Some(80.0),
-        rounds: 5,
-    },
+    row("the same by `cargo deadheat`, all compiled", (Some(200), None), 20, |programs, _| {
+        let words = format!(
+            "cd '{}' && PATH='{}':\"$PATH\" exec cargo deadheat -- -q",
+            text(&programs.package),
+            text(programs.deadheat.parent().expect("a folder")),
+        );
+        ["sh", "-c", &words].map(str::to_owned).to_vec()
+    }),
+    row("`compare`, 68,000 rows a side", (Some(150), Some(80)), 10, |programs, scratch| {
+        told(programs, scratch, &["compare", "old.json", "new.json"])
+    }),
+    row("`compare --compat`, the same", (Some(200), Some(80)), 10, |programs, scratch| {
+        let words = ["compare", "--compat", "benchmarks", "old.json", "new.json"];
+        told(programs, scratch, &words)
+    }),
+    row("`compare`, 1,000,000 rows a side", (None, Some(300)), 3, |programs, scratch| {
+        told(programs, scratch, &["compare", "old-million.json", "new-million.json"])
+    }),
+    row("`compare --compat`, the same", (None, Some(300)), 3, |programs, scratch| {
+        let words = ["compare", "--compat", "benchmarks", "old-million.json", "new-million.json"];
+        told(programs, scratch, &words)
+    }),
+    row("1,000,000 samples of a run file → JSON", (Some(500), None), 10, |programs, scratch| {
+        told(programs, scratch, &["analyze", "million.jsonl", "--json"])
+    }),
+    row("page of 500 benchmarks × 4,000 samples", (Some(700), None), 10, |programs, scratch| {
+        told(programs, scratch, &["report", "large.jsonl", "--html", &page_of(programs)])
+    }),
+    row("tidy CSV of 2,000,000 rows → page", (Some(1_000), Some(80)), 5, |programs, scratch| {
+        told(programs, scratch, &["report", "tidy.csv", "--html", "tidy.html"])
+    }),
 ];
 
 fn page_of(programs: &Programs) -> String {
     format!("{}.html", programs.name)
 }
 
-/// The section on what everything takes, and the ratio to what it took.
 fn rows(setting: &Setting) -> Section {
     let mut section = Section {
-        text: "## What is done\n\n\
-             Whole programs, files in the page cache, output discarded: the median of the given number of rounds in which the programs take turns, and the largest resident set. *Now* and *before* are what `cargo \
-             build --release` makes of this and of an earlier commit. Races are of functions in processes of \
-             their own. The change is that from before to now as `deadheat run` calls it, with its 95 % \
-             interval.\n\n\
+        text: "## Times\n\n\
+             Whole programs, files in the page cache, output discarded: the median of the given number of rounds in which the programs take turns, and the largest resident set. *Now* \
+             and *before* are builds by `cargo build --release` of this and of an earlier commit. \
+             Races are races of functions in separate processes. The change from before to now is \
+             that reported by `deadheat run`, with its 95% interval.\n\n\
              | what | rounds | before | now | memory before | now | change |\n\
              | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),
@@ -408,17 +297,13 @@ fn add_row(setting: &Setting, row: &Row, section: &mut Section) {
         of(before.first(), &megabytes, "MB"),
         of(Some(now), &megabytes, "MB"),
     );
-    if row.seconds.is_finite() {
-        let (measured, bar) = (milliseconds(now), row.seconds * 1e3);
-        section
-            .bars
-            .push(Bar::at_most(row.what, measured, bar, 1, "ms"));
+    if let Some(bar) = row.milliseconds {
+        let measured = milliseconds(now);
+        section.bars.push(Bar::at_most(row.what, measured, f64::from(bar), 1, "ms"));
     }
     if let Some(bar) = row.megabytes {
         let what = format!("{}: memory", row.what);
-        section
-            .bars
-            .push(Bar::at_most(what, megabytes(now), bar, 0, "MB"));
+        section.bars.push(Bar::at_most(what, megabytes(now), f64::from(bar), 0, "MB"));
     }
 }
 
@@ -439,26 +324,20 @@ fn taking_turns(setting: &Setting, row: &Row, all: &[&Programs], rounds: usize) 
     costs
 }
 
-/// A command that runs in the scratch folder, where races leave their runs.
 fn within(scratch: &Path, words: &[String]) -> Vec<String> {
     let mut command = ["env", "-C", text(scratch)].map(str::to_owned).to_vec();
     command.extend_from_slice(words);
     command
 }
 
-/// The change from before to now, as deadheat calls it.
 fn changed(setting: &Setting, row: &Row, old: &Programs) -> String {
     let quoted = |programs: &Programs| {
         let words = within(&setting.scratch, &(row.command)(programs, &setting.scratch));
-        let quoted = words
-            .iter()
-            .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
+        let quoted = words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''")));
         quoted.collect::<Vec<_>>().join(" ")
     };
     let mut command = Command::new(&setting.new.deadheat);
-    command.args([
-        "run", "--json", "-q", "-w", "1", "--margin", "2%", "--budget",
-    ]);
+    command.args(["run", "--json", "-q", "-w", "1", "--margin", "2%", "--budget"]);
     command.arg(if setting.quick { "2s" } else { "20s" });
     let output = command
         .args(["--", &quoted(old), &quoted(&setting.new)])
@@ -470,12 +349,11 @@ fn changed(setting: &Setting, row: &Row, old: &Programs) -> String {
     let percent = |value: &Value| value.as_f64().map(|value| format!("{:+.1}", value * 100.0));
     let change = percent(&found["change"]).unwrap_or_default();
     match (percent(&found["ci"][0]), percent(&found["ci"][1])) {
-        (Some(low), Some(high)) => format!("{change} % ({low} to {high})"),
-        _ => format!("{change} %"),
+        (Some(low), Some(high)) => format!("{change}% ({low} to {high})"),
+        _ => format!("{change}%"),
     }
 }
 
-/// The section on how large the page of many benchmarks is.
 fn size_of_page(setting: &Setting) -> Section {
     let size = |programs: &Programs| {
         let page = fs::metadata(setting.scratch.join(page_of(programs)));
@@ -492,28 +370,16 @@ fn size_of_page(setting: &Setting) -> Section {
     }
 }
 
-/// The section on launches of `true`, beside hyperfine.
 fn launches(setting: &Setting) -> Section {
-    let mut section = Section {
-        text: "## Launches beside hyperfine\n\n".to_owned(),
-        bars: Vec::new(),
-    };
+    let mut section =
+        Section { text: "## Launches compared with hyperfine\n\n".to_owned(), bars: Vec::new() };
     let runs = (LAUNCHES / 2).to_string();
     let peer = ["-N", "-w", "0", "-r", &runs, "true", "true"];
     if Command::new("hyperfine").arg("--version").output().is_err() {
-        section.text += "There is no hyperfine here.\n\n";
+        section.text += "hyperfine is not installed here.\n\n";
         return section;
     }
-    let words = [
-        "run",
-        "-q",
-        "--margin",
-        "0.001%",
-        "--alpha",
-        "0.0001",
-        "--max-replicates",
-        "40",
-    ];
+    let words = ["run", "-q", "--margin", "0.001%", "--alpha", "0.0001", "--max-replicates", "40"];
     let words = [&words[..], &["--", "true", "true"]].concat();
     let mut ratios = Vec::new();
     let command = [vec![text(&setting.new.deadheat)], words].concat();
@@ -528,9 +394,9 @@ fn launches(setting: &Setting) -> Section {
     let ratio = median(ratios);
     let _ = writeln!(
         section.text,
-        "`deadheat run true true` to 40 replicates beside `hyperfine -N true true`, {LAUNCHES} launches \
-         each, deadheat's with those that prime blocks: {} times as long, median of {rounds} rounds in \
-         turns.\n",
+        "`deadheat run true true` to 40 replicates, compared with `hyperfine -N true true`, \
+         {LAUNCHES} launches each, including deadheat's priming launches: {} times as long, \
+         median of {rounds} rounds in turns.\n",
         up(ratio, 3),
     );
     let what = "a launch of `run true true` / one of `hyperfine -N`";
@@ -538,12 +404,8 @@ fn launches(setting: &Setting) -> Section {
     section
 }
 
-/// The section on what was tried, and where the limits are.
 fn notes(_setting: &Setting) -> Section {
-    Section {
-        text: NOTES.to_owned(),
-        bars: Vec::new(),
-    }
+    Section { text: NOTES.to_owned(), bars: Vec::new() }
 }
 
 const NOTES: &str = include_str!("speed_notes.md");

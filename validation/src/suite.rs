@@ -11,17 +11,13 @@ use deadheat_validation::workloads::{
     branchy, gated, long, long_steps, of_the_gate, one_percent, rounds, steps, tailed, with_tail,
 };
 
-/// Races a function against itself.
 struct WithItself<'s>(Benchmark<'s>);
 
 impl Visitor for WithItself<'_> {
     type Answer = ();
 
     fn visit<F: Fn(&u64) -> u64 + Copy + 'static>(self, call: F) {
-        self.0
-            .input(|seed| seed)
-            .baseline("one", call)
-            .candidate("the same", call);
+        self.0.input(|seed| seed).baseline("one", call).candidate("the same", call);
     }
 }
 

@@ -1,32 +1,16 @@
 //! Verdicts on quantiles of single calls, on real clocks: how often a function with a tail is told
 //! apart from itself, and whether a longer tail is found.
 //!
-//! ```text
-//! cargo run --release --manifest-path validation/Cargo.toml --bin tails
-//! ```
-//!
-//! Writes `docs/validation/tails.md`. Takes some twenty-five minutes, on a machine that does nothing
-//! else. With `--quick` all is tried in small numbers and printed, and nothing is written; `--only TEXT`
-//! asks only the questions that hold this text and writes nothing, `--races N` sets the races of each
-//! row of the first.
-
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
+//! Writes `docs/validation/tails.md`. Takes some twenty-five minutes, on a machine that does
+//! nothing else.
 
 use deadheat::parts::model::{Comparison, Verdict};
-use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
-use deadheat_validation::binomial::share_bounds;
-use deadheat_validation::load::in_every_weather;
-use deadheat_validation::machine::{cores, machine};
-use deadheat_validation::page::{Asked, Page, Question};
+use deadheat_validation::prelude::*;
 use deadheat_validation::programs;
-use deadheat_validation::suite_run::{SuiteProgram, count};
 use deadheat_validation::workloads::{LONGER_TAIL, RACES_WITH_ITSELF, change_of_the_tail, tailed};
 
 /// Races of the function with itself, and those of a trial; in suites of [`RACES_WITH_ITSELF`].
 const WITH_ITSELF: (usize, usize) = (400, 20);
-/// A tenth as many have a longer tail.
 const TENTH: usize = 10;
 /// Those that must find it.
 const FOUND: f64 = 0.95;
@@ -35,24 +19,18 @@ const QUANTILES: [(f64, &str); 2] = [(0.9, "90%"), (0.99, "99%")];
 
 struct Setting {
     suite: SuiteProgram,
-    /// Races of the function with itself.
     races: usize,
 }
 
 fn main() {
-    let asked = Asked::from_command_line();
+    let asked = Wanted::questions_from_command_line();
     let machine = machine();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the repository")
-        .to_owned();
-    let scratch: PathBuf =
-        std::env::temp_dir().join(format!("deadheat-tails-{}", std::process::id()));
-    fs::create_dir_all(&scratch).expect("a scratch folder");
+    let root = repository();
+    let scratch = Scratch::new("tails");
     let words = ["build", "--release", "--bin", "suite"];
     let suite = programs::built(&root.join("validation"), &words);
     let setting = Setting {
-        suite: SuiteProgram::new(suite, scratch.clone()),
+        suite: SuiteProgram::new(suite, scratch.to_path_buf()),
         races: asked.races(WITH_ITSELF.0, WITH_ITSELF.1),
     };
     let page = Page {
@@ -61,12 +39,9 @@ fn main() {
         facts: &machine,
         quick: asked.quick,
     };
-    let questions: &[Question<Setting>] = &[
-        ("a function with a tail against itself", with_itself),
-        ("a longer tail", longer),
-    ];
-    page.write_asked(&root, &setting, questions, &asked);
-    let _ = fs::remove_dir_all(&scratch);
+    let questions: &[Question<Setting>] =
+        &[("a function with a tail against itself", with_itself), ("a longer tail", longer)];
+    page.write_asked(root, &setting, questions, &asked);
 }
 
 fn with_itself(setting: &Setting) -> Section {
@@ -75,11 +50,12 @@ fn with_itself(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## A function with a tail against itself\n\n\
-             A function of some 5 µs, of which three calls in ten, drawn at random for every call, take 1.5 to 2.5 times as long; both \
-             sides are one function, at one address. `--quantile`, and else the defaults (alpha 5 %, margin 1 %). Every \
-             faster or slower is wrong. Loaded means that a busy loop runs on each of the {} cores at the same time. The bounds are those \
-             of Clopper and Pearson; the interval is half its width, median (range).\n\n\
-             | quantile | | races | faster or slower | 95 % bounds | dead heat | too close to call | interval, ± points | seconds each |\n\
+             A function of about 5 µs, in which three calls in ten, drawn at random, take 1.5 to \
+             2.5 times as long. Both sides are the same function at the same address. Races use \
+             `--quantile` and otherwise the defaults (alpha 5%, margin \
+             1%). Every verdict of faster or slower is wrong. *Loaded* means that each of the {} cores also runs a busy loop. Bounds \
+             are Clopper–Pearson; the interval column gives the half-width, median (range).\n\n\
+             | quantile | | races | faster or slower | 95% bounds | dead heat | too close to call | interval, ± points | seconds each |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
             cores()
         ),
@@ -101,7 +77,7 @@ fn with_itself(setting: &Setting) -> Section {
             let widths: Vec<f64> = comparisons.iter().filter_map(half_width).collect();
             let _ = writeln!(
                 section.text,
-                "| {quantile} | {weather} | {races} | {wrong} | {:.1} to {:.1} % | {even} | {} | {} | {} |",
+                "| {quantile} | {weather} | {races} | {wrong} | {:.1} to {:.1}% | {even} | {} | {} | {} |",
                 low * 100.0,
                 high * 100.0,
                 races - wrong - even,
@@ -123,10 +99,11 @@ fn longer(setting: &Setting) -> Section {
     let races = setting.races.div_ceil(TENTH);
     let mut section = Section {
         text: "## A longer tail\n\n\
-               The same function against one whose slow calls do 10 % more of the additional work. The true change of the \
-               quantile is that of the work at it. The centre is what the same race says without `--quantile`: it moves by less, \
-               since seven calls in ten are as before.\n\n\
-               | quantile | | races | slower, which is right | true change, % | change, % | intervals that hold it | seconds |\n\
+               The function of the section above races a function whose slow calls do 10% more of the work that makes them slow. \
+               The true change of the quantile is the change of the work at that quantile. *The \
+               centre* is the result of the same race without `--quantile`; it moves less, \
+               because seven calls in ten are unchanged.\n\n\
+               | quantile | | races | slower, which is right | true change, % | change, % | intervals that contain it | seconds |\n\
                | --- | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),
         bars: Vec::new(),

@@ -9,13 +9,11 @@ use crate::binomial::share_bounds;
 use crate::process::median;
 use crate::told::Call;
 
-/// All races of one cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     pub races: u64,
     pub faster: u64,
     pub slower: u64,
-    /// Refused, or gone wrong.
     pub unanswered: u64,
     pub seconds: Vec<f64>,
     /// Estimates less the truth, in points of a percent.
@@ -38,7 +36,6 @@ impl Tally {
         self.errors.extend(error);
     }
 
-    /// The number of times that a side was called at all.
     pub fn told_apart(&self) -> u64 {
         self.faster + self.slower
     }
@@ -50,14 +47,12 @@ impl Tally {
         low <= 2.0 * ALPHA
     }
 
-    /// Root of the mean squared error.
     pub fn rmse(&self) -> Option<f64> {
         let squares: f64 = self.errors.iter().map(|error| error * error).sum();
         let count = self.errors.len() as f64;
         (!self.errors.is_empty()).then(|| (squares / count).sqrt())
     }
 
-    /// Of a whole race, from start to answer.
     pub fn median_seconds(&self) -> Option<f64> {
         (!self.seconds.is_empty()).then(|| median(self.seconds.iter().copied()))
     }
@@ -73,7 +68,6 @@ impl Tally {
         share(self.told_apart(), self.races) + &self.without_an_answer()
     }
 
-    /// Calls of the slower side, and those of the wrong one.
     pub fn right_calls(&self) -> String {
         let mut text = share(self.slower, self.races);
         if self.faster > 0 {
@@ -90,12 +84,12 @@ impl Tally {
     }
 }
 
-/// `3 of 60: 5 % (1 to 14 %)`
+/// `3 of 60: 5% (1 to 14%)`
 pub fn share(count: u64, races: u64) -> String {
     let (low, high) = share_bounds(count, races, 0.95);
     let percent = |share: f64| format!("{:.0}", share * 100.0);
     format!(
-        "{count} of {races}: {} % ({} to {} %)",
+        "{count} of {races}: {}% ({} to {}%)",
         percent(count as f64 / races as f64),
         percent(low),
         percent(high)
@@ -108,14 +102,10 @@ mod tests {
 
     #[test]
     fn counts_that_allow_twice_alpha_may_be_honest() {
-        let tally = |wrong: u64, races: u64| Tally {
-            slower: wrong,
-            races,
-            ..Tally::default()
-        };
+        let tally = |wrong: u64, races: u64| Tally { slower: wrong, races, ..Tally::default() };
         assert!(tally(0, 20).may_be_honest());
-        assert!(tally(5, 20).may_be_honest(), "25 %, from 9 %");
-        assert!(!tally(6, 20).may_be_honest(), "30 %, from 12 %");
+        assert!(tally(5, 20).may_be_honest(), "25%, from 9%");
+        assert!(!tally(6, 20).may_be_honest(), "30%, from 12%");
         assert_eq!(Tally::default().rmse(), None);
         assert_eq!(Tally::default().seconds_per_right_answer(), None);
     }

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::answer::Race;
 
-/// The verdict on the candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     Faster,
@@ -15,23 +14,17 @@ pub enum Call {
 /// An answer. What a tool does not say is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
-    /// The verdict its user is told.
     pub called: Option<Call>,
-    /// The verdict of its bare test, where its words ask for a least change too.
     pub by_test: Option<Call>,
     /// The additional time that the candidate takes, in percent.
     pub percent: Option<f64>,
-    /// The same, from and to.
     pub interval: Option<(f64, f64)>,
     pub p: Option<f64>,
-    /// Why it refuses to say more.
     pub refused: Option<String>,
-    /// Of a tool that is installed and not built here.
     pub version: Option<String>,
 }
 
 impl Call {
-    /// The side an estimate is on, if a test finds any.
     pub fn of(found: bool, percent: f64) -> Self {
         match (found, percent > 0.0) {
             (false, _) => Self::Neither,
@@ -40,12 +33,10 @@ impl Call {
         }
     }
 
-    /// The side an interval is on.
     pub fn of_interval((low, high): (f64, f64)) -> Self {
         Self::of(low > 0.0 || high < 0.0, low)
     }
 
-    /// In a row of raw data.
     pub fn word(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -66,11 +57,6 @@ impl Call {
 }
 
 impl Told {
-    /// The answer of deadheat about a race.
-    ///
-    /// # Errors
-    ///
-    /// That it gives no verdict.
     pub fn of_race(race: &Race) -> Result<Self, String> {
         let called = match race.verdict.as_deref() {
             Some("faster") => Call::Faster,
@@ -86,7 +72,6 @@ impl Told {
         })
     }
 
-    /// The part of a row of raw data that comes from the tool.
     pub fn into_row(self) -> Value {
         let mut row = json!({});
         let mut put = |key: &str, value: Value| row[key] = value;
@@ -114,7 +99,6 @@ impl Told {
     }
 }
 
-/// Enough digits for any table.
 pub fn short(value: f64) -> f64 {
     (value * 1e5).round() / 1e5
 }
@@ -137,11 +121,8 @@ mod tests {
 
     #[test]
     fn a_row_has_what_was_said_and_nothing_else() {
-        let told = Told {
-            called: Some(Call::Slower),
-            percent: Some(1.234_567_8),
-            ..Told::default()
-        };
+        let told =
+            Told { called: Some(Call::Slower), percent: Some(1.234_567_8), ..Told::default() };
         let row = told.into_row();
         assert_eq!(row, json!({"called": "slower", "percent": 1.23457}));
         assert_eq!(Call::read(&row["called"]), Some(Call::Slower));

@@ -4,11 +4,6 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Makes sure of it.
-///
-/// # Panics
-///
-/// When they differ, or one is not there; objdump is needed.
 pub fn assert_twins(executable: &Path, names: [&str; 2]) {
     let [one, two] = names.map(|name| code(executable, name));
     let shown = executable.display();
@@ -16,7 +11,6 @@ pub fn assert_twins(executable: &Path, names: [&str; 2]) {
     assert_eq!(one, two, "{shown}: {names:?} are no twins");
 }
 
-/// The bytes of a function, as objdump shows them.
 fn code(executable: &Path, function: &str) -> String {
     let output = Command::new("objdump")
         .args(["--disassemble=".to_owned() + function])
@@ -27,16 +21,12 @@ fn code(executable: &Path, function: &str) -> String {
     code_in(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// The second column of a disassembly: bytes without where they lie.
 fn code_in(disassembly: &str) -> String {
     let columns = disassembly.lines().filter_map(|line| {
         let mut columns = line.split('\t');
         let address = columns.next()?.trim().strip_suffix(':')?;
         let bytes = columns.next()?.trim();
-        address
-            .chars()
-            .all(|c| c.is_ascii_hexdigit())
-            .then_some(bytes)
+        address.chars().all(|c| c.is_ascii_hexdigit()).then_some(bytes)
     });
     columns.collect::<Vec<_>>().join(" ")
 }

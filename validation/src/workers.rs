@@ -10,13 +10,11 @@ use serde_json::{Value, json};
 
 use crate::programs::text;
 
-/// Turns of a block.
 pub const TURNS: usize = 2_000;
 
 /// The most that handing over may take, in microseconds.
 pub const HAND_OVER_US: f64 = 10.0;
 
-/// Two workers on one core, with the same benchmark: nothing.
 pub struct Pair {
     workers: [Worker; 2],
 }
@@ -31,14 +29,11 @@ pub struct Turned {
 }
 
 impl Turned {
-    /// The time that handing over takes, waking up included.
     pub fn handing_over(self) -> f64 {
         self.alternating - self.in_a_row
     }
 }
 
-/// Seconds from the start of a worker that is told to leave as soon as it says
-/// that it is there, to its end.
 pub fn start_and_end(program: &Path) -> f64 {
     let (incoming, outgoing) = pipe().expect("a pipe");
     let began = Instant::now();
@@ -50,7 +45,6 @@ struct Worker {
     child: Child,
     requests: PipeWriter,
     replies: BufReader<PipeReader>,
-    /// Kept open: who is being called is told there.
     _notes: PipeReader,
 }
 
@@ -61,25 +55,17 @@ impl Pair {
         let (to_second, from_first) = pipe().expect("a pipe");
         let first = Worker::start(program, to_first, from_first);
         let second = Worker::start(program, to_second, from_second);
-        Self {
-            workers: [first, second],
-        }
+        Self { workers: [first, second] }
     }
 
     /// A block of each kind.
     pub fn turned(&mut self) -> Turned {
         let alternate: Vec<usize> = (0..TURNS).map(|turn| turn % 2).collect();
-        let in_a_row: Vec<usize> = (0..TURNS)
-            .map(|turn| usize::from(turn >= TURNS / 2))
-            .collect();
+        let in_a_row: Vec<usize> = (0..TURNS).map(|turn| usize::from(turn >= TURNS / 2)).collect();
         let turn = |seconds: f64| seconds / TURNS as f64 * 1e6;
-        Turned {
-            alternating: turn(self.block(&alternate)),
-            in_a_row: turn(self.block(&in_a_row)),
-        }
+        Turned { alternating: turn(self.block(&alternate)), in_a_row: turn(self.block(&in_a_row)) }
     }
 
-    /// Seconds that this block takes.
     fn block(&mut self, order: &[usize]) -> f64 {
         let began = Instant::now();
         for (place, worker) in self.workers.iter_mut().enumerate() {
@@ -98,7 +84,6 @@ impl Pair {
 }
 
 impl Worker {
-    /// Started, and ready for its turns.
     fn start(program: &Path, incoming: PipeReader, outgoing: PipeWriter) -> Self {
         let mut command = Command::new("taskset");
         command.args(["-c", "0", text(program)]);
@@ -113,27 +98,15 @@ impl Worker {
         worker
     }
 
-    /// Started, and heard to be there.
     fn greeted(mut command: Command, incoming: PipeReader, outgoing: PipeWriter) -> Self {
         let (requests_end, requests) = pipe().expect("a pipe");
         let (replies, replies_end) = pipe().expect("a pipe");
         let (notes, notes_end) = pipe().expect("a pipe");
-        let theirs = [
-            requests_end.as_raw_fd(),
-            replies_end.as_raw_fd(),
-            notes_end.as_raw_fd(),
-        ];
+        let theirs = [requests_end.as_raw_fd(), replies_end.as_raw_fd(), notes_end.as_raw_fd()];
         let baton = [incoming.as_raw_fd(), outgoing.as_raw_fd()];
-        let numbers = |fds: &[RawFd]| {
-            fds.iter()
-                .map(RawFd::to_string)
-                .collect::<Vec<_>>()
-                .join(",")
-        };
-        theirs
-            .iter()
-            .chain(&baton)
-            .for_each(|fd| keep_open(*fd, true));
+        let numbers =
+            |fds: &[RawFd]| fds.iter().map(RawFd::to_string).collect::<Vec<_>>().join(",");
+        theirs.iter().chain(&baton).for_each(|fd| keep_open(*fd, true));
         let child = command
             .env("DEADHEAT_WORKER", numbers(&theirs))
             .env("DEADHEAT_BATON", numbers(&baton))
@@ -141,16 +114,8 @@ impl Worker {
             .stdout(Stdio::null())
             .spawn()
             .expect("the worker starts");
-        theirs
-            .iter()
-            .chain(&baton)
-            .for_each(|fd| keep_open(*fd, false));
-        let mut worker = Self {
-            child,
-            requests,
-            replies: BufReader::new(replies),
-            _notes: notes,
-        };
+        theirs.iter().chain(&baton).for_each(|fd| keep_open(*fd, false));
+        let mut worker = Self { child, requests, replies: BufReader::new(replies), _notes: notes };
         let hello = worker.hear();
         assert_eq!(hello["hello"]["protocol"], 2, "{hello}");
         worker
@@ -174,7 +139,6 @@ impl Drop for Worker {
     }
 }
 
-/// Sets whether the next process started inherits a descriptor.
 fn keep_open(fd: RawFd, kept: bool) {
     let flags = if kept { 0 } else { libc::FD_CLOEXEC };
     // SAFETY: plain system call on a descriptor that is open here.

@@ -10,21 +10,20 @@ use deadheat_examples::busy_work::{
 };
 use deadheat_examples::random::SplitMix64;
 
-/// Races of a function against one that does 1 % more.
+/// Races of a function against one that does 1% more.
 pub const RACES_OF_ONE_PERCENT: usize = 100;
 
-/// The race of a function against one that does 0.1 % more.
-pub const ONE_THOUSANDTH: &str = "0.1 % more";
+/// The race of a function against one that does 0.1% more.
+pub const ONE_THOUSANDTH: &str = "0.1% more";
 
 /// The race of rounds against one round more in 10,000.
-pub const ONE_TEN_THOUSANDTH: &str = "0.01 % more";
+pub const ONE_TEN_THOUSANDTH: &str = "0.01% more";
 
-/// The race of the same rounds against themselves.
-pub const ROUNDS_WITH_THEMSELVES: &str = "0.00 % more";
+pub const ROUNDS_WITH_THEMSELVES: &str = "0.00% more";
 
 /// The race of a long function against one that does some percent more; 0 is the same.
 pub fn long(percent: u32) -> String {
-    format!("{percent} % more of 20 ms")
+    format!("{percent}% more of 20 ms")
 }
 
 /// The percentages that it is raced with.
@@ -33,21 +32,17 @@ pub const LONG_PERCENTS: [u32; 4] = [0, 1, 2, 5];
 /// The functions of the article that branch on every byte of a text.
 pub const BRANCHY: [&str; 2] = ["std_count", "std_count_rev"];
 
-/// The name of a race of one of them with itself.
 pub fn branchy(function: &str, number: usize) -> String {
     format!("branchy/{function}/{number:02}")
 }
 
-/// Names under which a function meets itself.
 pub const RACES_WITH_ITSELF: usize = 20;
 
-/// Unchanged functions in a suite under a gate.
 pub const GATED: usize = 10;
 
-/// The race of a function of such a suite against one that does 2 % more.
-pub const TWO_PERCENT: &str = "gate/2 % more";
+/// The race of a function of such a suite against one that does 2% more.
+pub const TWO_PERCENT: &str = "gate/2% more";
 
-/// The name of a race of an unchanged function in such a suite.
 pub fn gated(number: usize) -> String {
     format!("gate/itself/{number:02}")
 }
@@ -60,9 +55,8 @@ pub fn of_the_gate(number: usize) -> impl Fn(&u64) -> u64 + Copy + 'static {
 
 /// The race of a function with a tail against one whose slow calls have a tenth more to do beside what
 /// all calls do.
-pub const LONGER_TAIL: &str = "tail/10 % longer";
+pub const LONGER_TAIL: &str = "tail/10% longer";
 
-/// The name of a race of a function with a tail against itself.
 pub fn tailed(number: usize) -> String {
     format!("tail/itself/{number:02}")
 }
@@ -99,9 +93,8 @@ pub fn change_of_the_tail(quantile: f64, percent: f64) -> f64 {
     place * percent / (1.0 + place)
 }
 
-/// The name of a race for 1 %.
 pub fn one_percent(number: usize) -> String {
-    format!("1 % more/{number:02}")
+    format!("1% more/{number:02}")
 }
 
 /// A function that takes about as long as its name says. A step of `mixing`
@@ -115,7 +108,7 @@ pub enum Size {
     TwentyNanoseconds,
     /// 720 steps.
     Microsecond,
-    /// As in the races for 1 % and 0.1 %.
+    /// As in the races for 1% and 0.1%.
     TwentyFiveMicroseconds,
     /// 720,000 steps.
     Millisecond,
@@ -124,7 +117,6 @@ pub enum Size {
 }
 
 impl Size {
-    /// All of them, ascending.
     pub const ALL: [Self; 6] = [
         Self::Nanosecond,
         Self::TwentyNanoseconds,
@@ -134,7 +126,6 @@ impl Size {
         Self::Second,
     ];
 
-    /// The time it takes, in words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nanosecond => "1 ns",
@@ -158,7 +149,6 @@ impl Size {
         }
     }
 
-    /// The name of a race with itself.
     pub fn with_itself(self, number: usize) -> String {
         format!("itself/{}/{number:02}", self.name())
     }
@@ -177,12 +167,9 @@ impl Size {
     }
 }
 
-/// Somebody who calls functions, whatever their type.
 pub trait Visitor {
-    /// The result of calling it.
     type Answer;
 
-    /// Is given the function.
     fn visit<F: Fn(&u64) -> u64 + Copy + 'static>(self, call: F) -> Self::Answer;
 }
 
@@ -192,7 +179,6 @@ pub fn steps(percent: f64) -> impl Fn(&u64) -> u64 + Copy + 'static {
     mixing_of(with_percent(STEPS_FOR_25_MICROSECONDS, percent))
 }
 
-/// The same of about 20 ms.
 pub fn long_steps(percent: f64) -> impl Fn(&u64) -> u64 + Copy + 'static {
     mixing_of(with_percent(STEPS_FOR_20_MILLISECONDS, percent))
 }
@@ -201,12 +187,12 @@ fn mixing_of(steps: u32) -> impl Fn(&u64) -> u64 + Copy + 'static {
     move |_| mixing(steps)
 }
 
-/// A function of about 25 µs, of 10,000 rounds and some more: each is 0.01 %,
+/// A function of about 25 µs, of 10,000 rounds and some more: each is 0.01%,
 /// exactly. One type whatever their number, as [`steps`].
 ///
 /// A compiler makes one turn of several steps of a plain loop, and does the rest
 /// in a second loop: two steps more of 20,000 cost the misprediction of that
-/// one, too, which is more than 0.01 %. Here the counter is unknown to it in
+/// one, too, which is more than 0.01%. Here the counter is unknown to it in
 /// every round, so that all rounds are alike; what that takes passes beside the
 /// two multiplications.
 pub fn rounds(more: u32) -> impl Fn(&u64) -> u64 + Copy + 'static {
@@ -226,9 +212,7 @@ pub fn rounds(more: u32) -> impl Fn(&u64) -> u64 + Copy + 'static {
 
 #[inline(always)]
 fn four_multiplications(number: &u64) -> u64 {
-    (0..4).fold(*number, |state, _| {
-        (state ^ (state >> 31)).wrapping_mul(0x6A09_E667_F3BC_C909)
-    })
+    (0..4).fold(*number, |state, _| (state ^ (state >> 31)).wrapping_mul(0x6A09_E667_F3BC_C909))
 }
 
 #[cfg(test)]
@@ -237,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_change_of_a_tail_is_that_of_its_slow_calls_alone() {
-        // At 90 % a slow call does 1 + 7/6 of the steps, of which a tenth of 7/6 is added.
+        // At 90% a slow call does 1 + 7/6 of the steps, of which a tenth of 7/6 is added.
         assert!((change_of_the_tail(0.9, 10.0) - 35.0 / 6.5).abs() < 1e-9);
         assert!((change_of_the_tail(1.0, 10.0) - 6.0).abs() < 1e-9);
     }

@@ -7,29 +7,20 @@ use std::process::Command;
 
 use crate::programs::{built, done, told};
 
-/// Where things are, and how much of everything is wanted. Its folder is
-/// removed when it is dropped.
 pub struct Workshop {
-    /// The repository.
     pub root: PathBuf,
-    /// For whatever is made on the way.
-    pub scratch: PathBuf,
-    /// The finished program.
+    pub scratch: Scratch,
     pub deadheat: PathBuf,
     /// True if all is only to be tried.
     pub quick: bool,
-    /// The profile that this workspace's own programs are built with.
     profile: &'static str,
 }
 
 impl Workshop {
-    /// For the table of this name; builds deadheat as it is released.
     pub fn open(table: &str, quick: bool) -> Self {
         Self::of(table, quick, "release", |root| released(root, "deadheat"))
     }
 
-    /// For the table of this name, with a deadheat that was built before, and
-    /// programs that build fast.
     pub fn with(table: &str, quick: bool, deadheat: &Path) -> Self {
         let found = |_: &Path| deadheat.canonicalize().expect("the program is there");
         Self::of(table, quick, "dev", found)
@@ -41,47 +32,32 @@ impl Workshop {
         profile: &'static str,
         deadheat: impl Fn(&Path) -> PathBuf,
     ) -> Self {
-        let validation = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = validation.parent().expect("the repository");
-        let scratch = std::env::temp_dir().join(format!("deadheat-{table}-{}", std::process::id()));
-        fs::create_dir_all(&scratch).expect("a scratch folder");
-        Self {
-            root: root.to_owned(),
-            scratch,
-            deadheat: deadheat(root),
-            quick,
-            profile,
-        }
+        let root = repository();
+        let scratch = Scratch::new(table);
+        Self { root: root.to_owned(), scratch, deadheat: deadheat(root), quick, profile }
     }
 
-    /// The full number, or the one of a quick trial.
     pub fn count(&self, full: usize, quick: usize) -> usize {
         if self.quick { quick } else { full }
     }
 
-    /// A file of the scratch folder.
     pub fn scratched(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
     }
 
-    /// The version that deadheat states.
     pub fn version(&self) -> String {
         told(Command::new(&self.deadheat).arg("--version"))
     }
 
-    /// Another program of deadheat's, as it is released.
     pub fn released(&self, name: &str) -> PathBuf {
         released(&self.root, name)
     }
 
-    /// A program of this workspace.
     pub fn own(&self, name: &str) -> PathBuf {
         let words = ["build", "--profile", self.profile, "--bin", name];
         built(&self.root.join("validation"), &words)
     }
 
-    /// Compiles a source of this workspace into the scratch folder, by
-    /// `deadheat link` when neutral links are wanted of it.
     pub fn compile(&self, source: &str, name: &str, words: &[&str], linked: bool) -> PathBuf {
         let source = self.root.join("validation/builds").join(source);
         let compiler = match source.extension().and_then(|e| e.to_str()) {
@@ -109,21 +85,43 @@ impl Workshop {
     }
 }
 
-impl Drop for Workshop {
+/// The folder of the repository.
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository")
+}
+
+/// A folder for what is made on the way, removed when it is dropped.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    pub fn new(table: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("deadheat-{table}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a scratch folder");
+        Self(folder)
+    }
+}
+
+impl std::ops::Deref for Scratch {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl AsRef<Path> for Scratch {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.scratch);
+        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
 fn released(root: &Path, name: &str) -> PathBuf {
-    let words = [
-        "build",
-        "--profile",
-        "dist",
-        "-p",
-        "deadheat-cli",
-        "--bin",
-        name,
-    ];
+    let words = ["build", "--profile", "dist", "-p", "deadheat-cli", "--bin", name];
     built(root, &words)
 }

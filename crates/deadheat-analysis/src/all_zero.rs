@@ -1,35 +1,54 @@
 //! Verdicts on sides whose values are all zero, of which there are no ratios.
 
-use deadheat_model::{AllZero, Comparison, Warning};
+use deadheat_model::{AllZero, MetricComparison, Verdict};
 use deadheat_stats::MIN_REPLICATES_FOR_VERDICT;
 
-/// Judges what zeros left without an estimate: the judged metric, and each metric beside it.
-/// `observations` is the lesser number of observations of the two sides, `p` the chance that so many
-/// agree without a difference, and `level` the chance accepted.
-pub(crate) fn judge(comparison: &mut Comparison, observations: usize, p: f64, level: f64) {
-    if observations < MIN_REPLICATES_FOR_VERDICT || p > level {
-        return;
+use crate::measurement::Measurement;
+
+/// The agreement of all observations of two sides.
+#[derive(Clone, Copy)]
+pub(crate) struct Agreement {
+    /// The lesser number of observations of the two sides.
+    pub(crate) observations: usize,
+    /// The probability that they agree without a difference.
+    pub(crate) p: f64,
+    /// The accepted probability.
+    pub(crate) level: f64,
+}
+
+impl Agreement {
+    fn is_proof(self) -> bool {
+        self.observations >= MIN_REPLICATES_FOR_VERDICT && self.p <= self.level
     }
-    for row in &mut comparison.metrics {
-        let (None, Some(candidate)) = (&row.estimate, &row.candidate) else {
-            continue;
+
+    /// Judges the metrics that zeros left without an estimate.
+    pub(crate) fn judge_rows(self, rows: Vec<MetricComparison>) -> Vec<MetricComparison> {
+        if !self.is_proof() {
+            return rows;
+        }
+        let judged = |row: MetricComparison| {
+            let (None, Some(candidate)) = (&row.estimate, &row.candidate) else {
+                return row;
+            };
+            // A metric that is zero on both sides is not shown.
+            let found = AllZero::of(&row.metric, &row.baseline, candidate);
+            let found = found.filter(|found| *found != AllZero::Both);
+            MetricComparison {
+                verdict: found.and_then(|found| found.verdict(row.metric.better())),
+                ..row
+            }
         };
-        // What neither side ever did is not shown.
-        let found = AllZero::of(&row.metric, &row.baseline, candidate);
-        let found = found.filter(|found| *found != AllZero::Both);
-        row.verdict = found.and_then(|found| found.verdict(row.metric.better()));
+        rows.into_iter().map(judged).collect()
     }
-    let (None, Some(candidate)) = (&comparison.estimate, &comparison.candidate) else {
-        return;
-    };
-    let Some(found) = AllZero::of(&comparison.metric, &comparison.baseline, candidate) else {
-        return;
-    };
-    let Some(verdict) = found.verdict(comparison.metric.better()) else {
-        return;
-    };
-    comparison.verdict = Some(verdict);
-    comparison.excludes_zero = found != AllZero::Both;
-    let is_about_ratios = |one: &Warning| matches!(one, Warning::TooManyZeros { .. });
-    comparison.warnings.retain(|one| !is_about_ratios(one));
+
+    /// The verdict on the judged metric, if zeros left it without an estimate.
+    pub(crate) fn judge(self, measurement: &Measurement) -> Option<(AllZero, Verdict)> {
+        let (None, Some(candidate)) = (&measurement.estimate, &measurement.candidate) else {
+            return None;
+        };
+        let metric = &measurement.terms.metric;
+        let found = AllZero::of(metric, &measurement.baseline, candidate)?;
+        let verdict = found.verdict(metric.better())?;
+        self.is_proof().then_some((found, verdict))
+    }
 }

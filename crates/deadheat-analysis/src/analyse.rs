@@ -2,22 +2,19 @@
 //! samples, and what follows from all benchmarks together.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::thread;
 
 use deadheat_model::{
-    Analysis, Benchmark, Comparison, Contender, Ending, FailedBenchmark, Gates, Origin, Plan,
-    Processes, Rerun, RerunKind, Run, Samples, Workload,
+    Analysis, Benchmark, Contender, Ending, FailedBenchmark, Gates, Origin, Plan, Processes,
+    RerunKind, Run, Samples, Workload,
 };
 
 use crate::benchmark::benchmark;
-use crate::decision::mark_separated_controls;
-use crate::raced::{Options, Part, Raced, RerunSamples, follow_the_estimates};
+use crate::raced::{Options, Part, Raced, RerunSamples};
 #[cfg(feature = "recordings")]
 use crate::recordings::about_the_recordings;
-#[cfg(feature = "recordings")]
-use crate::suite::stands_out;
-use crate::suite::{mark_what_holds, overall, pay_for_the_suite};
+use crate::suite::{Answers, in_suite, overall};
 
 /// Analyses a run. Pure: the same run gives the same analysis.
 pub fn analyse(run: &Run, options: Options) -> Analysis {
@@ -34,19 +31,17 @@ pub fn analyse_with<'s>(
 ) -> Analysis {
     let per_benchmark = PerBenchmarkAnalysis::new(run, options);
     // A look through all benchmarks for each of 50,000 took longer than reading their files.
-    let mut reruns = HashMap::new();
-    for (index, benchmark) in run.header.plan.benchmarks.iter().enumerate() {
-        if let Some(Rerun { of, kind, .. }) = benchmark.rerun {
-            reruns.entry((of, kind)).or_insert(index);
-        }
-    }
+    let reruns = run.header.plan.reruns();
     let part = |index: &usize| {
-        let of_kind = |kind| Some(samples(*reruns.get(&(*index, kind))?));
+        let of_kind = |kind| {
+            let rerun = *reruns.get(&(*index, kind))?;
+            Some((rerun, samples(rerun)))
+        };
         let own_link = of_kind(RerunKind::OwnLink);
         let turns = of_kind(RerunKind::Turns);
         let reruns = RerunSamples {
-            own_link: own_link.as_deref(),
-            turns: turns.as_deref(),
+            own_link: own_link.as_ref().map(|(index, own)| (*index, &**own)),
+            turns: turns.as_ref().map(|(index, own)| (*index, &**own)),
         };
         per_benchmark.benchmark(*index, &samples(*index), reruns)
     };
@@ -89,31 +84,37 @@ const FEW_BENCHMARKS: usize = 64;
 pub struct PerBenchmarkAnalysis<'a> {
     run: &'a Run,
     options: Options,
+    /// The places of the benchmarks that broke down.
+    failed: HashSet<usize>,
 }
 
 impl<'a> PerBenchmarkAnalysis<'a> {
     /// Of the run itself no samples are needed.
     pub fn new(run: &'a Run, options: Options) -> Self {
-        Self { run, options }
+        let failed = run.failures.iter().map(|one| one.benchmark).collect();
+        Self {
+            run,
+            options,
+            failed,
+        }
     }
 
     /// Returns true if a benchmark has an answer by itself: not one that broke down, for half a
     /// race has no answer and pays for nobody's, and not of the own link, which is shown beside
     /// another, decides nothing and pays for nobody.
     pub fn has_answer(&self, benchmark: usize) -> bool {
-        let failed = |index| self.run.failures.iter().any(|one| one.benchmark == index);
         let planned = self.run.header.plan.benchmarks.get(benchmark);
-        planned.is_some_and(|planned| planned.rerun.is_none()) && !failed(benchmark)
+        planned.is_some_and(|planned| planned.rerun.is_none()) && !self.failed.contains(&benchmark)
     }
 
     /// Analyses one benchmark, which must have an answer, from its samples and those of its reruns
-    /// ([`Plan::rerun`]).
+    /// ([`Plan::reruns`]).
     pub fn benchmark(&self, index: usize, samples: &Samples, reruns: RerunSamples<'_>) -> Part {
         let raced = Raced {
             run: self.run,
             index,
             samples,
-            reruns,
+            reruns: reruns.without(&self.failed),
         };
         benchmark(&raced, self.options)
     }
@@ -128,32 +129,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
     fn whole(&self, answers: Answers) -> Analysis {
         let run = self.run;
         let plan = &run.header.plan;
-        let Answers {
-            mut comparisons,
-            counts,
-            mut p_values,
-            controls,
-        } = answers;
-        let mut groups = groups(&mut comparisons, &counts);
-        for (some, p) in groups.iter_mut().zip(&p_values) {
-            for (comparison, p) in some.iter_mut().zip(p) {
-                comparison.p_looks = comparison.p_looks.or(*p);
-            }
-        }
-        pay_for_the_suite(&mut p_values);
-        for (some, p) in groups.iter_mut().zip(&p_values) {
-            for (comparison, p) in some.iter_mut().zip(p) {
-                comparison.p_adjusted = *p;
-            }
-        }
-        mark_separated_controls(&mut groups, &controls, plan.design.alpha);
-        comparisons.iter_mut().for_each(follow_the_estimates);
-        mark_what_holds(&mut comparisons);
-        #[cfg(feature = "recordings")]
-        stands_out(&mut comparisons);
-        if run.header.origin == Origin::Race {
-            time_to_settle(&mut comparisons, run.elapsed_ns as f64 / 1e9);
-        }
+        let comparisons = in_suite(run, answers);
         Analysis {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: (run.header.origin == Origin::Race).then_some(plan.seed),
@@ -185,62 +161,11 @@ impl<'a> PerBenchmarkAnalysis<'a> {
     }
 }
 
-/// The answers about benchmarks, one behind the other: with a list for each, 50,000 of them were
-/// twice in memory when they were gathered.
-struct Answers {
-    comparisons: Vec<Comparison>,
-    /// The comparisons of each benchmark.
-    counts: Vec<usize>,
-    p_values: Vec<Vec<Option<f64>>>,
-    controls: Vec<Option<f64>>,
-}
-
-impl Answers {
-    fn for_benchmarks(benchmarks: usize) -> Self {
-        Self {
-            comparisons: Vec::with_capacity(benchmarks),
-            counts: Vec::with_capacity(benchmarks),
-            p_values: Vec::with_capacity(benchmarks),
-            controls: Vec::with_capacity(benchmarks),
-        }
-    }
-
-    fn add(&mut self, part: Part) {
-        self.counts.push(part.comparisons.len());
-        self.comparisons.extend(part.comparisons);
-        self.p_values.push(part.p_values);
-        self.controls.push(part.control);
-    }
-}
-
-/// The comparisons of each benchmark.
-fn groups<'c>(mut all: &'c mut [Comparison], counts: &[usize]) -> Vec<&'c mut [Comparison]> {
-    let mut groups = Vec::with_capacity(counts.len());
-    for count in counts {
-        let (some, rest) = all.split_at_mut(*count);
-        groups.push(some);
-        all = rest;
-    }
-    groups
-}
-
-/// Says how long open races would go on, at the pace of a replicate on average over all benchmarks.
-fn time_to_settle(comparisons: &mut [Comparison], elapsed_seconds: f64) {
-    let replicates = |one: &Comparison| one.estimate.as_ref().map_or(0, |e| e.replicates);
-    let benchmarks = comparisons.chunk_by(Comparison::is_of_one_benchmark_with);
-    let raced = benchmarks.map(|group| group.iter().map(replicates).max().unwrap_or(0));
-    let raced: usize = raced.sum();
-    for one in comparisons {
-        let more = one.replicates_to_settle.filter(|_| raced > 0);
-        one.seconds_to_settle = more.map(|more| more as f64 * elapsed_seconds / raced as f64);
-    }
-}
-
 /// The benchmarks that broke down, in the order of the plan, each with what happened to it first.
 fn failures(run: &Run) -> Vec<FailedBenchmark> {
+    let first_failures = run.first_failures();
     let failed = |(index, benchmark): (usize, &Benchmark)| {
-        let mut failures = run.failures.iter();
-        let first = failures.find(|failure| failure.benchmark == index)?;
+        let first = first_failures.get(&index)?;
         let name = match benchmark.rerun {
             Some(rerun) => format!("{} ({})", benchmark.name, rerun.kind.label()),
             None => benchmark.name.clone(),

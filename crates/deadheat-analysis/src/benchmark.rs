@@ -2,26 +2,26 @@
 //! all that stands beside it, among that every other metric on the same pairs.
 
 use deadheat_model::{
-    BlockDiagnostics, Comparison, ContenderId, Estimate, LogRatio, Metric, Origin, RunHeader,
-    Samples, Scope, Verdict,
+    AllZero, Aspects, Benchmark, Comparison, ContenderId, Estimate, Evidence, LogRatio, Metric,
+    MetricComparison, Origin, Plots, RunHeader, Samples, Side, Terms, Verdict, Warning,
 };
-use deadheat_stats::{
-    Level, agreement_p, minimum_detectable_effect, replicates_to_settle, sign_flip_p,
-};
+use deadheat_stats::{agreement_p, minimum_detectable_effect, sign_flip_p};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::decision::{BenchmarkState, ControlComparison, FinalDecision};
-use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero, verdict_of};
+use crate::all_zero::Agreement;
+use crate::decision::{ControlComparison, FinalDecision};
+use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero};
 use crate::figures::Figured;
-use crate::hosts::{across_hosts, dropped_blocks, estimate_over_hosts};
-use crate::placement::{Placement, spreads};
+use crate::hosts::{dropped_blocks, estimate_over_hosts};
+use crate::inputs::{Inputs, Pair, Recorded};
+use crate::measurement::{Drawn, Judgement, Measurement, terms};
+use crate::placement::Placement;
 use crate::raced::{Members, Options, Part, Raced, Typical, metric_rows, side};
 use crate::side_by_side::SideBySide;
 #[cfg(feature = "recordings")]
 use crate::unpaired::unpaired;
-use crate::warnings::Traces;
-use crate::{all_zero, waiting, warm_up, warnings};
+use crate::{aspects, waiting, warnings};
 
 /// Beyond so many replicates the sign-flip test says nothing new and its 9,999 draws take longer
 /// than everything else together.
@@ -55,119 +55,18 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
     }
 }
 
-/// A benchmark as it was recorded, waiting included, and what was decided of it.
-struct Recorded<'a> {
-    samples: &'a Samples,
-    /// The samples looked at.
-    seen: usize,
-    state: &'a BenchmarkState,
-    decision: &'a FinalDecision,
-}
-
-impl Recorded<'_> {
-    /// Notes the share of waiting, what the estimate of the candidate in this place would be with
-    /// it, and the doubts about it.
-    fn note_waiting(
-        &self,
-        comparison: &mut Comparison,
-        raced: &Raced<'_>,
-        candidate: Option<(usize, ContenderId)>,
-    ) {
-        let header = &raced.run.header;
-        let seen = (self.samples, self.seen);
-        let id = candidate.map(|(_, id)| id);
-        let Some(mut share) = waiting::share(header, raced.index, seen, id) else {
-            return;
-        };
-        let kept = candidate
-            .filter(|_| share.taken_out)
-            .and_then(|(place, _)| {
-                let judged = self.decision.effect_estimates[place].as_ref()?;
-                estimate_over_hosts(
-                    &self.state.candidates[place],
-                    self.samples,
-                    judged.replicates,
-                    judged.asked,
-                )
-            });
-        share.verdict_kept = kept.as_ref().and_then(|kept| {
-            let better = comparison.metric.better();
-            Some(verdict_of(better, kept.interval?, comparison.margin))
-        });
-        share.kept = kept.as_ref().map(estimate);
-        let benchmark = &header.plan.benchmarks[raced.index];
-        comparison
-            .warnings
-            .extend(waiting::doubts(benchmark, seen, &share));
-        comparison.waiting = Some(share);
-    }
-}
-
 /// The answer from samples whose waiting is taken out already where it is.
 fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -> Part {
-    let Raced {
-        run,
-        index,
-        samples,
-        ..
-    } = *raced;
-    let header = &run.header;
-    let plan = &header.plan;
-    let benchmark = &plan.benchmarks[index];
-    let (judged, quantile) = (plan.judged(index), plan.quantile(index));
-    let name = |id: ContenderId| benchmark.contenders[id.index()].name.as_str();
+    let (header, index, samples) = (&raced.run.header, raced.index, raced.samples);
+    let benchmark = &header.plan.benchmarks[index];
     let members = Members::of(samples, benchmark.contenders.len());
     let members = members.without(samples, &cut_short_blocks(header, index, samples));
-    let mut baseline_values = members.values(samples, judged, ContenderId::BASELINE);
-    let typical = Typical::of(quantile);
-    let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values, typical) else {
+    let terms = terms(&header.plan, index);
+    let mut baseline_values = members.values(samples, &terms.metric, ContenderId::BASELINE);
+    let name = &benchmark.contenders[ContenderId::BASELINE.index()].name;
+    let Some(baseline) = side(name, &mut baseline_values, Typical::of(terms.quantile)) else {
         // Nothing was measured, or not this metric: no row can be filled in.
         return Part::default();
-    };
-    let saved = benchmark.saved.as_ref();
-    let empty = Comparison {
-        margin: plan.margin(index),
-        alpha: plan.alpha(index),
-        plots: None,
-        gate: None,
-        is_unjudged: false,
-        benchmark: benchmark.name.clone(),
-        parameters: benchmark.parameters.clone(),
-        label: saved.and_then(|saved| saved.label.clone()),
-        threads: saved.and_then(|saved| saved.threads),
-        throughput: benchmark.throughput,
-        metric: judged.clone(),
-        quantile,
-        baseline,
-        candidate: None,
-        verdict: None,
-        excludes_zero: false,
-        provisional: false,
-        scope: Scope::Binary,
-        estimate: None,
-        p_adjusted: None,
-        p_looks: None,
-        holds_in_suite: true,
-        confirmation: None,
-        p_sign_flip: None,
-        minimum_detectable_effect: None,
-        matched: false,
-        processes: Vec::new(),
-        own_link: None,
-        turns_because: benchmark.turns_because,
-        side_by_side: None,
-        control: None,
-        hosts: None,
-        spreads: None,
-        waiting: None,
-        replicates_to_settle: None,
-        seconds_to_settle: None,
-        dropped_blocks: 0,
-        effect_with_dropped: None,
-        diagnostics: None,
-        figures: None,
-        metrics: Vec::new(),
-        warnings: Vec::new(),
     };
     // What is drawn is made of what the figures were worked out from.
     let figured = if options.without_figures && options.plots.is_none() {
@@ -175,176 +74,276 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
     } else {
         Figured::of(header, index, samples, &members)
     };
+    let sides = Sides {
+        raced,
+        options,
+        recorded,
+        members: &members,
+        terms,
+        baseline,
+        baseline_values: &baseline_values,
+        figured,
+        side_by_side: SideBySide::of(raced),
+    };
     if benchmark.rivals() == 1 {
-        let judged = (&empty.baseline, None);
-        let mut metrics = metric_rows(run, samples, index, &members, judged, |_| None);
-        if let Some(side_by_side) = SideBySide::of(raced) {
-            side_by_side.replace_rows(&mut metrics, None);
-        }
-        let (figures, plots) = figured.map(|figured| figured.alone(options.plots)).unzip();
-        let mut alone = Comparison {
-            metrics,
-            figures: figures.filter(|_| !options.without_figures).map(Box::new),
-            plots: plots.flatten(),
-            ..empty
-        };
-        let final_decision = benchmark
-            .control()
-            .map(|_| FinalDecision::of(run, index, samples, options));
-        let control_comparison = final_decision
-            .and_then(|(_, final_decision)| ControlComparison::new(raced, &final_decision));
-        alone.control = control_comparison.as_ref().map(ControlComparison::control);
-        alone.warnings = warnings::about_the_race(&alone, header, index, 0, false, false);
-        let counters = warnings::about_the_counters(header);
-        let code = warnings::about_the_code(&alone, header, benchmark);
-        alone.warnings.extend(counters.into_iter().chain(code));
-        if let Some(recorded) = &recorded {
-            recorded.note_waiting(&mut alone, raced, None);
-        }
-        return Part {
-            comparisons: vec![alone],
-            p_values: vec![None],
-            control: control_comparison.and_then(|control_comparison| control_comparison.p_value),
-        };
+        return sides.of_baseline_alone();
     }
     #[cfg(feature = "recordings")]
     if header.origin == Origin::UnpairedRecording {
-        let figured = figured.as_ref();
-        let (comparisons, p_values) = unpaired(
-            run,
-            (index, samples, &members),
-            empty,
-            &baseline_values,
-            (figured, options),
+        return unpaired(
+            raced,
+            &members,
+            (sides.terms, sides.baseline, &baseline_values),
+            (sides.figured.as_ref(), options),
         );
-        return Part {
-            comparisons,
-            p_values,
-            control: None,
-        };
     }
-    let decided;
-    let (benchmark_state, final_decision) = match &recorded {
-        Some(recorded) => (recorded.state, recorded.decision),
-        None => {
-            decided = FinalDecision::of(run, index, samples, options);
-            (&decided.0, &decided.1)
+    sides.of_candidates()
+}
+
+/// What all comparisons of a benchmark share.
+struct Sides<'a> {
+    raced: &'a Raced<'a>,
+    options: Options,
+    /// `None` if waiting may not be taken out.
+    recorded: Option<Recorded<'a>>,
+    members: &'a Members,
+    terms: Terms,
+    baseline: Side,
+    /// In the judged metric, per iteration.
+    baseline_values: &'a [f64],
+    figured: Option<Figured<'a>>,
+    side_by_side: Option<SideBySide<'a>>,
+}
+
+impl Sides<'_> {
+    fn benchmark(&self) -> &Benchmark {
+        &self.raced.run.header.plan.benchmarks[self.raced.index]
+    }
+
+    /// The inputs of the comparison with a candidate, or of a contender alone.
+    fn inputs<'a>(
+        &'a self,
+        measurement: &'a Measurement,
+        control: Option<&'a ControlComparison>,
+        pair: Option<Pair<'a>>,
+    ) -> Inputs<'a> {
+        Inputs {
+            raced: self.raced,
+            recorded: self.recorded.as_ref(),
+            members: self.members,
+            control,
+            side_by_side: self.side_by_side.as_ref(),
+            measurement,
+            pair,
         }
-    };
-    let used = final_decision.used;
-    let (candidates, _) =
-        benchmark_state.judged(recorded.as_ref().map_or(samples, |r| r.samples), used);
-    let control_comparison = ControlComparison::new(raced, final_decision);
-    let empty = Comparison {
-        control: control_comparison.as_ref().map(ControlComparison::control),
-        ..empty
-    };
-    let placement = Placement::of(raced);
-    let side_by_side = SideBySide::of(raced);
-    let mut comparisons = Vec::new();
-    for (place, id) in benchmark.candidates().enumerate() {
-        let effects = &candidates[place];
-        let effect_estimate = final_decision.effect_estimates[place].as_ref();
-        let mut candidate_values = members.values(samples, judged, id);
-        let typical = Typical::of_candidate(quantile, effect_estimate.is_some());
-        let Some(candidate) = side(name(id), &mut candidate_values, typical) else {
-            continue;
-        };
-        let judged = (&empty.baseline, Some((id, &candidate)));
-        let mut metrics = metric_rows(run, samples, index, &members, judged, |metric| {
-            on_the_same_pairs(header, samples, (index, id), metric, effect_estimate?)
-        });
-        if let Some(side_by_side) = &side_by_side {
-            side_by_side.replace_rows(&mut metrics, Some(id));
-        }
-        let mut comparison = Comparison {
-            candidate: Some(candidate),
-            metrics,
-            ..empty.clone()
-        };
-        if let Some(effect_estimate) = effect_estimate {
-            fill_in(&mut comparison, effect_estimate);
-            comparison.p_looks = final_decision.p_looks[place];
-            let alpha = comparison.alpha / candidates.len().max(1) as f64;
-            let seen = recorded.as_ref().map_or(samples, |r| r.samples);
-            comparison.hosts = across_hosts(effects, seen, effect_estimate, alpha);
-            if comparison.hosts.is_none() {
-                comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
-            } else {
-                // More replicates settle nothing between hosts.
-                comparison.replicates_to_settle = None;
-            }
-        }
-        let judged = effect_estimate.map_or(effects.replicates(), |j| j.replicates);
-        comparison.scope = placement.scope(samples, id, judged);
-        comparison.matched = placement.is_matched(samples, id, judged);
-        comparison.processes = placement.processes(samples, id, judged);
-        comparison.own_link = placement.own_link(place);
-        comparison.side_by_side = side_by_side
-            .as_ref()
-            .map(|raced| raced.summary((place, id)));
-        if header.origin == Origin::Race {
-            let effects = (place, effects);
-            let scope = comparison.scope;
-            comparison.spreads = spreads(&placement, benchmark, samples, effects, judged, scope);
-        }
-        if let Some(figured) = &figured {
-            let paired = Some((effects, judged));
-            let (figures, plots) = figured.against(id, paired, options.plots);
-            comparison.figures = (!options.without_figures).then(|| Box::new(figures));
-            comparison.plots = plots.map(|mut plots| {
-                plots.looks = final_decision.looks_at(place);
-                plots
-            });
-        }
-        comparison.diagnostics = effects.order_effects().map(|d| BlockDiagnostics {
-            drift: d.drift,
-            carry_over: d.carry_over,
-            second_position: d.second_position,
-        });
-        let margin = comparison.margin;
-        let mut warnings = warnings::about_the_estimate(effects, samples, effect_estimate, margin);
-        warnings.extend(warnings::about_the_tails(
-            &baseline_values,
-            &candidate_values,
-            &comparison,
-            margin,
-        ));
-        let traces = Traces {
-            benchmark,
-            samples,
-            members: &members,
-            candidate: id,
-        };
-        warnings.extend(traces.doubts(&comparison, margin));
-        warnings.extend(warnings::about_the_code(&comparison, header, benchmark));
-        warnings.extend(warnings::about_the_race(
-            &comparison,
-            header,
+    }
+
+    /// Every metric of the baseline and of a candidate, if there is one.
+    fn metrics(
+        &self,
+        candidate: Option<(ContenderId, &Side)>,
+        found: impl Fn(&Metric) -> Option<(Estimate, Option<Verdict>)>,
+    ) -> Vec<MetricComparison> {
+        let Raced {
+            run,
             index,
-            final_decision.used,
-            matches!(final_decision.level, Level::Anytime(_)),
-            final_decision.budget_spent,
-        ));
-        warnings.extend(warm_up::doubt(benchmark, samples, id, margin));
-        warnings.extend(placement.doubts(&comparison, id));
-        warnings.extend(warnings::about_the_counters(header));
-        warnings::keep_those_about_counts(&mut warnings, header);
-        comparison.warnings = warnings;
-        if let Some(side_by_side) = &side_by_side {
-            side_by_side.hold_against_turns(&mut comparison, place);
+            samples,
+            ..
+        } = *self.raced;
+        let sides = (&self.baseline, candidate);
+        let rows = metric_rows(run, samples, index, self.members, sides, found);
+        match &self.side_by_side {
+            Some(side_by_side) => side_by_side.replace_rows(rows, candidate.map(|(id, _)| id)),
+            None => rows,
         }
-        if let Some(recorded) = &recorded {
-            recorded.note_waiting(&mut comparison, raced, Some((place, id)));
-        }
-        let level = final_decision.level.stated() / candidates.len().max(1) as f64;
-        all_zero::judge(&mut comparison, judged, agreement_p(judged), level);
-        comparisons.push(comparison);
     }
-    Part {
-        comparisons,
-        p_values: final_decision.p_values.clone(),
-        control: control_comparison.and_then(|control_comparison| control_comparison.p_value),
+
+    /// The answer about a benchmark without candidates.
+    fn of_baseline_alone(&self) -> Part {
+        let Raced {
+            run,
+            index,
+            samples,
+            ..
+        } = *self.raced;
+        let benchmark = self.benchmark();
+        let sides = (self.baseline.clone(), None);
+        let metrics = self.metrics(None, |_| None);
+        let measurement = Measurement::new(self.terms.clone(), sides, metrics, (None, None));
+        let decision = benchmark
+            .control()
+            .map(|_| FinalDecision::of(run, index, samples, self.options));
+        let control =
+            decision.and_then(|(_, decision)| ControlComparison::new(self.raced, &decision));
+        let inputs = self.inputs(&measurement, control.as_ref(), None);
+        let aspects = aspects::from_inputs(&inputs);
+        let judgement = Judgement {
+            verdict: None,
+            evidence: Evidence::default(),
+            warnings: warnings::about_a_contender_alone(&inputs, &aspects),
+            aspects,
+        };
+        let figured = self.figured.as_ref();
+        let drawn = figured.map(|figured| figured.alone(self.options.plots));
+        let drawn = Drawn::of(drawn, self.options);
+        Part {
+            comparisons: vec![measurement.judged(benchmark, judgement, drawn)],
+            p_values: vec![None],
+            control: control.and_then(|control| control.p_value),
+        }
+    }
+
+    /// The answer about each candidate, on pairs of samples.
+    fn of_candidates(&self) -> Part {
+        let Raced {
+            run,
+            index,
+            samples,
+            ..
+        } = *self.raced;
+        let decided;
+        let (state, decision) = match &self.recorded {
+            Some(recorded) => (recorded.state, recorded.decision),
+            None => {
+                decided = FinalDecision::of(run, index, samples, self.options);
+                (&decided.0, &decided.1)
+            }
+        };
+        let recorded = self.recorded.as_ref();
+        let recorded = recorded.map_or(samples, |recorded| recorded.samples);
+        let (candidates, _) = state.judged(recorded, decision.used);
+        let control = ControlComparison::new(self.raced, decision);
+        let placement = Placement::of(self.raced);
+        let candidate = |(place, id): (usize, ContenderId)| {
+            let mut values = self.members.values(samples, &self.terms.metric, id);
+            let estimate = decision.effect_estimates[place].as_ref();
+            let typical = Typical::of_candidate(self.terms.quantile, estimate.is_some());
+            let name = &self.benchmark().contenders[id.index()].name;
+            let summary = side(name, &mut values, typical)?;
+            let effects = &candidates[place];
+            let pair = Pair {
+                place,
+                id,
+                values: (self.baseline_values, &values),
+                effects,
+                estimate,
+                replicates: estimate.map_or(effects.replicates(), |one| one.replicates),
+                decision,
+                placement: &placement,
+            };
+            Some(self.compared(pair, summary, control.as_ref()))
+        };
+        let candidates = self.benchmark().candidates().enumerate();
+        Part {
+            comparisons: candidates.filter_map(candidate).collect(),
+            p_values: decision.p_values.clone(),
+            control: control.and_then(|control| control.p_value),
+        }
+    }
+
+    /// The comparison with a candidate.
+    fn compared(
+        &self,
+        pair: Pair<'_>,
+        candidate: Side,
+        control: Option<&ControlComparison>,
+    ) -> Comparison {
+        let metrics = self.metrics(Some((pair.id, &candidate)), |metric| {
+            on_the_same_pairs(self.raced, pair.id, metric, pair.estimate?)
+        });
+        let agreement = Agreement {
+            observations: pair.replicates,
+            p: agreement_p(pair.replicates),
+            level: pair.decision.level.stated() / pair.candidates() as f64,
+        };
+        let measurement = Measurement::new(
+            self.terms.clone(),
+            (self.baseline.clone(), Some(candidate)),
+            agreement.judge_rows(metrics),
+            (
+                pair.estimate.map(estimate),
+                pair.estimate.and_then(|one| one.verdict),
+            ),
+        );
+        let inputs = self.inputs(&measurement, control, Some(pair));
+        let judgement = judged(&inputs, &pair, agreement);
+        let figured = self.figured.as_ref().map(|figured| {
+            let paired = Some((pair.effects, pair.replicates));
+            let (figures, plots) = figured.against(pair.id, paired, self.options.plots);
+            let looks = |plots: Box<Plots>| Plots {
+                looks: pair.decision.looks_at(pair.place),
+                ..*plots
+            };
+            (figures, plots.map(|plots| Box::new(looks(plots))))
+        });
+        measurement.judged(
+            self.benchmark(),
+            judgement,
+            Drawn::of(figured, self.options),
+        )
+    }
+}
+
+/// The conclusions from the measurement of a pair.
+fn judged(inputs: &Inputs<'_>, pair: &Pair<'_>, agreement: Agreement) -> Judgement {
+    let measurement = inputs.measurement;
+    let aspects = aspects::from_inputs(inputs);
+    let mut warnings = warnings::about_a_pair(inputs, pair, &aspects);
+    let zeros = agreement.judge(measurement);
+    if zeros.is_some() {
+        // The verdict needs no ratio.
+        warnings.retain(|one| !matches!(one, Warning::TooManyZeros { .. }));
+    }
+    let contradicted = measurement.verdict.is_some() && aspects::turns_apart(inputs).is_some();
+    let verdict = match zeros {
+        Some((_, verdict)) => Some(verdict),
+        None if contradicted => Some(Verdict::Inconclusive),
+        None => measurement.verdict,
+    };
+    Judgement {
+        verdict,
+        evidence: evidence(inputs, pair, zeros.map(|(zeros, _)| zeros), &aspects),
+        aspects,
+        warnings,
+    }
+}
+
+/// The evidence for the verdict on a pair, of which some sides may be `zeros`.
+fn evidence(
+    inputs: &Inputs<'_>,
+    pair: &Pair<'_>,
+    zeros: Option<AllZero>,
+    aspects: &Aspects,
+) -> Evidence {
+    let scope = aspects::scope(inputs);
+    let p_value = pair.decision.p_values.get(pair.place).copied().flatten();
+    let Some(estimate) = pair.estimate else {
+        return Evidence {
+            excludes_zero: zeros.is_some_and(|zeros| zeros != AllZero::Both),
+            scope,
+            p_looks: p_value,
+            ..Evidence::default()
+        };
+    };
+    let pooled = &estimate.pooled;
+    let detectable = || {
+        let detectable = minimum_detectable_effect(pooled.se, pooled.df, estimate.plain_level);
+        // A change too large for a number is no change anyone looks for.
+        Some(LogRatio(detectable)).filter(|effect| effect.change().is_finite())
+    };
+    let has_error = pooled.replicates >= 2 && pooled.se > 0.0;
+    let seed = inputs.header().plan.seed;
+    Evidence {
+        excludes_zero: excludes_zero(estimate.interval),
+        provisional: pooled.replicates == 1 && estimate.verdict.is_some(),
+        scope,
+        p_looks: pair.decision.p_looks[pair.place].or(p_value),
+        // Between hosts the replicates are not the observations.
+        p_sign_flip: match &aspects.hosts {
+            None => confirm(pair.effects, estimate, seed),
+            Some(_) => None,
+        },
+        minimum_detectable_effect: has_error.then(detectable).flatten(),
     }
 }
 
@@ -368,34 +367,6 @@ fn cut_short_blocks(header: &RunHeader, index: usize, samples: &Samples) -> Vec<
     places
 }
 
-/// Copies what was judged into the answer.
-fn fill_in(comparison: &mut Comparison, effect_estimate: &EffectEstimate) {
-    let pooled = &effect_estimate.pooled;
-    comparison.estimate = Some(estimate(effect_estimate));
-    comparison.dropped_blocks = effect_estimate.dropped;
-    let with_dropped = effect_estimate.with_dropped;
-    comparison.effect_with_dropped = with_dropped.map(|all| LogRatio(all.theta));
-    comparison.provisional = pooled.replicates == 1 && effect_estimate.verdict.is_some();
-    comparison.excludes_zero = excludes_zero(effect_estimate.interval);
-    comparison.verdict = effect_estimate.verdict;
-    if pooled.replicates < 2 || pooled.se <= 0.0 {
-        return;
-    }
-    let detectable = minimum_detectable_effect(pooled.se, pooled.df, effect_estimate.plain_level);
-    // A change too large for a number is no change anyone looks for.
-    comparison.minimum_detectable_effect =
-        Some(LogRatio(detectable)).filter(|effect| effect.change().is_finite());
-    if comparison.verdict == Some(Verdict::Inconclusive) {
-        comparison.replicates_to_settle = replicates_to_settle(
-            pooled.theta,
-            pooled.se,
-            pooled.replicates,
-            LogRatio::from_change(comparison.margin).0,
-            effect_estimate.plain_level,
-        );
-    }
-}
-
 /// The sign-flip test, drawn from the seed of the run.
 fn confirm(effects: &Effects, effect_estimate: &EffectEstimate, seed: u64) -> Option<f64> {
     let mut kept = Default::default();
@@ -409,12 +380,12 @@ fn confirm(effects: &Effects, effect_estimate: &EffectEstimate, seed: u64) -> Op
 /// The estimate of a metric on the same replicates as the judged one, and the verdict had this one
 /// been judged.
 fn on_the_same_pairs(
-    header: &RunHeader,
-    samples: &Samples,
-    (benchmark, candidate): (usize, ContenderId),
+    raced: &Raced<'_>,
+    candidate: ContenderId,
     metric: &Metric,
     judged: &EffectEstimate,
 ) -> Option<(Estimate, Option<Verdict>)> {
+    let (header, benchmark, samples) = (&raced.run.header, raced.index, raced.samples);
     if metric == header.plan.judged(benchmark) {
         return Some((estimate(judged), judged.verdict));
     }

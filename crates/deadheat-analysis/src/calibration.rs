@@ -43,7 +43,7 @@ pub fn calibration_race(
     if open && replicates < terms.max_replicates {
         return None;
     }
-    let variances = comparison.spreads.map(|spreads| {
+    let variances = comparison.aspects.spreads.map(|spreads| {
         let between = spreads.process.unwrap_or(0.0);
         (between.powi(2), spreads.block.powi(2))
     });

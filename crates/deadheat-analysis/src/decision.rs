@@ -9,13 +9,13 @@
 //! effects with their errors instead ([`measured_effects`]).
 
 use deadheat_model::{
-    Comparison, Control, Estimate, LogRatio, LookEstimate, Looks, MeasuredEffect, Origin, Run,
-    RunHeader, Samples, Verdict, Warning,
+    Control, Estimate, LogRatio, LookEstimate, Looks, MeasuredEffect, Origin, Run, RunHeader,
+    Samples, Verdict,
 };
 use deadheat_stats::dist::t_critical;
-use deadheat_stats::{Level, adjusted_p, holm};
+use deadheat_stats::{Level, adjusted_p};
 
-use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero};
+use crate::effects::{EffectEstimate, Effects, estimate};
 use crate::hosts::estimate_over_hosts;
 use crate::looks::planned_looks;
 use crate::raced::{Options, Raced};
@@ -409,55 +409,6 @@ impl ControlComparison {
             estimate: estimate(&self.effect_estimate),
             separated: false,
         }
-    }
-}
-
-/// Says which controls separated, paid for by all of them, so that chance alone separates any in at
-/// most α of runs; one does, and every verdict of the run is provisional. `p_values` are those of
-/// the controls, one per benchmark.
-pub(crate) fn mark_separated_controls(
-    benchmarks: &mut [&mut [Comparison]],
-    p_values: &[Option<f64>],
-    alpha: f64,
-) {
-    let judged: Vec<(usize, f64)> = p_values
-        .iter()
-        .enumerate()
-        .filter_map(|(index, p)| Some((index, (*p)?)))
-        .collect();
-    let adjusted = holm(&judged.iter().map(|(_, p)| *p).collect::<Vec<f64>>());
-    let mut separated = 0;
-    let mut least: Option<(f64, usize)> = None;
-    for ((index, p), adjusted) in judged.iter().zip(adjusted) {
-        let found = benchmarks[*index].iter_mut().filter_map(|one| {
-            let control = one.control.as_mut()?;
-            let interval = control.estimate.interval;
-            let ends = interval.map(|interval| (interval.low.0, interval.high.0));
-            control.separated = adjusted <= alpha && excludes_zero(ends);
-            Some(control.separated)
-        });
-        if found.fold(false, |any, separated| any | separated) {
-            separated += 1;
-            if least.is_none_or(|(other, _)| *p < other) {
-                least = Some((*p, *index));
-            }
-        }
-    }
-    let Some(first) = least.and_then(|(_, index)| benchmarks[index].first()) else {
-        return;
-    };
-    let Some(control) = first.control else {
-        return;
-    };
-    let warning = Warning::ControlSeparated {
-        benchmark: first.benchmark.clone(),
-        change: control.estimate.effect.change(),
-        separated,
-        of: judged.len(),
-    };
-    for comparison in benchmarks.iter_mut().flat_map(|some| some.iter_mut()) {
-        comparison.provisional |= comparison.verdict.is_some();
-        comparison.warnings.insert(0, warning.clone());
     }
 }
 

@@ -53,10 +53,10 @@ impl<'a> Figured<'a> {
     }
 
     /// The figures of a contender without a rival, and its plots with at most so many points.
-    pub(crate) fn alone(self, points: Option<usize>) -> (Figures, Option<Box<Plots>>) {
+    pub(crate) fn alone(&self, points: Option<usize>) -> (Figures, Option<Box<Plots>>) {
         let plots = points.map(|points| Box::new(plots(&self.material(None), points)));
         let figures = Figures {
-            baseline: self.baseline.figures,
+            baseline: self.baseline.figures.clone(),
             candidate: None,
             between: None,
             stability: None,

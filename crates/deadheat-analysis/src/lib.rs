@@ -6,34 +6,34 @@
 
 mod all_zero;
 mod analyse;
+mod aspects;
 mod benchmark;
-#[cfg(feature = "bisect")]
-mod bisect;
 #[cfg(feature = "recordings")]
 mod calibration;
 mod cut_short;
 mod decision;
 mod effects;
-#[cfg(feature = "profiles")]
-mod explanation;
 /// A build without secondary figures: there are none.
 #[cfg(not(feature = "figures"))]
 mod figures {
+    use std::convert::Infallible;
+    use std::marker::PhantomData;
+
     use deadheat_model::{ContenderId, Figures, Plots, RunHeader, Samples};
 
     use crate::effects::Effects;
     use crate::raced::Members;
 
     /// The figures of a benchmark, which no value of this type can hold.
-    pub(crate) enum Figured {}
+    pub(crate) struct Figured<'a>(Infallible, PhantomData<&'a ()>);
 
-    impl Figured {
+    impl Figured<'_> {
         pub(crate) fn of(_: &RunHeader, _: usize, _: &Samples, _: &Members) -> Option<Self> {
             None
         }
 
-        pub(crate) fn alone(self, _: Option<usize>) -> (Figures, Option<Box<Plots>>) {
-            match self {}
+        pub(crate) fn alone(&self, _: Option<usize>) -> (Figures, Option<Box<Plots>>) {
+            match self.0 {}
         }
 
         pub(crate) fn against(
@@ -42,14 +42,16 @@ mod figures {
             _: Option<(&Effects, usize)>,
             _: Option<usize>,
         ) -> (Figures, Option<Box<Plots>>) {
-            match *self {}
+            match self.0 {}
         }
     }
 }
 #[cfg(feature = "figures")]
 mod figures;
 mod hosts;
+mod inputs;
 mod looks;
+mod measurement;
 mod observed;
 #[cfg(feature = "recordings")]
 mod outlying;
@@ -70,13 +72,9 @@ mod warm_up;
 mod warnings;
 
 pub use analyse::{PerBenchmarkAnalysis, analyse, analyse_with};
-#[cfg(feature = "bisect")]
-pub use bisect::{BisectSearch, NextStep};
 #[cfg(feature = "recordings")]
 pub use calibration::{CalibrationTerms, calibrated_kind, calibration_race};
 pub use decision::{LookTaken, looks_taken, measured_effects};
-#[cfg(feature = "profiles")]
-pub use explanation::{finding, paired_functions, paired_stacks};
 #[cfg(feature = "figures")]
 pub use figures::histograms;
 pub use looks::{

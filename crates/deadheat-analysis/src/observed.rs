@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Contender, ContenderId, Observed, ObservedImage, ObservedProcess, ProcessDifference, Run,
-    Workload,
+    Warning, Workload,
 };
 
 /// The observations of one benchmark.
@@ -34,6 +34,25 @@ impl<'a> Observations<'a> {
     pub(crate) fn ran_as_started(&self, contender: ContenderId, replicate: u32) -> bool {
         let process = self.at(contender, replicate);
         process.is_some_and(|process| process.image == ObservedImage::AsStarted)
+    }
+
+    /// The warning about processes that launches of these contenders left running.
+    pub(crate) fn left_behind(
+        &self,
+        contenders: &[ContenderId],
+        names: &[Contender],
+    ) -> Option<Warning> {
+        let left = |contender: &ContenderId| {
+            let mut of_it = self
+                .observed
+                .iter()
+                .filter(|one| one.contender == contender.index());
+            let process = of_it.find_map(|one| one.process.left_behind.clone())?;
+            Some((names.get(contender.index())?.name.clone(), process))
+        };
+        let (by, mut processes): (Vec<_>, Vec<_>) = contenders.iter().filter_map(left).unzip();
+        let process = processes.pop()?;
+        Some(Warning::LeftBehind { by, process })
     }
 
     /// What holds for the processes of a contender in all of these replicates.

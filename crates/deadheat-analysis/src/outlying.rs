@@ -90,7 +90,7 @@ pub fn verdicts_of_intervals(comparisons: &[Comparison]) -> [usize; 4] {
         let interval = || one.estimate.as_ref()?.interval;
         let of_interval = |found: Interval| {
             let ends = (found.low.0, found.high.0);
-            verdict_of(one.metric.better(), ends, one.margin)
+            verdict_of(one.terms.metric.better(), ends, one.terms.margin)
         };
         one.verdict.or_else(|| interval().map(of_interval))
     };
@@ -134,14 +134,22 @@ fn locations(samples: &Samples, metric: &Metric, contender: ContenderId) -> Vec<
         .collect()
 }
 
+/// Of more files than this, one does not move the median and the scatter of all. To look at all others
+/// for each of 20,000 took minutes.
+const MANY_FILES: usize = 200;
+
 /// The files that lie far from the others, and how far.
 fn far_apart(files: &[(usize, f64)]) -> Vec<(usize, f64)> {
-    let distance = |&(file, at): &(usize, f64)| {
-        let others = files.iter().filter(|(other, _)| *other != file);
+    let scatter = |without: Option<usize>| {
+        let others = files.iter().filter(|(other, _)| Some(*other) != without);
         let others: Vec<f64> = others.map(|(_, at)| *at).collect();
-        let distance = at - median(&others)?;
-        let far = FAR * scaled_mad(&others)?;
-        (distance.abs() > far.max(LEAST)).then_some((file, distance))
+        Some((median(&others)?, scaled_mad(&others)?))
+    };
+    let all = (files.len() > MANY_FILES).then(|| scatter(None));
+    let distance = |&(file, at): &(usize, f64)| {
+        let (middle, scale) = all.unwrap_or_else(|| scatter(Some(file)))?;
+        let distance = at - middle;
+        (distance.abs() > (FAR * scale).max(LEAST)).then_some((file, distance))
     };
     files.iter().filter_map(distance).collect()
 }
@@ -163,5 +171,19 @@ mod tests {
         assert_eq!(far_apart(&little), []);
         let noisy = numbered([0.0, 0.2, -0.2, 0.1, -0.7, -0.1]);
         assert_eq!(far_apart(&noisy), []);
+    }
+
+    #[test]
+    fn one_of_very_many_files_is_far_apart() {
+        let at = |file: usize| {
+            if file == 7 {
+                -0.7
+            } else {
+                0.001 * (file % 5) as f64
+            }
+        };
+        let files: Vec<(usize, f64)> = (0..100_000).map(|file| (file, at(file))).collect();
+        let found: Vec<usize> = far_apart(&files).iter().map(|(file, _)| *file).collect();
+        assert_eq!(found, [7]);
     }
 }

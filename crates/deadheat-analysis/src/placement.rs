@@ -2,7 +2,7 @@
 //! what else its blocks vary by.
 
 use deadheat_model::{
-    Benchmark, Comparison, Contender, ContenderId, Estimate, LogRatio, ObservedProcess, Placed,
+    Aspects, Benchmark, Contender, ContenderId, Estimate, LogRatio, ObservedProcess, Placed,
     Placing, RerunKind, Run, Samples, Scope, Spreads, Warning,
 };
 use deadheat_stats::dist::f_upper_tail;
@@ -11,6 +11,7 @@ use deadheat_stats::{
 };
 
 use crate::effects::Effects;
+use crate::measurement::Measurement;
 use crate::observed::{Observations, differences, why_not_on_links};
 use crate::raced::Raced;
 use crate::rerun::RerunEffects;
@@ -138,24 +139,33 @@ impl<'a> Placement<'a> {
     }
 
     /// Warnings about the placement behind a comparison.
-    pub(crate) fn doubts(&self, comparison: &Comparison, candidate: ContenderId) -> Vec<Warning> {
+    pub(crate) fn doubts(
+        &self,
+        (measurement, aspects, scope): (&Measurement, &Aspects, Scope),
+        candidate: ContenderId,
+    ) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let sides = [ContenderId::BASELINE, candidate];
         let sides = sides.map(|id| &self.benchmark.contenders[id.index()]);
-        let differences = differences(sides, &comparison.processes);
+        let differences = differences(sides, &aspects.processes);
         if !differences.is_empty() {
             warnings.push(Warning::ProcessesDiffer { differences });
         }
-        match comparison.scope {
+        let contenders = &self.benchmark.contenders;
+        let left = self
+            .observations
+            .left_behind(&[ContenderId::BASELINE, candidate], contenders);
+        warnings.extend(left);
+        match scope {
             Scope::Binary if self.is_unlinked => {}
             Scope::Binary => warnings.push(Warning::PlacementFixed {
                 reason: self
                     .why_fixed()
-                    .or_else(|| self.why_unobserved(sides, &comparison.processes)),
+                    .or_else(|| self.why_unobserved(sides, &aspects.processes)),
             }),
             Scope::Source => {
-                warnings.extend(apart(comparison, comparison.margin));
-                warnings.extend(self.unmatched(comparison));
+                warnings.extend(apart(measurement, aspects));
+                warnings.extend(self.unmatched(aspects));
                 let links = self.run.header.environment.neutral_links.iter();
                 let mut objects: Vec<String> = Vec::new();
                 for object in links.flat_map(|links| &links.unsectioned) {
@@ -185,14 +195,14 @@ impl<'a> Placement<'a> {
     }
 
     /// That the builds are not matched, although that was asked for.
-    fn unmatched(&self, comparison: &Comparison) -> Option<Warning> {
+    fn unmatched(&self, aspects: &Aspects) -> Option<Warning> {
         let links = &self.run.header.environment.neutral_links;
         let asked = links.iter().any(|links| links.matched.is_some());
         let reason = links.iter().find_map(|links| links.matched.clone()?.err());
         // Those that came to nothing, where the first were.
         let mut refused = self.placed.iter().flat_map(|one| &one.refused);
         let reason = reason.or_else(|| refused.next_back().map(|link| link.reason.clone()));
-        (asked && !comparison.matched).then_some(Warning::BuildsUnmatched { reason })
+        (asked && !aspects.matched).then_some(Warning::BuildsUnmatched { reason })
     }
 
     /// Returns why the verdict cannot be about the source although neutral links were started.
@@ -235,8 +245,9 @@ fn in_order(samples: &Samples) -> impl Iterator<Item = u32> {
 }
 
 /// The own link and the neutral ones, when their intervals lie further apart than the margin.
-fn apart(comparison: &Comparison, margin: f64) -> Option<Warning> {
-    let (neutral, own) = (comparison.estimate.as_ref()?, comparison.own_link.as_ref()?);
+fn apart(measurement: &Measurement, aspects: &Aspects) -> Option<Warning> {
+    let (neutral, own) = (measurement.estimate.as_ref()?, aspects.own_link.as_ref()?);
+    let margin = measurement.terms.margin;
     let (of_neutral, of_own) = (neutral.interval?, own.interval?);
     let gap = (of_own.low.0 - of_neutral.high.0).max(of_neutral.low.0 - of_own.high.0);
     let apart = own.effect.change() - neutral.effect.change();

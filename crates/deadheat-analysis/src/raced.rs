@@ -5,7 +5,7 @@
 //! 1 % at 100 µs they contradicted it in 18 of 100 races. So what stands beside a verdict is the
 //! baseline's location by the same estimator, and the candidate's is that times the ratio found.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{
     Comparison, ContenderId, Estimate, Host, Merged, Metric, MetricComparison, RerunKind, Run,
@@ -27,20 +27,29 @@ pub struct Options {
     pub plots: Option<usize>,
 }
 
-/// The samples of the reruns of a benchmark.
+/// The reruns of a benchmark, each with its place in the plan and its samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RerunSamples<'a> {
     /// As the user linked it.
-    pub own_link: Option<&'a Samples>,
+    pub own_link: Option<(usize, &'a Samples)>,
     /// In turns.
-    pub turns: Option<&'a Samples>,
+    pub turns: Option<(usize, &'a Samples)>,
 }
 
 impl<'a> RerunSamples<'a> {
-    pub(crate) fn of(self, kind: RerunKind) -> Option<&'a Samples> {
+    pub(crate) fn of(self, kind: RerunKind) -> Option<(usize, &'a Samples)> {
         match kind {
             RerunKind::OwnLink => self.own_link,
             RerunKind::Turns => self.turns,
+        }
+    }
+
+    /// The same without those that failed.
+    pub(crate) fn without(self, failed: &HashSet<usize>) -> Self {
+        let ran = |(index, _): &(usize, &Samples)| !failed.contains(index);
+        Self {
+            own_link: self.own_link.filter(ran),
+            turns: self.turns.filter(ran),
         }
     }
 }
@@ -265,7 +274,7 @@ pub(crate) enum Typical {
     Location,
     /// The quantile that is judged.
     Quantile(f64),
-    /// Left open, as [`follow_the_estimates`] will give it: half of a summary is to find it.
+    /// Left open, as `Measurement::new` gives it: half of a summary is to find it.
     Follows,
 }
 
@@ -387,28 +396,6 @@ pub(crate) fn metric_rows(
     let mut rows = Vec::with_capacity(samples.metrics().len());
     rows.extend(samples.metrics().iter().filter_map(row));
     rows
-}
-
-/// Gives the candidates the typical values that follow from the estimates.
-pub(crate) fn follow_the_estimates(comparison: &mut Comparison) {
-    follow(
-        &comparison.baseline,
-        comparison.candidate.as_mut(),
-        comparison.estimate.as_ref(),
-    );
-    for row in &mut comparison.metrics {
-        follow(&row.baseline, row.candidate.as_mut(), row.estimate.as_ref());
-    }
-}
-
-fn follow(baseline: &Side, candidate: Option<&mut Side>, estimate: Option<&Estimate>) {
-    let (Some(candidate), Some(estimate)) = (candidate, estimate) else {
-        return;
-    };
-    let typical = baseline
-        .typical
-        .map(|typical| typical * estimate.effect.0.exp());
-    candidate.typical = typical.filter(|typical| typical.is_finite());
 }
 
 #[cfg(test)]

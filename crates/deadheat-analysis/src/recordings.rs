@@ -134,7 +134,7 @@ fn in_order(baseline: &ResultSide, candidate: &ResultSide) -> Option<Warning> {
 ///
 /// Any pairs that do not look at the values are sound, so times that mislead cost no more than
 /// power. The dates in the files decide; if no file has one, the times of writing do, which a copy
-/// sets anew. `None` where sides are no neighbours, or two files are of one moment.
+/// sets anew. `None` if the sides are not neighbours, or if two files are of one moment.
 pub(crate) fn turns(baseline: &ResultSide, candidate: &ResultSide) -> Option<Vec<(u32, u32)>> {
     let sides = [baseline, candidate];
     let mut files = sides.iter().flat_map(|side| &side.files);

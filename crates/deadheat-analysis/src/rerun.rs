@@ -25,15 +25,10 @@ impl<'a> RerunEffects<'a> {
     pub(crate) fn of(raced: &Raced<'a>, kind: RerunKind) -> Option<Self> {
         let run = raced.run;
         let plan = &run.header.plan;
-        let index = plan.rerun(raced.index, kind)?;
-        let failed = run
-            .failures
-            .iter()
-            .any(|failure| failure.benchmark == index);
-        if failed || run.header.origin != Origin::Race {
+        let (index, samples) = raced.reruns.of(kind)?;
+        if run.header.origin != Origin::Race {
             return None;
         }
-        let samples = raced.reruns.of(kind)?;
         let mut benchmark_state = BenchmarkState::new(&run.header, index);
         benchmark_state.extend(samples);
         let replicates = benchmark_state.complete_replicates(samples);

@@ -1,8 +1,7 @@
 //! Races side by side: what is shown of the same race in turns, and when the two disagree.
 
 use deadheat_model::{
-    Comparison, ContenderId, Estimate, LogRatio, Metric, MetricComparison, RacedSideBySide,
-    RerunKind, Samples, Verdict, Warning,
+    ContenderId, Estimate, LogRatio, Metric, MetricComparison, RacedSideBySide, RerunKind, Samples,
 };
 use deadheat_stats::summary::median_in_place;
 
@@ -53,40 +52,31 @@ impl<'a> SideBySide<'a> {
     /// a rerun, removes them.
     pub(crate) fn replace_rows(
         &self,
-        rows: &mut Vec<MetricComparison>,
+        rows: Vec<MetricComparison>,
         candidate: Option<ContenderId>,
-    ) {
+    ) -> Vec<MetricComparison> {
         let of_turns = self.rows_of_turns(candidate);
-        rows.retain_mut(|row| {
+        let replaced = |row: MetricComparison| {
             if !changes_by_sharing(&row.metric) {
-                return true;
+                return Some(row);
             }
             let mut of_turns = of_turns.iter();
-            match of_turns.find(|other| other.metric == row.metric) {
-                Some(of_turns) => {
-                    *row = of_turns.clone();
-                    true
-                }
-                None => false,
-            }
-        });
+            of_turns.find(|other| other.metric == row.metric).cloned()
+        };
+        rows.into_iter().filter_map(replaced).collect()
     }
 
-    /// Leaves the verdict on the candidate at this place open if the race in turns contradicts it.
-    pub(crate) fn hold_against_turns(&self, comparison: &mut Comparison, place: usize) {
-        let estimate = comparison.estimate.as_ref();
-        let turns = self.turns.as_ref();
-        let in_turns = turns.and_then(|turns| turns.estimate_at(place, CONTRADICTION));
-        let Some(apart) = estimate
-            .zip(in_turns)
-            .and_then(|(one, other)| apart(one, &other, comparison.margin))
-        else {
-            return;
-        };
-        comparison.warnings.insert(0, Warning::TurnsApart { apart });
-        if comparison.verdict.is_some() {
-            comparison.verdict = Some(Verdict::Inconclusive);
-        }
+    /// The distance from the race in turns, if it contradicts this estimate of the candidate at this
+    /// place.
+    pub(crate) fn apart_from_turns(
+        &self,
+        place: usize,
+        estimate: &Estimate,
+        margin: f64,
+    ) -> Option<f64> {
+        let turns = self.turns.as_ref()?;
+        let in_turns = turns.estimate_at(place, CONTRADICTION)?;
+        apart(estimate, &in_turns, margin)
     }
 
     fn rows_of_turns(&self, candidate: Option<ContenderId>) -> Vec<MetricComparison> {

@@ -16,8 +16,9 @@
 use std::collections::HashMap;
 
 use deadheat_model::{
-    Better, Comparison, ContenderId, Estimate, Interval, LogRatio, Metric, Observation, ResultSide,
-    Run, RunHeader, Samples, Verdict, Warning,
+    AllZero, Aspects, Benchmark, Better, Comparison, ContenderId, Estimate, Evidence, Interval,
+    LogRatio, Metric, MetricComparison, Observation, Run, RunHeader, Samples, Side, Terms, Verdict,
+    Warning,
 };
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::summary::{mean, std_dev};
@@ -26,151 +27,240 @@ use deadheat_stats::{
     hodges_lehmann, pooled_huber, separation_p,
 };
 
-use crate::all_zero;
+use crate::all_zero::Agreement;
 use crate::effects::{excludes_zero, verdict_of};
 use crate::figures::Figured;
+use crate::measurement::{Drawn, Judgement, Measurement};
 use crate::raced::{
-    MOST_ZEROS, Members, Options, Typical, metric_rows, side, tick, ticks_per_sample, zero_as,
+    MOST_ZEROS, Members, Options, Part, Raced, Typical, metric_rows, side, tick, ticks_per_sample,
+    zero_as,
 };
 use crate::recordings::turns;
 use crate::warnings::{self, FEW_TICKS, Traces};
 
-/// Compares every candidate with the baseline; `empty` is what stands in every row, and the second
-/// of the answer the p-values of the rows.
+/// Compares every candidate with the baseline, which is given with the terms and its values.
 pub(crate) fn unpaired(
-    run: &Run,
-    (index, samples, members): (usize, &Samples, &Members),
-    empty: Comparison,
-    baseline_values: &[f64],
+    raced: &Raced<'_>,
+    members: &Members,
+    (judged_by, baseline, baseline_values): (Terms, Side, &[f64]),
     (figured, options): (Option<&Figured>, Options),
-) -> (Vec<Comparison>, Vec<Option<f64>>) {
+) -> Part {
+    let Raced {
+        run,
+        index,
+        samples,
+        ..
+    } = *raced;
     let header = &run.header;
-    let benchmark = &header.plan.benchmarks[index];
-    let judged = header.plan.judged(index);
-    let candidates = benchmark.contenders.len().saturating_sub(1);
-    let mut terms = Terms {
-        // As for pairs, all intervals hold together.
-        level: header.plan.alpha(index) / candidates.max(1) as f64,
-        margin: header.plan.margin(index),
-        each: observation(run, samples),
-        single_files: !run.sides.is_empty() && run.sides.iter().all(|side| side.files.len() == 1),
-        turns: None,
+    let metrics = samples.metrics().iter();
+    let recordings = Recordings {
+        run,
+        index,
+        samples,
+        members,
+        baselines: metrics
+            .map(|metric| Logs::of(header, samples, metric, ContenderId::BASELINE))
+            .collect(),
     };
-    let saved = |name: &str| run.sides.iter().find(|side| side.name == name);
-    let logs = |metric: &Metric, id| Logs::of(header, samples, metric, id);
-    let baselines: Vec<Option<Logs>> = samples
-        .metrics()
-        .iter()
-        .map(|metric| logs(metric, ContenderId::BASELINE))
-        .collect();
-    let mut comparisons = Vec::new();
-    let mut p_values = Vec::new();
-    for id in benchmark.candidates() {
-        let mut values = members.values(samples, judged, id);
-        let name = &benchmark.contenders[id.index()].name;
-        let Some(candidate) = side(name, &mut values, Typical::Location) else {
-            continue;
+    let compared = |id: ContenderId| {
+        let mut values = members.values(samples, &judged_by.metric, id);
+        let name = &recordings.benchmark().contenders[id.index()].name;
+        let candidate = side(name, &mut values, Typical::Location)?;
+        let sides = (baseline.clone(), candidate);
+        let values = (baseline_values, values.as_slice());
+        let points = options.plots;
+        let drawn = figured.map(|figured| figured.against(id, None, points));
+        recordings.compared(
+            id,
+            (judged_by.clone(), sides),
+            values,
+            Drawn::of(drawn, options),
+        )
+    };
+    let candidates = recordings.benchmark().candidates();
+    let comparisons: Vec<Comparison> = candidates.filter_map(compared).collect();
+    let p_value = |one: &Comparison| one.evidence.p_looks;
+    Part {
+        p_values: comparisons.iter().map(p_value).collect(),
+        comparisons,
+        control: None,
+    }
+}
+
+/// The recordings of one benchmark.
+struct Recordings<'a> {
+    run: &'a Run,
+    index: usize,
+    samples: &'a Samples,
+    members: &'a Members,
+    /// The baseline in each metric.
+    baselines: Vec<Option<Logs>>,
+}
+
+impl Recordings<'_> {
+    fn benchmark(&self) -> &Benchmark {
+        &self.run.header.plan.benchmarks[self.index]
+    }
+
+    /// The conditions under which these two sides are judged.
+    fn conditions(&self, baseline: &str, candidate: &str) -> Conditions {
+        let plan = &self.run.header.plan;
+        let files = &self.run.sides;
+        let candidates = self.benchmark().contenders.len().saturating_sub(1);
+        let saved = |name: &str| files.iter().find(|side| side.name == name);
+        let sides = saved(baseline).zip(saved(candidate));
+        Conditions {
+            // As for pairs, all intervals hold together.
+            level: plan.alpha(self.index) / candidates.max(1) as f64,
+            margin: plan.margin(self.index),
+            each: observation(self.run, self.samples),
+            single_files: !files.is_empty() && files.iter().all(|side| side.files.len() == 1),
+            turns: sides.and_then(|(first, second)| turns(first, second)),
+        }
+    }
+
+    /// The comparison with a candidate; `None` if a side has no values.
+    fn compared(
+        &self,
+        id: ContenderId,
+        (judged_by, (baseline, candidate)): (Terms, (Side, Side)),
+        values: (&[f64], &[f64]),
+        drawn: Drawn,
+    ) -> Option<Comparison> {
+        let conditions = self.conditions(&baseline.name, &candidate.name);
+        let found = self.judge(&judged_by.metric, id, &conditions)?;
+        let sides = (&baseline, Some((id, &candidate)));
+        let rows = self.rows(sides, &judged_by.metric, &found, &conditions);
+        let judged = found.judged.as_ref();
+        let (observations, p) = found.agreement;
+        let agreement = Agreement {
+            observations,
+            p,
+            level: conditions.level,
         };
-        let sides: Option<[&ResultSide; 2]> = saved(&empty.baseline.name)
-            .zip(saved(&candidate.name))
-            .map(Into::into);
-        terms.turns = sides.and_then(|[first, second]| turns(first, second));
-        let same = benchmark.saved.as_ref().is_some_and(|saved| {
-            let candidate = &benchmark.contenders[id.index()].name;
-            saved.same.contains(candidate)
+        let measurement = Measurement::new(
+            judged_by,
+            (baseline, Some(candidate)),
+            agreement.judge_rows(rows),
+            (found.estimate(), judged.and_then(|judged| judged.verdict)),
+        );
+        let mut warnings = self.doubts(&measurement, (id, &found), values);
+        let zeros = agreement.judge(&measurement);
+        if zeros.is_some() {
+            // The verdict needs no ratio.
+            warnings.retain(|one| !matches!(one, Warning::TooManyZeros { .. }));
+        }
+        let verdict = zeros.map(|(_, verdict)| verdict).or(measurement.verdict);
+        let interval = judged.and_then(|judged| judged.interval);
+        let judgement = Judgement {
+            verdict,
+            evidence: Evidence {
+                excludes_zero: zeros
+                    .map_or(excludes_zero(interval), |(zeros, _)| zeros != AllZero::Both),
+                provisional: verdict.is_some(),
+                p_looks: judged.and_then(|judged| judged.p_value),
+                ..Evidence::default()
+            },
+            aspects: Aspects::default(),
+            warnings,
+        };
+        Some(measurement.judged(self.benchmark(), judgement, drawn))
+    }
+
+    /// Returns true if a candidate and the baseline are the same recordings.
+    fn are_same(&self, candidate: ContenderId) -> bool {
+        let benchmark = self.benchmark();
+        let name = &benchmark.contenders[candidate.index()].name;
+        let saved = benchmark.saved.as_ref();
+        saved.is_some_and(|saved| saved.same.contains(name))
+    }
+
+    /// `None` if a side has no values in this metric.
+    fn judge(&self, metric: &Metric, id: ContenderId, conditions: &Conditions) -> Option<Unpaired> {
+        let (header, samples) = (&self.run.header, self.samples);
+        let place = samples.place(metric)?;
+        let baseline = self.baselines[place].as_ref()?;
+        let candidate = Logs::of(header, samples, metric, id)?;
+        let ticks = tick(metric, header).and_then(|tick| {
+            let column = samples.column(metric)?;
+            ticks_per_sample(tick, column, samples.samples(), id)
         });
-        let control_comparison = |metric: &Metric| {
-            let place = samples.metrics().iter().position(|m| m == metric)?;
-            let baseline = baselines[place].as_ref()?;
-            let candidate = logs(metric, id)?;
-            let ticks = tick(metric, header).and_then(|tick| {
-                let column = samples.column(metric)?;
-                ticks_per_sample(tick, column, samples.samples(), id)
-            });
-            let found = Unpaired::of(baseline, &candidate, metric, ticks, &terms);
-            Some(if same {
-                found.of_same_recordings()
-            } else {
-                found
-            })
-        };
-        let Some(found) = control_comparison(judged) else {
-            continue;
-        };
-        let sides = (&empty.baseline, Some((id, &candidate)));
-        let metrics = metric_rows(run, samples, index, members, sides, |metric| {
+        let found = Unpaired::of(baseline, &candidate, metric, ticks, conditions);
+        Some(if self.are_same(id) {
+            found.of_same_recordings()
+        } else {
+            found
+        })
+    }
+
+    /// Every metric of two sides, of which the judged one was found already.
+    fn rows(
+        &self,
+        sides: (&Side, Option<(ContenderId, &Side)>),
+        judged: &Metric,
+        found: &Unpaired,
+        conditions: &Conditions,
+    ) -> Vec<MetricComparison> {
+        let (run, samples) = (self.run, self.samples);
+        metric_rows(run, samples, self.index, self.members, sides, |metric| {
             if metric == judged {
                 return Some((found.estimate()?, found.judged.as_ref()?.verdict));
             }
-            let other = control_comparison(metric)?;
+            let other = self.judge(metric, sides.1?.0, conditions)?;
             let estimate = other.estimate_of_the_table()?;
             let verdict = estimate.interval.and(other.verdict_of_the_table(metric));
             Some((estimate, verdict))
-        });
-        let judged = found.judged.as_ref();
-        let (figures, plots) = figured
-            .map(|figured| figured.against(id, None, options.plots))
-            .unzip();
-        let mut comparison = Comparison {
-            candidate: Some(candidate),
-            estimate: found.estimate(),
-            verdict: judged.and_then(|judged| judged.verdict),
-            excludes_zero: excludes_zero(judged.and_then(|judged| judged.interval)),
-            provisional: judged.is_some_and(|judged| judged.verdict.is_some()),
-            metrics,
-            figures: figures.filter(|_| !options.without_figures).map(Box::new),
-            plots: plots.flatten(),
-            ..empty.clone()
-        };
-        let mut warnings = if same {
+        })
+    }
+
+    fn doubts(
+        &self,
+        measurement: &Measurement,
+        (candidate, found): (ContenderId, &Unpaired),
+        values: (&[f64], &[f64]),
+    ) -> Vec<Warning> {
+        let run = self.run;
+        let header = &run.header;
+        let benchmark = self.benchmark();
+        let mut warnings = if self.are_same(candidate) {
             vec![same_recordings(run)]
         } else {
             found.doubts()
         };
         let summary = benchmark.saved.as_ref().and_then(|s| s.summary.clone());
         warnings.extend(summary.map(|statistic| Warning::OnlySummaries { statistic }));
-        warnings.extend(warnings::about_the_tails(
-            baseline_values,
-            &values,
-            &comparison,
-            terms.margin,
-        ));
+        warnings.extend(warnings::about_the_tails(values, measurement));
         let traces = Traces {
             benchmark,
-            samples,
-            members,
-            candidate: id,
+            samples: self.samples,
+            members: self.members,
+            candidate,
         };
-        warnings.extend(traces.doubts(&comparison, terms.margin));
-        warnings.extend(warnings::about_the_code(&comparison, header, benchmark));
+        warnings.extend(traces.doubts(measurement));
+        warnings.extend(warnings::about_the_code(measurement, header, benchmark));
         warnings.extend(warnings::about_the_race(
-            &comparison,
+            measurement,
             header,
-            index,
-            0,
-            false,
-            false,
+            self.index,
+            None,
         ));
-        // Neither interpreters nor virtual machines link what they run.
-        let tools = run.sides.iter().flat_map(|side| &side.files);
-        let linked = tools.map(|file| file.tool.as_str()).all(|tool| {
-            let unlinked = ["pyperf", "pytest-benchmark", "JMH", "BenchmarkDotNet"];
-            !unlinked.iter().any(|name| tool.starts_with(name))
-        });
-        if linked && comparison.verdict.is_some() {
+        if is_of_linked_programs(run) && measurement.verdict.is_some() {
             warnings.push(Warning::PlacementFixed { reason: None });
         }
         warnings.extend(warnings::about_the_counters(header));
         // There may be many comparisons, with a few each.
         warnings.shrink_to_fit();
-        comparison.warnings = warnings;
-        let (observations, p) = found.agreement;
-        all_zero::judge(&mut comparison, observations, p, terms.level);
-        comparison.provisional |= comparison.verdict.is_some();
-        p_values.push(comparison.estimate.as_ref().and_then(|e| e.p_value));
-        comparisons.push(comparison);
+        warnings
     }
-    (comparisons, p_values)
+}
+
+/// Returns true unless a file comes from an interpreter or a virtual machine.
+fn is_of_linked_programs(run: &Run) -> bool {
+    let tools = run.sides.iter().flat_map(|side| &side.files);
+    tools.map(|file| file.tool.as_str()).all(|tool| {
+        let unlinked = ["pyperf", "pytest-benchmark", "JMH", "BenchmarkDotNet"];
+        !unlinked.iter().any(|name| tool.starts_with(name))
+    })
 }
 
 fn same_recordings(run: &Run) -> Warning {
@@ -257,12 +347,12 @@ impl Logs {
     }
 
     /// The centre of the observations, and how sure it is. `None` without a value.
-    fn centre(&self, terms: &Terms, floor: Floor) -> Option<Centre> {
-        if terms.each == Observation::Sample {
+    fn centre(&self, conditions: &Conditions, floor: Floor) -> Option<Centre> {
+        if conditions.each == Observation::Sample {
             return Centre::of_samples(&self.replicates.concat(), floor);
         }
         let centre = Centre::of_locations(&self.locations()?)?;
-        Some(if terms.single_files {
+        Some(if conditions.single_files {
             // Its processes are of one hour.
             Centre {
                 count: 1,
@@ -275,11 +365,11 @@ impl Logs {
     }
 
     /// The number of observations that are independent of each other.
-    fn observations(&self, terms: &Terms) -> usize {
-        match terms.each {
+    fn observations(&self, conditions: &Conditions) -> usize {
+        match conditions.each {
             // Of one process nobody knows how its samples depend on each other.
             Observation::Sample => 1,
-            _ if terms.single_files => 1,
+            _ if conditions.single_files => 1,
             _ => self.replicates.len(),
         }
     }
@@ -292,12 +382,12 @@ impl Logs {
     /// The differences of neighbours in time, of those that both have it.
     fn differences(&self, candidate: &Logs, turns: &[(u32, u32)]) -> Option<Vec<f64>> {
         let (first, second) = (self.locations()?, candidate.locations()?);
-        let at = |logs: &Logs, locations: &[f64], number: u32| {
-            let place = logs.numbers.iter().position(|other| *other == number)?;
-            Some(locations[place])
+        let by_number = |logs: &Logs, locations: &[f64]| -> HashMap<u32, f64> {
+            let numbers = logs.numbers.iter().copied();
+            numbers.zip(locations.iter().copied()).collect()
         };
-        let difference =
-            |(old, new): &(u32, u32)| Some(at(candidate, &second, *new)? - at(self, &first, *old)?);
+        let (first, second) = (by_number(self, &first), by_number(candidate, &second));
+        let difference = |(old, new): &(u32, u32)| Some(second.get(new)? - first.get(old)?);
         Some(turns.iter().filter_map(difference).collect())
     }
 }
@@ -342,8 +432,8 @@ impl Centre {
     }
 }
 
-/// By what two sides are judged.
-struct Terms {
+/// The conditions under which two sides are judged.
+struct Conditions {
     /// The level of an interval: 1 − confidence.
     level: f64,
     /// Smallest relative change worth acting on.
@@ -391,11 +481,11 @@ struct Judged {
 fn welch_estimate(
     first: Centre,
     second: Centre,
-    terms: &Terms,
+    conditions: &Conditions,
     better: Better,
     relative_tick: Option<f64>,
 ) -> Judged {
-    let Terms { level, each, .. } = *terms;
+    let Conditions { level, each, .. } = *conditions;
     let shift = second.at - first.at;
     let allowance = match each {
         Observation::Sample => LAYOUT_ALLOWANCE,
@@ -430,25 +520,31 @@ fn welch_estimate(
         Some((se, df)) => Some(t_two_sided_p(shift / se, df)),
         None => splits.map(|p| if shift == 0.0 { 1.0 } else { p }),
     };
-    Judged::new(shift, interval, p_value, counts, (terms, better)).limited(timer_limited)
+    Judged::new(shift, interval, p_value, counts, (conditions, better)).limited(timer_limited)
 }
 
 /// The judgement on differences of neighbours, as single blocks of a race: there are as few of
 /// them, and who came first was no more than likely to change.
 fn estimate_of_turns(
     differences: &[f64],
-    terms: &Terms,
+    conditions: &Conditions,
     better: Better,
     relative_tick: Option<f64>,
 ) -> Option<Judged> {
     let floor = Floor { relative_tick };
     let pooled = pooled_huber(&Clusters::singletons(differences), floor).ok()?;
     let interval = Formula::FewBlocks
-        .interval(&pooled, differences, terms.level)
+        .interval(&pooled, differences, conditions.level)
         .filter(|(low, high)| low <= high && low.is_finite() && high.is_finite());
     let p_value = Formula::FewBlocks.p_value(&pooled, differences);
     let counts = (differences.len(), differences.len());
-    let judged = Judged::new(pooled.theta, interval, p_value, counts, (terms, better));
+    let judged = Judged::new(
+        pooled.theta,
+        interval,
+        p_value,
+        counts,
+        (conditions, better),
+    );
     Some(judged.limited(pooled.timer_limited))
 }
 
@@ -458,14 +554,14 @@ impl Judged {
         interval: Option<(f64, f64)>,
         p_value: Option<f64>,
         counts: (usize, usize),
-        (terms, better): (&Terms, Better),
+        (conditions, better): (&Conditions, Better),
     ) -> Self {
         let enough = counts.0.min(counts.1) >= MIN_REPLICATES_FOR_VERDICT;
-        let verdict = |interval| verdict_of(better, interval, terms.margin);
+        let verdict = |interval| verdict_of(better, interval, conditions.margin);
         Self {
             shift,
             interval,
-            confidence: 1.0 - terms.level,
+            confidence: 1.0 - conditions.level,
             p_value,
             verdict: interval.filter(|_| enough).map(verdict),
             counts,
@@ -487,7 +583,7 @@ impl Unpaired {
         candidate: &Logs,
         metric: &Metric,
         ticks: Option<f64>,
-        terms: &Terms,
+        conditions: &Conditions,
     ) -> Self {
         let zeros = baseline.zeros + candidate.zeros;
         let values = baseline.values + candidate.values;
@@ -495,26 +591,32 @@ impl Unpaired {
         let relative_tick = ticks.map(f64::recip);
         let better = metric.better();
         let by_turns = || {
-            let differences = baseline.differences(candidate, terms.turns.as_ref()?)?;
-            estimate_of_turns(&differences, terms, better, relative_tick)
+            let differences = baseline.differences(candidate, conditions.turns.as_ref()?)?;
+            estimate_of_turns(&differences, conditions, better, relative_tick)
         };
         let side_by_side = || {
-            let centre = |logs: &Logs| logs.centre(terms, Floor { relative_tick });
+            let centre = |logs: &Logs| logs.centre(conditions, Floor { relative_tick });
             let (first, second) = (centre(baseline)?, centre(candidate)?);
-            Some(welch_estimate(first, second, terms, better, relative_tick))
+            Some(welch_estimate(
+                first,
+                second,
+                conditions,
+                better,
+                relative_tick,
+            ))
         };
         let judged = (zero_share <= MOST_ZEROS).then(|| by_turns().or_else(side_by_side));
-        let counts = [baseline, candidate].map(|logs| logs.observations(terms));
+        let counts = [baseline, candidate].map(|logs| logs.observations(conditions));
         let least = counts[0].min(counts[1]);
-        let agreement = match &terms.turns {
+        let agreement = match &conditions.turns {
             Some(turns) => (turns.len(), agreement_p(turns.len())),
             None => (least, separation_p(counts[0], counts[1])),
         };
         Self {
             agreement,
             judged: judged.flatten(),
-            in_turns: terms.turns.is_some(),
-            each: terms.each,
+            in_turns: conditions.turns.is_some(),
+            each: conditions.each,
             zero_share,
             ticks,
         }
@@ -608,7 +710,7 @@ mod tests {
     use super::*;
 
     fn found(first: &[f64], second: &[f64], each: Observation, tick: Option<f64>) -> Judged {
-        let terms = Terms {
+        let conditions = Conditions {
             level: 0.05,
             margin: 0.01,
             each,
@@ -624,7 +726,13 @@ mod tests {
             }
             _ => Centre::of_locations(values).unwrap(),
         };
-        welch_estimate(centre(first), centre(second), &terms, Better::Less, tick)
+        welch_estimate(
+            centre(first),
+            centre(second),
+            &conditions,
+            Better::Less,
+            tick,
+        )
     }
 
     fn eight() -> Vec<f64> {
@@ -638,14 +746,14 @@ mod tests {
             at: first.at + 0.2,
             ..first
         };
-        let terms = Terms {
+        let conditions = Conditions {
             level: 0.05,
             margin: 0.01,
             each: Observation::Process,
             single_files: false,
             turns: None,
         };
-        let verdict = |better| welch_estimate(first, second, &terms, better, None).verdict;
+        let verdict = |better| welch_estimate(first, second, &conditions, better, None).verdict;
         assert_eq!(verdict(Better::Less), Some(Verdict::Slower));
         assert_eq!(verdict(Better::More), Some(Verdict::Faster));
     }

@@ -9,12 +9,11 @@
 //! between the two readings, and then its delay has more in it than the sample.
 
 use deadheat_model::{
-    Benchmark, BlockRecord, ContenderId, Flags, Metric, RunHeader, Sample, Samples, Waiting,
-    WaitingShare, Warning,
+    BlockRecord, ContenderId, Flags, Metric, RunHeader, Sample, Samples, Waiting,
 };
 
 /// Waiting of at most this share of every contender's wall time is kept.
-const LEAST_SHARE: f64 = 0.01;
+pub(crate) const LEAST_SHARE: f64 = 0.01;
 
 /// A sample that ran so long is as good as any once its waiting is out, and is not dropped for
 /// having been switched away from: finding the caches again, some 20 µs, is little of it. A shorter
@@ -139,66 +138,33 @@ pub(crate) fn without(samples: &Samples) -> Samples {
     without
 }
 
+/// The shares of waiting of the contenders of a comparison.
+pub(crate) struct Shares {
+    pub(crate) baseline: f64,
+    /// `None` for a contender alone.
+    pub(crate) candidate: Option<f64>,
+    /// True if the waiting is excluded from every sample.
+    pub(crate) taken_out: bool,
+}
+
 /// The shares of waiting in the first `seen` samples. `None` where it was not recorded, or does not
 /// concern the metric judged.
-pub(crate) fn share(
+pub(crate) fn shares(
     header: &RunHeader,
     benchmark: usize,
     (samples, seen): (&Samples, usize),
     candidate: Option<ContenderId>,
-) -> Option<WaitingShare> {
+) -> Option<Shares> {
     if *header.plan.judged(benchmark) != Metric::Wall {
         return None;
     }
     let columns = WaitingColumns::of(samples)?;
     let of = |id| columns.share(&samples.samples()[..seen], id);
-    Some(WaitingShare {
+    Some(Shares {
         baseline: of(ContenderId::BASELINE),
         candidate: candidate.map(of),
         taken_out: may_be_taken_out(header, benchmark) && is_taken_out(samples, seen),
-        kept: None,
-        verdict_kept: None,
     })
-}
-
-/// Warnings about waiting that had to be kept.
-pub(crate) fn doubts(
-    benchmark: &Benchmark,
-    (samples, seen): (&Samples, usize),
-    share: &WaitingShare,
-) -> Vec<Warning> {
-    let samples = &samples.samples()[..seen];
-    let part = |flag: Flags, of: &dyn Fn(&Sample) -> bool| {
-        let all = samples.iter().filter(|sample| of(sample)).count();
-        let flagged = |sample: &&Sample| of(sample) && sample.flags.holds(flag);
-        samples.iter().filter(flagged).count() as f64 / all.max(1) as f64
-    };
-    let mut warnings = Vec::new();
-    let unread = part(Flags::DELAY_UNREAD, &|_| true);
-    if unread > 0.0 {
-        warnings.push(Warning::WaitingUnread { share: unread });
-    }
-    let matters = share.baseline.max(share.candidate.unwrap_or(0.0)) > LEAST_SHARE;
-    let mut contenders = Vec::new();
-    let mut most = 0.0_f64;
-    for (index, contender) in benchmark.contenders.iter().enumerate() {
-        // Several threads that were asked for are no surprise.
-        let planned = (contender.workload.calls()).is_some_and(|calls| calls.threads > 1);
-        let part = part(Flags::CONCURRENT, &|sample| {
-            sample.contender.index() == index
-        });
-        if part > 0.0 && !planned && (matters || part < 1.0) {
-            contenders.push(contender.name.clone());
-            most = most.max(part);
-        }
-    }
-    if !contenders.is_empty() {
-        warnings.push(Warning::WaitingOfItsOwn {
-            contenders,
-            share: most,
-        });
-    }
-    warnings
 }
 
 #[cfg(test)]

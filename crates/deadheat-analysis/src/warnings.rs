@@ -2,18 +2,22 @@
 //! stories.
 
 use deadheat_model::{
-    Benchmark, ClockCause, Comparison, Contender, ContenderId, CounterAccess, CutShortKept, Flags,
-    LogRatio, Metric, MetricComparison, Origin, RunHeader, Samples, Side, Verdict, Warning,
-    Workload,
+    Aspects, Benchmark, ClockCause, Contender, ContenderId, CounterAccess, Flags, LogRatio, Metric,
+    MetricComparison, Origin, RunHeader, Samples, Side, Verdict, Warning, Workload,
 };
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
-    DEFAULT_G, Formula, KeepReason, Level, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT,
-    fewest_at_any_time, is_bimodal, mean_of_replicate_locations, replicates_that_agree, tail_rate,
+    DEFAULT_G, Formula, Level, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, fewest_at_any_time,
+    is_bimodal, mean_of_replicate_locations, replicates_that_agree, tail_rate,
 };
 
-use crate::effects::{EffectEstimate, Effects, WithDropped};
+use crate::decision::FinalDecision;
+use crate::effects::{EffectEstimate, Effects};
+use crate::inputs::{Inputs, Pair};
+use crate::measurement::Measurement;
+use crate::observed::Observations;
 use crate::raced::Members;
+use crate::{aspects, warm_up};
 
 /// Fewer ticks than this in a sample, and the clock shapes the result.
 pub(crate) const FEW_TICKS: f64 = 100.0;
@@ -46,8 +50,56 @@ fn replicates_needed(level: Level, do_agree: bool) -> usize {
     by_level.max(MIN_REPLICATES_FOR_VERDICT)
 }
 
+/// All warnings about a candidate that was measured in the same blocks as its baseline.
+pub(crate) fn about_a_pair(
+    inputs: &Inputs<'_>,
+    pair: &Pair<'_>,
+    aspects: &Aspects,
+) -> Vec<Warning> {
+    let (header, benchmark) = (inputs.header(), inputs.benchmark());
+    let (raced, measurement) = (inputs.raced, inputs.measurement);
+    let margin = measurement.terms.margin;
+    let traces = Traces {
+        benchmark,
+        samples: raced.samples,
+        members: inputs.members,
+        candidate: pair.id,
+    };
+    let mut all = about_the_estimate(pair.effects, raced.samples, pair.estimate, margin);
+    all.extend(about_the_tails(pair.values, measurement));
+    all.extend(traces.doubts(measurement));
+    all.extend(about_the_code(measurement, header, benchmark));
+    all.extend(about_the_race(
+        measurement,
+        header,
+        raced.index,
+        Some(pair.decision),
+    ));
+    all.extend(warm_up::doubt(benchmark, raced.samples, pair.id, margin));
+    all.extend(aspects::doubts_about_the_code(inputs, aspects));
+    all.extend(about_the_counters(header));
+    keep_those_about_counts(&mut all, header);
+    let mut warnings: Vec<Warning> = aspects::turns_apart(inputs).into_iter().collect();
+    warnings.append(&mut all);
+    warnings.extend(aspects::doubts_about_waiting(inputs, aspects));
+    warnings
+}
+
+/// All warnings about a contender alone.
+pub(crate) fn about_a_contender_alone(inputs: &Inputs<'_>, aspects: &Aspects) -> Vec<Warning> {
+    let (header, benchmark) = (inputs.header(), inputs.benchmark());
+    let measurement = inputs.measurement;
+    let mut warnings = about_the_race(measurement, header, inputs.raced.index, None);
+    warnings.extend(about_the_counters(header));
+    warnings.extend(about_the_code(measurement, header, benchmark));
+    let observations = Observations::of(inputs.raced.run, inputs.raced.index);
+    warnings.extend(observations.left_behind(&[ContenderId::BASELINE], &benchmark.contenders));
+    warnings.extend(aspects::doubts_about_waiting(inputs, aspects));
+    warnings
+}
+
 /// Doubts about how the effect was come by.
-pub(crate) fn about_the_estimate(
+fn about_the_estimate(
     effects: &Effects,
     samples: &Samples,
     effect_estimate: Option<&EffectEstimate>,
@@ -116,84 +168,13 @@ pub(crate) fn about_the_estimate(
             warnings.push(Warning::Bimodal);
         }
     }
-    let replicates = effect_estimate.replicates;
-    if let Some(counted) = effects.cut_short(samples, replicates) {
-        warnings.push(cut_short(effect_estimate, counted));
-    } else if let Some(counted) = effects.gpu_clock(samples, replicates) {
-        warnings.push(gpu_clock(effect_estimate, counted));
-    } else {
-        warnings.extend(about_disturbed_blocks(effect_estimate, margin));
-    }
+    warnings.extend(aspects::doubts_about_dropped_blocks(
+        effects,
+        samples,
+        effect_estimate,
+        margin,
+    ));
     warnings
-}
-
-/// The warning that `count` repetitions `of` all were cut short. Every answer has it, because nothing
-/// else shows that the harness did not do what was planned.
-fn cut_short(effect_estimate: &EffectEstimate, (count, of): (usize, usize)) -> Warning {
-    Warning::CutShort {
-        count,
-        of,
-        blocks: effect_estimate.dropped,
-        kept: kept(effect_estimate),
-    }
-}
-
-/// The warning that the GPU's clock was not steady in `count` samples `of` all. Every answer has it,
-/// because the clock decides the times.
-fn gpu_clock(effect_estimate: &EffectEstimate, (count, of): (usize, usize)) -> Warning {
-    Warning::GpuClock {
-        count,
-        of,
-        blocks: effect_estimate.dropped,
-        kept: kept(effect_estimate),
-    }
-}
-
-/// The reason, if any, why flagged blocks were kept.
-fn kept(effect_estimate: &EffectEstimate) -> Option<CutShortKept> {
-    effect_estimate.kept_because.map(|reason| match reason {
-        KeepReason::RatesDiffer { p } => CutShortKept::OneSided { p },
-        KeepReason::TooMany { share } => CutShortKept::TooMany { share },
-    })
-}
-
-/// Doubts about the blocks with evidence of disturbance.
-fn about_disturbed_blocks(
-    effect_estimate: &EffectEstimate,
-    margin: f64,
-) -> impl Iterator<Item = Warning> {
-    let kept = effect_estimate.kept_because.map(|reason| match reason {
-        KeepReason::RatesDiffer { p } => Warning::DisturbedUnevenly { p },
-        KeepReason::TooMany { share } => Warning::DisturbedTooOften { share },
-    });
-    let decisive = effect_estimate
-        .with_dropped
-        .filter(|with_dropped| tells_another_story(effect_estimate, *with_dropped, margin));
-    let dropped = decisive.map(|with_dropped| Warning::BlocksDropped {
-        count: effect_estimate.dropped,
-        change_with_all: LogRatio(with_dropped.theta).change(),
-        verdict_with_all: with_dropped.verdict,
-    });
-    kept.into_iter().chain(dropped)
-}
-
-/// True where the dropped blocks decide something: the verdict, or on which side of the margin the
-/// change lies. Told of every race that dropped any, it was read past: in 13 of 14 benchmarks of a
-/// suite it stood there, and in none of them did it matter.
-fn tells_another_story(
-    effect_estimate: &EffectEstimate,
-    with_dropped: WithDropped,
-    margin: f64,
-) -> bool {
-    let margin = LogRatio::from_change(margin).0;
-    let side = |theta: f64| (theta < -margin, theta > margin);
-    let told = effect_estimate.verdict;
-    if told != with_dropped.verdict {
-        return true;
-    }
-    // An open race is as open on either side of the margin.
-    told != Some(Verdict::Inconclusive)
-        && side(effect_estimate.pooled.theta) != side(with_dropped.theta)
 }
 
 /// The mean of single blocks without the tenth of them (at least one) that lies farthest from
@@ -209,17 +190,15 @@ fn trimmed_mean(effects: &[f64], theta: f64) -> f64 {
 /// Doubts about whether one number tells the story: the tails of the two sides, by all their
 /// values. Whoever judges a quantile has chosen the part of the story that is told.
 pub(crate) fn about_the_tails(
-    baseline: &[f64],
-    candidate: &[f64],
-    comparison: &Comparison,
-    margin: f64,
+    (baseline, candidate): (&[f64], &[f64]),
+    measurement: &Measurement,
 ) -> Option<Warning> {
-    let other = comparison.candidate.as_ref()?;
-    if comparison.quantile.is_some() {
+    let other = measurement.candidate.as_ref()?;
+    if measurement.terms.quantile.is_some() {
         return None;
     }
-    let (base_mean, other_mean) = (comparison.baseline.mean, other.mean);
-    let effect = comparison.estimate.as_ref()?.effect;
+    let (base_mean, other_mean) = (measurement.baseline.mean, other.mean);
+    let effect = measurement.estimate.as_ref()?.effect;
     if base_mean <= 0.0 || other_mean <= 0.0 {
         return None;
     }
@@ -233,9 +212,10 @@ pub(crate) fn about_the_tails(
         let deviation = side.std_dev.unwrap_or(0.0) / side.mean;
         deviation * deviation / side.samples as f64
     };
-    let error = (relative_variance(&comparison.baseline) + relative_variance(other)).sqrt();
+    let error = (relative_variance(&measurement.baseline) + relative_variance(other)).sqrt();
     let apart = (mean_effect - effect.0).abs();
-    let means_leave = apart > LogRatio::from_change(margin).0 && apart > TAIL_Z * error;
+    let means_leave =
+        apart > LogRatio::from_change(measurement.terms.margin).0 && apart > TAIL_Z * error;
     let rates_differ = tail.p.is_some_and(|p| p < TAIL_P);
     (means_leave || rates_differ).then(|| Warning::TailDiffers {
         baseline: share(tail.baseline_count, tail.baseline_n),
@@ -255,7 +235,7 @@ fn share(count: usize, of: usize) -> f64 {
 /// Doubts about what was called: whether anything is left of it, as it was built and as it was
 /// timed.
 pub(crate) fn about_the_code(
-    comparison: &Comparison,
+    measurement: &Measurement,
     header: &RunHeader,
     benchmark: &Benchmark,
 ) -> Vec<Warning> {
@@ -267,7 +247,7 @@ pub(crate) fn about_the_code(
     if header.environment.debug_build && benchmark.contenders.iter().any(ours) {
         warnings.push(Warning::DebugBuild);
     }
-    let wall = comparison.metrics.iter();
+    let wall = measurement.metrics.iter();
     let wall = wall.filter(|row| row.metric == Metric::Wall);
     for side in wall.flat_map(|row| [Some(&row.baseline), row.candidate.as_ref()]) {
         if let Some(side) = side.filter(|_| is_called(benchmark))
@@ -310,15 +290,16 @@ fn about_the_benchmark(header: &RunHeader, benchmark: &Benchmark) -> Option<Warn
 
 /// Warnings about how the race was run.
 pub(crate) fn about_the_race(
-    comparison: &Comparison,
+    measurement: &Measurement,
     header: &RunHeader,
     index: usize,
-    used: usize,
-    judged_anytime: bool,
-    budget_spent: bool,
+    decision: Option<&FinalDecision>,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     warnings.extend(about_the_benchmark(header, &header.plan.benchmarks[index]));
+    let used = decision.map_or(0, |decision| decision.used);
+    let judged_anytime = decision.is_some_and(|one| matches!(one.level, Level::Anytime(_)));
+    let budget_spent = decision.is_some_and(|one| one.budget_spent);
     let planned = header.plan.looks(index).max_replicates() as usize;
     if judged_anytime {
         warnings.push(Warning::JudgedAnytime);
@@ -328,7 +309,7 @@ pub(crate) fn about_the_race(
             planned,
         });
     }
-    let directed = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
+    let directed = matches!(measurement.verdict, Some(Verdict::Faster | Verdict::Slower));
     if header.origin == Origin::Race && directed && !judged_anytime && used < planned {
         warnings.push(Warning::EarlyStop {
             replicates: used,
@@ -336,12 +317,12 @@ pub(crate) fn about_the_race(
         });
     }
     let launched = header.origin == Origin::Race && !is_called(&header.plan.benchmarks[index]);
-    if launched && comparison.metric == Metric::Wall {
-        let slower = comparison
+    if launched && measurement.terms.metric == Metric::Wall {
+        let slower = measurement
             .candidate
             .as_ref()
-            .map_or(comparison.baseline.median, |c| {
-                c.median.max(comparison.baseline.median)
+            .map_or(measurement.baseline.median, |c| {
+                c.median.max(measurement.baseline.median)
             });
         if slower < SHORT_COMMAND_NS {
             warnings.push(Warning::ShortCommand { median_ns: slower });
@@ -352,7 +333,7 @@ pub(crate) fn about_the_race(
 
 /// Takes away what is said of times and says nothing of counts: these are the same in every block by
 /// nature, and wherever a linker puts the code.
-pub(crate) fn keep_those_about_counts(warnings: &mut Vec<Warning>, header: &RunHeader) {
+fn keep_those_about_counts(warnings: &mut Vec<Warning>, header: &RunHeader) {
     let of_times = |warning: &Warning| {
         matches!(
             warning,
@@ -403,30 +384,30 @@ pub(crate) struct Traces<'a> {
 
 impl Traces<'_> {
     /// Doubts that come from looking at wall time and CPU time together.
-    pub(crate) fn doubts(&self, comparison: &Comparison, margin: f64) -> Option<Warning> {
+    pub(crate) fn doubts(&self, measurement: &Measurement) -> Option<Warning> {
         let interval_of = |metric: &Metric| {
-            let estimate = row(comparison, metric)?.estimate.as_ref()?;
+            let estimate = row(measurement, metric)?.estimate.as_ref()?;
             Some((estimate.effect, estimate.interval?))
         };
         let (wall, wall_interval) = interval_of(&Metric::Wall)?;
         let (cpu, cpu_interval) = interval_of(&Metric::Cpu)?;
         let disjoint =
             wall_interval.high < cpu_interval.low || cpu_interval.high < wall_interval.low;
-        let apart = (wall.0 - cpu.0).abs() > LogRatio::from_change(margin).0;
-        let is_doubt = disjoint && apart && !self.both_mostly_wait(comparison);
+        let apart = (wall.0 - cpu.0).abs() > LogRatio::from_change(measurement.terms.margin).0;
+        let is_doubt = disjoint && apart && !self.both_mostly_wait(measurement);
         is_doubt.then(|| Warning::ClocksDisagree {
             wall: wall.change(),
             cpu: cpu.change(),
-            cause: self.cause(comparison),
+            cause: self.cause(measurement),
         })
     }
 
     /// True for two commands that compute for a small part of their time. Theirs are two stories by
     /// nature: every race of `sleep` against `sleep` was told to trust CPU time. To look like this,
     /// a command that computes would have to share its core with three others.
-    fn both_mostly_wait(&self, comparison: &Comparison) -> bool {
+    fn both_mostly_wait(&self, measurement: &Measurement) -> bool {
         let waits = |side: fn(&MetricComparison) -> Option<&Side>| {
-            let median = |metric| Some(side(row(comparison, &metric)?)?.median);
+            let median = |metric| Some(side(row(measurement, &metric)?)?.median);
             let (wall, cpu) = (median(Metric::Wall)?, median(Metric::Cpu)?);
             Some(cpu < LITTLE_OF_WALL * wall)
         };
@@ -437,7 +418,7 @@ impl Traces<'_> {
     }
 
     /// Returns the reason why the clocks disagree, as far as the samples tell.
-    fn cause(&self, comparison: &Comparison) -> ClockCause {
+    fn cause(&self, measurement: &Measurement) -> ClockCause {
         let both = [ContenderId::BASELINE, self.candidate];
         // A process that is launched is switched away from and waits on its way from start to end
         // on any machine, which proves nothing.
@@ -448,7 +429,7 @@ impl Traces<'_> {
             return ClockCause::Preempted;
         }
         let idle = |side: fn(&MetricComparison) -> Option<&Side>| {
-            let median = |metric| Some(side(row(comparison, &metric)?)?.median);
+            let median = |metric| Some(side(row(measurement, &metric)?)?.median);
             let (wall, cpu) = (median(Metric::Wall)?, median(Metric::Cpu)?);
             Some(wall - cpu > MUCH_OF_WALL * wall)
         };
@@ -489,8 +470,8 @@ impl Traces<'_> {
     }
 }
 
-fn row<'a>(comparison: &'a Comparison, metric: &Metric) -> Option<&'a MetricComparison> {
-    comparison.metrics.iter().find(|row| row.metric == *metric)
+fn row<'a>(measurement: &'a Measurement, metric: &Metric) -> Option<&'a MetricComparison> {
+    measurement.metrics.iter().find(|row| row.metric == *metric)
 }
 
 #[cfg(test)]

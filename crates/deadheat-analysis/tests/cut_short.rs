@@ -122,7 +122,7 @@ fn one_launch_that_was_cut_short_changes_no_mean_and_is_told() {
             codes.all(|code| code != "tail-differs" && code != "bimodal"),
             "{found:?}"
         );
-        assert_eq!(found.dropped_blocks, REPETITIONS as usize);
+        assert_eq!(found.aspects.dropped_blocks(), REPETITIONS as usize);
         assert_eq!(
             found.baseline.samples as u32,
             2 * (REPLICATES - 1) * REPETITIONS
@@ -168,7 +168,7 @@ fn launches_of_one_side_that_are_cut_short_again_and_again_count() {
         panic!("{kept:?}");
     };
     assert!(p < 0.01, "{p}");
-    assert_eq!(found.dropped_blocks, 0);
+    assert_eq!(found.aspects.dropped_blocks(), 0);
     assert!(mean_change(&found) > 100.0, "{}", mean_change(&found));
 }
 
@@ -207,7 +207,7 @@ proptest! {
         prop_assert_eq!(&with.baseline, &without.baseline);
         prop_assert_eq!(&with.candidate, &without.candidate);
         prop_assert!(warning(&without).is_none());
-        prop_assert!((with.p_sign_flip.unwrap() - without.p_sign_flip.unwrap()).abs() < 0.05);
+        prop_assert!((with.evidence.p_sign_flip.unwrap() - without.evidence.p_sign_flip.unwrap()).abs() < 0.05);
         let [with, without] = [with, without].map(|one| one.figures.unwrap().between.unwrap());
         prop_assert_eq!(with.mean, without.mean);
         prop_assert_eq!(with.student_paired, without.student_paired);
@@ -222,6 +222,6 @@ proptest! {
         let cut = [(replicate, 2, iterations)];
         let found = judged(&race(&seconds(Some(ITERATIONS)), &cut, &[]));
         prop_assert!(warning(&found).is_none());
-        prop_assert_eq!(found.dropped_blocks, 0);
+        prop_assert_eq!(found.aspects.dropped_blocks(), 0);
     }
 }

@@ -176,8 +176,11 @@ fn a_failed_benchmark_has_no_row_and_takes_no_part_in_the_suite() {
     assert_eq!(half.comparisons.len(), 1);
     let alone = &half.comparisons[0];
     assert_eq!(alone.benchmark, "b");
-    assert_eq!(alone.p_adjusted, alone.estimate.as_ref().unwrap().p_value);
-    assert!(whole.comparisons[0].p_adjusted > alone.p_adjusted);
+    assert_eq!(
+        alone.suite.p_adjusted,
+        alone.estimate.as_ref().unwrap().p_value
+    );
+    assert!(whole.comparisons[0].suite.p_adjusted > alone.suite.p_adjusted);
     assert_eq!(
         half.failures.len(),
         1,
@@ -422,7 +425,7 @@ fn one_process_gives_a_provisional_verdict() {
         let run = one_process(|contender, block, slot| wobbling(contender, block, slot, ratio));
         let row = first(&run);
         assert_eq!(row.verdict, Some(verdict), "{ratio}");
-        assert!(row.provisional);
+        assert!(row.evidence.provisional);
         let told = codes(&row);
         assert!(told.contains(&"provisional"), "{told:?}");
         assert!(!told.contains(&"early-stop") && !told.contains(&"budget-spent"));
@@ -447,7 +450,7 @@ fn times_of_zero_in_one_process_are_a_doubt_and_no_panic() {
     let one_side = first(&one_process(|contender, _, _| f64::from(contender) * 1e3));
     assert_eq!(one_side.verdict, None);
     let same = first(&one_process(|_, _, _| 700.0));
-    assert!(same.provisional || same.verdict.is_none());
+    assert!(same.evidence.provisional || same.verdict.is_none());
     // One of a hundred is still counted, as half a tick.
     let single = first(&one_process(|contender, block, slot| match (block, slot) {
         (3, 1) => 0.0,
@@ -455,7 +458,7 @@ fn times_of_zero_in_one_process_are_a_doubt_and_no_panic() {
     }));
     let told: Vec<_> = single.warnings.iter().map(Warning::code).collect();
     assert!(told.contains(&"zero-times"), "{told:?}");
-    assert!(single.provisional && single.verdict.is_some());
+    assert!(single.evidence.provisional && single.verdict.is_some());
     for mut run in [one_process(|_, _, _| 0.0), one_process(|_, _, _| 1e-300)] {
         for end in [None, run.end.clone()] {
             run.end = end;
@@ -476,7 +479,7 @@ fn what_an_iteration_gets_done_and_whose_processes_they_were_are_passed_on() {
     let found = analysis(&run);
     assert_eq!(found.processes, Processes::Workers);
     let row = &found.comparisons[0];
-    assert_eq!(row.throughput, Some(Throughput::Bytes(4096)));
+    assert_eq!(row.details.throughput, Some(Throughput::Bytes(4096)));
     assert_eq!(row.baseline.median, 1e6 / ITERATIONS as f64);
     let mut launched = race(&command(), 1, 25, &[Metric::Wall]);
     fill(&mut launched, 0, 1, 25, |_, _, _| vec![1e6]);

@@ -94,7 +94,7 @@ fn alike(effects: &[f64], seed: u64) -> Comparison {
 }
 
 fn across(comparison: &Comparison) -> &AcrossHosts {
-    comparison.hosts.as_ref().expect("hosts")
+    comparison.aspects.hosts.as_ref().expect("hosts")
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn of_six_hosts_the_verdict_speaks_of_hosts_like_these_and_says_where_the_next_o
     let ratio = (next.high.0 - next.low.0) / (interval.high.0 - interval.low.0);
     assert!((ratio - 7f64.sqrt()).abs() < 1e-9, "{ratio}");
     assert!(hosts.p_differ.unwrap() < 1e-6);
-    assert_eq!(six.p_sign_flip, None);
-    assert_eq!(six.replicates_to_settle, None);
+    assert_eq!(six.evidence.p_sign_flip, None);
+    assert_eq!(six.aspects.settling, None);
 }
 
 #[test]
@@ -134,11 +134,17 @@ fn each_host_drops_its_own_blocks_with_evidence_of_disturbance() {
     };
     let run = merged_of(&hosts(), 6, 9, flagged);
     let found = judged(&run);
-    assert_eq!(found.dropped_blocks, 1);
+    assert_eq!(found.aspects.dropped_blocks(), 1);
     let rows = &across(&found).hosts;
     let blocks: Vec<usize> = rows.iter().map(|row| row.estimate.blocks).collect();
     assert_eq!(blocks, [10, 9, 10, 10, 10, 10]);
-    assert!(found.effect_with_dropped.is_some());
+    assert!(
+        found
+            .aspects
+            .dropped
+            .and_then(|one| one.effect_with_them)
+            .is_some()
+    );
     // The points of the plot are those of the estimate.
     let options = Options {
         plots: Some(100),
@@ -313,7 +319,7 @@ fn a_host_whose_control_is_told_apart_is_left_out_and_stays_in_its_row() {
     assert!(rows.iter().all(|row| row.control.is_some()));
     assert_eq!(across(&found).kept().count(), 6);
     // The control over the hosts that are kept is even, so the verdict stands.
-    assert!(!found.provisional && !found.control.unwrap().separated);
+    assert!(!found.evidence.provisional && !found.aspects.control.unwrap().separated);
 }
 
 #[test]
@@ -349,7 +355,7 @@ fn where_too_few_would_be_left_or_more_than_a_third_would_go_none_is_left_out() 
     let mut both = even(2);
     both.iter_mut().for_each(|one| one.distortion = 0.2);
     let found = with_controls(&both, 0, 7);
-    assert!(found.provisional && left_out(&found).is_empty());
+    assert!(found.evidence.provisional && left_out(&found).is_empty());
 }
 
 #[test]

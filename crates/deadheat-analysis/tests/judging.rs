@@ -188,8 +188,8 @@ fn an_inconclusive_race_says_what_it_could_have_found_and_how_much_more_it_takes
     assert_eq!(row.verdict, Some(Verdict::Inconclusive));
     let interval = row.estimate.unwrap().interval.unwrap();
     let half = (interval.high.0 - interval.low.0) / 2.0;
-    assert!(row.minimum_detectable_effect.unwrap().0 > half);
-    assert!(row.replicates_to_settle.unwrap() > 0);
+    assert!(row.evidence.minimum_detectable_effect.unwrap().0 > half);
+    assert!(row.aspects.settling.unwrap().replicates > 0);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_recording_is_judged_once_at_alpha_over_all_its_replicates() {
     let estimate = row.estimate.unwrap();
     assert_eq!((estimate.replicates, estimate.blocks), (9, 9));
     assert!((estimate.interval.unwrap().confidence - 0.95).abs() < 1e-12);
-    assert_eq!(row.p_adjusted, estimate.p_value);
+    assert_eq!(row.suite.p_adjusted, estimate.p_value);
     assert_eq!(maker.analysis().seed, None);
 }
 
@@ -226,7 +226,7 @@ fn one_replicate_of_many_blocks_gets_a_provisional_verdict() {
     }
     let row = maker.first();
     assert_eq!(row.verdict, Some(Verdict::Slower));
-    assert!(row.provisional);
+    assert!(row.evidence.provisional);
     assert!(codes(&row).contains(&"provisional"));
     let interval = row.estimate.unwrap().interval.unwrap();
     assert!(
@@ -346,9 +346,13 @@ fn disturbed_blocks_are_dropped_whole_and_the_change_with_them_is_known() {
         9 => [hit, none, none, none],
         _ => [none; 4],
     });
-    assert_eq!(row.dropped_blocks, 2);
+    assert_eq!(row.aspects.dropped_blocks(), 2);
     assert_eq!(row.estimate.unwrap().blocks, 38);
-    let all = row.effect_with_dropped.unwrap();
+    let all = row
+        .aspects
+        .dropped
+        .and_then(|one| one.effect_with_them)
+        .unwrap();
     assert_ne!(all, row.estimate.unwrap().effect);
     // The answer is the same either way, so there is nothing to doubt.
     assert!(!codes(&row).contains(&"blocks-dropped"));
@@ -378,7 +382,7 @@ fn dropped_blocks_are_a_doubt_where_the_answer_would_be_another_one_with_them() 
         );
     }
     let row = maker.first();
-    assert_eq!(row.dropped_blocks, 6);
+    assert_eq!(row.aspects.dropped_blocks(), 6);
     assert_eq!(row.verdict, Some(Verdict::Equivalent));
     let told = row.warnings.iter().find_map(|warning| match warning {
         Warning::BlocksDropped {
@@ -417,7 +421,10 @@ fn an_open_race_is_as_open_on_either_side_of_the_margin() {
     let row = maker.first();
     let [without, with] = [
         row.estimate.as_ref().unwrap().effect,
-        row.effect_with_dropped.unwrap(),
+        row.aspects
+            .dropped
+            .and_then(|one| one.effect_with_them)
+            .unwrap(),
     ]
     .map(|effect| effect.change());
     assert!(without < 0.01 && with > 0.01, "{without} {with}");
@@ -432,7 +439,7 @@ fn blocks_disturbed_on_one_side_only_are_kept() {
         0 => [none, hit, hit, none],
         _ => [none; 4],
     });
-    assert_eq!(row.dropped_blocks, 0);
+    assert_eq!(row.aspects.dropped_blocks(), 0);
     assert!(
         codes(&row).contains(&"disturbed-unevenly"),
         "{:?}",
@@ -448,7 +455,7 @@ fn too_many_disturbed_blocks_are_kept() {
         1 => [none, hit, none, none],
         _ => [none; 4],
     });
-    assert_eq!(row.dropped_blocks, 0);
+    assert_eq!(row.aspects.dropped_blocks(), 0);
     assert!(
         codes(&row).contains(&"disturbed-too-often"),
         "{:?}",
@@ -475,7 +482,7 @@ fn blocks_of_an_unsteady_gpu_are_left_out_and_told() {
         9 => [hit, hit, none, none],
         _ => [none; 4],
     });
-    assert_eq!(row.dropped_blocks, 2);
+    assert_eq!(row.aspects.dropped_blocks(), 2);
     assert_eq!(told(&row), Some((3, 160, 2, None)));
     let often = flagged_run(|replicate| match replicate % 2 {
         0 => [hit, hit, none, none],
@@ -593,7 +600,7 @@ fn several_candidates_share_the_level_and_pay_by_holm() {
     let adjusted: Vec<f64> = analysis
         .comparisons
         .iter()
-        .map(|row| row.p_adjusted.unwrap())
+        .map(|row| row.suite.p_adjusted.unwrap())
         .collect();
     assert!(p[1] < p[0]);
     assert!((adjusted[1] - 2.0 * p[1]).abs() < 1e-15);
@@ -633,7 +640,7 @@ fn a_suite_of_benchmarks_pays_by_benjamini_and_hochberg() {
     let smallest = analysis
         .comparisons
         .iter()
-        .map(|row| row.p_adjusted.unwrap());
+        .map(|row| row.suite.p_adjusted.unwrap());
     let smallest = smallest.fold(f64::INFINITY, f64::min);
     p.sort_by(f64::total_cmp);
     let expected = (3.0 * p[0]).min(1.5 * p[1]).min(p[2]);
@@ -697,14 +704,14 @@ proptest! {
                 prop_assert!((0.0..=1.0).contains(&p));
             }
         }
-        for p in [row.p_adjusted, row.p_sign_flip].into_iter().flatten() {
+        for p in [row.suite.p_adjusted, row.evidence.p_sign_flip].into_iter().flatten() {
             prop_assert!((0.0..=1.0).contains(&p));
         }
         for side in row.candidate.iter().chain([&row.baseline]) {
             let figures = [side.median, side.mean, side.min, side.max, side.std_dev.unwrap_or(0.0)];
             prop_assert!(figures.iter().all(|figure| figure.is_finite()), "{side:?}");
         }
-        if let Some(mde) = row.minimum_detectable_effect {
+        if let Some(mde) = row.evidence.minimum_detectable_effect {
             prop_assert!(mde.0.is_finite());
         }
     }

@@ -78,7 +78,10 @@ fn one_by_one(run: Run, options: Options) -> deadheat_model::Analysis {
             scope.spawn(move || -> Vec<(usize, Part)> {
                 mine.filter(|index| one_by_one.has_answer(*index))
                     .map(|index| {
-                        let of_kind = |kind| Some(&samples[run.header.plan.rerun(index, kind)?]);
+                        let of_kind = |kind| {
+                            let rerun = run.header.plan.rerun(index, kind)?;
+                            Some((rerun, &samples[rerun]))
+                        };
                         let reruns = RerunSamples {
                             own_link: of_kind(RerunKind::OwnLink),
                             turns: of_kind(RerunKind::Turns),
@@ -103,7 +106,7 @@ fn one_by_one(run: Run, options: Options) -> deadheat_model::Analysis {
 fn a_race_is_analysed_alike_at_once_and_benchmark_by_benchmark() {
     let whole = analyse(&race(), Options::default());
     assert_eq!(whole.comparisons.len(), 4);
-    assert!(whole.comparisons[0].own_link.is_some());
+    assert!(whole.comparisons[0].aspects.own_link.is_some());
     assert_eq!(one_by_one(race(), Options::default()), whole);
 }
 

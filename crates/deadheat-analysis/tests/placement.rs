@@ -200,10 +200,13 @@ fn links(executable: &str, made_by: Result<&str, &str>, unsectioned: &[&str]) ->
 fn a_verdict_speaks_of_the_source_when_every_replicate_judged_was_placed_anew() {
     let race = Race::of_functions();
     let source = first(&race.placed());
-    assert_eq!((source.scope, why_fixed(&source)), (Scope::Source, None));
+    assert_eq!(
+        (source.evidence.scope, why_fixed(&source)),
+        (Scope::Source, None)
+    );
     let binary = first(&race.run());
     assert_eq!(
-        (binary.scope, why_fixed(&binary)),
+        (binary.evidence.scope, why_fixed(&binary)),
         (Scope::Binary, Some(None))
     );
     assert_eq!(source.estimate, binary.estimate);
@@ -216,9 +219,9 @@ fn one_replicate_in_its_own_place_is_enough_to_speak_of_binaries() {
     for replicate in [0, 11, 19] {
         let mut run = race.placed();
         run.placed[replicate].contenders[1] = Placing::Own;
-        assert_eq!(first(&run).scope, Scope::Binary, "{replicate}");
+        assert_eq!(first(&run).evidence.scope, Scope::Binary, "{replicate}");
         run.placed.remove(replicate);
-        assert_eq!(first(&run).scope, Scope::Binary, "{replicate}");
+        assert_eq!(first(&run).evidence.scope, Scope::Binary, "{replicate}");
     }
     // What was not judged may lie anywhere.
     let mut run = race.placed();
@@ -227,7 +230,7 @@ fn one_replicate_in_its_own_place_is_enough_to_speak_of_binaries() {
         ..placed(20, 1)
     };
     run.placed.push(own);
-    assert_eq!(first(&run).scope, Scope::Source);
+    assert_eq!(first(&run).evidence.scope, Scope::Source);
 }
 
 #[test]
@@ -235,12 +238,12 @@ fn a_replicate_placed_anew_after_an_interruption_must_be_drawn_both_times() {
     let race = Race::of_functions();
     let mut run = race.placed();
     run.placed.push(placed(7, 1));
-    assert_eq!(first(&run).scope, Scope::Source);
+    assert_eq!(first(&run).evidence.scope, Scope::Source);
     run.placed.push(Placed {
         contenders: vec![Placing::Own; 2],
         ..placed(7, 1)
     });
-    assert_eq!(first(&run).scope, Scope::Binary);
+    assert_eq!(first(&run).evidence.scope, Scope::Binary);
 }
 
 #[test]
@@ -253,7 +256,11 @@ fn each_candidate_has_a_scope_of_its_own() {
     for placed in &mut run.placed {
         placed.contenders[2] = Placing::Own;
     }
-    let scopes: Vec<Scope> = analysis(&run).comparisons.iter().map(|c| c.scope).collect();
+    let scopes: Vec<Scope> = analysis(&run)
+        .comparisons
+        .iter()
+        .map(|c| c.evidence.scope)
+        .collect();
     assert_eq!(scopes, [Scope::Source, Scope::Binary]);
 }
 
@@ -320,7 +327,11 @@ fn builds_are_matched_when_every_replicate_judged_was_and_else_it_is_told_why_no
             Warning::BuildsUnmatched { reason } => Some(reason),
             _ => None,
         });
-        (comparison.scope, comparison.matched, unmatched)
+        (
+            comparison.evidence.scope,
+            comparison.aspects.matched,
+            unmatched,
+        )
     };
     let mut run = race.placed();
     assert_eq!(why(&run), (Scope::Source, false, None), "nobody asked");
@@ -364,9 +375,9 @@ fn the_own_link_has_no_row_and_pays_for_nobody() {
     let (with, without) = (analysis(&race.placed()), analysis(&alone.placed()));
     assert_eq!(with.comparisons.len(), 1);
     let (with, without) = (&with.comparisons[0], &without.comparisons[0]);
-    assert_eq!(with.p_adjusted, without.p_adjusted);
+    assert_eq!(with.suite.p_adjusted, without.suite.p_adjusted);
     assert_eq!(with.estimate, without.estimate);
-    assert!(with.own_link.is_some() && without.own_link.is_none());
+    assert!(with.aspects.own_link.is_some() && without.aspects.own_link.is_none());
 }
 
 #[test]
@@ -383,7 +394,7 @@ fn the_own_link_is_estimated_once_over_all_its_complete_replicates() {
         ..Race::of_functions()
     };
     half.add(&mut run, (1, 6), 0.5, &mut rng);
-    let own = first(&run).own_link.unwrap();
+    let own = first(&run).aspects.own_link.unwrap();
     assert_eq!((own.replicates, own.blocks), (6, 150));
     let interval = own.interval.unwrap();
     assert_eq!(interval.confidence, 0.95);
@@ -395,7 +406,7 @@ fn the_own_link_is_estimated_once_over_all_its_complete_replicates() {
         ..Race::of_functions()
     };
     for comparison in analysis(&two.placed()).comparisons {
-        let interval = comparison.own_link.unwrap().interval.unwrap();
+        let interval = comparison.aspects.own_link.unwrap().interval.unwrap();
         assert_eq!(interval.confidence, 0.975);
     }
 }
@@ -406,11 +417,11 @@ fn an_own_link_that_failed_or_hardly_ran_is_not_estimated() {
         own,
         ..Race::of_functions()
     };
-    assert!(first(&hardly(2).placed()).own_link.is_some());
+    assert!(first(&hardly(2).placed()).aspects.own_link.is_some());
     for run in [hardly(1).placed(), hardly(0).placed()] {
         let one = first(&run);
-        assert_eq!(one.own_link, None);
-        let spreads = one.spreads.unwrap();
+        assert_eq!(one.aspects.own_link, None);
+        let spreads = one.aspects.spreads.unwrap();
         assert_eq!((spreads.placement, spreads.process), (None, None));
         assert!((spreads.block / QUIET.block - 1.0).abs() < 0.2);
     }
@@ -421,7 +432,7 @@ fn an_own_link_that_failed_or_hardly_ran_is_not_estimated() {
     });
     let found = analysis(&run);
     assert_eq!(found.comparisons.len(), 1);
-    assert_eq!(found.comparisons[0].own_link, None);
+    assert_eq!(found.comparisons[0].aspects.own_link, None);
     assert_eq!(found.failures[0].benchmark, "b (own link)");
 }
 
@@ -478,7 +489,7 @@ fn functions_tell_placement_process_and_block_apart() {
         ..Race::of_functions()
     };
     let spread = |pick: fn(&deadheat_model::Spreads) -> Option<f64>| {
-        let pick = |c: &Comparison| c.spreads.as_ref().and_then(pick);
+        let pick = |c: &Comparison| c.aspects.spreads.as_ref().and_then(pick);
         median_of(|seed| race(seed).placed(), pick)
     };
     let (placement, process) = (spread(|s| s.placement), spread(|s| s.process));
@@ -499,9 +510,15 @@ fn functions_on_one_link_know_process_and_block_and_no_placement() {
         },
         ..Race::of_functions()
     };
-    let process = median_of(|seed| race(seed).run(), |c| c.spreads.unwrap().process);
+    let process = median_of(
+        |seed| race(seed).run(),
+        |c| c.aspects.spreads.unwrap().process,
+    );
     assert!(about(process, 0.006), "{process:?}");
-    assert_eq!(first(&race(1).run()).spreads.unwrap().placement, None);
+    assert_eq!(
+        first(&race(1).run()).aspects.spreads.unwrap().placement,
+        None
+    );
 }
 
 #[test]
@@ -521,7 +538,7 @@ fn single_launches_show_a_placement_only_where_it_exceeds_what_they_scatter_by()
             .placed()
         }
     };
-    let placement = |c: &Comparison| c.spreads.unwrap().placement;
+    let placement = |c: &Comparison| c.aspects.spreads.unwrap().placement;
     let shown = median_of(race(0.02), placement);
     assert!(about(shown, 0.02), "{shown:?}");
     let told = |placement_sd| {
@@ -531,7 +548,7 @@ fn single_launches_show_a_placement_only_where_it_exceeds_what_they_scatter_by()
     assert!(told(0.02) >= 57);
     // At most 5 % are promised: 3 of 60, and 7 once in a thousand times.
     assert!(told(0.0) <= 7);
-    let one = first(&race(0.02)(1)).spreads.unwrap();
+    let one = first(&race(0.02)(1)).aspects.spreads.unwrap();
     assert_eq!(one.process, None, "every launch is a process");
     assert!((one.block / 0.004 - 1.0).abs() < 0.5, "{one:?}");
 }
@@ -543,12 +560,12 @@ fn a_race_that_fell_back_has_no_spread_of_placements() {
     for placed in &mut run.placed[10..] {
         placed.contenders = vec![Placing::Own; 2];
     }
-    let spreads = first(&run).spreads.unwrap();
+    let spreads = first(&run).aspects.spreads.unwrap();
     assert_eq!(spreads.placement, None);
     assert!(spreads.process.unwrap() < 0.006, "that of the own link");
     run.benchmarks.truncate(1);
     run.header.plan.benchmarks.truncate(1);
-    assert_eq!(first(&run).spreads.unwrap().process, None);
+    assert_eq!(first(&run).aspects.spreads.unwrap().process, None);
 }
 
 proptest! {
@@ -574,14 +591,14 @@ proptest! {
             placed.contenders[0] = Placing::Own;
         }
         for comparison in analysis(&run).comparisons {
-            let text = format!("{:?} {:?}", comparison.spreads, comparison.own_link);
+            let text = format!("{:?} {:?}", comparison.aspects.spreads, comparison.aspects.own_link);
             prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
-            if let Some(spreads) = comparison.spreads {
+            if let Some(spreads) = comparison.aspects.spreads {
                 let all = [spreads.placement, spreads.process, Some(spreads.block)];
                 prop_assert!(all.into_iter().flatten().all(|sd| sd >= 0.0));
-                prop_assert!(spreads.placement.is_none() || comparison.scope == Scope::Source);
+                prop_assert!(spreads.placement.is_none() || comparison.evidence.scope == Scope::Source);
             }
-            prop_assert_eq!(comparison.own_link.is_some_and(|own| own.replicates < 2), false);
+            prop_assert_eq!(comparison.aspects.own_link.is_some_and(|own| own.replicates < 2), false);
         }
     }
 }

@@ -193,7 +193,7 @@ fn dropped_blocks_are_marked_with_their_evidence_and_survive_thinning() {
         &[(17, baseline.unwrap()), (250, candidate.unwrap())],
     );
     let comparison = drawn(&marked, 40);
-    assert_eq!(comparison.dropped_blocks, 2);
+    assert_eq!(comparison.aspects.dropped_blocks(), 2);
     let series = comparison.plots.unwrap().differences.unwrap();
     assert_eq!(series.blocks, 300);
     assert!(series.points.len() <= 40 && series.points.len() > 25);

@@ -80,7 +80,7 @@ fn wrong_calls(
             row.verdict,
             Some(Verdict::Faster | Verdict::Slower)
         ));
-        assert!(row.provisional && row.verdict.is_some());
+        assert!(row.evidence.provisional && row.verdict.is_some());
     }
     wrong
 }
@@ -159,10 +159,10 @@ fn a_true_change_of_ten_percent_is_found() {
             for (change, verdict) in [(0.1, Verdict::Slower), (-0.1, Verdict::Faster)] {
                 let row = judged(&rows(sizes, 5, LAYOUTS, change, named, &mut rng));
                 assert_eq!(row.verdict, Some(verdict), "{named} {sizes:?}");
-                assert!(row.provisional && row.excludes_zero);
+                assert!(row.evidence.provisional && row.evidence.excludes_zero);
                 let effect = row.estimate.unwrap().effect.change();
                 assert!((effect - change).abs() < 0.02, "{effect}");
-                assert!(row.p_adjusted.unwrap() < 0.01);
+                assert!(row.suite.p_adjusted.unwrap() < 0.01);
             }
         }
     }
@@ -193,8 +193,8 @@ fn one_process_a_side_allows_for_a_layout_drawn_once() {
     let interval = row.estimate.unwrap().interval.unwrap();
     let half = (interval.high.0 - interval.low.0) / 2.0;
     assert!(half > 0.0097, "z·τ = .0098, the interval has {half}");
-    assert!(!row.excludes_zero, "half a percent may be layout");
-    assert_eq!(row.scope, deadheat_model::Scope::Binary);
+    assert!(!row.evidence.excludes_zero, "half a percent may be layout");
+    assert_eq!(row.evidence.scope, deadheat_model::Scope::Binary);
     assert!(codes(&row).contains(&"placement-fixed"));
 }
 
@@ -207,7 +207,7 @@ fn too_few_observations_get_an_estimate_and_are_counted() {
         ([1, 1], 5, Observation::Sample),
     ] {
         let row = judged(&rows(sizes, samples, LAYOUTS, 0.5, true, &mut rng));
-        assert_eq!((row.verdict, row.provisional), (None, false));
+        assert_eq!((row.verdict, row.evidence.provisional), (None, false));
         let estimate = row.estimate.as_ref().unwrap();
         assert!(estimate.effect.change() > 0.4);
         let counted = row.warnings.iter().any(|warning| {

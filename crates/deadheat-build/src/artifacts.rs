@@ -1,5 +1,5 @@
-//! The artifacts of cargo: its messages about them, the dependencies that another build may take
-//! over, and the leftovers that nobody needs of a finished one.
+//! Cargo's messages about its artifacts, the dependencies that another build may reuse, and the
+//! removal of files that a finished build does not need.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::benches::BenchTarget;
 use crate::disk::{entries, remove_all, unless_gone};
 use crate::slot::Executable;
 
-/// All that cargo said about one build, line by line.
+/// All messages of cargo about one build.
 #[derive(Debug, Default)]
 pub(crate) struct Messages(Vec<Message>);
 
@@ -29,7 +29,7 @@ struct Message {
     message: Option<Diagnostic>,
 }
 
-/// The words of a compiler.
+/// A message of the compiler.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Diagnostic {
@@ -49,9 +49,9 @@ struct Target {
 /// A target that does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompileError {
-    /// The bench target; `None` where it is another target that does not.
+    /// The bench target; `None` if another kind of target does not compile.
     pub(crate) bench: Option<BenchTarget>,
-    /// The first thing that the compiler found, in one line.
+    /// The first error of the compiler, on one line.
     pub(crate) problem: String,
 }
 
@@ -72,16 +72,15 @@ impl Message {
 }
 
 impl Messages {
-    /// Of standard output under `--message-format=json…`. Lines that are no message are none of
-    /// ours.
+    /// Reads the standard output of `--message-format=json…`. Other lines are ignored.
     pub(crate) fn read(text: &[u8]) -> Self {
         let lines = text.split(|byte| *byte == b'\n');
         let messages = lines.filter_map(|line| serde_json::from_slice(line).ok());
         Self(messages.collect())
     }
 
-    /// The bench targets, by their names; with that of the package where two packages have one of
-    /// the same name.
+    /// The bench executables, by name. If two packages have bench targets of the same name, the
+    /// package's name is added.
     pub(crate) fn benches(&self) -> Vec<Executable> {
         let benches: Vec<(&Message, &PathBuf)> = self
             .0
@@ -105,13 +104,25 @@ impl Messages {
                 Executable {
                     name,
                     path,
-                    // As `cargo bench` starts it.
+                    // The working directory in which `cargo bench` starts it.
                     directory: message.manifest_path.parent().map(Path::to_owned),
                 }
             })
             .collect();
         kept.sort_by(|a, b| a.name.cmp(&b.name));
         kept
+    }
+
+    /// The file of the library with this name.
+    pub(crate) fn library(&self, name: &str) -> Option<PathBuf> {
+        let is_it = |message: &&Message| message.is_of("lib") && message.target.name == name;
+        let mut files = self
+            .0
+            .iter()
+            .filter(is_it)
+            .flat_map(|message| &message.filenames);
+        let is_library = |file: &&PathBuf| file.extension().is_some_and(|end| end == "rlib");
+        files.rfind(is_library).cloned()
     }
 
     /// The bench targets that were built from sources below `top`.
@@ -122,7 +133,7 @@ impl Messages {
             .collect()
     }
 
-    /// The targets that do not compile, each once.
+    /// The targets that do not compile, without duplicates.
     pub(crate) fn errors(&self, top: &Path) -> Vec<CompileError> {
         let mut errors: Vec<CompileError> = Vec::new();
         for message in &self.0 {
@@ -142,13 +153,13 @@ impl Messages {
         errors
     }
 
-    /// The words of the compiler as it would have printed them.
+    /// The compiler's messages as it would have printed them.
     pub(crate) fn rendered(&self) -> impl Iterator<Item = &str> {
         let said = self.0.iter().filter_map(|message| message.message.as_ref());
         said.filter_map(|said| said.rendered.as_deref())
     }
 
-    /// The folders of packages outside of `sources` that were named by path.
+    /// The folders of path dependencies outside of `sources`.
     pub(crate) fn elsewhere(&self, sources: &Path) -> BTreeSet<PathBuf> {
         let packages = self.0.iter().filter(|message| {
             let by_path =
@@ -161,8 +172,8 @@ impl Messages {
             .collect()
     }
 
-    /// The files and folders below `target` that were made of packages from outside of `sources`,
-    /// or that links were made from. With them another build need not make it again.
+    /// The files and folders below `target` that were made from packages outside of `sources`, and
+    /// the inputs of links. Another build with these files need not make them again.
     pub(crate) fn dependencies(&self, sources: &Path, target: &Path) -> Vec<PathBuf> {
         let artifacts = self.0.iter().filter(|message| {
             message.reason == "compiler-artifact" && !message.manifest_path.starts_with(sources)
@@ -208,8 +219,8 @@ impl Messages {
     }
 }
 
-/// The name of a package by its id: `registry+URL#name@1.2.3`, `path+file:///a/name#1.2.3`, and
-/// formerly `name 1.2.3 (path+…)`.
+/// The name of a package from its id: `registry+URL#name@1.2.3`, `path+file:///a/name#1.2.3`, and
+/// in older versions `name 1.2.3 (path+…)`.
 fn package(id: &str) -> &str {
     let Some((place, version)) = id.rsplit_once('#') else {
         return id.split(' ').next().unwrap_or(id);
@@ -227,7 +238,7 @@ fn hash(path: &Path) -> Option<String> {
     (hash.len() == 16).then(|| hash.to_owned())
 }
 
-/// The notes of rustc beside a file of the folder `deps`.
+/// rustc's dependency file next to a file of the folder `deps`.
 fn dep_info(file: &Path) -> Option<PathBuf> {
     let name = file.file_name()?.to_str()?;
     let stem = name.split('.').next()?;
@@ -236,7 +247,7 @@ fn dep_info(file: &Path) -> Option<PathBuf> {
     noted.is_file().then_some(noted)
 }
 
-/// The folders in which cargo notes down what it built, by hash, read once.
+/// Cargo's fingerprint folders by hash, each profile read once.
 #[derive(Debug, Default)]
 struct Fingerprints(BTreeMap<PathBuf, BTreeMap<String, Vec<PathBuf>>>);
 
@@ -260,24 +271,24 @@ impl Fingerprints {
     }
 }
 
-/// Files that a build may take over. Cargo itself decides whether it is fresh: it knows by hashes
-/// and times, which are copied too.
+/// Files that a build may reuse. Cargo itself decides whether they are fresh, by hashes and times,
+/// which are copied too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seed {
-    /// The folder in which cargo built.
+    /// The target folder.
     pub(crate) target: PathBuf,
-    /// Files and folders below it.
+    /// Files and folders relative to it.
     pub(crate) files: Vec<PathBuf>,
 }
 
 impl Seed {
-    /// Copies everything into another target folder. What is gone by now, or has no room, is built
-    /// again.
+    /// Copies everything into another target folder. Files that are missing or do not fit on the
+    /// disk are built again.
     pub(crate) fn plant(&self, target: &Path) {
         for file in &self.files {
             let planted = copy(&self.target.join(file), &target.join(file));
             if unless_gone(planted).is_err() {
-                // Half of it would do no harm, but a full disk might.
+                // An incomplete copy would be harmless, but a full disk is not.
                 let _ = fs::remove_dir_all(target);
                 return;
             }
@@ -285,8 +296,8 @@ impl Seed {
     }
 }
 
-/// Copies a file or folder with its times. Files that are never written in place get a second name
-/// instead, where the file system allows it: they take no room then.
+/// Copies a file or folder with its times. Files that are never modified in place are hard-linked
+/// instead if the file system allows it, which takes no space.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let about = fs::metadata(from)?;
     if about.is_dir() {
@@ -310,21 +321,21 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         .set_modified(about.modified()?)
 }
 
-/// Returns true for a file that is removed before it is written anew. Cargo itself gives second
-/// names to what rustc makes; build scripts may write into their files in place, and so does cargo
-/// into its notes.
+/// Returns true for a file that is replaced as a whole rather than modified. Cargo itself
+/// hard-links the output of rustc. Build scripts may modify their files in place, and cargo
+/// modifies its notes.
 fn is_replaced_whole(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str());
     let folder = file.parent().and_then(Path::file_name);
     let is_compiled = matches!(extension, Some("rlib" | "rmeta" | "so"));
-    // Objects of the store of links are named after their content.
+    // The link store names objects by their content.
     let is_stored = |folder: &Path| folder.ends_with(".deadheat/links/inputs");
     (is_compiled && folder == Some("deps".as_ref()))
         || file.parent().is_some_and(is_stored)
         || is_script(file)
 }
 
-/// Returns true for the program of a build script: `build/NAME-HASH/build-script-NAME`.
+/// Returns true for the executable of a build script: `build/NAME-HASH/build-script-NAME`.
 fn is_script(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let is_named_so = name.starts_with("build-script-") || name.starts_with("build_script_");
@@ -333,10 +344,9 @@ fn is_script(file: &Path) -> bool {
         && file.ancestors().nth(2).and_then(Path::file_name) == Some("build".as_ref())
 }
 
-/// Removes from a finished target folder what neither a race nor a later build needs: what was
-/// compiled of the commit's own packages on the way to its executables. What is named in `kept`,
-/// below the folder, stays, and so do programs, libraries that are loaded at run time, and all that
-/// build scripts wrote.
+/// Removes the files of a finished target folder that neither a race nor a later build needs, such
+/// as intermediate files of the commit's own packages. The paths in `kept`, programs, dynamic
+/// libraries and all output of build scripts stay.
 pub(crate) fn prune(target: &Path, kept: &[PathBuf]) {
     let kept: BTreeSet<PathBuf> = kept.iter().map(|path| target.join(path)).collect();
     for profile in profiles(target) {
@@ -352,13 +362,13 @@ pub(crate) fn prune(target: &Path, kept: &[PathBuf]) {
             .chain(scripts.filter(|path| is_script(path)))
             .chain([profile.join("incremental")]);
         for path in removed {
-            // What cannot be removed takes room, and does no other harm.
+            // If this fails, the file only takes space.
             let _ = remove_all(&path);
         }
     }
 }
 
-/// The folders of cargo's profiles: `PROFILE` and `TRIPLE/PROFILE`.
+/// The profile folders of cargo: `PROFILE` and `TRIPLE/PROFILE`.
 fn profiles(target: &Path) -> Vec<PathBuf> {
     let below = |folder: &Path| entries(folder).collect::<Vec<_>>();
     let first = below(target);
@@ -407,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_made_of_packages_from_elsewhere_is_a_dependency() {
+    fn only_artifacts_of_outside_packages_are_reused() {
         let target = tempfile::tempdir().unwrap();
         let target = target.path();
         let hash = "0123456789abcdef";
@@ -463,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_keep_their_times_and_have_a_life_of_their_own() {
+    fn copies_keep_their_times_and_are_independent() {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("from"), folder.path().join("to"));
         fs::create_dir_all(from.join("build/x/out")).unwrap();
@@ -485,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_ever_replaced_takes_no_room_twice() {
+    fn files_that_are_only_replaced_are_hard_linked() {
         use std::os::unix::fs::MetadataExt;
 
         let folder = tempfile::tempdir().unwrap();
@@ -517,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_finished_build_stays_what_is_raced_read_or_taken_over() {
+    fn prune_keeps_files_that_are_raced_read_or_reused() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path();
         let staying = [
@@ -561,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_taken_over_whole_is_not_taken_over() {
+    fn an_incomplete_copy_of_a_seed_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("from"), folder.path().join("to"));
         fs::create_dir_all(&from).unwrap();

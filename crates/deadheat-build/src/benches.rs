@@ -1,30 +1,30 @@
-//! Bench targets of one side, put into the sources of the other before they are built.
+//! Adds bench targets of one side to the sources of the other before they are built.
 //!
-//! A commit from before a project had benchmarks, or had this one, is raced all the same: its
-//! sources get the bench targets that it lacks, with the dev-dependencies they need.
+//! A commit from before a project had benchmarks, or a particular one, can then be raced: its
+//! sources get the bench targets that they lack, with the dev-dependencies these need.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use deadheat_link::Digest;
+use deadheat_link::{Digest, join_inside};
 use serde::{Deserialize, Serialize};
 
-use crate::disk::entries;
+use crate::disk::{entries, is_folder};
 use crate::error::BuildError;
 use crate::key::{KeyInputs, PASSED_OVER};
 use crate::manifest::{Bench, Dependency, Manifest, with_packages};
 use crate::repository::{Commit, Repository};
 
-/// The side whose bench targets both sides are built with.
+/// The side whose bench targets are built on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BenchesFrom {
-    /// Each side has its own, and the baseline those of the candidate too that it lacks.
+    /// Each side has its own; the baseline also gets those of the candidate that it lacks.
     #[default]
     Own,
-    /// Both have those of the baseline.
+    /// Both sides get those of the baseline.
     Baseline,
-    /// Both have those of the candidate.
+    /// Both sides get those of the candidate.
     Candidate,
 }
 
@@ -32,40 +32,40 @@ pub enum BenchesFrom {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BenchTarget {
     pub(crate) name: String,
-    /// The manifest of its package, below the top of the sources.
+    /// The manifest of its package, relative to the top of the sources.
     pub(crate) manifest: PathBuf,
-    /// Its file, below the top of the sources.
+    /// Its file, relative to the top of the sources.
     pub(crate) source: PathBuf,
 }
 
-/// The side that bench targets are taken from.
+/// The side that provides bench targets.
 #[derive(Clone, Debug)]
 pub(crate) struct BenchSource {
     /// Its name.
     pub(crate) name: String,
     /// The top of its sources.
     pub(crate) top: PathBuf,
-    /// The bench targets that were built of it.
+    /// The bench targets that were built from them.
     pub(crate) targets: Vec<BenchTarget>,
-    /// True if they take the place of others, too.
+    /// True if they also replace the other side's targets of the same name.
     pub(crate) replaces: bool,
 }
 
-/// The changes to the sources of a commit, all below their top.
+/// The changes to the sources of a commit, with paths relative to their top.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overlay {
-    /// The bench targets that are put in.
+    /// The added bench targets.
     pub(crate) targets: Vec<BenchTarget>,
-    /// True if the commit has bench targets of these names itself.
+    /// True if the commit has bench targets of the same names.
     pub(crate) shares: bool,
-    /// Files that are the same as those of the side that gives the bench targets.
+    /// Files to copy from the side that provides the bench targets.
     copies: Vec<PathBuf>,
     texts: BTreeMap<PathBuf, String>,
 }
 
 impl Overlay {
-    /// The changes to a commit. Bench targets in `dropped` are left out. Without any there are no
-    /// changes at all.
+    /// Plans the changes to a commit, without the bench targets in `dropped`. If none remain, there
+    /// are no changes.
     pub(crate) fn plan(
         repository: &Repository<'_>,
         commit: &Commit,
@@ -96,7 +96,7 @@ impl Overlay {
         Ok(is_needed.then_some(planning.overlay))
     }
 
-    /// Adds all that it changes.
+    /// Adds the changes to the inputs of a build's key.
     pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, bench_source: &BenchSource) {
         for path in &self.copies {
             let bytes = fs::read(bench_source.top.join(path)).unwrap_or_default();
@@ -109,22 +109,26 @@ impl Overlay {
         }
     }
 
-    /// Writes it over the sources below `top`.
-    pub(crate) fn write(&self, bench_source: &BenchSource, top: &Path) -> Result<(), BuildError> {
+    /// Writes the changes to the sources of the commit below `top`.
+    pub(crate) fn write(
+        &self,
+        bench_source: &BenchSource,
+        commit: &Commit,
+        top: &Path,
+    ) -> Result<(), BuildError> {
         for path in &self.copies {
-            let (from, to) = (bench_source.top.join(path), top.join(path));
-            made_way(&to)?;
+            let from = bench_source.top.join(path);
+            let to = way_for(commit, top, path)?;
             fs::copy(&from, &to).map_err(BuildError::at(&from))?;
         }
         for (path, text) in &self.texts {
-            let to = top.join(path);
-            made_way(&to)?;
+            let to = way_for(commit, top, path)?;
             fs::write(&to, text).map_err(BuildError::at(&to))?;
         }
         Ok(())
     }
 
-    /// Puts manifests and lock files below `top` back as the commit has them.
+    /// Restores manifests and lock files below `top` to the commit's versions.
     pub(crate) fn take_back(
         &self,
         repository: &Repository<'_>,
@@ -143,18 +147,32 @@ impl Overlay {
     }
 }
 
-/// Makes the folder of a file, and removes a link that leads elsewhere.
-fn made_way(file: &Path) -> Result<(), BuildError> {
+/// The place of a file below the sources of a commit. Creates its folder, and removes a symbolic link
+/// at its path. The path comes from the sources of the other side, and the commit may have links on
+/// the way.
+fn way_for(commit: &Commit, top: &Path, path: &Path) -> Result<PathBuf, BuildError> {
+    let outside = |error| BuildError::FileOutside {
+        revision: commit.name.clone(),
+        error,
+    };
+    let file = top.join(path);
+    if file.is_symlink() {
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            join_inside(top, folder).map_err(outside)?;
+        }
+        fs::remove_file(&file).map_err(BuildError::at(&file))?;
+    }
+    let file = join_inside(top, path).map_err(outside)?;
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(BuildError::at(folder))?;
     }
-    if file.is_symlink() {
-        fs::remove_file(file).map_err(BuildError::at(file))?;
-    }
-    Ok(())
+    Ok(file)
 }
 
-/// An overlay while it is planned.
+/// The state while planning an overlay.
 struct Planning<'a> {
     repository: &'a Repository<'a>,
     commit: &'a Commit,
@@ -165,7 +183,7 @@ struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    /// Puts the bench targets of one package in.
+    /// Adds the bench targets to one package.
     fn package(&mut self, manifest: &Path, dropped: &[BenchTarget]) -> Result<(), BuildError> {
         let folder = manifest.parent().unwrap_or(Path::new(""));
         let Some(theirs) = self.of_donor(manifest) else {
@@ -208,7 +226,7 @@ impl Planning<'_> {
             (target.name.clone(), source)
         });
         ours.set_benches(&own, &put_in.collect::<Vec<Bench>>(), &theirs);
-        // Own benches were written for the versions of their own time.
+        // The commit's own benches were written for its versions of the dependencies.
         let anew = self.bench_source.replaces || own.is_empty();
         let taken = match wanted.is_empty() {
             true => Vec::new(),
@@ -219,7 +237,7 @@ impl Planning<'_> {
         self.dependencies(folder, &taken)
     }
 
-    /// Puts in a package that the commit lacks.
+    /// Adds a package that the commit lacks.
     fn whole_package(
         &mut self,
         folder: &Path,
@@ -251,8 +269,8 @@ impl Planning<'_> {
         self.dependencies(folder, &taken)
     }
 
-    /// Puts in what the commit lacks of packages in the repository, and what its workspace does
-    /// not say.
+    /// Adds the packages of the repository that the commit lacks, and missing dependencies of its
+    /// workspace.
     fn dependencies(&mut self, folder: &Path, taken: &[Dependency]) -> Result<(), BuildError> {
         let mut folders: Vec<PathBuf> = Vec::new();
         for dependency in taken {
@@ -283,8 +301,8 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// Puts in the folder below the package in which a bench target lies, or its file alone where
-    /// that is among the sources.
+    /// Copies the folder below the package that contains a bench target, or only its file if that
+    /// is in `src` or at the top of the package.
     fn copy_around(&mut self, package: &Path, source: &Path) {
         let below = source.strip_prefix(package).unwrap_or(source);
         let mut parts = below.components();
@@ -304,10 +322,11 @@ impl Planning<'_> {
             else {
                 continue;
             };
-            if !path.is_dir() {
+            // A pipe or a device would be read for ever.
+            if path.is_file() {
                 self.copy(below);
-            // A link to a folder may lead back to where it stands.
-            } else if !path.is_symlink() && !PASSED_OVER.iter().any(|name| path.ends_with(name)) {
+            // A symbolic link to a folder may lead to one of its parents.
+            } else if is_folder(&path) && !PASSED_OVER.iter().any(|name| path.ends_with(name)) {
                 self.copy_below(&below);
             }
         }
@@ -320,7 +339,7 @@ impl Planning<'_> {
         }
     }
 
-    /// The manifest of the workspace that a package belongs to, as it is by now.
+    /// The manifest of the workspace of a package, with the changes so far.
     fn workspace_around(&self, folder: &Path) -> Result<Option<(PathBuf, Manifest)>, BuildError> {
         for folder in folder.ancestors() {
             let path = folder.join("Cargo.toml");
@@ -354,7 +373,7 @@ impl Planning<'_> {
         Manifest::read(&fs::read_to_string(self.bench_source.top.join(path)).ok()?)
     }
 
-    /// Puts packages into the lock file that is nearest to the first bench target.
+    /// Adds packages to the lock file that is nearest to the first bench target.
     fn lock(&mut self) -> Result<(), BuildError> {
         let Some(first) = self.bench_source.targets.first() else {
             return Ok(());
@@ -375,7 +394,7 @@ impl Planning<'_> {
     }
 }
 
-/// A path without its `..`; `None` where it leads out of the repository.
+/// Resolves `..` in a path; `None` if the path leaves the repository.
 fn below_top(path: &Path) -> Option<PathBuf> {
     let mut below = PathBuf::new();
     for part in path.components() {
@@ -394,7 +413,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_followed_as_long_as_it_stays_in_the_repository() {
+    fn a_file_of_the_other_side_is_written_below_the_sources_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().join("top");
+        let elsewhere = folder.path().join("elsewhere");
+        fs::create_dir_all(&top).unwrap();
+        fs::create_dir_all(&elsewhere).unwrap();
+        fs::write(elsewhere.join("a"), "mine").unwrap();
+        std::os::unix::fs::symlink("../elsewhere", top.join("benches")).unwrap();
+        std::os::unix::fs::symlink("../elsewhere/a", top.join("a")).unwrap();
+        let commit = Commit::working_tree();
+        let way = |path: &str| way_for(&commit, &top, Path::new(path));
+        for path in [
+            "../elsewhere/b",
+            "/etc/b",
+            "benches/a",
+            "benches/b",
+            "x/../../b",
+        ] {
+            let refused = way(path).unwrap_err();
+            assert!(
+                matches!(refused, BuildError::FileOutside { .. }),
+                "{refused}"
+            );
+        }
+        assert_eq!(way("new/b").unwrap(), top.join("new/b"));
+        // A link in the place of the file is replaced.
+        fs::write(way("a").unwrap(), "theirs").unwrap();
+        assert_eq!(fs::read_to_string(elsewhere.join("a")).unwrap(), "mine");
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn rejects_a_path_that_leaves_the_repository() {
         assert_eq!(below_top(Path::new("a/../b/./c")), Some("b/c".into()));
         assert_eq!(below_top(Path::new("a/../../b")), None);
         assert_eq!(below_top(Path::new("/a")), None);

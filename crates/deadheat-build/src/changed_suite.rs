@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::benches::BenchTarget;
 use crate::error::BuildError;
+use crate::git::Git;
 use crate::recipe::Recipe;
 use crate::repository::{Commit, Repository};
 use crate::sides::Side;
@@ -83,13 +84,22 @@ fn changed_paths(
     let (Some(first), Some(name)) = (ids[0].or(ids[1]), ids.iter().flatten().last()) else {
         return Ok(paths);
     };
-    let mut words = vec!["--no-optional-locks", "diff", "--name-only", "--no-renames"];
-    words.extend(["--no-ext-diff", "--ignore-submodules=dirty", "-z", first]);
+    let mut git = Git::new(
+        &repository.top,
+        &["--no-optional-locks"],
+        &["diff", "--name-only"],
+    )
+    .options(&[
+        "--no-renames",
+        "--no-ext-diff",
+        "--ignore-submodules=dirty",
+        "-z",
+    ])
+    .words([first]);
     if ids.iter().all(Option::is_some) {
-        words.push(name);
+        git = git.words([name]);
     }
-    words.push("--");
-    let listed = repository.try_git(words)?.output_of_git(name, "diff")?;
+    let listed = repository.output(git.paths([""; 0]), name)?;
     paths.extend(of_lines(&listed));
     if ids.iter().any(Option::is_none) {
         paths.extend(repository.untracked()?);
@@ -221,8 +231,8 @@ pub fn mentions(text: &str, word: &str) -> bool {
 impl Repository<'_> {
     /// The untracked files of the working tree that git does not ignore, relative to the top.
     fn untracked(&self) -> Result<Vec<PathBuf>, BuildError> {
-        let done = self.try_git(["ls-files", "--others", "--exclude-standard", "-z"])?;
-        let listed = done.output_of_git("working tree", "ls-files")?;
+        let git = self.git(&["ls-files", "--others", "--exclude-standard", "-z"]);
+        let listed = self.output(git, "working tree")?;
         Ok(of_lines(&listed).collect())
     }
 
@@ -237,9 +247,8 @@ impl Repository<'_> {
             };
             return self.files_of(&commit);
         }
-        let done = self.try_git(["ls-files", "-z"])?;
-        let mut files: Vec<PathBuf> =
-            of_lines(&done.output_of_git("working tree", "ls-files")?).collect();
+        let listed = self.output(self.git(&["ls-files", "-z"]), "working tree")?;
+        let mut files: Vec<PathBuf> = of_lines(&listed).collect();
         files.extend(self.untracked()?);
         Ok(files)
     }

@@ -1,5 +1,5 @@
-//! Commits built one at a time, all in one way: those of a history or of a search, of which nobody
-//! knows beforehand how many it takes.
+//! Builds commits one at a time, for a history or a search, which do not know in advance how many
+//! they need.
 
 use std::path::{Path, PathBuf};
 
@@ -7,28 +7,30 @@ use crate::artifacts::Seed;
 use crate::benches::BenchSource;
 use crate::commits::{CommitChanges, CommitInfo, CommitRange, Parents};
 use crate::error::{BuildError, Note};
-use crate::recipe::{Recipe, Way};
+use crate::recipe::Recipe;
 use crate::repository::{Commit, Repository};
 use crate::sides::{Builder, Side};
 use crate::storage::Home;
 use crate::subprocess::Interruption;
+use crate::way::Way;
 
-/// A repository whose commits are built, each in a place of its own below `.deadheat`.
+/// Builds commits of a repository, each in a folder of its own below `.deadheat`.
 pub struct CommitBuilder<'a> {
     repository: Repository<'a>,
-    /// Compiler and surroundings are asked for once: what is raced against each other is built by
-    /// the same.
+    /// Compiler and environment are read once, so that all commits are built with the same.
     way: Way<'a>,
     seed: Option<Seed>,
     bench_source: Option<BenchSource>,
+    /// True once a commit was built or found.
+    has_begun: bool,
 }
 
 impl<'a> CommitBuilder<'a> {
-    /// The builder of commits around the user's folder `directory`.
+    /// Opens the repository around the user's folder `directory`.
     ///
     /// # Errors
     ///
-    /// No repository, a request that makes no sense, or a compiler that cannot be asked.
+    /// The folder is in no repository, the request makes no sense, or the compiler cannot be run.
     pub fn open(
         directory: &Path,
         recipe: &'a Recipe,
@@ -38,7 +40,7 @@ impl<'a> CommitBuilder<'a> {
         if let Recipe::Command(build) = recipe {
             build.check(&repository)?;
         }
-        for home in Home::all(&repository.top) {
+        for home in Home::all(&repository.top)? {
             home.clear_abandoned(&repository)?;
         }
         let way = Way::of_one(&repository, recipe)?;
@@ -47,41 +49,42 @@ impl<'a> CommitBuilder<'a> {
             way,
             seed: None,
             bench_source: None,
+            has_begun: false,
         })
     }
 
-    /// The folders with changes inside of submodules, which no commit has.
+    /// The submodules with uncommitted changes, which no commit contains.
     ///
     /// # Errors
     ///
-    /// A git that fails.
+    /// Git fails.
     pub fn dirty_submodules(&self) -> Result<Vec<PathBuf>, BuildError> {
         self.repository.dirty_submodules()
     }
 
-    /// The commit that the working tree is; `None` where it has changes, which commits lack.
+    /// The commit of the working tree; `None` if the tree has uncommitted changes.
     ///
     /// # Errors
     ///
-    /// A git that fails.
+    /// Git fails.
     pub fn clean_head(&self) -> Result<Option<CommitInfo>, BuildError> {
         self.repository.clean_head()
     }
 
-    /// The commit that `name` means.
+    /// The commit that `name` refers to.
     ///
     /// # Errors
     ///
-    /// A name that means none.
+    /// `name` refers to no commit.
     pub fn commit(&self, name: &str) -> Result<CommitInfo, BuildError> {
         self.repository.commit_info(name)
     }
 
-    /// The commits after `good` and up to `bad`, the oldest first.
+    /// The commits after `good` up to `bad`, the oldest first.
     ///
     /// # Errors
     ///
-    /// Names that mean none, or a `good` that the parents of `bad` do not lead to.
+    /// A name refers to no commit, or following the parents of `bad` does not reach `good`.
     pub fn range(
         &self,
         good: &str,
@@ -91,37 +94,59 @@ impl<'a> CommitBuilder<'a> {
         self.repository.range(good, bad, parents)
     }
 
-    /// The commit that a merge and the line it merged have in common before it: that of the first
-    /// parent of `merge` and `merged`; `None` where they share none.
+    /// The merge base of the first parent of `merge` and of `merged`; `None` if they have no common
+    /// ancestor.
     ///
     /// # Errors
     ///
-    /// A git that fails.
+    /// Git fails.
     pub fn merge_base(&self, merge: &str, merged: &str) -> Result<Option<String>, BuildError> {
         self.repository.merge_base(&format!("{merge}^1"), merged)
     }
 
-    /// The changes of each of these commits against its first parent, in this order.
+    /// The changes of each of these commits relative to its first parent, in the given order.
     ///
     /// # Errors
     ///
-    /// A git that fails.
+    /// Git fails.
     pub fn changes(&self, ids: &[&str]) -> Result<Vec<CommitChanges>, BuildError> {
         self.repository.changes(ids)
     }
 
-    /// Has all further commits built with those bench targets of this side that they lack.
+    /// All commits built from now on also get those bench targets of `side` that they lack.
     pub fn take_benches_of(&mut self, side: &Side) {
         self.bench_source = Some(side.bench_source(false));
     }
 
-    /// Builds a commit, or finds what was built of it before. `tell` hears what the user should
-    /// know, as it comes.
+    /// Builds a commit, or returns its stored build. Passes notes for the user to `tell` as they
+    /// arise.
     ///
     /// # Errors
     ///
     /// [`BuildError`], which may be [of this commit alone](BuildError::is_of_one_commit).
     pub fn build(
+        &mut self,
+        commit: &CommitInfo,
+        tell: &mut dyn FnMut(Note),
+    ) -> Result<Side, BuildError> {
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        if is_first {
+            self.way.swap_criterion(&self.repository, tell)?;
+        }
+        let built = self.build_once(commit, tell);
+        match built {
+            // The first commit decides for all, which need the same harness.
+            Err(BuildError::NotWithOurCriterion { revision, problem }) if is_first => {
+                let problem = format!("{revision} does not compile with deadheat's ({problem})");
+                tell(Note::OwnCriterion { problem });
+                self.way.criterion = None;
+                self.build_once(commit, tell)
+            }
+            built => built,
+        }
+    }
+
+    fn build_once(
         &mut self,
         commit: &CommitInfo,
         tell: &mut dyn FnMut(Note),

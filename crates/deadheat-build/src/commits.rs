@@ -1,19 +1,21 @@
-//! Commits as git tells of them: one, a range in its order, or the line that a history is shown
-//! along.
+//! Reads commits from git: a single one, an ordered range, or the line of a history.
 
 use std::collections::HashSet;
 use std::path::Path;
 
+use deadheat_model::is_object_id;
+
 use crate::error::BuildError;
+use crate::git::Git;
 use crate::repository::{Repository, Revisions};
 use crate::subprocess::Interruption;
 
 /// A commit of git.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitInfo {
-    /// Its name, all digits of it.
+    /// The full id.
     pub id: String,
-    /// The names of its parents, the first parent first.
+    /// The ids of its parents, the first parent first.
     pub parents: Vec<String>,
     /// The time of the commit in seconds since 1970-01-01 UTC.
     pub committed_at: Option<u64>,
@@ -21,20 +23,20 @@ pub struct CommitInfo {
     pub subject: String,
 }
 
-/// The changes of a commit, and who made them.
+/// The changes of a commit and its author.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitChanges {
-    /// Its name, all digits of it.
+    /// The full id.
     pub id: String,
     /// The name of its author.
     pub author: String,
     /// The files that differ from the first parent, each with the lines added and removed; `None`
-    /// where it is no text.
+    /// for a binary file.
     pub files: Vec<(String, Option<(u64, u64)>)>,
 }
 
 impl CommitChanges {
-    /// The lines added and removed.
+    /// The number of lines added and removed.
     pub fn lines(&self) -> u64 {
         let lines = self.files.iter().filter_map(|(_, lines)| *lines);
         lines.map(|(added, removed)| added + removed).sum()
@@ -63,17 +65,17 @@ impl CommitChanges {
 
 const CHANGES: &str = "--format=tformat:%x01%H%x02%an%x02";
 
-/// The parents that a range is followed along.
+/// Which parents a range follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parents {
-    /// The first of each commit: a merge counts as one commit.
+    /// Only first parents: a merge counts as one commit.
     #[default]
     First,
-    /// All of each commit.
+    /// All parents.
     All,
 }
 
-/// The commits after one and up to another.
+/// The commits after one commit, up to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRange {
     /// The commit before the first one, an ancestor of the last.
@@ -82,11 +84,11 @@ pub struct CommitRange {
     pub commits: Vec<CommitInfo>,
 }
 
-/// One field of `git log` ends with a NUL; a record too.
+/// A `git log` format in which every field and every record ends with a NUL.
 const FORMAT: &str = "--format=tformat:%H%x00%P%x00%ct%x00%s";
 
 impl CommitInfo {
-    /// The name as people read it.
+    /// The abbreviated id.
     pub fn short(&self) -> &str {
         self.id.get(..8).unwrap_or(&self.id)
     }
@@ -106,11 +108,11 @@ impl CommitInfo {
 }
 
 impl Repository<'_> {
-    /// The commit that `name` means, as git tells of it.
+    /// The commit that `name` refers to, with its details.
     pub(crate) fn commit_info(&self, name: &str) -> Result<CommitInfo, BuildError> {
         let id = self.commit(name)?.id;
-        let done = self.try_git(["log", "-z", "--no-walk", FORMAT, &id, "--"])?;
-        let listing = done.output_of_git(name, "log")?;
+        let git = self.git(&["log", "-z", "--no-walk", FORMAT]);
+        let listing = self.output(git.words([&id]).paths(NONE), name)?;
         CommitInfo::read(&listing)
             .pop()
             .ok_or_else(|| BuildError::Git {
@@ -120,46 +122,42 @@ impl Repository<'_> {
             })
     }
 
-    /// The commit that two have in common; `None` where there is none.
+    /// The merge base of two commits; `None` if they have no common ancestor.
     pub(crate) fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, BuildError> {
-        let done = self.try_git(["merge-base", one, other])?;
+        let done = self.run(self.git(&["merge-base"]).words([one, other]))?;
         let id = String::from_utf8_lossy(&done.stdout).trim().to_owned();
         Ok((done.status.success() && !id.is_empty()).then_some(id))
     }
 
-    /// The changes of each of these commits, in this order.
+    /// The changes of each of these commits, in the given order.
     pub(crate) fn changes(&self, ids: &[&str]) -> Result<Vec<CommitChanges>, BuildError> {
         let mut found = Vec::new();
-        // So many fit into a command line on any system.
+        // This many ids fit on a command line on every system.
         for some in ids.chunks(1000) {
-            let mut args = vec![
-                "log",
-                "-z",
-                "--no-walk=unsorted",
-                "--numstat",
-                "--no-renames",
-            ];
-            args.extend(["--diff-merges=first-parent", CHANGES]);
-            args.extend(some);
-            args.push("--");
+            let git = self
+                .git(&["log", "-z", "--no-walk=unsorted", "--numstat"])
+                .options(&["--no-renames", "--diff-merges=first-parent", CHANGES]);
             let name = some.first().copied().unwrap_or_default();
-            let listing = self.try_git(args)?.output_of_git(name, "log")?;
+            let listing = self.output(git.words(some).paths(NONE), name)?;
             found.extend(CommitChanges::read(&listing));
         }
         Ok(found)
     }
 
-    /// The commit that the working tree is, where no file of it differs and none is new.
+    /// The commit of the working tree, if the tree has no changed and no new files.
     pub(crate) fn clean_head(&self) -> Result<Option<CommitInfo>, BuildError> {
-        let mut command = self.git();
-        command.args(["--no-optional-locks", "status", "--porcelain"]);
-        let done = self.interruption.run(&mut command, None)?;
+        let git = Git::new(
+            &self.top,
+            &["--no-optional-locks"],
+            &["status", "--porcelain"],
+        );
+        let done = self.run(git)?;
         let is_clean = done.status.success() && done.stdout.is_empty();
         is_clean.then(|| self.commit_info("HEAD")).transpose()
     }
 
-    /// The commits after `good` and up to `bad`, of which it has to be an ancestor: along first
-    /// parents one that they lead to.
+    /// The commits after `good` up to `bad`. `good` must be an ancestor of `bad`; with first
+    /// parents, on their line.
     pub(crate) fn range(
         &self,
         good: &str,
@@ -168,17 +166,19 @@ impl Repository<'_> {
     ) -> Result<CommitRange, BuildError> {
         let (start, end) = (self.commit_info(good)?, self.commit_info(bad)?);
         let ids = [&*start.id, &*end.id];
-        let is_ancestor = self.try_git(["merge-base", "--is-ancestor", ids[0], ids[1]])?;
+        let is_ancestor = self.run(self.git(&["merge-base", "--is-ancestor"]).words(ids))?;
         if !is_ancestor.status.success() {
-            return Err(self.no_ancestor(good, bad)?);
+            let swapped = [ids[1], ids[0]];
+            let git = self.git(&["merge-base", "--is-ancestor"]);
+            let reversed = self.run(git.words(swapped))?;
+            return Err(self.no_ancestor(good, bad, reversed.status.success())?);
         }
         let between = format!("{}..{}", start.id, end.id);
-        let mut args = vec!["log", "-z", "--reverse", "--topo-order", FORMAT];
+        let mut git = self.git(&["log", "-z", "--reverse", "--topo-order", FORMAT]);
         if parents == Parents::First {
-            args.push("--first-parent");
+            git = git.options(&["--first-parent"]);
         }
-        args.extend([&*between, "--"]);
-        let listing = self.try_git(args)?.output_of_git(bad, "log")?;
+        let listing = self.output(git.words([&between]).paths(NONE), bad)?;
         let commits = CommitInfo::read(&listing);
         let before = commits.first().and_then(|commit| commit.parents.first());
         if let Some(before) = before.filter(|before| **before != start.id)
@@ -196,45 +196,56 @@ impl Repository<'_> {
         })
     }
 
-    /// The reason why one commit is no ancestor of the other.
-    fn no_ancestor(&self, good: &str, bad: &str) -> Result<BuildError, BuildError> {
-        let done = self.try_git(["rev-parse", "--is-shallow-repository"])?;
-        let is_shallow = String::from_utf8_lossy(&done.stdout).trim() == "true";
+    /// The reason why one commit is not an ancestor of the other.
+    fn no_ancestor(
+        &self,
+        good: &str,
+        bad: &str,
+        is_reversed: bool,
+    ) -> Result<BuildError, BuildError> {
+        let is_shallow = self.is_shallow()?;
         let (good, bad) = (good.to_owned(), bad.to_owned());
-        Ok(if is_shallow {
+        Ok(if is_shallow && !is_reversed {
             BuildError::Shallow { good, bad }
         } else {
-            BuildError::NoAncestor { good, bad }
+            BuildError::NoAncestor {
+                good,
+                bad,
+                is_reversed,
+            }
         })
     }
 }
 
-/// Names on one command line of git, of 64 digits at most.
+/// No path limits the commits: what comes before is a revision even if a file has its name.
+const NONE: [&str; 0] = [];
+
+/// The largest number of ids, of at most 64 digits, on one git command line.
 const AT_ONCE: usize = 1_000;
 
 /// A line of commits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// From one commit, which belongs to it, to another; up to `HEAD` from the first commit of all
-    /// where there are no such.
+    /// From the baseline, which is included, to the candidate. `None` for the line from the very
+    /// first commit to `tip`.
     pub range: Option<Revisions>,
-    /// The end of the line, where there is no range; `HEAD` if nobody says.
+    /// The end of the line if there is no range; `None` for `HEAD`.
     pub tip: Option<String>,
-    /// The parents that are followed.
+    /// Which parents the line follows.
     pub parents: Parents,
 }
 
 impl Line {
-    /// Returns true for the line up to `HEAD`, which needs no name that git must know.
+    /// Returns true for the line up to `HEAD`, which needs no name that git must resolve.
     pub fn is_of_head(&self) -> bool {
         self.range.is_none() && self.tip.is_none()
     }
 
-    /// The full names of the newest commits of the line, so many at most, each before its parents.
+    /// The full ids of the newest commits of the line, up to `at_most`, each before its parents.
     ///
     /// # Errors
     ///
-    /// A range that git does not know, and git where it fails.
+    /// Git does not know the range, or git fails.
     pub fn newest(
         &self,
         directory: &Path,
@@ -248,7 +259,7 @@ impl Line {
                 let base = range.base.as_deref().map(|base| repository.commit(base));
                 (base.transpose()?, commit(range.head.as_deref())?)
             }
-            // A repository without a commit has no line.
+            // A repository without commits has an empty line.
             None => match commit(self.tip.as_deref()) {
                 Err(BuildError::UnknownRevision { .. }) if self.is_of_head() => {
                     return Ok(Vec::new());
@@ -256,17 +267,17 @@ impl Line {
                 head => (None, head?),
             },
         };
-        let mut args = vec!["rev-list".to_owned(), "--topo-order".to_owned()];
-        if self.parents == Parents::First {
-            args[1] = "--first-parent".to_owned();
+        let order = match self.parents {
+            Parents::First => "--first-parent",
+            Parents::All => "--topo-order",
+        };
+        let mut git = repository.git(&["rev-list", order]);
+        if let Some(at_most) = at_most {
+            git = git.number("--max-count", at_most);
         }
-        args.extend(at_most.map(|at_most| format!("--max-count={at_most}")));
-        args.push(head.id);
-        args.extend(base.as_ref().map(|base| format!("^{}", base.id)));
-        args.push("--".to_owned());
-        let listing = repository
-            .try_git(args)?
-            .output_of_git(&head.name, "rev-list")?;
+        let without = base.as_ref().map(|base| format!("^{}", base.id));
+        let git = git.words([&head.id]).words(without).paths(NONE);
+        let listing = repository.output(git, &head.name)?;
         let mut commits = lines(&listing);
         let is_whole = at_most.is_none_or(|at_most| commits.len() < at_most);
         commits.extend(base.filter(|_| is_whole).map(|base| base.id));
@@ -274,11 +285,11 @@ impl Line {
     }
 }
 
-/// The commit that a name means.
+/// The commit that a name refers to.
 ///
 /// # Errors
 ///
-/// A folder that is in no repository, and a name that means no commit.
+/// The folder is in no repository, or the name refers to no commit.
 pub fn commit_named(
     directory: &Path,
     name: &str,
@@ -287,12 +298,12 @@ pub fn commit_named(
     Repository::around(directory, interruption)?.commit_info(name)
 }
 
-/// Those of these full names of commits that the repository has. A shallow clone lacks most, and a
-/// partial one is not made to fetch them.
+/// Returns those of the given full ids that the repository contains. A shallow clone lacks most of
+/// them. In a partial clone missing commits are not fetched.
 ///
 /// # Errors
 ///
-/// A folder that is in no repository, and git where it fails.
+/// The folder is in no repository, or git fails.
 pub fn known_commits(
     directory: &Path,
     ids: &[String],
@@ -300,14 +311,15 @@ pub fn known_commits(
 ) -> Result<HashSet<String>, BuildError> {
     let repository = Repository::around(directory, interruption)?;
     let mut known = HashSet::new();
+    // The ids come from run files, and so from anyone.
+    let ids: Vec<&String> = ids.iter().filter(|id| is_object_id(id)).collect();
     for ids in ids.chunks(AT_ONCE) {
-        let mut command = repository.git();
-        command.env("GIT_NO_LAZY_FETCH", "1");
-        command.args(["rev-list", "--no-walk=unsorted", "--ignore-missing"]);
-        command.args(ids).arg("--");
-        let done = repository.interruption.run(&mut command, None)?;
+        let git = repository
+            .git(&["rev-list", "--no-walk=unsorted", "--ignore-missing"])
+            .variable("GIT_NO_LAZY_FETCH", "1");
+        let git = git.words(ids).paths(NONE);
         known.extend(lines(
-            &done.output_of_git("the commits of the history", "rev-list")?,
+            &repository.output(git, "the commits of the history")?,
         ));
     }
     Ok(known)

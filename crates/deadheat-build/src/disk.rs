@@ -1,4 +1,4 @@
-//! Files and folders on the disk: their entries, the room they take, and their removal.
+//! Files and folders on disk: their entries, their size, and their removal.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -11,13 +11,20 @@ pub(crate) fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
 }
 
-/// The paths in a folder; none where it cannot be read.
+/// The top of the git working tree that contains a folder.
+pub fn top_of(folder: &Path) -> Option<&Path> {
+    folder
+        .ancestors()
+        .find(|folder| folder.join(".git").exists())
+}
+
+/// The paths in a folder; empty if the folder cannot be read.
 pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path())
 }
 
-/// Removes a file, or a folder with all that is in it; one that is gone already is no error.
+/// Removes a file, or a folder with its content, if it exists.
 pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     if is_folder(path) {
         remove_folder(path)
@@ -26,12 +33,12 @@ pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder; one that is gone already is no error.
+/// Removes a folder with its content, if it exists.
 pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
     unless_gone(fs::remove_dir_all(folder))
 }
 
-/// Takes a removal as done where there was nothing to remove.
+/// Turns a "not found" error of a removal into success.
 pub(crate) fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
     removed.or_else(|problem| match problem.kind() {
         io::ErrorKind::NotFound => Ok(()),
@@ -39,12 +46,12 @@ pub(crate) fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
     })
 }
 
-/// The bytes that everything below a folder takes on the disk.
+/// The bytes on disk of everything below a folder.
 pub fn bytes_below(folder: &Path) -> u64 {
     Tally::default().add(folder).0
 }
 
-/// Files by what they are on the disk, so that those of several names count once.
+/// Counts files by their identity on disk, so that a file with several hard links counts once.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(BTreeMap<(u64, u64), Counted>);
 
@@ -56,7 +63,8 @@ struct Counted {
 }
 
 impl Tally {
-    /// Adds all that is below a path: the bytes that are new, and when any of it was changed last.
+    /// Adds everything below a path. Returns the bytes of files that are new to the tally, and the
+    /// time of the last change.
     pub(crate) fn add(&mut self, path: &Path) -> (u64, SystemTime) {
         let (mut bytes, mut newest) = (0, SystemTime::UNIX_EPOCH);
         let mut waiting = vec![path.to_owned()];
@@ -70,7 +78,7 @@ impl Tally {
                 bytes += size;
                 Counted {
                     bytes: size,
-                    // The names of a folder are those in it.
+                    // The link count of a folder counts its subfolders.
                     names: if about.is_dir() { 1 } else { about.nlink() },
                     met: 0,
                 }
@@ -83,7 +91,7 @@ impl Tally {
         (bytes, newest)
     }
 
-    /// The bytes of files all of whose names were met.
+    /// The bytes of files all of whose hard links were added, so that removing them frees space.
     pub(crate) fn free(&self) -> u64 {
         let gone = self.0.values().filter(|file| file.met >= file.names);
         gone.map(|file| file.bytes).sum()
@@ -95,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_two_names_counts_once_and_is_freed_with_the_second() {
+    fn a_hard_linked_file_counts_once_and_is_free_when_all_links_go() {
         let folder = tempfile::tempdir().unwrap();
         let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
         fs::create_dir_all(&one).unwrap();

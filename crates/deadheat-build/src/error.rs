@@ -1,28 +1,30 @@
-//! What is said between a revision and its executables: errors, and notes, which are none.
+//! Errors and notes about builds of revisions.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use deadheat_link::RolesError;
+use deadheat_link::{OutsideError, RolesError, TrackedError};
 use serde::{Deserialize, Serialize};
 
-/// The party at fault.
+use crate::missing_project::MissingProject;
+
+/// The cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The request, which makes no sense.
+    /// The request makes no sense.
     Request,
     /// A side cannot be built.
     Side,
-    /// deadheat, or the machine under it.
+    /// deadheat itself, or the machine.
     Internal,
-    /// Somebody asked to stop.
+    /// The user interrupted.
     Interruption,
 }
 
 /// The reason why cargo could not be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum CargoError {
-    /// A path that is none.
+    /// The target folder is not a valid path.
     #[error("--target-dir {}: {problem}", path.display())]
     TargetDir {
         /// As the user wrote it.
@@ -38,53 +40,88 @@ pub enum CargoError {
         /// The reason.
         problem: io::Error,
     },
-    /// Cargo has said why.
-    #[error("`cargo metadata` does not know which package to race")]
-    NoPackage,
-    /// Cargo said something else than it promises.
-    #[error("`cargo metadata` names no target_directory")]
+    /// Neither the folder nor one of its parents has a `Cargo.toml`.
+    #[error(
+        "{} is not in a package of cargo: there is no Cargo.toml in it or above\nhelp: go to the package; \
+         other languages are built by --build CMD --exe PATH, --go PACKAGE or --pytest PATH",
+        .0.display()
+    )]
+    NoManifest(PathBuf),
+    /// `cargo metadata` failed, with this message.
+    #[error("`cargo metadata` failed: {0}")]
+    NoPackage(String),
+    /// The output of `cargo metadata` lacks `target_directory`.
+    #[error("`cargo metadata` output lacks target_directory")]
     NoTargetDirectory,
 }
 
-/// The reason why there are no two builds.
+/// The reason why the builds failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The folder is in no working tree of git.
+    /// The folder is in no git working tree.
     #[error(
-        "{} is not in a git working tree, and only commits can be raced so ({})\nhelp: go to a clone of the repository",
+        "{} is not in a git working tree{}\nhelp: go to a clone of the repository",
         directory.display(),
-        git_words(said)
+        reason(said)
     )]
     NoRepository {
         /// The working directory of the user.
         directory: PathBuf,
-        /// Git's words.
+        /// Git's message.
         said: String,
     },
-    /// Git knows no such commit.
+    /// Git finds no such commit.
     #[error(
-        "'{revision}' is not a commit of this repository ({})\nhelp: git log --oneline --all lists commits, git fetch gets those of the server",
-        git_words(said)
+        "'{revision}' is not a commit of this repository{}\nhelp: {}",
+        reason(said),
+        where_commits_are(revision, *is_shallow)
     )]
     UnknownRevision {
         /// As the user wrote it.
         revision: String,
-        /// Git's words.
+        /// Git's message.
         said: String,
+        /// True if the clone lacks the older commits.
+        is_shallow: bool,
     },
-    /// The range starts at no ancestor of its end.
+    /// Git takes no branch of this name.
     #[error(
-        "{good} is no ancestor of {bad}, so no commit between them can be to blame\nhelp: `git merge-base {good} {bad}` names the last that both have"
+        "'{0}' is not a name of a branch\nhelp: write it as git does, without refs/: --branch runs"
+    )]
+    NoBranchName(String),
+    /// A working tree has checked the branch out.
+    #[error(
+        "the branch '{0}' is checked out in a working tree, which would then lack the new commit\nhelp: name a branch for run files alone, such as --branch runs"
+    )]
+    CheckedOut(String),
+    /// State below `.deadheat` came with a commit.
+    #[error(transparent)]
+    Tracked(#[from] TrackedError),
+    /// A commit holds what deadheat would believe to have stored itself.
+    #[error("{revision}: {error}")]
+    Committed {
+        /// The side.
+        revision: String,
+        /// The file.
+        error: TrackedError,
+    },
+    /// The range does not start at an ancestor of its end.
+    #[error(
+        "{good} is not an ancestor of {bad}, so no commits lead from one to the other\nhelp: {}",
+        other_range(good, bad, *is_reversed)
     )]
     NoAncestor {
         /// The start, as the user wrote it.
         good: String,
         /// The end.
         bad: String,
+        /// True if the end is an ancestor of the start.
+        is_reversed: bool,
     },
-    /// The same, in a clone that lacks commits.
+    /// The range does not start at an ancestor of its end, in a shallow clone.
     #[error(
-        "nothing that this clone has leads from {bad} back to {good}: it is a shallow one\nhelp: `git fetch --unshallow` gets the rest"
+        "this shallow clone lacks the commits between {good} and {bad}\nhelp: `git fetch \
+         --unshallow` gets the rest"
     )]
     Shallow {
         /// The start, as the user wrote it.
@@ -92,7 +129,7 @@ pub enum BuildError {
         /// The end.
         bad: String,
     },
-    /// The start of a range is an ancestor of its end, and not by first parents.
+    /// The start of a range is an ancestor of its end, but not along first parents.
     #[error(
         "the first parents of {bad} do not lead to {good}, which came by a merge; \
          its line left theirs at {before}\nhelp: name {before}, or --all-parents"
@@ -102,35 +139,55 @@ pub enum BuildError {
         good: String,
         /// The end.
         bad: String,
-        /// The commit of the line that the start branched off from.
+        /// The last common commit of the start's branch and the line of first parents.
         before: String,
     },
-    /// The commit lacks the folder the user stands in.
+    /// The commit lacks the user's working directory.
     #[error("{revision} has no folder `{}`\nhelp: go to one that both sides have", folder.display())]
     NoFolder {
         /// The side.
         revision: String,
-        /// Below the top of the repository.
+        /// Relative to the top of the repository.
         folder: PathBuf,
     },
-    /// A submodule is initialised, but lacks the commit.
-    #[error("{revision} needs commit {commit} of the submodule `{}`, which is not here\nhelp: get it with `git -C {} fetch`", path.display(), path.display())]
+    /// A submodule is initialised, but does not contain the commit.
+    #[error("{revision} needs commit {commit} of the submodule `{}`, which is not here\nhelp: run `git fetch` in that folder", path.display())]
     Submodule {
         /// The side.
         revision: String,
-        /// Below the top of the repository.
+        /// Relative to the top of the repository.
         path: PathBuf,
         /// The commit it needs.
         commit: String,
     },
-    /// `--exe` leads out of the tree, so both sides would share it.
-    #[error("--exe {}: name it by its path below the folder of the build, so that either side has one of its own", .0.display())]
+    /// The path of a submodule leads out of its tree.
+    #[error("{revision} has a submodule where none can be: {error}")]
+    SubmoduleOutside {
+        /// The side.
+        revision: String,
+        /// The path.
+        error: OutsideError,
+    },
+    /// A file of one side leads out of the tree of the other.
+    #[error("{revision} cannot take a file of the other side: {error}")]
+    FileOutside {
+        /// The side.
+        revision: String,
+        /// The path.
+        error: OutsideError,
+    },
+    /// `--exe` is outside the tree, so both sides would share it.
+    #[error("--exe {}: name it by its path below the folder of the build, so that each side has \
+     its own", .0.display())]
     ExeOutside(PathBuf),
     /// `--build` without `--exe`.
-    #[error("--build '{0}' needs at least one --exe PATH, an executable that it makes")]
+    #[error(
+        "--build '{0}' needs at least one --exe PATH, an executable that it makes\nhelp: add --exe PATH once for each of them"
+    )]
     NoExe(String),
-    /// The build did not succeed; its output was shown as it came.
-    #[error("{revision} does not build: {command} ended with {end}; what it said is above")]
+    /// The build failed; its output has been shown.
+    #[error("{revision} does not build: {command} ended with {end}; its output is \
+     above{}", advice(*missing))]
     Failed {
         /// The side.
         revision: String,
@@ -138,9 +195,15 @@ pub enum BuildError {
         command: String,
         /// Its exit status.
         end: String,
+        /// The project that the command needs and the sources lack.
+        missing: Option<MissingProject>,
     },
-    /// The build succeeded, but made no such executable.
-    #[error("{revision}: the build succeeded, but {} {problem}", path.display())]
+    /// The build succeeded, but did not make the executable.
+    #[error(
+        "{revision}: the build succeeded, but {} {problem}\nhelp: --exe PATH names the executable that \
+         --build makes",
+        path.display()
+    )]
     NoExecutable {
         /// The side.
         revision: String,
@@ -149,26 +212,26 @@ pub enum BuildError {
         /// The problem with it.
         problem: &'static str,
     },
-    /// Both sides are the working tree, which a command can build in one way only.
+    /// Both sides are the working tree, which a command can build in only one way.
     #[error(
         "--build '{0}' would build the working tree twice, in one place\nhelp: race a commit with itself: \
          HEAD..HEAD"
     )]
     OneTree(String),
-    /// The working tree is to be built with bench targets that are not its own.
+    /// Bench targets of another revision are requested for the working tree.
     #[error(
         "--benches-from {0}: the working tree is built as it is\nhelp: name two commits, as in {0}..HEAD"
     )]
     BenchesForWorkingTree(String),
-    /// No toolchain of this name.
+    /// rustup has no toolchain with this name.
     #[error("rustup has no toolchain '{toolchain}': {said}")]
     NoToolchain {
         /// Its name.
         toolchain: String,
-        /// Words of rustup.
+        /// rustup's message.
         said: String,
     },
-    /// None of the bench targets of one side can be built with the sources of the other.
+    /// No bench target of one side compiles with the sources of the other.
     #[error(
         "{revision} has no such bench target of its own, and cannot be built with {from}'s: {problems}"
     )]
@@ -177,23 +240,34 @@ pub enum BuildError {
         revision: String,
         /// The side that has bench targets.
         from: String,
-        /// Each with the reason.
+        /// Each target with the reason.
         problems: String,
     },
-    /// `cargo bench` has nothing to run.
+    /// `cargo bench` builds no bench target.
     #[error(
         "{0}: `cargo bench` builds no bench target here\nhelp: name a package with -p, or add a [[bench]]"
     )]
     NoBench(String),
-    /// A package of Go has no tests, and no benchmarks with them.
-    #[error("{revision}: the package {package} has no test files, and benchmarks stand in these")]
+    /// The suite does not compile with deadheat's own criterion.
+    #[error(
+        "{revision} does not compile with deadheat's own criterion ({problem})\nhelp: --criterion own \
+         builds all sides with the criterion that they name"
+    )]
+    NotWithOurCriterion {
+        /// The side.
+        revision: String,
+        /// The compiler's first error.
+        problem: String,
+    },
+    /// A Go package has no tests, and so no benchmarks.
+    #[error("{revision}: the package {package} has no test files, which is where benchmarks are")]
     NoTests {
         /// The side.
         revision: String,
-        /// Its import path, or the pattern that fits none.
+        /// Its import path, or the pattern that matches nothing.
         package: String,
     },
-    /// No Python of this name can be started.
+    /// The Python cannot be started.
     #[error("there is no Python '{python}': {said}\nhelp: --python names one, 3.10 or later")]
     NoPython {
         /// As the user named it.
@@ -203,7 +277,7 @@ pub enum BuildError {
     },
     /// The Python is too old for the worker.
     #[error(
-        "'{python}' is Python {version}, and suites race from 3.10 on\nhelp: --python names another"
+        "'{python}' is Python {version}, but suites need 3.10 or later\nhelp: --python names another"
     )]
     OldPython {
         /// As the user named it.
@@ -211,9 +285,10 @@ pub enum BuildError {
         /// Its version.
         version: String,
     },
-    /// There is no pytest in the environment of a side, and it cannot be installed.
+    /// A side's environment has no pytest, and it cannot be installed.
     #[error(
-        "{revision}: nothing that is installed brings pytest along, and pip cannot get it\nhelp: name what does, as in --install '.[test]'"
+        "{revision}: pytest is not installed, and pip cannot install it\nhelp: name a requirement \
+         that includes it, as in --install '.[test]'"
     )]
     NoPytest {
         /// The side.
@@ -227,20 +302,20 @@ pub enum BuildError {
         /// As the user named it.
         path: String,
     },
-    /// Git would not do something it should.
+    /// A git command failed.
     #[error("{revision}: `git {command}` failed: {said}")]
     Git {
-        /// The side, or what else it was about.
+        /// The side, or another subject.
         revision: String,
         /// The subcommand.
         command: String,
-        /// Git's words.
+        /// Git's message.
         said: String,
     },
     /// Cargo could not be prepared.
     #[error(transparent)]
     Cargo(#[from] CargoError),
-    /// Compiler and linker cannot be stood in for.
+    /// The names that replace compiler and linker cannot be installed.
     #[error(transparent)]
     Roles(#[from] RolesError),
     /// A program could not be started.
@@ -251,7 +326,7 @@ pub enum BuildError {
         /// The reason.
         problem: io::Error,
     },
-    /// A file of ours cannot be read or written.
+    /// One of deadheat's files cannot be read or written.
     #[error("{}: {problem}; builds of revisions are kept there", path.display())]
     Kept {
         /// The file or folder.
@@ -259,20 +334,56 @@ pub enum BuildError {
         /// The problem with it.
         problem: io::Error,
     },
-    /// Somebody asked to stop.
+    /// The user interrupted.
     #[error("interrupted while building; nothing was raced")]
     Interrupted,
 }
 
-/// Git's words without the label of its own errors.
+/// Git's reason in parentheses, unless it only says that there is no such commit or repository.
+fn reason(said: &str) -> String {
+    let says_no_more = ["Needed a single revision", "not a git repository"];
+    if says_no_more.iter().any(|words| said.contains(words)) {
+        return String::new();
+    }
+    format!(" ({})", git_words(said))
+}
+
+/// The advice on a range that does not start at an ancestor of its end.
+fn other_range(good: &str, bad: &str, is_reversed: bool) -> String {
+    if is_reversed {
+        return format!("{bad} is the older one: write '{bad}..{good}'");
+    }
+    format!("`git merge-base {good} {bad}` names the last commit that both have")
+}
+
+fn advice(missing: Option<MissingProject>) -> String {
+    missing.map_or_else(String::new, |missing| format!("\nhelp: {missing}"))
+}
+
+/// The advice on a commit that the clone lacks.
+fn where_commits_are(revision: &str, is_shallow: bool) -> &'static str {
+    let is_a_path = ["./", "../", "/"]
+        .iter()
+        .any(|sign| revision.starts_with(sign));
+    if is_a_path {
+        "it is a path; deadheat bench OLD NEW races two programs with benchmarks, deadheat run any two \
+         commands"
+    } else if is_shallow {
+        "this clone is shallow and lacks older commits; `git fetch --unshallow --tags` gets them"
+    } else {
+        "git log --oneline --all lists commits, git fetch gets new ones from the server"
+    }
+}
+
+/// Git's message without git's own prefix.
 fn git_words(said: &str) -> String {
     let said = said.trim_start_matches("fatal: ");
     format!("git says: {said}")
 }
 
 impl BuildError {
-    /// Returns true if other commits may build all the same: this one does not compile, or lacks
-    /// what is raced.
+    /// Returns true if other commits may still build: this one does not compile, or lacks what is
+    /// raced.
     pub fn is_of_one_commit(&self) -> bool {
         let lacks = matches!(
             self,
@@ -281,11 +392,14 @@ impl BuildError {
         lacks || self.fault() == Fault::Side
     }
 
-    /// The party at fault.
+    /// The cause of the error.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoRepository { .. }
             | Self::UnknownRevision { .. }
+            | Self::NoBranchName(_)
+            | Self::CheckedOut(_)
+            | Self::Tracked(_)
             | Self::NoAncestor { .. }
             | Self::Shallow { .. }
             | Self::OffTheLine { .. }
@@ -299,19 +413,25 @@ impl BuildError {
             | Self::NoToolchain { .. }
             | Self::NoPython { .. }
             | Self::OldPython { .. }
-            | Self::Cargo(CargoError::TargetDir { .. } | CargoError::NoPackage) => Fault::Request,
+            | Self::Cargo(
+                CargoError::TargetDir { .. } | CargoError::NoManifest(_) | CargoError::NoPackage(_),
+            ) => Fault::Request,
             Self::Failed { .. }
             | Self::NoExecutable { .. }
             | Self::NoTests { .. }
             | Self::NoPytest { .. }
             | Self::NoTestPath { .. }
+            | Self::Committed { .. }
+            | Self::SubmoduleOutside { .. }
+            | Self::FileOutside { .. }
+            | Self::NotWithOurCriterion { .. }
             | Self::BenchesDoNotFit { .. } => Fault::Side,
             Self::Interrupted => Fault::Interruption,
             _ => Fault::Internal,
         }
     }
 
-    /// Names the file in an error of the system.
+    /// Adds the file to an I/O error.
     pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |problem| Self::Kept {
             path: path.to_owned(),
@@ -331,42 +451,65 @@ pub enum Note {
         /// The commit, abbreviated.
         commit: String,
     },
-    /// Another deadheat builds the same.
+    /// Another deadheat process is building the same.
     Waiting {
         /// The side.
         revision: String,
     },
-    /// Submodules with changes of their own.
+    /// deadheat's own criterion is about to be built.
+    BuildingCriterion,
+    /// Another deadheat process is building it.
+    WaitingForCriterion,
+    /// The suite races with the criterion that it names.
+    OwnCriterion {
+        /// The reason.
+        problem: String,
+    },
+    /// The sides differ in more than their code.
+    UnequalBuilds {
+        /// Their names, the baseline first.
+        sides: [String; 2],
+        /// What differs, the likeliest cause of another time first.
+        differences: Vec<String>,
+        /// Options of cargo that give the baseline the candidate's profile; may be empty.
+        equalising: String,
+    },
+    /// Submodules have uncommitted changes.
     DirtySubmodules {
-        /// Below the top of the repository.
+        /// Relative to the top of the repository.
         paths: Vec<PathBuf>,
         /// True if the working tree is a side of the race.
         raced: bool,
+    },
+    /// Git tracks builds in the working tree, so they are not used.
+    TrackedBuilds {
+        /// The first such file.
+        path: PathBuf,
     },
     /// A submodule that the user has not initialised is left out.
     SubmoduleLeftOut {
         /// The side.
         revision: String,
-        /// Below the top of the repository.
+        /// Relative to the top of the repository.
         path: PathBuf,
     },
     /// The commit has no lock file, so that of the working tree is used.
     BorrowedLock {
         /// The side.
         revision: String,
-        /// Below the top of the repository.
+        /// Relative to the top of the repository.
         path: PathBuf,
     },
     /// The commit asks for another toolchain than the working tree.
     OtherToolchain {
         /// The side.
         revision: String,
-        /// The file that asks, below the top of the repository.
+        /// The file that asks for it, relative to the top of the repository.
         path: PathBuf,
         /// The compiler of both sides.
         compiler: String,
     },
-    /// The side is built with bench targets of the other.
+    /// The side is built with bench targets of the other side.
     BenchesPutIn {
         /// The side.
         revision: String,
@@ -386,7 +529,7 @@ pub enum Note {
         /// The reason.
         problem: String,
     },
-    /// The record of how an executable was linked is gone.
+    /// The link record of an executable is missing, so it is linked again.
     LinkedAgain {
         /// The executable.
         executable: PathBuf,
@@ -394,7 +537,7 @@ pub enum Note {
 }
 
 impl Note {
-    /// The same of a commit that goes by another name now.
+    /// The same note under the name of another side that is the same commit.
     pub(crate) fn of(mut self, name: &str) -> Self {
         if let Self::SubmoduleLeftOut { revision, .. }
         | Self::BorrowedLock { revision, .. }
@@ -415,6 +558,38 @@ impl fmt::Display for Note {
                 f,
                 "waiting for another deadheat, which is building {revision}"
             ),
+            Self::BuildingCriterion => write!(
+                f,
+                "building deadheat's own criterion, once for each compiler, to race the suite's \
+                 functions sample by sample"
+            ),
+            Self::WaitingForCriterion => write!(
+                f,
+                "waiting for another deadheat, which is building deadheat's own criterion"
+            ),
+            Self::OwnCriterion { problem } => write!(
+                f,
+                "the suite races with its own criterion, launch by launch: {problem} (--criterion own \
+                 says so from the start)"
+            ),
+            Self::UnequalBuilds {
+                sides: [base, head],
+                differences,
+                equalising,
+            } => {
+                write!(
+                    f,
+                    "{base} and {head} also differ in how they are built, which can change their times: {}",
+                    differences.join("; ")
+                )?;
+                if !equalising.is_empty() {
+                    write!(
+                        f,
+                        "\nhelp: --base-args '{equalising}' builds {base} with the profile of {head}"
+                    )?;
+                }
+                Ok(())
+            }
             Self::DirtySubmodules { paths, raced } => {
                 let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
                 let names = names.join(", ");
@@ -425,6 +600,12 @@ impl fmt::Display for Note {
                 };
                 write!(f, "changes inside submodules ({names}) are {part}")
             }
+            Self::TrackedBuilds { path } => write!(
+                f,
+                "git tracks {}, so a commit brought it along; builds below it are not used, and new \
+                 ones go to the user's cache",
+                path.display()
+            ),
             Self::SubmoduleLeftOut { revision, path } => write!(
                 f,
                 "{revision} is built without the submodule {}, which is not initialised here",

@@ -1,25 +1,28 @@
-//! `go test -c`: a test executable of every package that is asked for, and the folder in which its
-//! tests expect to run.
+//! Builds with `go test -c`: a test executable for every requested package, and the folder in which
+//! its tests expect to run.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use deadheat_link::join_inside;
+
 use crate::error::BuildError;
-use crate::repository::forget_the_repository;
+use crate::git::forget_the_repository;
+use crate::missing_project::MissingProject;
 use crate::slot::Executable;
 use crate::subprocess::{Finished, Interruption, Variables};
 
-/// `go test -c`, as the user wants it.
+/// The user's options for `go test -c`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoBuild {
-    /// The packages, as the user names them: `./parse`, `./...`.
+    /// The packages as given by the user: `./parse`, `./...`.
     pub packages: Vec<String>,
-    /// Variables of the environment that are set.
+    /// Environment variables to set.
     pub variables: Variables,
 }
 
-/// Settings of Go that change what is built, wherever they come from.
+/// Settings of Go that affect the result, from any source.
 const SETTINGS: [&str; 17] = [
     "GOOS",
     "GOARCH",
@@ -40,40 +43,39 @@ const SETTINGS: [&str; 17] = [
     "CXX",
 ];
 
-/// A package on a line: its import path, its folder, and how many test files it has in the package
-/// and beside it.
+/// A `go list` format with a package per line: its import path, its folder, and the numbers of its
+/// test files inside and outside the package itself.
 const PACKAGE: &str = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}}";
-/// The folder of a module that another one was replaced by, where no version says what is in it.
+/// The folder that replaces a module, if it has no version that identifies its content.
 const REPLACED: &str =
     "{{with .Module}}{{with .Replace}}{{if not .Version}}{{.Dir}}{{end}}{{end}}{{end}}";
 
-/// The place in which Go builds a side.
+/// Where Go builds a side.
 #[derive(Debug)]
 pub(crate) struct GoSite<'a> {
     /// The side, for errors.
     pub(crate) revision: &'a str,
     /// The top of the sources.
     pub(crate) top: &'a Path,
-    /// The folder below it in which Go is called.
+    /// The folder below it in which to run Go.
     pub(crate) directory: PathBuf,
     /// The folder for the executables.
     pub(crate) made: PathBuf,
-    /// The version of Go for both sides, as it tells it.
+    /// The version of Go for both sides, as Go prints it.
     pub(crate) toolchain: &'a str,
-    /// Held while Go lives.
+    /// Held while Go runs.
     pub(crate) lock: Option<&'a File>,
 }
 
-/// The build of a side.
 #[derive(Debug, Default)]
 pub(crate) struct GoBuilt {
     pub(crate) executables: Vec<Executable>,
-    /// Folders of modules outside of the sources that it was made of.
+    /// Module folders outside of the sources that were used.
     pub(crate) elsewhere: Vec<PathBuf>,
 }
 
 impl GoBuild {
-    /// The version of Go in a folder, as `go1.26.1`.
+    /// The version of Go in a folder, such as `go1.26.1`.
     pub(crate) fn version(
         &self,
         directory: &Path,
@@ -83,7 +85,7 @@ impl GoBuild {
         Ok(text.trim().to_owned())
     }
 
-    /// The settings that change what is built, a line each.
+    /// The settings that affect the result, one per line.
     pub(crate) fn settings(
         &self,
         directory: &Path,
@@ -92,8 +94,8 @@ impl GoBuild {
         env(&SETTINGS, directory, interruption)
     }
 
-    /// Builds the packages, in the order of the request, and of their names where a pattern fits
-    /// several. Those of such a pattern that have no tests are passed over.
+    /// Builds the packages in the requested order; those that match one pattern, in the order of
+    /// their names. Packages without tests are skipped if they match a pattern.
     pub(crate) fn run(
         &self,
         site: &GoSite<'_>,
@@ -125,11 +127,16 @@ impl GoBuild {
                 if built.executables.iter().any(|known| known.name == name) {
                     continue;
                 }
-                let path = site.made.join(format!("{name}.test"));
+                let test = PathBuf::from(format!("{name}.test"));
+                let path = join_inside(&site.made, &test).map_err(|error| {
+                    let revision = site.revision.to_owned();
+                    BuildError::FileOutside { revision, error }
+                })?;
                 let folder = path.parent().unwrap_or(&site.made);
                 fs::create_dir_all(folder).map_err(BuildError::at(folder))?;
                 let file = path.display().to_string();
-                // Without the paths of either tree, and without asking git about them.
+                // Without the path of the source tree and without git's state, which would differ
+                // between the sides.
                 let words = ["test", "-c", "-trimpath", "-buildvcs=false", "-o", &file];
                 run(&words, name)?;
                 built.executables.push(Executable {
@@ -164,7 +171,7 @@ impl GoSite<'_> {
     ) -> Result<Finished, BuildError> {
         let mut command = go(words, &self.directory);
         command.arg(package);
-        // Go would take another version where a commit asks for it.
+        // Otherwise Go would switch to the version that the commit requests.
         if let Some(release) = self.toolchain.split(' ').next()
             && release.starts_with("go1")
         {
@@ -175,7 +182,9 @@ impl GoSite<'_> {
         if done.status.success() {
             return Ok(done);
         }
-        Err(done.failed(self.revision, &format!("go {} {package}", words[0])))
+        let missing = MissingProject::Go.above(&self.directory);
+        let command = format!("go {} {package}", words[0]);
+        Err(done.failed(self.revision, &command, missing))
     }
 }
 
@@ -187,7 +196,7 @@ fn go(words: &[&str], directory: &Path) -> Command {
     command
 }
 
-/// The values of settings, a line each.
+/// The values of settings, one per line.
 fn env(
     names: &[&str],
     directory: &Path,

@@ -1,5 +1,5 @@
-//! The inputs of a build: all that it depends on, as one short name; and packages from outside of
-//! its repository, of which no commit says what was in them.
+//! The key of a build: a digest of all its inputs; and packages outside of the repository, whose
+//! content no commit records.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::entries;
 use crate::repository::{Commit, Repository};
 
-/// Variables that builds listen to.
+/// Environment variables that affect builds.
 const VARIABLES: [&str; 13] = [
     "RUSTC",
     "RUSTFLAGS",
@@ -43,7 +43,7 @@ const PREFIXES: [&str; 12] = [
     "HOST_",
     "TARGET_",
 ];
-/// Those among them that change where and how fast, but not what is built.
+/// Those of them that change where and how fast a build runs, but not its result.
 const INDIFFERENT: [&str; 6] = [
     "CARGO_TARGET_DIR",
     "CARGO_BUILD_TARGET_DIR",
@@ -53,18 +53,18 @@ const INDIFFERENT: [&str; 6] = [
     "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
 ];
 
-/// Programs whose replacement makes another build.
+/// Programs that affect a build if they are replaced.
 const TOOLS: [&str; 14] = [
     "cc", "c++", "gcc", "g++", "clang", "clang++", "ld", "lld", "mold", "cmake", "make", "go",
     "rustc", "cargo",
 ];
 
-/// All that goes into a key, in pieces that cannot run into each other.
+/// The inputs of a key, each with a length prefix.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyInputs(Vec<u8>);
 
 impl KeyInputs {
-    /// The dependencies of every build of this machine and this moment.
+    /// The inputs that all builds on this machine share at this time.
     pub(crate) fn of_the_surroundings(repository: &Repository<'_>) -> Self {
         let mut this = Self::default();
         this.add("deadheat", env!("CARGO_PKG_VERSION"));
@@ -87,7 +87,7 @@ impl KeyInputs {
         this
     }
 
-    /// Adds a file that is read where it is, if it is there.
+    /// Adds the content of a file, if it exists.
     pub(crate) fn add_file(&mut self, file: &Path) {
         if let Ok(bytes) = fs::read(file) {
             self.add("file", file);
@@ -102,13 +102,13 @@ impl KeyInputs {
         }
     }
 
-    /// A short name for them.
+    /// A short digest of the inputs.
     pub(crate) fn digest(&self) -> String {
         let Digest(digest) = Digest::of(&self.0);
         digest[..16].to_owned()
     }
 
-    /// The name of a build of this commit.
+    /// The key for a build of this commit.
     pub(crate) fn key(&self, commit: &Commit) -> String {
         let mut all = self.clone();
         all.add("commit", &commit.id);
@@ -126,7 +126,7 @@ fn is_heeded(name: &OsStr) -> bool {
     listed && !is_wrapper && !INDIFFERENT.contains(&name)
 }
 
-/// A program as it is found in `PATH`.
+/// Looks up a program in `PATH`.
 fn found(tool: &str) -> Option<(PathBuf, fs::Metadata)> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).find_map(|folder| {
@@ -136,10 +136,10 @@ fn found(tool: &str) -> Option<(PathBuf, fs::Metadata)> {
     })
 }
 
-/// Folders that hold no sources.
+/// Folders without sources.
 pub(crate) const PASSED_OVER: [&str; 4] = ["target", ".git", ".deadheat", "node_modules"];
 
-/// A package elsewhere, as it was when it was built.
+/// A package outside of the repository, with the state of its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PathDependency {
     folder: PathBuf,
@@ -147,7 +147,7 @@ pub(crate) struct PathDependency {
 }
 
 impl PathDependency {
-    /// The package in this folder, as it is now.
+    /// The present state of the package in this folder.
     pub(crate) fn now(folder: PathBuf) -> Self {
         let mut seen = Vec::new();
         walk(&folder, &mut seen);
@@ -156,13 +156,13 @@ impl PathDependency {
         Self { folder, stamp }
     }
 
-    /// Returns true if nothing in it has changed since.
+    /// Returns true if nothing in the package has changed since.
     pub(crate) fn is_unchanged(&self) -> bool {
         Self::now(self.folder.clone()) == *self
     }
 }
 
-/// Notes down names, times and sizes of all files.
+/// Collects the names, times and sizes of all files.
 fn walk(folder: &Path, seen: &mut Vec<String>) {
     for path in entries(folder) {
         let Ok(about) = fs::symlink_metadata(&path) else {
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_goes_into_a_build_changes_its_name() {
+    fn every_input_of_a_build_changes_its_key() {
         let commit = |id: &str| Commit {
             name: "main".to_owned(),
             id: id.to_owned(),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn only_variables_that_change_the_outcome_are_heeded() {
+    fn only_variables_that_affect_the_result_change_the_key() {
         for name in [
             "RUSTFLAGS",
             "CARGO_PROFILE_BENCH_LTO",
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changes_comes_or_goes_is_noticed_and_a_build_is_not() {
+    fn a_dependency_notices_file_changes_but_not_builds() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::create_dir_all(path("src")).unwrap();

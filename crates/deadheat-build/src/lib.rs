@@ -1,24 +1,29 @@
-//! Builds of git revisions, side by side, and what is kept of them.
+//! Builds git revisions for a race, and stores the builds.
 //!
-//! A commit is built in a worktree of its own, with the same arguments and by the same compiler as
-//! the user's working tree, which is built where it is. The result of a commit is kept, and found
-//! again without git or cargo.
+//! A commit is built in a worktree of its own, with the same arguments and the same compiler as the
+//! user's working tree, which is built in place. Builds of commits are stored, and are found again
+//! without git or cargo.
 //!
 //! ```text
-//! BASE[..HEAD] ─git─▶ commits ─key─▶ kept? ─no─▶ worktree ─▶ build ─▶ kept
-//!                                      └─yes──────────────────────────▶ executables
+//! BASE[..HEAD] ─git─▶ commits ─key─▶ stored? ─no─▶ worktree ─▶ build ─▶ store
+//!                                      └─yes─────────────────────────▶ executables
 //! ```
 
 mod artifacts;
 mod benches;
+mod branch;
 mod changed_suite;
 mod commit_builder;
 mod commits;
+mod criterion;
+mod criterion_library;
 mod disk;
 mod error;
+mod git;
 mod go;
 mod key;
 mod manifest;
+mod missing_project;
 mod python;
 mod python_environment;
 mod recipe;
@@ -32,26 +37,33 @@ mod suite_data;
 mod target;
 mod test_suite;
 mod tree;
+mod unequal_builds;
+mod way;
 
 pub use benches::BenchesFrom;
+pub use branch::Branch;
 pub use changed_suite::{ChangedFile, changed_suite, mentions};
 pub use commit_builder::CommitBuilder;
 pub use commits::{
     CommitChanges, CommitInfo, CommitRange, Line, Parents, commit_named, known_commits,
 };
-pub use disk::bytes_below;
+pub use criterion::CriterionChoice;
+pub use disk::{bytes_below, top_of};
 pub use error::{BuildError, CargoError, Fault, Note};
 pub use go::GoBuild;
+pub use missing_project::MissingProject;
 pub use python::{PytestBuild, PythonPackage};
 pub use python_environment::PythonEnvironment;
 pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in};
-pub use repository::{Branch, Revisions, RevisionsError};
+pub use repository::{Revisions, RevisionsError};
 pub use shared_suite::BorrowedSuite;
 pub use sides::{Request, Side, Sides, build};
 pub use slot::Executable;
 pub use storage::{
-    Kind, StorageError, Stored, freed_by, remove as remove_stored, stored_below, top_of,
+    Kind, StorageError, Stored, freed_by, homes_of_builds, remove as remove_stored, stored_below,
 };
 pub use subprocess::{Interruption, Variables};
 pub use suite_data::concerned_tests;
 pub use target::target_dir;
+
+pub use deadheat_link::{TrackedError, refuse_tracked};

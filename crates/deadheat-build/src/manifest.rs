@@ -1,5 +1,5 @@
-//! Manifests and lock files of cargo with the bench targets of another revision put in. Comments
-//! are lost, which nobody misses in a worktree that is only built.
+//! Adds bench targets of another revision to cargo manifests and lock files. Comments are lost,
+//! which does not matter in a worktree that is only built.
 
 use std::path::{Path, PathBuf};
 
@@ -11,21 +11,21 @@ const DEV: &str = "dev-dependencies";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manifest(Table);
 
-/// A bench target: its name, and its file below the folder of the package.
+/// A bench target: its name, and its file relative to the folder of the package.
 pub(crate) type Bench = (String, PathBuf);
 
-/// A dependency by its name in a manifest.
+/// A dependency of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// Its folder, where it is named by path.
+    /// Its folder, if it is a path dependency.
     pub(crate) path: Option<PathBuf>,
-    /// True if the workspace says the rest.
+    /// True if the dependency is inherited from the workspace.
     pub(crate) of_workspace: bool,
 }
 
 impl Manifest {
-    /// Reads it; `None` where it cannot be read, which cargo tells better.
+    /// Parses a manifest; `None` if it is malformed, for which cargo has a better message.
     pub(crate) fn read(text: &str) -> Option<Self> {
         text.parse().ok().map(Self)
     }
@@ -38,7 +38,7 @@ impl Manifest {
         self.0.contains_key("workspace")
     }
 
-    /// The bench targets: those it names, and those that cargo would find among the files of the
+    /// The bench targets: those in the manifest, and those that cargo finds among the files of the
     /// package.
     pub(crate) fn benches(&self, files: &[&Path]) -> Vec<Bench> {
         let mut benches: Vec<Bench> = Vec::new();
@@ -70,8 +70,8 @@ impl Manifest {
         benches
     }
 
-    /// Names exactly these bench targets: `own` as they are here, and `put_in` as `bench_source` has
-    /// them. What lies in the folder of benches besides is none then.
+    /// Sets exactly these bench targets: `own` as in this manifest, and `put_in` as in
+    /// `bench_source`. Turns off the automatic discovery of others.
     pub(crate) fn set_benches(&mut self, own: &[Bench], put_in: &[Bench], bench_source: &Self) {
         let (ours, theirs) = (
             tables(self.0.get("bench")),
@@ -92,8 +92,8 @@ impl Manifest {
         child(&mut self.0, "package").insert("autobenches".to_owned(), false.into());
     }
 
-    /// Takes over dev-dependencies of `bench_source`, those that are there already only when `anew`.
-    /// Returns them.
+    /// Adds dev-dependencies of `bench_source`; with `anew`, also replaces existing ones. Returns
+    /// those that were added.
     pub(crate) fn add_dev_dependencies(
         &mut self,
         bench_source: &Self,
@@ -114,7 +114,7 @@ impl Manifest {
         taken
     }
 
-    /// The dependencies that are no dev-dependencies.
+    /// All dependencies that are not dev-dependencies.
     pub(crate) fn dependencies(&self) -> Vec<Dependency> {
         let mut all = Vec::new();
         if let Some(theirs) = self.0.get("dependencies").and_then(Value::as_table) {
@@ -123,8 +123,8 @@ impl Manifest {
         all
     }
 
-    /// Takes over what `bench_source`, the manifest of the same workspace, says of these dependencies,
-    /// where nothing is said here. Returns their folders, as far as they are named by path.
+    /// Adds these dependencies from the workspace in `bench_source`, unless they exist here.
+    /// Returns the folders of path dependencies.
     pub(crate) fn add_workspace_dependencies(
         &mut self,
         bench_source: &Self,
@@ -145,7 +145,7 @@ impl Manifest {
         taken
     }
 
-    /// Makes a package of this folder a member of the workspace.
+    /// Adds the package in this folder to the members of the workspace.
     pub(crate) fn add_member(&mut self, folder: &Path) {
         let workspace = child(&mut self.0, "workspace");
         let members = workspace
@@ -174,7 +174,7 @@ fn path_of(dependency: &Value) -> Option<PathBuf> {
     Some(dependency.get("path")?.as_str()?.into())
 }
 
-/// A table in a table, made where it is missing.
+/// A table within a table, created if missing.
 fn child<'a>(table: &'a mut Table, name: &str) -> &'a mut Table {
     let item = table.entry(name).or_insert(Table::new().into());
     if !item.is_table() {
@@ -188,7 +188,7 @@ fn tables(item: Option<&Value>) -> Vec<Table> {
     all.filter_map(Value::as_table).cloned().collect()
 }
 
-/// The bench target that cargo makes of a file below a package, where nobody names it.
+/// The name of the bench target that cargo derives from a file, if the manifest does not list it.
 fn found_by_cargo(file: &Path) -> Option<String> {
     let below = file.strip_prefix("benches").ok()?;
     let mut parts = below.iter().map(|part| part.to_str());
@@ -200,9 +200,9 @@ fn found_by_cargo(file: &Path) -> Option<String> {
     }
 }
 
-/// A lock file with the packages of another of which it knows no version at all. `None` where
-/// there are none, or one of the two cannot be read. What is known keeps its version, and cargo
-/// prefers the versions of a lock file for what is new.
+/// This lock file with the packages of another that it lacks in every version. `None` if it lacks
+/// none, or if one of the files is malformed. Existing packages keep their versions, and cargo
+/// prefers the versions of a lock file for new ones.
 pub(crate) fn with_packages(ours: &str, theirs: &str) -> Option<String> {
     let (mut lock, theirs): (Table, Table) = (ours.parse().ok()?, theirs.parse().ok()?);
     let mut packages = tables(lock.get("package"));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn bench_targets_are_those_named_and_those_that_cargo_finds() {
+    fn lists_named_and_discovered_bench_targets() {
         let files = [
             "benches/a.rs",
             "benches/b/main.rs",
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_and_dev_dependencies_are_taken_over_and_the_rest_stays() {
+    fn adds_targets_and_dev_dependencies_and_keeps_the_rest() {
         let mut ours = manifest(
             "[package]\nname = 'p'\n[dev-dependencies]\nrand = '0.8'\n[profile.bench]\nlto = true\n",
         );
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_learns_of_members_and_dependencies() {
+    fn adds_members_and_dependencies_to_a_workspace() {
         let bench_source = manifest(
             "[workspace.dependencies]\ndeadheat = '1'\nutil = { path = 'util' }\nother = '2'\n",
         );
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_file_gets_what_it_does_not_know_and_keeps_what_it_does() {
+    fn adds_missing_packages_to_a_lock_file_and_keeps_the_others() {
         let package = |name: &str, version: &str| {
             format!("[[package]]\nname = \"{name}\"\nversion = \"{version}\"\n\n")
         };

@@ -1,4 +1,5 @@
-//! A virtual environment of Python per side, and in it the worker that races the side's pytest suite.
+//! Creates a Python virtual environment for each side, with the worker that races the side's pytest
+//! suite.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,40 +8,41 @@ use std::process::{Command, Stdio};
 
 use crate::disk::entries;
 use crate::error::BuildError;
+use crate::git::forget_the_repository;
 use crate::key::KeyInputs;
-use crate::repository::forget_the_repository;
+use crate::missing_project::MissingProject;
 use crate::slot::Executable;
 use crate::subprocess::{Finished, Interruption, Variables};
 
-/// A virtual environment for a pytest suite, as the user wants it.
+/// The user's options for the virtual environment of a pytest suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PytestBuild {
-    /// Words of `pip install`; relative paths are those of the side.
+    /// Arguments of `pip install`; relative paths are relative to the side.
     pub install: Vec<String>,
-    /// The paths of the tests, for pytest in the folder of the user.
+    /// The paths of the tests, for pytest in the user's working directory.
     pub tests: Vec<String>,
     /// The Python of both sides: a path, or a name in `PATH`.
     pub python: String,
-    /// The package `deadheat` for Python, which holds the worker.
+    /// The Python package `deadheat`, which contains the worker.
     pub package: PythonPackage,
-    /// Variables of the environment that are set.
+    /// Environment variables to set.
     pub variables: Variables,
 }
 
-/// The place the package `deadheat` for Python comes from.
+/// The source of the Python package `deadheat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PythonPackage {
     /// A folder of modules, copied into the environment.
     Folder(PathBuf),
-    /// A wheel, or a requirement such as `deadheat==1.0`, for pip.
+    /// A wheel, or a requirement such as `deadheat==1.0`, to install with pip.
     Installed(String),
 }
 
-/// The module of the package that holds a suite.
+/// A module by which a folder of the package is recognised.
 const MODULE: &str = "pytest_suite.py";
 
 impl PythonPackage {
-    /// The package that a path names: its folder, or that above it, or a wheel.
+    /// The package at a path: its folder, the parent of its folder, or a wheel.
     pub fn named(path: &Path) -> Option<Self> {
         let path = std::path::absolute(path).ok()?;
         let folders = [path.clone(), path.join("deadheat")];
@@ -54,7 +56,7 @@ impl PythonPackage {
         }
     }
 
-    /// The package in the environment of Python that has this program in its `bin`.
+    /// The package in the Python environment whose `bin` contains this program.
     pub fn installed_with(program: &Path) -> Option<Self> {
         let program = program.canonicalize().ok()?;
         let libraries = entries(&program.parent()?.parent()?.join("lib"));
@@ -73,28 +75,28 @@ impl PythonPackage {
     }
 }
 
-/// The oldest Python that the worker runs on.
+/// The oldest Python that the worker supports.
 const OLDEST: (u32, u32) = (3, 10);
 
-/// Prints the version of a Python, the path of its executable, and its version in full.
+/// Prints a Python's version, the path of its executable, and its full version text.
 const ABOUT: &str = "import sys; print('%d.%d' % sys.version_info[:2]); \
      print(__import__('os').path.abspath(sys.executable)); print(sys.version)";
 
-/// The name of the worker of a build.
+/// The file name of the worker in a build.
 pub(crate) const SUITE: &str = "pytest_suite.py";
 
-/// The place in which an environment is made.
+/// Where an environment is made.
 #[derive(Debug)]
 pub(crate) struct PytestSite<'a> {
     /// The side, for errors.
     pub(crate) revision: &'a str,
-    /// The folder in which pip and pytest are called.
+    /// The folder in which pip and pytest run.
     pub(crate) directory: PathBuf,
     /// The folder for the environment.
     pub(crate) made: PathBuf,
-    /// The Python for both sides, as [`PytestBuild::interpreter`] tells of it.
+    /// The Python for both sides, as returned by [`PytestBuild::interpreter`].
     pub(crate) interpreter: &'a str,
-    /// Held while pip lives.
+    /// Held while pip runs.
     pub(crate) lock: Option<&'a fs::File>,
 }
 
@@ -131,7 +133,7 @@ impl PytestBuild {
         Ok(about)
     }
 
-    /// Adds all that an environment depends on besides the commit.
+    /// Adds all inputs of an environment except the commit.
     pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, interpreter: &str) {
         key_inputs.add("by", "pytest");
         for word in &self.install {
@@ -152,7 +154,7 @@ impl PytestBuild {
         }
     }
 
-    /// Makes the environment, or brings one up to date, and gives the worker.
+    /// Creates or updates the environment, and returns the worker.
     pub(crate) fn run(
         &self,
         site: &PytestSite<'_>,
@@ -182,7 +184,7 @@ impl PytestBuild {
         look.args(["-I", "-c", "import pytest"])
             .stderr(Stdio::null());
         if run(look, "import pytest").is_err() {
-            // The second for its options, which the suite's configuration may hold.
+            // pytest-benchmark too, because the suite's configuration may contain its options.
             pip(&["pytest", "pytest-benchmark"].map(str::to_owned)).map_err(
                 |error| match error {
                     BuildError::Failed { .. } => BuildError::NoPytest {
@@ -220,7 +222,7 @@ impl PytestBuild {
         interruption: &Interruption<'_>,
     ) -> Result<Finished, BuildError> {
         command
-            // Those of the environment that the user stands in say nothing about this one.
+            // The variables of the user's own environment do not apply to this one.
             .env_remove("VIRTUAL_ENV")
             .env_remove("PYTHONPATH")
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
@@ -230,16 +232,19 @@ impl PytestBuild {
         if done.status.success() {
             return Ok(done);
         }
-        Err(done.failed(site.revision, what))
+        let installs_folder = self.install.iter().any(|word| word == ".");
+        let missing = MissingProject::Python.above(&site.directory);
+        let missing = missing.filter(|_| installs_folder);
+        Err(done.failed(site.revision, what, missing))
     }
 }
 
-/// `pip install` in the environment of this Python, and what it is called in messages.
+/// The command `pip install` in the environment of this Python, and its name in messages.
 fn pip_install(python: &Path, words: &[String]) -> (Command, String) {
     let words_told = words.join(" ");
     let (mut command, told) = if has_uv() {
         let mut uv = Command::new("uv");
-        // A folder that was built before is built again, though only its sources changed.
+        // A folder that was installed before is built again, even if only its sources changed.
         uv.args(["pip", "install", "--quiet", "--reinstall", "--python"]);
         uv.arg(python);
         (uv, format!("uv pip install {words_told}"))
@@ -249,7 +254,7 @@ fn pip_install(python: &Path, words: &[String]) -> (Command, String) {
         pip.arg("--disable-pip-version-check");
         (pip, format!("pip install {words_told}"))
     };
-    // What it prints is for the user, and standard output is for answers.
+    // Its output is for the user, and standard output is reserved for answers.
     command.args(words).stdout(std::io::stderr());
     (command, told)
 }
@@ -282,8 +287,8 @@ fn copy_modules(folder: &Path, to: &Path) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// The worker: a script of the shell that starts itself by this Python. The first line of a script
-/// of Python may be neither long nor hold a blank, and the path of this one may be both.
+/// The worker: a shell script that runs itself with this Python. The interpreter line of a Python
+/// script can be neither long nor contain a blank, but the path of this Python may.
 pub(crate) fn script(python: &Path, package: &Path, suite_of: Option<&str>) -> String {
     let suite_of = suite_of.map_or_else(String::new, |side| {
         let side = serde_json::Value::from(side);
@@ -311,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worker_is_a_script_of_the_shell_and_of_python_whatever_its_path() {
+    fn the_worker_script_runs_for_any_path_of_python() {
         let text = script(
             Path::new("/a b's/python"),
             Path::new("/p \"q\"/package"),
@@ -326,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn the_package_lies_where_the_wheel_puts_it_or_where_it_is_named() {
+    fn finds_the_package_of_a_wheel_or_at_a_given_path() {
         let prefix = tempfile::tempdir().unwrap();
         let prefix = prefix.path().canonicalize().unwrap();
         let program = prefix.join("bin/deadheat");

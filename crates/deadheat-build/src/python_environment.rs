@@ -1,5 +1,5 @@
-//! The facts of an environment of Python that may change a time: its interpreter, and the packages
-//! that are installed in it.
+//! The properties of a Python environment that may change times: its interpreter, and its installed
+//! packages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,8 @@ use serde::Deserialize;
 use crate::error::BuildError;
 use crate::subprocess::Interruption;
 
-/// Prints the facts. Packages that were installed from a folder are left out: they are under test.
+/// Prints the properties. Packages installed from a folder are left out, because they are under
+/// test.
 const FACTS: &str = r#"
 import json, platform, sys, sysconfig
 from importlib.metadata import distributions
@@ -46,32 +47,31 @@ print(json.dumps({
 }))
 "#;
 
-/// Installers, whose versions cannot change a benchmark.
+/// Installers, whose versions do not affect benchmarks.
 const INSTALLERS: [&str; 3] = ["pip", "wheel", "uv"];
 
-/// An environment of Python.
+/// A Python environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct PythonEnvironment {
     /// The interpreter: implementation, version and build.
     pub interpreter: String,
-    /// The versions of the installed packages by their names, without those installed from a
-    /// folder.
+    /// The versions of the installed packages by name, without those installed from a folder.
     pub packages: BTreeMap<String, String>,
 }
 
 impl PythonEnvironment {
-    /// Asks this Python, a path or a name in `PATH`.
+    /// Reads the environment of this Python, a path or a name in `PATH`.
     ///
     /// # Errors
     ///
-    /// A Python that cannot be started or does not answer.
+    /// The Python cannot be started or gives no valid answer.
     pub fn of(python: &Path, interruption: &Interruption<'_>) -> Result<Self, BuildError> {
         let no_answer = |said: String| BuildError::NoPython {
             python: python.display().to_string(),
             said,
         };
         let mut command = Command::new(python);
-        // Isolated from the modules in the current folder.
+        // Ignores modules in the current folder.
         command.args(["-I", "-c", FACTS]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let done = interruption.run(&mut command, None)?;
@@ -85,8 +85,8 @@ impl PythonEnvironment {
         Ok(this)
     }
 
-    /// The packages whose versions differ from those of a candidate: name, and the version of
-    /// either side that has it.
+    /// The packages whose versions differ from those of a candidate: the name, and the version on
+    /// each side that has it.
     pub fn differing<'a>(
         &'a self,
         candidate: &'a Self,
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_python_tells_its_version_and_its_packages() {
+    fn reads_the_version_and_packages_of_a_python() {
         deadheat_testing::needs!("python3");
         let stop = Interruption(&|| false);
         let found = PythonEnvironment::of(Path::new("python3"), &stop).unwrap();

@@ -1,10 +1,10 @@
-//! The ways to build a side: by `cargo bench --no-run`, its links recorded, or by a command of the
-//! user's, for projects that are not cargo's; and all that such a build depends on besides its
-//! commit.
+//! How to build a side: with `cargo bench --no-run` and recorded links, with a command of the user
+//! for other projects, with Go, or as a Python environment; and all inputs of such a build besides
+//! the commit.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,59 +12,63 @@ use std::process::{Command, Stdio};
 use deadheat_link::{Roles, RolesError};
 
 use crate::artifacts::Messages;
+use crate::criterion::{CriterionChoice, OfferedLibrary};
 use crate::error::BuildError;
 use crate::error::Note;
+use crate::git::forget_the_repository;
 use crate::go::GoBuild;
-use crate::key::KeyInputs;
+use crate::missing_project::MissingProject;
 use crate::python::PytestBuild;
-use crate::repository::{Repository, forget_the_repository};
+use crate::repository::Repository;
 use crate::slot::Executable;
 use crate::subprocess::{Finished, Interruption, Variables};
 
-/// The way in which both sides are built.
+/// How both sides are built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipe {
-    /// By `cargo bench --no-run`.
+    /// `cargo bench --no-run` builds it.
     Cargo(CargoBuild),
-    /// By a command of the user's.
+    /// A command of the user builds it.
     Command(CommandBuild),
-    /// By `go test -c`.
+    /// With `go test -c`.
     Go(GoBuild),
-    /// By an environment of Python, for a suite of pytest.
+    /// As a Python environment, for a pytest suite.
     Pytest(PytestBuild),
 }
 
-/// The variable that names the wrapper of rustc that the user had.
+/// The environment variable with the user's own wrapper of rustc.
 pub const WRAPPED: &str = "DEADHEAT_WRAPPED";
 
-/// `cargo bench`, as the user wants it.
+/// The user's options for `cargo bench`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CargoBuild {
-    /// Cargo itself: a name, or a path.
+    /// Cargo itself: a name in `PATH`, or a path.
     pub cargo: OsString,
-    /// The program that stands in for compiler and linker when started under their names.
+    /// The program that replaces compiler and linker when started under their names.
     pub program: PathBuf,
-    /// Options of `cargo bench` for both sides; not among them those that say where to build, what
-    /// to print and whether to run.
+    /// Options of `cargo bench` for both sides, without those for the target folder, the output
+    /// format, and `--no-run`.
     pub arguments: Vec<OsString>,
-    /// The folder in which the working tree is built, if the user says so.
+    /// The target folder for the working tree, if the user set one.
     pub target_dir: Option<PathBuf>,
     /// Options of `cargo metadata` that belong to `arguments`.
     pub metadata: Vec<OsString>,
-    /// The toolchain, by its name for rustup, if it is not that of the place.
+    /// The name of the toolchain for rustup, if it is not the default of the folder.
     pub toolchain: Option<String>,
-    /// Variables of the environment that are set.
+    /// Environment variables to set.
     pub variables: Variables,
+    /// Whose criterion the bench targets are compiled with.
+    pub criterion: CriterionChoice,
 }
 
-/// Lets `program` stand in for compiler and linker in a call of cargo that builds in `target`, so
-/// that links are recorded.
+/// Makes `program` replace compiler and linker in a call of cargo that builds in `target`, so that
+/// links are recorded.
 ///
-/// Returns executables without records, which were removed so that they are linked again.
+/// Returns executables without records, which were removed so that cargo links them again.
 ///
 /// # Errors
 ///
-/// [`RolesError`] when the folder cannot be used.
+/// [`RolesError`] if the folder cannot be used.
 pub fn stand_in(
     cargo: &mut Command,
     target: &Path,
@@ -80,9 +84,9 @@ pub fn stand_in(
     Ok(removed.into_iter().map(again).collect())
 }
 
-/// A wrapper of the compiler that was there before, and stays in use.
+/// The user's own compiler wrapper, which stays in use.
 fn their_wrapper() -> Option<OsString> {
-    // Both are read by cargo, the first before the second.
+    // Cargo reads both, the first with priority.
     [
         "RUSTC_WORKSPACE_WRAPPER",
         "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
@@ -90,27 +94,29 @@ fn their_wrapper() -> Option<OsString> {
     .into_iter()
     .filter_map(std::env::var_os)
     .find(|wrapper| !wrapper.is_empty())
-    // When a bench program starts `cargo deadheat` again, it is ours.
+    // If a bench program starts `cargo deadheat` again, the wrapper is deadheat's own.
     .filter(|wrapper| Path::new(wrapper).file_name() != Some(Roles::COMPILER.as_ref()))
 }
 
-/// The place in which cargo builds.
+/// Where cargo builds a side.
 #[derive(Debug)]
 pub(crate) struct Site<'a> {
     /// The side, for errors.
     pub(crate) revision: &'a str,
     /// The top of the sources.
     pub(crate) top: &'a Path,
-    /// The folder below it in which cargo is called.
+    /// The folder below it in which to run cargo.
     pub(crate) directory: PathBuf,
     /// The target folder.
     pub(crate) target: PathBuf,
-    /// Held while cargo lives.
+    /// Held while cargo runs.
     pub(crate) lock: Option<&'a File>,
+    /// Takes the place of criterion, if given.
+    pub(crate) criterion: Option<&'a OfferedLibrary>,
 }
 
 impl CargoBuild {
-    /// The version of the compiler in a folder, as it prints it.
+    /// The version of the compiler in a folder, as the compiler prints it.
     pub(crate) fn compiler(
         &self,
         directory: &Path,
@@ -134,7 +140,7 @@ impl CargoBuild {
         }
     }
 
-    /// The toolchain of the place where the user stands, for rustup.
+    /// The toolchain that rustup uses in the user's folder.
     fn toolchain(&self, directory: &Path, interruption: &Interruption<'_>) -> Option<OsString> {
         if std::env::var_os("RUSTUP_TOOLCHAIN").is_some() || self.toolchain.is_some() {
             return None;
@@ -148,8 +154,8 @@ impl CargoBuild {
         is_rustup_s.then(|| sysroot.file_name().unwrap_or_default().to_owned())
     }
 
-    /// Builds the working tree where it is, in the target folder of the site where `beside` what was
-    /// built of it before.
+    /// Builds the working tree in place. With `beside`, uses the target folder of the site, because
+    /// another build of the working tree exists.
     pub(crate) fn run_here(
         &self,
         site: &Site<'_>,
@@ -157,7 +163,11 @@ impl CargoBuild {
         interruption: &Interruption<'_>,
         tell: &mut dyn FnMut(Note),
     ) -> Result<Messages, BuildError> {
-        let mut command = self.bench(site, RENDERED, &self.arguments);
+        let format = match site.criterion {
+            None => SHOWN,
+            Some(_) => UNSHOWN,
+        };
+        let mut command = self.bench(site, format, &self.arguments);
         let own = beside.then_some(&site.target);
         if let Some(folder) = own.or(self.target_dir.as_ref()) {
             command.arg("--target-dir").arg(folder);
@@ -166,7 +176,8 @@ impl CargoBuild {
         self.built(done, messages, site)
     }
 
-    /// Builds a commit, as the working tree is built.
+    /// Builds a commit with the options for the working tree. What the compiler says is shown only if
+    /// the build fails: warnings about old sources are not worth showing.
     pub(crate) fn run_apart(
         &self,
         site: &Site<'_>,
@@ -174,13 +185,13 @@ impl CargoBuild {
         tell: &mut dyn FnMut(Note),
     ) -> Result<Messages, BuildError> {
         let arguments = self.moved(&repository.top, site.top);
-        let command = self.apart(site, repository, RENDERED, &arguments);
+        let command = self.apart(site, repository, UNSHOWN, &arguments);
         let (done, messages) = self.run(command, site, &repository.interruption, tell)?;
         self.built(done, messages, site)
     }
 
-    /// Tries to build a commit whose bench targets are not all its own, without those in
-    /// `dropped`. What the compiler says is in the messages, and nowhere else.
+    /// Tries to build a commit with added bench targets, without those in `dropped`. Compiler
+    /// output is only in the returned messages.
     pub(crate) fn try_apart(
         &self,
         site: &Site<'_>,
@@ -189,7 +200,7 @@ impl CargoBuild {
         tell: &mut dyn FnMut(Note),
     ) -> Result<(Finished, Messages), BuildError> {
         let arguments = without(&self.moved(&repository.top, site.top), dropped);
-        let command = self.apart(site, repository, "json", &arguments);
+        let command = self.apart(site, repository, UNSHOWN, &arguments);
         self.run(command, site, &repository.interruption, tell)
     }
 
@@ -205,7 +216,7 @@ impl CargoBuild {
         command.arg("--target-dir").arg(&site.target);
         command.env("CARGO_BUILD_BUILD_DIR", &site.target);
         for file in configuration_above(&repository.top) {
-            // It is found from below as well.
+            // Cargo finds it from the commit's folder too.
             if !site
                 .top
                 .starts_with(file.ancestors().nth(2).unwrap_or(&file))
@@ -220,11 +231,31 @@ impl CargoBuild {
         command
     }
 
-    fn bench(&self, site: &Site<'_>, format: &str, arguments: &[OsString]) -> Command {
-        let mut command = match &self.toolchain {
+    /// Cargo with the toolchain of the user's folder `here`, and with the variables of this build.
+    pub(crate) fn cargo_of(&self, here: &Path, interruption: &Interruption<'_>) -> Command {
+        let mut command = self.cargo();
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if let Some(toolchain) = self.toolchain(here, interruption) {
+            command.env("RUSTUP_TOOLCHAIN", toolchain);
+        }
+        command
+    }
+
+    /// Returns true if cargo may not use the network.
+    pub(crate) fn is_offline(&self) -> bool {
+        let mut words = self.arguments.iter();
+        words.any(|word| word == "--offline" || word == "--frozen")
+    }
+
+    fn cargo(&self) -> Command {
+        match &self.toolchain {
             None => Command::new(&self.cargo),
             Some(toolchain) => in_toolchain(toolchain, "cargo".as_ref()),
-        };
+        }
+    }
+
+    fn bench(&self, site: &Site<'_>, format: &str, arguments: &[OsString]) -> Command {
+        let mut command = self.cargo();
         command
             .args(["bench", "--no-run", "--message-format", format])
             .args(arguments)
@@ -244,12 +275,17 @@ impl CargoBuild {
         for note in stand_in(&mut command, &site.target, &self.program)? {
             tell(note);
         }
+        if let Some(library) = site.criterion {
+            let roles = Roles::give(&site.target, &self.program)?;
+            let compiler = roles.compiler_with_criterion(&library.key, &library.file)?;
+            command.env("RUSTC_WORKSPACE_WRAPPER", compiler);
+        }
         let done = interruption.run(&mut command, site.lock)?;
         let messages = Messages::read(&done.stdout);
         Ok((done, messages))
     }
 
-    /// The messages of a build that succeeded and made something to race.
+    /// The messages of a build that succeeded and made at least one executable.
     pub(crate) fn built(
         &self,
         done: Finished,
@@ -262,15 +298,24 @@ impl CargoBuild {
             }
             return Ok(messages);
         }
+        if site.criterion.is_some() {
+            let first = messages.errors(site.top).into_iter().next();
+            return Err(BuildError::NotWithOurCriterion {
+                revision: site.revision.to_owned(),
+                problem: first.map_or_else(|| done.status.to_string(), |error| error.problem),
+            });
+        }
+        show(&messages);
         let mut said = OsString::from("cargo bench --no-run");
         for argument in &self.arguments {
             said.push(" ");
             said.push(argument);
         }
-        Err(done.failed(site.revision, &said.to_string_lossy()))
+        let missing = MissingProject::Cargo.above(&site.directory);
+        Err(done.failed(site.revision, &said.to_string_lossy(), missing))
     }
 
-    /// The arguments with paths below `from`, absolute ones, below `to`.
+    /// The arguments, with absolute paths below `from` moved below `to`.
     pub(crate) fn moved(&self, from: &Path, to: &Path) -> Vec<OsString> {
         let moved = |value: &OsStr| {
             let path = Path::new(value);
@@ -295,7 +340,7 @@ impl CargoBuild {
             .collect()
     }
 
-    /// The folders below the top whose `Cargo.lock` may count: those from the package to the top.
+    /// The folders whose `Cargo.lock` may apply: from the package up to the top.
     pub(crate) fn lock_folders(&self, repository: &Repository<'_>) -> Vec<PathBuf> {
         let mut words = self.metadata.iter();
         let mut folders = vec![repository.inside.clone()];
@@ -316,11 +361,21 @@ impl CargoBuild {
     }
 }
 
-/// The form of cargo's messages in which what the compiler says goes to standard error.
-const RENDERED: &str = "json-render-diagnostics";
+/// Message formats with which compiler messages go to standard error, or nowhere.
+const SHOWN: &str = "json-render-diagnostics";
+const UNSHOWN: &str = "json";
 
-/// Options of `cargo bench` without these bench targets, and without those that forbid cargo to
-/// change a lock file, as new dev-dependencies must.
+/// Shows what the compiler said.
+fn show(messages: &Messages) {
+    let mut stderr = std::io::stderr().lock();
+    for text in messages.rendered() {
+        // Fails if standard error is closed; then the messages cannot be shown.
+        let _ = stderr.write_all(text.as_bytes());
+    }
+}
+
+/// Options of `cargo bench` without these bench targets, and without those that lock `Cargo.lock`,
+/// because new dev-dependencies must change it.
 fn without(arguments: &[OsString], dropped: &[&str]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = arguments.iter().peekable();
@@ -344,7 +399,7 @@ fn without(arguments: &[OsString], dropped: &[&str]) -> Vec<OsString> {
     kept
 }
 
-/// A program of a toolchain of rustup's.
+/// A program of a rustup toolchain.
 fn in_toolchain(toolchain: &str, program: &OsStr) -> Command {
     let mut command = Command::new("rustup");
     let toolchain = toolchain.strip_prefix('+').unwrap_or(toolchain);
@@ -359,14 +414,14 @@ fn rustc(directory: &Path) -> Command {
     command
 }
 
-/// Configuration of cargo above the top of a repository, the nearest first.
+/// Cargo configuration files above the top of a repository, the nearest first.
 pub(crate) fn configuration_above(top: &Path) -> Vec<PathBuf> {
     let folders = top.ancestors().skip(1);
     let files = folders.flat_map(|folder| configuration_in(&folder.join(".cargo")));
     files.collect()
 }
 
-/// Configuration of cargo that is the user's, wherever they stand.
+/// Cargo configuration files of the user, which apply in all folders.
 pub(crate) fn configuration_of_the_user() -> Vec<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
@@ -380,21 +435,21 @@ fn configuration_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     files.into_iter().filter(|file| file.is_file())
 }
 
-/// A command and the executables it makes.
+/// A build command and the executables it makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandBuild {
-    /// Run by `sh -c` in the folder that the user stands in, or in the same folder of a commit.
+    /// Run by `sh -c` in the user's working directory, or in the same folder of a commit.
     pub command: String,
-    /// Paths below that folder.
+    /// The executables' paths relative to that folder.
     pub executables: Vec<PathBuf>,
-    /// True where commands race in the folder, so that no executable need be named.
+    /// True if commands are raced in the folder, so that no executable is needed.
     pub is_for_commands: bool,
-    /// Variables of the environment that are set.
+    /// Environment variables to set.
     pub variables: Variables,
 }
 
 impl CommandBuild {
-    /// Finds fault before anything is built.
+    /// Checks the request before anything is built.
     pub(crate) fn check(&self, repository: &Repository<'_>) -> Result<(), BuildError> {
         if self.executables.is_empty() && !self.is_for_commands {
             return Err(BuildError::NoExe(self.command.clone()));
@@ -417,7 +472,7 @@ impl CommandBuild {
         Ok(())
     }
 
-    /// Builds in `folder`, and gives the executables.
+    /// Builds in `folder` and returns the executables.
     pub(crate) fn run(
         &self,
         revision: &str,
@@ -430,17 +485,17 @@ impl CommandBuild {
             .args(["-c", &self.command])
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .current_dir(folder);
-        // What it prints is for the user, and standard output is for answers.
+        // Its output is for the user, and standard output is reserved for answers.
         command.stdout(std::io::stderr());
         forget_the_repository(&mut command);
         let done = interruption.run(&mut command, lock)?;
         if !done.status.success() {
-            return Err(done.failed(revision, &self.command));
+            return Err(done.failed(revision, &self.command, None));
         }
         self.executables
             .iter()
             .map(|path| {
-                // The file name, unless another executable has the same.
+                // The file name, unless another executable has the same one.
                 let same = |other: &&PathBuf| other.file_name() == path.file_name();
                 let name = match path.file_name() {
                     Some(name) if self.executables.iter().filter(same).count() == 1 => {
@@ -450,7 +505,7 @@ impl CommandBuild {
                 };
                 let path = folder.join(path);
                 let problem = match fs::metadata(&path) {
-                    Err(_) => "is not there; --exe names what --build makes",
+                    Err(_) => "is not there",
                     Ok(about) if !about.is_file() => "is no file",
                     Ok(about) if about.permissions().mode() & 0o111 == 0 && !is_jar(&path) => {
                         "is not executable"
@@ -473,93 +528,11 @@ impl CommandBuild {
     }
 }
 
-/// Returns true for a jar, which another program starts: the beginning of a zip archive.
+/// Returns true for a jar (a zip archive), which another program starts.
 fn is_jar(path: &Path) -> bool {
     let mut beginning = [0; 4];
     let read = |mut file: File| file.read_exact(&mut beginning);
     File::open(path).and_then(read).is_ok() && beginning == *b"PK\x03\x04"
-}
-
-/// The way in which a side is built, with all that it depends on besides the commit.
-#[derive(Clone)]
-pub(crate) struct Way<'a> {
-    pub(crate) recipe: &'a Recipe,
-    pub(crate) key_inputs: KeyInputs,
-    /// The version of the compiler, as it tells it.
-    pub(crate) compiler: String,
-}
-
-impl<'a> Way<'a> {
-    /// Those of both sides, the baseline first.
-    pub(crate) fn of(
-        repository: &Repository<'_>,
-        recipes: [&'a Recipe; 2],
-    ) -> Result<[Self; 2], BuildError> {
-        let [base, head] = recipes;
-        let first = Self::of_one(repository, base)?;
-        let second = match base == head {
-            true => first.clone(),
-            false => Self::of_one(repository, head)?,
-        };
-        Ok([first, second])
-    }
-
-    pub(crate) fn of_one(
-        repository: &Repository<'_>,
-        recipe: &'a Recipe,
-    ) -> Result<Self, BuildError> {
-        let mut key_inputs = KeyInputs::of_the_surroundings(repository);
-        let mut compiler = String::new();
-        let variables = match recipe {
-            Recipe::Cargo(build) => {
-                key_inputs.add("by", "cargo");
-                for argument in build.moved(&repository.top, Path::new("/")) {
-                    key_inputs.add("argument", argument);
-                }
-                let here = repository.top.join(&repository.inside);
-                compiler = build.compiler(&here, &repository.interruption)?;
-                key_inputs.add("compiler", &compiler);
-                let above = configuration_above(&repository.top);
-                for file in above.iter().chain(&configuration_of_the_user()) {
-                    key_inputs.add_file(file);
-                }
-                &build.variables
-            }
-            Recipe::Command(build) => {
-                key_inputs.add("by", &build.command);
-                for path in &build.executables {
-                    key_inputs.add("executable", path);
-                }
-                &build.variables
-            }
-            Recipe::Go(build) => {
-                key_inputs.add("by", "go");
-                for package in &build.packages {
-                    key_inputs.add("package", package);
-                }
-                let here = repository.top.join(&repository.inside);
-                compiler = build.version(&here, &repository.interruption)?;
-                key_inputs.add("compiler", &compiler);
-                key_inputs.add("settings", build.settings(&here, &repository.interruption)?);
-                &build.variables
-            }
-            Recipe::Pytest(build) => {
-                let here = repository.top.join(&repository.inside);
-                compiler = build.interpreter(&here, &repository.interruption)?;
-                build.add_to(&mut key_inputs, &compiler);
-                &build.variables
-            }
-        };
-        for (name, value) in variables {
-            key_inputs.add("own variable", name);
-            key_inputs.add("value", value);
-        }
-        Ok(Self {
-            recipe,
-            key_inputs,
-            compiler,
-        })
-    }
 }
 
 #[cfg(test)]
@@ -588,6 +561,7 @@ mod tests {
             metadata: vec![],
             toolchain: None,
             variables: vec![],
+            criterion: CriterionChoice::Own,
         };
         let expected = [
             "--bench",
@@ -602,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bench_target_that_is_left_out_is_not_asked_for() {
+    fn a_dropped_bench_target_is_removed_from_the_options() {
         let words = |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
         let line = "--bench a -p x --bench=a --bench b --locked --frozen";
         assert_eq!(

@@ -1,4 +1,4 @@
-//! One suite of pytest for both sides: the sources of one side with the suite of the other.
+//! One pytest suite for both sides: the sources of one side with the suite of the other.
 //!
 //! A suite often imports the library from the checkout that it lies in (`tests/` next to `lib/` or
 //! `src/`). If the candidate's suite ran where it lies, it would load the candidate's library on both
@@ -10,7 +10,8 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use deadheat_link::Digest;
+use deadheat_link::{Digest, join_inside};
+use deadheat_model::under_new_name;
 
 use crate::disk::{entries, is_folder, remove_folder};
 use crate::error::BuildError;
@@ -22,10 +23,10 @@ use crate::slot::Executable;
 use crate::subprocess::Interruption;
 use crate::test_suite::TestSuite;
 
-/// Entries that belong to no sources.
+/// Folders that are not part of the sources.
 const PASSED_OVER: [&str; 4] = [".git", ".deadheat", "__pycache__", ".pytest_cache"];
 
-/// The worker of a side that runs the suite of the other.
+/// A worker of one side that runs the suite of the other.
 #[derive(Clone, Debug)]
 pub struct BorrowedSuite {
     /// The worker.
@@ -35,11 +36,11 @@ pub struct BorrowedSuite {
 }
 
 impl Side {
-    /// Makes a worker for this side that runs the suite of `giver`, which has these `tests`.
+    /// Makes a worker of this side that runs the suite of `giver`, which has these `tests`.
     ///
     /// # Errors
     ///
-    /// A git that fails, or a folder that cannot be written.
+    /// Git fails, or a folder cannot be written.
     pub fn borrow_suite(
         &self,
         giver: &Side,
@@ -55,7 +56,7 @@ impl Side {
         let made = own
             .and_then(|own| own.path.parent())
             .unwrap_or(&self.sources);
-        let plan = Plan::new(self, &suite, files);
+        let plan = Plan::new(&self.name, &self.sources, &suite, files);
         let folder = made.join(format!("suite-{}", plan.key(&giver.sources)));
         if !folder.is_dir() {
             plan.write(&giver.sources, &folder)?;
@@ -80,7 +81,7 @@ impl Side {
         })
     }
 
-    /// Races this side with the suite it borrowed.
+    /// From now on this side is raced with the borrowed suite.
     pub fn adopt(&mut self, borrowed: BorrowedSuite) {
         self.executables = vec![borrowed.executable];
         self.sources = borrowed.sources;
@@ -90,23 +91,26 @@ impl Side {
 
 /// The entries of the new folder.
 struct Plan {
-    /// The folder of what is linked to.
+    /// The name of this side.
+    side: String,
+    /// The folder that links refer to.
     from: PathBuf,
-    /// Files and folders of the side that are linked to.
+    /// Files and folders of this side to link to.
     links: Vec<PathBuf>,
-    /// Files of the suite that are copied.
+    /// Files of the suite to copy.
     copies: Vec<PathBuf>,
 }
 
 impl Plan {
-    fn new(side: &Side, suite: &TestSuite, copies: Vec<PathBuf>) -> Self {
-        // Folders that get a file, and so are no links.
+    fn new(side: &str, from: &Path, suite: &TestSuite, copies: Vec<PathBuf>) -> Self {
+        // Folders that receive a copied file, and so cannot be links.
         let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
         for file in &copies {
             folders.extend(file.ancestors().skip(1).map(Path::to_owned));
         }
         let mut plan = Self {
-            from: side.sources.clone(),
+            side: side.to_owned(),
+            from: from.to_owned(),
             links: Vec::new(),
             copies,
         };
@@ -115,7 +119,7 @@ impl Plan {
         plan
     }
 
-    /// Links to what a folder holds besides the suite.
+    /// Plans links to the entries of a folder that are not part of the suite.
     fn link_below(&mut self, folder: &Path, suite: &TestSuite, folders: &BTreeSet<PathBuf>) {
         for path in entries(&self.from.join(folder)) {
             let name = path.file_name().unwrap_or_default();
@@ -123,11 +127,14 @@ impl Plan {
             if PASSED_OVER.iter().any(|passed| name == *passed) {
                 continue;
             }
-            if is_folder(&path) && folders.contains(&below) {
-                self.link_below(&below, suite, folders);
+            if folders.contains(&below) {
+                // A link or a file of this side makes way for a folder of the suite.
+                if is_folder(&path) {
+                    self.link_below(&below, suite, folders);
+                }
                 continue;
             }
-            // A folder of the suite that the other side lacks stays away, whatever it holds.
+            // A test folder that the other side lacks is left out with all its content.
             let is_of_suite = match is_folder(&path) {
                 true => suite.holds(&below.join("any")),
                 false => suite.takes(&below),
@@ -138,7 +145,7 @@ impl Plan {
         }
     }
 
-    /// A name for all that is in the folder.
+    /// A digest of the folder's content.
     fn key(&self, giver: &Path) -> String {
         let mut inputs = KeyInputs::default();
         for link in &self.links {
@@ -152,10 +159,12 @@ impl Plan {
         inputs.digest()
     }
 
-    /// Makes the folder, as a whole or not at all.
+    /// Writes the folder atomically.
     fn write(&self, giver: &Path, folder: &Path) -> Result<(), BuildError> {
-        let draft = folder.with_extension(std::process::id().to_string());
-        remove_folder(&draft).map_err(BuildError::at(&draft))?;
+        let parent = folder.parent().unwrap_or(folder);
+        let name = |random: u64| format!("suite-{random:016x}.new");
+        let created = under_new_name(parent, name, |path| fs::create_dir(path));
+        let (draft, ()) = created.map_err(|(path, problem)| BuildError::at(&path)(problem))?;
         let tree = draft.join("tree");
         let room = |file: &Path| {
             let folder = file.parent().unwrap_or(&tree);
@@ -167,15 +176,55 @@ impl Plan {
             symlink(self.from.join(link), &to).map_err(BuildError::at(&to))?;
         }
         for file in &self.copies {
-            let to = tree.join(file);
+            // The links lead to the sources of this side, into which the suite must not write.
+            let to = join_inside(&tree, file).map_err(|error| BuildError::FileOutside {
+                revision: self.side.clone(),
+                error,
+            })?;
             room(&to)?;
             fs::copy(giver.join(file), &to).map_err(BuildError::at(&to))?;
         }
         match fs::rename(&draft, folder) {
             Ok(()) => Ok(()),
-            // Another race has made the same meanwhile.
+            // Another race has written the same folder in the meantime.
             Err(_) if folder.is_dir() => remove_folder(&draft).map_err(BuildError::at(&draft)),
             Err(problem) => Err(BuildError::at(folder)(problem)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_borrowed_suite_never_writes_through_links_into_the_sources() {
+        let folder = tempfile::tempdir().unwrap();
+        let [ours, theirs, made] = ["ours", "theirs", "made"].map(|name| folder.path().join(name));
+        for (file, text) in [
+            (ours.join("lib/mod.py"), "ours"),
+            (theirs.join("tests/data/mod.py"), "theirs"),
+            (theirs.join("tests/test_a.py"), "theirs"),
+        ] {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        fs::create_dir(ours.join("tests")).unwrap();
+        symlink("../lib", ours.join("tests/data")).unwrap();
+        let suite = TestSuite::new(&["tests".to_owned()], Path::new(""));
+        let files = || vec!["tests/data/mod.py".into(), "tests/test_a.py".into()];
+        let mut plan = Plan::new("main", &ours, &suite, files());
+        plan.write(&theirs, &made).unwrap();
+        let text = |path: PathBuf| fs::read_to_string(path).unwrap();
+        assert_eq!(text(made.join("tree/tests/data/mod.py")), "theirs");
+        assert_eq!(text(made.join("tree/lib/mod.py")), "ours");
+        assert_eq!(text(ours.join("lib/mod.py")), "ours");
+        plan.links.push("tests/data".into());
+        let refused = plan.write(&theirs, &folder.path().join("again"));
+        assert!(
+            matches!(refused, Err(BuildError::FileOutside { .. })),
+            "{refused:?}"
+        );
+        assert_eq!(text(ours.join("lib/mod.py")), "ours");
     }
 }

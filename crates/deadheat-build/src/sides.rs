@@ -1,34 +1,37 @@
-//! Two sides, each with its executables.
+//! Builds both sides.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use deadheat_link::{LinkRecord, Roles, drop_unneeded};
+use deadheat_link::{LinkRecord, Roles, drop_unneeded, refuse_committed};
 
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchSource, BenchTarget, BenchesFrom, Overlay};
 use crate::commits::CommitInfo;
+use crate::criterion_library::CriterionLibrary;
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
 use crate::python::PytestSite;
-use crate::recipe::{CargoBuild, Recipe, Site, Way};
+use crate::recipe::{CargoBuild, Recipe, Site};
 use crate::repository::{Commit, Repository, Revisions};
 use crate::slot::{Executable, Index, Slot};
 use crate::storage::Home;
 use crate::subprocess::Interruption;
 use crate::target::target_dir;
 use crate::tree::{self, Submodules, Tree};
+use crate::unequal_builds::unequal_builds;
+use crate::way::Way;
 
-/// A request for two builds.
+/// A request to build both sides.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The working directory of the user, in a working tree of git.
+    /// The user's working directory, in a git working tree.
     pub directory: &'a Path,
     /// The two sides.
     pub revisions: &'a Revisions,
-    /// The way in which each is built, the baseline first.
+    /// How to build each side, the baseline first.
     pub recipes: [&'a Recipe; 2],
     /// The side whose bench targets both are built with.
     pub benches: BenchesFrom,
@@ -43,28 +46,29 @@ pub struct Sides {
     pub candidate: Side,
 }
 
-/// One side. Its executables are there at least as long as this lives.
+/// One built side. While this lives, its executables are not removed.
 #[derive(Debug)]
 pub struct Side {
-    /// As the user named it.
+    /// The name that the user gave it.
     pub name: String,
-    /// The executables, in the order of the request, or of their names.
+    /// The executables, in the requested order, or sorted by name.
     pub executables: Vec<Executable>,
-    /// True if it was built before.
+    /// True if an earlier build was reused.
     pub was_kept: bool,
-    /// The commit that it is; `None` for a working tree with changes.
+    /// The commit of the side; `None` for a working tree with uncommitted changes.
     pub commit: Option<CommitInfo>,
-    /// The folder of its sources that the user stands in, in the working tree or in that of the
-    /// commit.
+    /// The user's working directory, in the side's own sources.
     pub directory: PathBuf,
-    /// The top of its sources, and the bench targets that were built of them.
+    /// The top of its sources, and the bench targets that were built from them.
     pub(crate) sources: PathBuf,
     pub(crate) benches: Vec<BenchTarget>,
     _slot: Option<Slot>,
+    /// The executables are linked again with it.
+    _criterion: Option<Rc<CriterionLibrary>>,
 }
 
 impl Side {
-    /// As the side whose bench targets the other is built with.
+    /// This side as the source of bench targets for the other side.
     pub(crate) fn bench_source(&self, replaces: bool) -> BenchSource {
         BenchSource {
             name: self.name.clone(),
@@ -76,15 +80,15 @@ impl Side {
 }
 
 impl Side {
-    /// The Python of the environment that was made for it; `None` if there is no such environment.
+    /// The Python of the environment that was made for this side, if there is one.
     pub fn python(&self) -> Option<PathBuf> {
         let made = self.executables.first()?.path.parent()?;
         let python = made.join("environment").join("bin").join("python");
         python.exists().then_some(python)
     }
 
-    /// Returns true if the bytes of the executables say all that there is to know of the build:
-    /// compiled programs that find no library beside them, and run in the user's folder.
+    /// Returns true if the bytes of the executables describe the build completely: compiled
+    /// programs that load no libraries from their own folder, and run in the user's folder.
     pub fn is_self_contained(&self) -> bool {
         let holds = |bytes: &[u8], word: &[u8]| bytes.windows(word.len()).any(|at| at == word);
         let alone = |executable: &Executable| {
@@ -96,14 +100,14 @@ impl Side {
     }
 }
 
-/// Builds both sides, or finds what was built before. The working tree is built where it is; a
-/// commit in a place of its own, below `.deadheat`.
+/// Builds both sides, or reuses earlier builds. The working tree is built in place, a commit in a
+/// folder of its own below `.deadheat`.
 ///
-/// `tell` hears what the user should know, as it comes. What compilers say goes to standard error.
+/// Passes notes for the user to `tell` as they arise. Compiler output goes to standard error.
 ///
 /// # Errors
 ///
-/// [`BuildError`]; then nothing is left of worktrees or of builds that were not finished.
+/// [`BuildError`]; worktrees and unfinished builds are removed first.
 pub fn build(
     request: &Request<'_>,
     interruption: Interruption<'_>,
@@ -131,46 +135,45 @@ pub fn build(
             raced: head.is_none(),
         });
     }
-    for home in Home::all(&repository.top) {
+    for home in Home::all(&repository.top)? {
         home.clear_abandoned(&repository)?;
     }
-    let ways = Way::of(&repository, request.recipes)?;
+    let mut ways = Way::of(&repository, request.recipes)?;
+    for way in &mut ways {
+        way.swap_criterion(&repository, tell)?;
+    }
+    if ways.iter().any(|way| way.criterion.is_none()) {
+        // Both sides need the same harness.
+        ways.iter_mut().for_each(|way| way.criterion = None);
+    }
     let mut builder = Builder {
         repository: &repository,
         seed: None,
         tell,
     };
-    let [base_way, head_way] = &ways;
-    // First the side that gives bench targets to the other, or that is built in any case: it fails
-    // sooner, and the other may take over its dependencies.
-    let gives = request.benches == BenchesFrom::Baseline;
-    if gives && head.is_none() {
-        let [base, _] = revisions.names();
-        return Err(BuildError::BenchesForWorkingTree(base));
+    let commits = [base, head];
+    let mut built = builder.sides(request, &ways, &commits);
+    if let Err(BuildError::NotWithOurCriterion { revision, problem }) = built {
+        let problem = format!("{revision} does not compile with deadheat's ({problem})");
+        (builder.tell)(Note::OwnCriterion { problem });
+        ways.iter_mut().for_each(|way| way.criterion = None);
+        built = builder.sides(request, &ways, &commits);
     }
-    if gives || (head.is_some() && !matches!(head_way.recipe, Recipe::Cargo(_))) {
-        let baseline = builder.side(base_way, base.as_ref(), None)?;
-        let bench_source = gives.then(|| baseline.bench_source(true));
-        let candidate = builder.side(head_way, head.as_ref(), bench_source.as_ref())?;
-        return Ok(Sides {
-            baseline,
-            candidate,
-        });
+    let sides = built?;
+    if let [Recipe::Cargo(build), Recipe::Cargo(of_head)] = [ways[0].recipe, ways[1].recipe] {
+        let is_swapped = ways[0].criterion.is_some();
+        let ignored = is_swapped.then_some("criterion");
+        let both = [&sides.baseline, &sides.candidate].map(|side| (&*side.name, &*side.sources));
+        let folders = build.lock_folders(&repository);
+        let arguments = [&*build.arguments, &*of_head.arguments];
+        if let Some(note) = unequal_builds(both, &folders, arguments, ignored.as_slice()) {
+            (builder.tell)(note);
+        }
     }
-    let candidate = builder.side(head_way, head.as_ref(), None)?;
-    let bench_source = candidate.bench_source(request.benches == BenchesFrom::Candidate);
-    let baseline = match &base {
-        // Once more, and beside the other.
-        None => builder.working_tree(base_way, true)?,
-        Some(base) => builder.commit(base_way, base, Some(&bench_source))?,
-    };
-    Ok(Sides {
-        baseline,
-        candidate,
-    })
+    Ok(sides)
 }
 
-/// All that the builds of one request have in common.
+/// The state shared by all builds of one request.
 pub(crate) struct Builder<'a> {
     pub(crate) repository: &'a Repository<'a>,
     pub(crate) seed: Option<Seed>,
@@ -178,6 +181,43 @@ pub(crate) struct Builder<'a> {
 }
 
 impl Builder<'_> {
+    /// Both sides, whose commits are the baseline's and the candidate's.
+    fn sides(
+        &mut self,
+        request: &Request<'_>,
+        [base_way, head_way]: &[Way<'_>; 2],
+        [base, head]: &[Option<Commit>; 2],
+    ) -> Result<Sides, BuildError> {
+        let revisions = request.revisions;
+        // The side that provides bench targets, or else the side that is built in any case, goes first:
+        // errors then show sooner, and the other side may reuse its dependencies.
+        let gives = request.benches == BenchesFrom::Baseline;
+        if gives && head.is_none() {
+            let [base, _] = revisions.names();
+            return Err(BuildError::BenchesForWorkingTree(base));
+        }
+        if gives || (head.is_some() && !matches!(head_way.recipe, Recipe::Cargo(_))) {
+            let baseline = self.side(base_way, base.as_ref(), None)?;
+            let bench_source = gives.then(|| baseline.bench_source(true));
+            let candidate = self.side(head_way, head.as_ref(), bench_source.as_ref())?;
+            return Ok(Sides {
+                baseline,
+                candidate,
+            });
+        }
+        let candidate = self.side(head_way, head.as_ref(), None)?;
+        let bench_source = candidate.bench_source(request.benches == BenchesFrom::Candidate);
+        let baseline = match base {
+            // A second build of the working tree, in a folder of its own.
+            None => self.working_tree(base_way, true)?,
+            Some(base) => self.commit(base_way, base, Some(&bench_source))?,
+        };
+        Ok(Sides {
+            baseline,
+            candidate,
+        })
+    }
+
     fn side(
         &mut self,
         way: &Way<'_>,
@@ -190,15 +230,15 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds the working tree where it is; `beside` what was built of it before, in a target folder
-    /// of its own.
+    /// Builds the working tree in place. With `beside`, cargo uses a target folder of its own,
+    /// because another build of the working tree exists.
     fn working_tree(&mut self, way: &Way<'_>, beside: bool) -> Result<Side, BuildError> {
         let revision = Revisions::WORKING_TREE;
         let top = &self.repository.top;
         let directory = top.join(&self.repository.inside);
         let interruption = &self.repository.interruption;
         let (mut benches, mut place) = (Vec::new(), None);
-        // Before the build, which may leave files that git does not ignore.
+        // Before the build, which may create files that git does not ignore.
         let commit = self.repository.clean_head()?;
         let (source, here) = (directory.clone(), top.clone());
         let executables = match way.recipe {
@@ -220,13 +260,17 @@ impl Builder<'_> {
                     directory,
                     target,
                     lock: None,
+                    criterion: way.criterion.as_ref().map(|library| &library.offered),
                 };
                 let messages = build.run_here(&site, beside, interruption, self.tell)?;
                 benches = messages.bench_targets(top);
-                self.seed = Some(Seed {
-                    files: messages.dependencies(top, &site.target),
-                    target: site.target,
-                });
+                // What a commit brought along is not handed on to the other side.
+                if !self.repository.tracks(&[&site.target])? {
+                    self.seed = Some(Seed {
+                        files: messages.dependencies(top, &site.target),
+                        target: site.target,
+                    });
+                }
                 messages.benches()
             }
         };
@@ -239,11 +283,12 @@ impl Builder<'_> {
             sources: here,
             benches,
             _slot: place,
+            _criterion: way.criterion.clone(),
         })
     }
 
-    /// Builds the working tree by Go or pip, which have no folder of their own for what they make:
-    /// it gets one here, and its lock.
+    /// Builds the working tree with Go or pip, which have no output folder of their own, into a
+    /// locked folder.
     fn working_tree_in_slot(
         &mut self,
         way: &Way<'_>,
@@ -251,9 +296,9 @@ impl Builder<'_> {
     ) -> Result<(Slot, Vec<Executable>), BuildError> {
         let revision = Revisions::WORKING_TREE;
         let top = &self.repository.top;
-        let home = Home::inside(top);
+        let home = Home::of_working_tree(top)?;
         home.create(top)?;
-        let key = way.key_inputs.key(&Commit::working_tree());
+        let key = way.inputs().key(&Commit::working_tree());
         let mut waiting = || {
             (self.tell)(Note::Waiting {
                 revision: revision.to_owned(),
@@ -272,7 +317,7 @@ impl Builder<'_> {
             Ok(built) => built,
             Err(error) => {
                 if index.is_none() {
-                    // A folder that cannot be removed now is removed before the next build.
+                    // If this fails, the next build removes the folder.
                     let _ = slot.clear();
                 }
                 return Err(error);
@@ -285,17 +330,17 @@ impl Builder<'_> {
         Ok((slot, built.executables))
     }
 
-    /// Builds a commit, or finds what was built of it before, with bench targets of the other side
-    /// where it lacks them.
+    /// Builds a commit, or reuses an earlier build. The commit also gets those bench targets of the
+    /// other side that it lacks.
     pub(crate) fn commit(
         &mut self,
         way: &Way<'_>,
         commit: &Commit,
         bench_source: Option<&BenchSource>,
     ) -> Result<Side, BuildError> {
-        let home = Home::of(self.repository, commit, way.recipe)?;
+        let home = Home::of(self.repository, commit, way.recipe, self.tell)?;
         let locks = self.borrowed_locks(way, commit)?;
-        let mut key_inputs = way.key_inputs.clone();
+        let mut key_inputs = way.inputs();
         for lock in &locks {
             key_inputs.add_file(&self.repository.top.join(lock));
         }
@@ -322,11 +367,11 @@ impl Builder<'_> {
                     index.forget().map_err(BuildError::at(&home.folder))?;
                 }
                 Some(index) if is_recorded(way, &slot)? => {
-                    // It counts as used even if that cannot be noted.
+                    // If this fails, only the time of the last use is wrong.
                     let _ = index.touch();
                     return self.found(way, commit, slot, index, true);
                 }
-                // It misses an executable now.
+                // An executable is missing now.
                 Some(_) => {}
                 None => {
                     let (slot, index) = self.make(way, commit, slot, &locks, put_in)?;
@@ -367,10 +412,11 @@ impl Builder<'_> {
             sources,
             benches: index.benches,
             _slot: Some(slot),
+            _criterion: way.criterion.clone(),
         })
     }
 
-    /// Builds a commit into an empty slot.
+    /// Builds a commit in an empty folder.
     fn make(
         &mut self,
         way: &Way<'_>,
@@ -394,6 +440,11 @@ impl Builder<'_> {
         };
         submodules.fill(&tree.path)?;
         index.notes = submodules.notes;
+        // Records of links next to programs are believed, and git no longer lists the tree later.
+        refuse_committed(&tree.path).map_err(|error| BuildError::Committed {
+            revision: commit.name.clone(),
+            error,
+        })?;
         for lock in locks {
             let to = tree.path.join(lock);
             fs::copy(self.repository.top.join(lock), &to).map_err(BuildError::at(&to))?;
@@ -439,6 +490,7 @@ impl Builder<'_> {
                     directory,
                     target,
                     lock: tree.lock(),
+                    criterion: way.criterion.as_ref().map(|library| &library.offered),
                 };
                 let messages = match put_in {
                     None => build.run_apart(&site, self.repository, self.tell)?,
@@ -457,7 +509,7 @@ impl Builder<'_> {
             if let Some(made) = executable.path.parent()
                 && LinkRecord::home(made).exists()
             {
-                // What stays takes room, and does no other harm.
+                // If this fails, unneeded files only take space.
                 let _ = drop_unneeded(made);
             }
         }
@@ -467,8 +519,8 @@ impl Builder<'_> {
         Ok((slot, index))
     }
 
-    /// Builds a commit with bench targets of the other side. Those that do not compile with it are
-    /// left out, and the rest is built again.
+    /// Builds a commit with bench targets of the other side. Targets that do not compile with it
+    /// are left out, and the build is repeated.
     fn with_benches(
         &mut self,
         build: &CargoBuild,
@@ -479,12 +531,11 @@ impl Builder<'_> {
     ) -> Result<Messages, BuildError> {
         let mut dropped: Vec<(BenchTarget, String)> = Vec::new();
         loop {
-            overlay.write(bench_source, site.top)?;
+            overlay.write(bench_source, commit, site.top)?;
             let without: Vec<&str> = dropped.iter().map(|(bench, _)| &*bench.name).collect();
             let attempt = build.try_apart(site, self.repository, &without, self.tell)?;
             let (done, messages) = attempt;
             if done.status.success() || overlay.targets.is_empty() {
-                show(&messages);
                 let names = overlay.targets.iter().map(|target| target.name.clone());
                 let benches: Vec<String> = names.collect();
                 let (revision, from) = (&commit.name, &bench_source.name);
@@ -515,12 +566,11 @@ impl Builder<'_> {
                 }
             }
             if dropped.len() == before && !errors.is_empty() {
-                // It would not compile without them either.
-                show(&messages);
+                // Without these targets it would not compile either.
                 return build.built(done, messages, site);
             }
             if dropped.len() == before {
-                let problem = "cargo cannot find what it needs; what it said is above";
+                let problem = "cargo cannot find what it needs; its output is above";
                 let all = overlay.targets.drain(..);
                 dropped.extend(all.map(|bench| (bench, problem.to_owned())));
             }
@@ -541,8 +591,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Lock files of cargo that git does not know, and that the commit should be built with, as the
-    /// working tree is.
+    /// Untracked lock files of cargo in the working tree, which are used for the commit too.
     fn borrowed_locks(&self, way: &Way<'_>, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
         let Recipe::Cargo(build) = way.recipe else {
             return Ok(Vec::new());
@@ -561,7 +610,7 @@ impl Builder<'_> {
         Ok(borrowed)
     }
 
-    /// The note that the commit asks for another toolchain than it got, if it does.
+    /// A note if the commit asks for another toolchain than the one in use.
     fn other_toolchain(&self, way: &Way<'_>, commit: &Commit, tree: &Path) -> Option<Note> {
         match way.recipe {
             Recipe::Cargo(build) if build.toolchain.is_none() => {}
@@ -584,7 +633,7 @@ impl Builder<'_> {
     }
 }
 
-/// The place in which a side is built by what has no folder of its own for what it makes.
+/// Where a side is built by tools without an output folder of their own.
 struct Place<'a> {
     revision: &'a str,
     top: &'a Path,
@@ -632,7 +681,7 @@ impl Place<'_> {
     }
 }
 
-/// Returns true if the executables still have the records they were built with.
+/// Returns true if the executables still have their link records.
 fn is_recorded(way: &Way<'_>, slot: &Slot) -> Result<bool, BuildError> {
     match way.recipe {
         Recipe::Command(_) | Recipe::Go(_) | Recipe::Pytest(_) => Ok(true),
@@ -641,14 +690,5 @@ fn is_recorded(way: &Way<'_>, slot: &Slot) -> Result<bool, BuildError> {
             let roles = Roles::give(&target, &build.program)?;
             Ok(roles.remove_unrecorded()?.is_empty())
         }
-    }
-}
-
-/// Shows what the compiler said.
-fn show(messages: &Messages) {
-    let mut stderr = std::io::stderr().lock();
-    for text in messages.rendered() {
-        // A standard error that is gone can be told to nobody.
-        let _ = stderr.write_all(text.as_bytes());
     }
 }

@@ -1,10 +1,10 @@
-//! The place of one build, who may change it, and the index that says it is finished.
+//! The folder of one build, its lock, and the index that marks the build as finished.
 //!
 //! ```text
-//! KEY.lock         held by all who use the build; by one alone while it is made or removed
-//! KEY/tree/        the sources of the commit, unknown to git once they are built
-//! KEY/target/      what cargo or Go made of them
-//! KEY/index.json   that the build is finished, and where its executables are
+//! KEY.lock         shared while the build is used; exclusive while it is made or removed
+//! KEY/tree/        the sources of the commit, which git no longer lists once they are built
+//! KEY/target/      the output of cargo or Go
+//! KEY/index.json   marks the build as finished, and lists its executables
 //! ```
 
 use std::fs::{self, File, TryLockError};
@@ -22,10 +22,10 @@ use crate::error::{BuildError, Note};
 use crate::key::PathDependency;
 use crate::subprocess::Interruption;
 
-/// Between two looks at a lock that somebody else has.
+/// The pause between two attempts to lock.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A build's place, held.
+/// The locked folder of a build.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) folder: PathBuf,
@@ -33,9 +33,10 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// The place of `key` below `home`, once nobody is at work there, and the index of the finished
-    /// build in it, which nobody removes while the slot is held. Without an index nobody else makes
-    /// the build. Calls `waiting` when that takes time.
+    /// Locks the folder of `key` below `home`, waiting for other processes. With an index, the
+    /// build is finished and the lock is shared, so that no process removes the build. Without an
+    /// index the lock is exclusive, and the caller makes the build. Calls `waiting` once if another
+    /// process holds the lock.
     pub(crate) fn open(
         home: &Path,
         key: &str,
@@ -54,14 +55,14 @@ impl Slot {
             let Some(lock) = wait(home, key, File::try_lock, interruption, waiting)? else {
                 continue;
             };
-            // Somebody may have made it while we waited.
+            // Another process may have made the build in the meantime.
             if Index::read(&folder).is_none() {
                 return Ok((Self { folder, lock }, None));
             }
         }
     }
 
-    /// The place of `key` if nobody uses it.
+    /// The exclusively locked folder of `key`; `None` if it is in use.
     pub(crate) fn unused(home: &Path, key: &str) -> Option<Self> {
         let file = lock_file(home, key);
         let lock = open(&file).ok()?;
@@ -72,18 +73,18 @@ impl Slot {
         })
     }
 
-    /// Lets others use what is in it, and nobody remove it.
+    /// Turns the lock into a shared one: other processes may use the build, but not remove it.
     pub(crate) fn share(&self) -> io::Result<()> {
         self.lock.lock_shared()
     }
 
-    /// Removes all that is in it, and the place itself.
+    /// Removes the folder with its content, and the lock file.
     pub(crate) fn clear(self) -> io::Result<()> {
         remove_folder(&self.folder)?;
         let mut name = self.folder.into_os_string();
         name.push(".lock");
         fs::remove_file(PathBuf::from(name))?;
-        // Also for those that were started with it and live on.
+        // Explicitly, because a surviving child process may have inherited the lock.
         self.lock.unlock()
     }
 }
@@ -101,7 +102,7 @@ fn open(file: &Path) -> io::Result<File> {
         .open(file)
 }
 
-/// Returns true if the open file is still the one of this name.
+/// Returns true if the path still refers to the open file.
 fn same(opened: &File, file: &Path) -> bool {
     match (opened.metadata(), fs::metadata(file)) {
         (Ok(ours), Ok(theirs)) => (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino()),
@@ -109,7 +110,7 @@ fn same(opened: &File, file: &Path) -> bool {
     }
 }
 
-/// The lock; `None` when it was removed meanwhile.
+/// Waits for the lock; `None` if the lock file was removed in the meantime.
 fn wait(
     home: &Path,
     key: &str,
@@ -140,32 +141,33 @@ fn wait(
 const SCHEMA: &str = "deadheat.build/2";
 const FILE: &str = "index.json";
 
-/// A finished build. It is written last, as a whole or not at all, so what has one is complete.
+/// The description of a finished build. It is written last and atomically, so a build that has one
+/// is complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Index {
     schema: String,
-    /// The folder in which it was built: the paths in it lead nowhere else.
+    /// The folder of the build, to which all paths are fixed.
     folder: PathBuf,
     pub(crate) commit: String,
     pub(crate) executables: Vec<Executable>,
-    /// The bench targets they are of, where cargo built them.
+    /// The bench targets of the executables, if cargo built them.
     pub(crate) benches: Vec<BenchTarget>,
-    /// Files that later builds may take over, below the folder `target`.
+    /// Files below the folder `target` that later builds may reuse.
     pub(crate) dependencies: Vec<PathBuf>,
-    /// The packages it was made of besides the commit.
+    /// The packages outside of the repository that it was built from.
     pub(crate) elsewhere: Vec<PathDependency>,
-    /// The notes that are as true when it is raced again.
+    /// The notes to repeat when the build is reused.
     pub(crate) notes: Vec<Note>,
 }
 
 /// An executable of a build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Executable {
-    /// Of the bench target, or of the file.
+    /// The name of the bench target, or of the file.
     pub name: String,
-    /// Absolute.
+    /// The absolute path.
     pub path: PathBuf,
-    /// The folder in which it is to run, if that matters.
+    /// The working directory to run it in, if that matters.
     #[serde(default)]
     pub directory: Option<PathBuf>,
 }
@@ -184,7 +186,8 @@ impl Index {
         }
     }
 
-    /// That of the build in `folder`, if it is finished and its executables are still there.
+    /// Reads the index of the build in `folder`, if the build is finished and its executables still
+    /// exist.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         let text = fs::read(folder.join(FILE)).ok()?;
         let index: Self = serde_json::from_slice(&text).ok()?;
@@ -194,11 +197,14 @@ impl Index {
         is_whole.then_some(index)
     }
 
-    /// Declares the build finished.
+    /// Marks the build as finished.
     pub(crate) fn write(&self) -> io::Result<()> {
         let new = self.folder.join("index.new");
         let text = serde_json::to_vec_pretty(self)?;
-        let written = fs::write(&new, text)
+        // What a killed process left, or a link.
+        unless_gone(fs::remove_file(&new))?;
+        let written = fs::File::create_new(&new)
+            .and_then(|mut file| io::Write::write_all(&mut file, &text))
             .and_then(|()| fs::File::open(&new)?.sync_all())
             .and_then(|()| fs::rename(&new, self.folder.join(FILE)));
         if written.is_err() {
@@ -207,17 +213,17 @@ impl Index {
         written
     }
 
-    /// Returns true if a build now would be made of the same.
+    /// Returns true if the packages outside of the repository have not changed.
     pub(crate) fn is_current(&self) -> bool {
         self.elsewhere.iter().all(PathDependency::is_unchanged)
     }
 
-    /// Lets the build be made again.
+    /// Marks the build as unfinished, so that it is made again.
     pub(crate) fn forget(&self) -> io::Result<()> {
         unless_gone(fs::remove_file(self.folder.join(FILE)))
     }
 
-    /// Remembers that the build was used just now.
+    /// Marks the build as used now.
     pub(crate) fn touch(&self) -> io::Result<()> {
         let file = fs::File::options()
             .append(true)
@@ -225,7 +231,7 @@ impl Index {
         file.set_modified(SystemTime::now())
     }
 
-    /// The time when the build in `folder` was used last.
+    /// The time of the last use of the build in `folder`.
     pub(crate) fn used(folder: &Path) -> Option<SystemTime> {
         fs::metadata(folder.join(FILE)).ok()?.modified().ok()
     }
@@ -240,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_a_build_is_alone_and_who_uses_it_is_not() {
+    fn making_a_build_locks_exclusively_and_using_it_shares() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
         let (making, None) = opened(home) else {
@@ -265,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_place_that_is_removed_gets_a_new_one() {
+    fn waiting_for_a_removed_slot_opens_a_new_one() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
         let (old, None) = opened(home) else {
@@ -302,7 +308,7 @@ mod tests {
         assert_eq!(Index::read(folder), None, "the executable is gone");
         fs::write(&path, "").unwrap();
         assert_eq!(Index::read(folder), Some(index.clone()));
-        // A copy of the repository has none of its own.
+        // A copy of the repository does not contain a valid build.
         let copy = tempfile::tempdir().unwrap();
         fs::copy(folder.join(FILE), copy.path().join(FILE)).unwrap();
         assert_eq!(Index::read(copy.path()), None);
@@ -315,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_cannot_be_written_leaves_nothing() {
+    fn a_failed_write_of_an_index_leaves_no_files() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join(FILE)).unwrap();
         fs::write(folder.path().join(FILE).join("x"), "").unwrap();

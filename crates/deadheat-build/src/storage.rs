@@ -1,5 +1,5 @@
-//! What deadheat keeps: the folders of builds, and for how long those stay; and everything below
-//! some folders, with its size, its users, and its removal.
+//! Deadheat's stored files: the folders of builds and how long they are kept; and a list of
+//! everything stored below some folders, with sizes, locks, and removal.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -9,10 +9,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use deadheat_link::{Digest, StoredLinks};
+use deadheat_link::{Digest, StoredLinks, TrackedError, refuse_tracked};
 
-use crate::disk::{Tally, entries, is_folder, remove_all};
-use crate::error::BuildError;
+use crate::disk::{Tally, entries, is_folder, remove_all, top_of};
+use crate::error::{BuildError, Note};
 use crate::recipe::Recipe;
 use crate::repository::{Commit, Repository};
 use crate::slot::{Index, Slot};
@@ -21,35 +21,35 @@ use crate::tree;
 /// The name of deadheat's own folders.
 const OURS: &str = ".deadheat";
 
-/// The kinds of what is kept, by what it takes to have it again.
+/// The kinds of stored files, by how they can be made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Builds of revisions: a race of the same commit makes them again.
+    /// Builds of revisions; the next race of the commit makes them again.
     Builds,
-    /// Neutral links: a race makes them again.
+    /// Neutral links; the next race makes them again.
     NeutralLinks,
-    /// Records of links and the objects in them: the next link of the program makes them again.
+    /// Records of links and their objects; the next link of the program makes them again.
     Records,
-    /// Run files: nobody makes them again.
+    /// Run files, which cannot be made again.
     Runs,
-    /// Records of searches for a commit: nobody makes them again either.
+    /// Records of searches for a commit, which cannot be made again either.
     Searches,
 }
 
-/// One thing that is kept, and goes as a whole.
+/// A stored file or folder that is removed as a whole.
 #[derive(Debug)]
 pub struct Stored {
     /// Its kind.
     pub kind: Kind,
     /// Its folder or file.
     pub path: PathBuf,
-    /// The bytes it takes on the disk. A file of several names counts where it is met first.
+    /// The bytes it takes on disk. A file with several hard links counts where it is found first.
     pub bytes: u64,
     used: SystemTime,
     place: Place,
 }
 
-/// The place of something kept, for whoever removes it.
+/// What a stored item is, for its removal.
 #[derive(Debug)]
 enum Place {
     Build {
@@ -63,24 +63,24 @@ enum Place {
     Run,
 }
 
-/// The reason why something could not be removed.
+/// The reason why a stored item could not be removed.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// A race or a build uses it.
     #[error("{} is in use; nothing was removed", .0.display())]
     InUse(PathBuf),
-    /// The system refuses.
+    /// The operating system reports an error.
     #[error("{}: {problem}", path.display())]
     Refused {
-        /// The folder or file that was to go.
+        /// The folder or file.
         path: PathBuf,
-        /// The reason why it did not.
+        /// The reason.
         problem: io::Error,
     },
 }
 
 impl Stored {
-    /// Returns true when nobody has used it for longer than `age`.
+    /// Returns true if it has not been used for longer than `age`.
     pub fn is_older_than(&self, age: Duration) -> bool {
         let unused = SystemTime::now().duration_since(self.used);
         unused.is_ok_and(|unused| unused > age)
@@ -94,7 +94,7 @@ impl Stored {
         }
     }
 
-    /// The lock that keeps others away until it is dropped; `None` while somebody uses it.
+    /// A lock that prevents its use until it is dropped; `None` if it is in use.
     fn lock(&self) -> io::Result<Option<Box<dyn Any>>> {
         Ok(match &self.place {
             Place::Build { home, key } => Slot::unused(home, key).map(boxed),
@@ -114,7 +114,7 @@ impl Stored {
             remove_all(&part)?;
         }
         if let Place::Links { links, .. } = &self.place {
-            // Those that hold anything else stay.
+            // Folders that are not empty stay.
             for folder in ["inputs", "placements", ""] {
                 let _ = fs::remove_dir(links.home().join(folder));
             }
@@ -127,8 +127,8 @@ fn boxed<T: Any>(lock: T) -> Box<dyn Any> {
     Box::new(lock)
 }
 
-/// Everything that deadheat keeps below these folders, and of the working trees they are in.
-/// Symbolic links are not followed. `is_run` knows the names of run files that nobody chose.
+/// Everything that deadheat stores below these folders, and in the working trees that contain them.
+/// Symbolic links are not followed. `is_run` recognises the default names of run files.
 pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<Stored> {
     let mut builds = BTreeSet::new();
     let mut found = Vec::new();
@@ -156,6 +156,7 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
             }
         }
     }
+    builds.extend(Home::of_libraries().map(|home| home.folder));
     let tops = folders.iter().filter_map(|folder| top_of(folder));
     builds.extend(tops.filter_map(Home::outside).map(|home| home.folder));
     for home in builds {
@@ -181,7 +182,7 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
             stored.bytes += bytes;
             stored.used = stored.used.max(newest);
         }
-        // Sources have the times of their check-out, and tell nothing of races.
+        // Sources have the times of their check-out, which say nothing about use.
         if let Place::Build { .. } = stored.place
             && let Some(used) = Index::used(&stored.path)
         {
@@ -192,21 +193,21 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
     measured.collect()
 }
 
-/// Removes what is named, all or nothing where somebody uses any of it.
+/// Removes these items; if any of them is in use, none.
 ///
 /// # Errors
 ///
-/// [`StorageError`] with the first that is in use, or that cannot be removed.
+/// [`StorageError`] for the first that is in use, or that cannot be removed.
 pub fn remove(all: &[Stored]) -> Result<(), StorageError> {
     let refused = |stored: &Stored| {
         let path = stored.path.clone();
         move |problem| StorageError::Refused { path, problem }
     };
-    // No lock is given back while anything is still to go.
+    // All locks are held until everything is removed.
     let mut locks = Vec::new();
     let mut homes = BTreeSet::new();
     for stored in all {
-        // Neutral links and records of one folder have one lock.
+        // Neutral links and records of one folder share a lock.
         if let Place::Links { links, .. } = &stored.place
             && !homes.insert(links.home())
         {
@@ -221,7 +222,7 @@ pub fn remove(all: &[Stored]) -> Result<(), StorageError> {
         .try_for_each(|stored| stored.remove().map_err(refused(stored)))
 }
 
-/// The bytes that become free when these go: none of files that have names elsewhere.
+/// The bytes that removing these items frees, without files that have other hard links.
 pub fn freed_by(all: &[Stored]) -> u64 {
     let mut tally = Tally::default();
     for part in all.iter().flat_map(Stored::parts) {
@@ -230,7 +231,7 @@ pub fn freed_by(all: &[Stored]) -> u64 {
     tally.free()
 }
 
-/// Folders `.deadheat` below these, and of the working trees they are in.
+/// The folders `.deadheat` below these, and in the working trees that contain them.
 fn our_folders(folders: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let resolved = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
@@ -248,7 +249,7 @@ fn our_folders(folders: &[PathBuf]) -> BTreeSet<PathBuf> {
     found
 }
 
-/// The entries of a folder; none where that is a symbolic link.
+/// The entries of a folder; empty if the folder is a symbolic link.
 fn wanted_entries(
     folder: &Path,
     is_wanted: impl Fn(&fs::Metadata) -> bool,
@@ -262,14 +263,23 @@ fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-/// The top of the working tree of git that a folder is in.
-pub fn top_of(folder: &Path) -> Option<&Path> {
-    folder
-        .ancestors()
-        .find(|folder| folder.join(".git").exists())
+/// The folders, without links, in which deadheat builds commits of the working tree that contains a
+/// folder.
+pub fn homes_of_builds(folder: &Path) -> Vec<PathBuf> {
+    let Some(top) = top_of(folder).and_then(|top| top.canonicalize().ok()) else {
+        return Vec::new();
+    };
+    // A link in the place of the inner one could have come with the repository.
+    let outside = Home::outside(&top).map(Home::resolved);
+    let homes = [Some(Home::inside(&top)), outside];
+    homes
+        .into_iter()
+        .flatten()
+        .map(|home| home.folder)
+        .collect()
 }
 
-/// Returns true for the name of a build: a commit, shortened, and 16 digits.
+/// Returns true for the key of a build: a shortened commit id and 16 digits.
 fn is_key(name: &str) -> bool {
     let is_hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     name.split_once('-').is_some_and(|(commit, digest)| {
@@ -277,7 +287,16 @@ fn is_key(name: &str) -> bool {
     })
 }
 
-/// Builds that are kept, and the bytes they may take.
+/// The user's folder for caches.
+fn cache() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        let folder = PathBuf::from(std::env::var_os(name)?);
+        folder.is_absolute().then_some(folder)
+    };
+    absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))
+}
+
+/// The largest number of builds to keep, and their largest size.
 const MOST_BUILDS: usize = 8;
 const MOST_BYTES: u64 = 2 << 30;
 
@@ -288,48 +307,76 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// The place where a commit is to be built: in `.deadheat/builds` at the top of the working
-    /// tree. Only where cargo, Go or pytest would there take files of the working tree for those of
-    /// the commit, in the user's cache.
+    /// The folder in which a commit is built: `.deadheat/builds` at the top of the working tree. It
+    /// is in the user's cache if cargo, Go or pytest would there read files of the working tree
+    /// instead of the commit's, or if git tracks builds in the working tree.
     pub(crate) fn of(
         repository: &Repository<'_>,
         commit: &Commit,
         recipe: &Recipe,
+        tell: &mut dyn FnMut(Note),
     ) -> Result<Self, BuildError> {
         let top = &repository.top;
-        // pytest looks for its configuration in all folders above.
+        let tracked = Self::inside(top).tracked()?;
+        // pytest looks for its configuration in all parent folders.
         let is_apart = matches!(recipe, Recipe::Pytest(_));
         match Self::outside(top) {
-            Some(outside) if is_apart || sees_the_working_tree(repository, commit)? => {
+            Some(outside)
+                if is_apart || tracked.is_some() || sees_the_working_tree(repository, commit)? =>
+            {
                 outside.create(top)?;
+                if let Some(path) = tracked {
+                    tell(Note::TrackedBuilds { path });
+                }
                 Ok(outside.resolved())
             }
-            _ => Ok(Self::inside(top)),
+            _ => Self::inside(top).untracked(tracked),
         }
     }
 
-    /// The same without symbolic links, once it is there.
+    /// The folder in which the working tree is built by tools without an output folder of their
+    /// own: `.deadheat/builds` at its top, or the user's cache if git tracks builds there.
+    pub(crate) fn of_working_tree(top: &Path) -> Result<Self, BuildError> {
+        let tracked = Self::inside(top).tracked()?;
+        match Self::outside(top) {
+            Some(outside) if tracked.is_some() => Ok(outside),
+            _ => Self::inside(top).untracked(tracked),
+        }
+    }
+
+    /// A file of this home in the working tree that git tracks. A commit, and so a pull request,
+    /// can bring along builds that look like kept ones, or a link to a folder of the user's.
+    fn tracked(&self) -> Result<Option<PathBuf>, BuildError> {
+        match refuse_tracked(&self.folder) {
+            Ok(()) => Ok(None),
+            Err(TrackedError::Tracked(path)) => Ok(Some(path)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn untracked(self, tracked: Option<PathBuf>) -> Result<Self, BuildError> {
+        match tracked {
+            None => Ok(self),
+            Some(path) => Err(TrackedError::Tracked(path).into()),
+        }
+    }
+
+    /// This home with symbolic links resolved, if the folder exists.
     fn resolved(self) -> Self {
         let folder = self.folder.canonicalize();
         folder.map_or(self, |folder| Self { folder })
     }
 
-    /// In the working tree itself.
+    /// The home in the working tree.
     pub(crate) fn inside(top: &Path) -> Self {
         Self {
             folder: top.join(".deadheat").join("builds"),
         }
     }
 
-    /// In the user's cache, if there is one that does not lie in the working tree itself.
+    /// The home in the user's cache, unless the cache is in the working tree itself.
     pub(crate) fn outside(top: &Path) -> Option<Self> {
-        let absolute = |name: &str| {
-            let folder = PathBuf::from(std::env::var_os(name)?);
-            folder.is_absolute().then_some(folder)
-        };
-        let cache = absolute("XDG_CACHE_HOME")
-            .or_else(|| Some(absolute("HOME")?.join(".cache")))
-            .filter(|cache| !cache.starts_with(top))?;
+        let cache = cache().filter(|cache| !cache.starts_with(top))?;
         let Digest(digest) = Digest::of(top.as_os_str().as_bytes());
         let name = top.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("{name}-{}", &digest[..12]);
@@ -338,13 +385,22 @@ impl Home {
         })
     }
 
-    /// All there may be for this working tree.
-    pub(crate) fn all(top: &Path) -> Vec<Self> {
-        let homes = [Some(Self::inside(top)), Self::outside(top)];
-        homes.into_iter().flatten().map(Self::resolved).collect()
+    /// The home of libraries that all repositories share, in the user's cache.
+    pub(crate) fn of_libraries() -> Option<Self> {
+        let folder = cache()?.join("deadheat").join("libraries");
+        Some(Self { folder }.resolved())
     }
 
-    /// Makes the folder; at the top of a working tree, one that git ignores.
+    /// Every possible home for this working tree.
+    pub(crate) fn all(top: &Path) -> Result<Vec<Self>, BuildError> {
+        let inside = Self::inside(top);
+        let inside = inside.tracked()?.is_none().then_some(inside);
+        let homes = [inside, Self::outside(top)];
+        Ok(homes.into_iter().flatten().map(Self::resolved).collect())
+    }
+
+    /// Creates the folder; a new `.deadheat` in a working tree gets a file that makes git ignore
+    /// it.
     pub(crate) fn create(&self, top: &Path) -> Result<(), BuildError> {
         let ours = top.join(".deadheat");
         let is_new = self.folder.starts_with(&ours) && !ours.exists();
@@ -356,14 +412,14 @@ impl Home {
         Ok(())
     }
 
-    /// Clears away what a deadheat left behind that was killed: entries in the list of worktrees,
-    /// and builds that were never finished.
+    /// Removes what a killed process left behind: entries in git's list of worktrees, and
+    /// unfinished builds.
     pub(crate) fn clear_abandoned(&self, repository: &Repository<'_>) -> Result<(), BuildError> {
         for key in self.keys() {
             let is_finished = self.folder.join(&key).join("index.json").exists();
             if !is_finished && let Some(slot) = Slot::unused(&self.folder, &key) {
                 tree::remove_worktree(repository, &slot.folder);
-                // What is in the way now will be next time.
+                // If this fails, the next run tries again.
                 let _ = slot.clear();
             }
         }
@@ -384,7 +440,7 @@ impl Home {
         Ok(())
     }
 
-    /// Removes the builds that were used longest ago, beyond the newest few. Those in use stay.
+    /// Removes the least recently used builds beyond the limits. Builds in use stay.
     pub(crate) fn trim(&self) {
         let mut builds: Vec<_> = self
             .keys()
@@ -392,7 +448,7 @@ impl Home {
             .filter_map(|key| Some((Index::used(&self.folder.join(&key))?, key)))
             .collect();
         builds.sort();
-        // Builds share the dependencies they took over from one another.
+        // Builds share reused dependencies by hard links.
         let mut tally = Tally::default();
         let mut bytes = 0;
         for (count, (_, key)) in builds.iter().rev().enumerate() {
@@ -406,23 +462,23 @@ impl Home {
         }
     }
 
-    /// The keys of all builds, finished or not.
+    /// The keys of all builds, finished or not. Other folders are not deadheat's.
     fn keys(&self) -> Vec<String> {
-        let folders = entries(&self.folder).filter(|path| path.is_dir());
-        let keys = folders.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
-        keys.collect()
+        let folders = entries(&self.folder).filter(|path| is_folder(path));
+        let names = folders.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+        names.filter(|name| is_key(name)).collect()
     }
 }
 
-/// Returns true if cargo or Go, building a commit below the top of the working tree, would read
-/// files that belong to the sources of the working tree.
+/// Returns true if cargo or Go would read files of the working tree when it builds a commit below
+/// its top.
 fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result<bool, BuildError> {
     for file in ["go.mod", "go.work"].map(Path::new) {
         if repository.top.join(file).exists() && repository.file_of(commit, file)?.is_none() {
             return Ok(true);
         }
     }
-    // Files that git does not know are the user's own, and meant for all.
+    // Untracked files are the user's own, and apply to all builds.
     let configuration = [".cargo/config.toml", ".cargo/config"];
     let exists = |file: &&str| repository.top.join(file).exists();
     if configuration.iter().any(exists) && repository.tracks(&configuration)? {
@@ -463,6 +519,10 @@ mod tests {
         }
     }
 
+    fn key(age: u64) -> String {
+        format!("{age:08x}-0123456789abcdef")
+    }
+
     fn build(home: &Home, key: &str, age: u64) {
         let folder = home.folder.join(key);
         fs::create_dir_all(&folder).unwrap();
@@ -475,24 +535,25 @@ mod tests {
     }
 
     #[test]
-    fn the_builds_used_longest_ago_go_unless_somebody_uses_them() {
+    fn trim_removes_the_least_recently_used_builds_not_in_use() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home {
             folder: folder.path().to_owned(),
         };
         for age in 0..12 {
-            build(&home, &format!("k{age:02}"), age * 100);
+            build(&home, &key(age), age * 100);
         }
-        let held = Slot::unused(&home.folder, "k10").unwrap();
+        fs::create_dir(home.folder.join("notes")).unwrap();
+        let held = Slot::unused(&home.folder, &key(10)).unwrap();
         held.share().unwrap();
         home.trim();
         let mut keys = home.keys();
         keys.sort();
-        let newest: Vec<String> = (0..8).map(|age| format!("k{age:02}")).collect();
+        let newest: Vec<String> = (0..8).map(key).collect();
         assert_eq!(keys[..8], newest);
-        assert_eq!(keys[8..], ["k10"]);
+        assert_eq!(keys[8..], [key(10)]);
         drop(held);
-        // A program that another test starts at this moment holds the lock until it is itself.
+        // A program that another test is starting may hold the lock until it calls exec.
         for _ in 0..500 {
             home.trim();
             if home.keys().len() == 8 {
@@ -501,10 +562,11 @@ mod tests {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         assert_eq!(home.keys().len(), 8);
+        assert!(home.folder.join("notes").is_dir());
     }
 
     #[test]
-    fn a_new_folder_of_ours_is_ignored_by_git_and_an_old_one_is_left_as_it_is() {
+    fn a_new_deadheat_folder_is_ignored_by_git_and_an_existing_one_unchanged() {
         let top = tempfile::tempdir().unwrap();
         let home = Home::inside(top.path());
         home.create(top.path()).unwrap();

@@ -1,8 +1,8 @@
-//! Programs that are waited for until they end or the user asks to stop.
+//! Runs programs until they end or the user interrupts.
 //!
-//! The engine supervises the programs it measures otherwise: it marks, collects and kills all that
-//! they start. A build may leave a server of its compiler cache behind, speaks to the terminal by
-//! itself, and gets a moment to end, and a lock to hold, which none of those does.
+//! The engine supervises the programs it measures differently: it marks, collects and kills
+//! everything they start. A build may leave a compiler cache server running, may use the terminal,
+//! gets time to end when interrupted, and inherits a lock.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,21 +18,22 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use crate::error::BuildError;
+use crate::missing_project::MissingProject;
 
-/// The pause between two looks at a child: short at first, as git is quick.
+/// The pause between two checks of a child: short at first, because git is fast.
 const SHORTEST: Duration = Duration::from_micros(500);
 const LONGEST: Duration = Duration::from_millis(10);
 
-/// The time that a child may be stopped.
+/// The longest time that a child may be stopped.
 const LONGEST_STOP: Duration = Duration::from_millis(500);
 
-/// The time that a child may take to end when it was asked to.
+/// The time for a child to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Variables of the environment with their values.
+/// Environment variables with their values.
 pub type Variables = Vec<(String, String)>;
 
-/// A question to the caller: did the user ask to stop?
+/// A function that returns true if the user has asked to stop.
 pub struct Interruption<'a>(pub &'a dyn Fn() -> bool);
 
 impl std::fmt::Debug for Interruption<'_> {
@@ -41,7 +42,7 @@ impl std::fmt::Debug for Interruption<'_> {
     }
 }
 
-/// The output of a child, and its exit status.
+/// The exit status of a child, and its output.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
@@ -50,7 +51,7 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// Its complaints, on one line.
+    /// Its standard error, on one line.
     pub(crate) fn said(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -60,16 +61,22 @@ impl Finished {
         }
     }
 
-    /// The failure of a build of this revision by this command.
-    pub(crate) fn failed(&self, revision: &str, command: &str) -> BuildError {
+    /// The error that this command failed to build this revision, which may lack a project.
+    pub(crate) fn failed(
+        &self,
+        revision: &str,
+        command: &str,
+        missing: Option<MissingProject>,
+    ) -> BuildError {
         BuildError::Failed {
             revision: revision.to_owned(),
             command: format!("`{command}`"),
             end: self.status.to_string(),
+            missing,
         }
     }
 
-    /// The output of a subcommand of git that was run for this revision, or its failure.
+    /// The output of a git subcommand that was run for this revision, or the error if it failed.
     pub(crate) fn output_of_git(
         self,
         revision: &str,
@@ -87,11 +94,11 @@ impl Finished {
 }
 
 impl Interruption<'_> {
-    /// Runs a program to its end and gathers what it prints on standard output, and on standard
-    /// error too where that is piped.
+    /// Runs a program to its end and captures its standard output, and its standard error too if
+    /// that is piped.
     ///
-    /// Its standard input is `lock`, if there is one: so the lock stays held as long as it lives,
-    /// also when deadheat does not live any more.
+    /// Its standard input is `lock`, if given, so that the program keeps the lock even after
+    /// deadheat has ended.
     pub(crate) fn run(
         &self,
         command: &mut Command,
@@ -111,7 +118,7 @@ impl Interruption<'_> {
         if let Some(path) = absolute_search_path(command) {
             command.env("PATH", path);
         }
-        // In a group of its own, so that all it starts can be ended.
+        // In a process group of its own, so that everything it starts can be killed.
         let child = command.stdin(input).process_group(0).spawn();
         let mut child = child.map_err(|problem| not_started(command, problem))?;
         let out = child.stdout.take().map(reading);
@@ -132,15 +139,15 @@ impl Interruption<'_> {
         }
     }
 
-    /// The exit status; `None` when it was ended because somebody asked to stop. An error if it was
-    /// stopped and does not go on.
+    /// Waits for the exit status; `None` if the user interrupted. An error if the child stays
+    /// stopped.
     fn wait(&self, child: &mut Child) -> io::Result<Option<ExitStatus>> {
         let mut pause = SHORTEST;
         let mut stopped_since = None;
         loop {
             if let Some(status) = child.try_wait()? {
-                // A terminal sends Ctrl-C to deadheat alone, but others may have sent theirs to
-                // all.
+                // Ctrl-C in the terminal reaches only deadheat, but another sender may have sent
+                // the signal to the child too.
                 return Ok((status.code().is_some() || !(self.0)()).then_some(status));
             }
             if (self.0)() {
@@ -178,8 +185,8 @@ fn absolute_search_path(command: &Command) -> Option<OsString> {
     std::env::join_paths(std::env::split_paths(&path).map(|folder| here.join(folder))).ok()
 }
 
-/// The signal that stopped a child, as long as it does not go on. The kernel stops a background group
-/// that touches the terminal.
+/// The signal that stopped a child, if it is still stopped. The kernel stops a background process
+/// group that uses the terminal.
 fn stopped_by(child: &Child) -> Option<Signal> {
     let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     match waitid(Id::Pid(Pid::from_raw(child.id().cast_signed())), flags) {
@@ -188,7 +195,7 @@ fn stopped_by(child: &Child) -> Option<Signal> {
     }
 }
 
-/// Ends a child and all of its group.
+/// Ends a child and its whole process group.
 fn end(child: &mut Child) -> io::Result<()> {
     let group = Pid::from_raw(child.id().cast_signed());
     let _ = killpg(group, Signal::SIGTERM);
@@ -198,7 +205,7 @@ fn end(child: &mut Child) -> io::Result<()> {
     while child.try_wait()?.is_none() && begin.elapsed() < PATIENCE {
         thread::sleep(LONGEST);
     }
-    // What the child started may outlive it.
+    // Processes that the child started may outlive it.
     let _ = killpg(group, Signal::SIGKILL);
     child.wait().map(drop)
 }
@@ -206,7 +213,7 @@ fn end(child: &mut Child) -> io::Result<()> {
 fn reading(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut text = Vec::new();
-        // What was read before an error is all there is.
+        // After a read error, the text read so far is returned.
         let _ = pipe.read_to_end(&mut text);
         text
     })
@@ -226,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_says_and_how_it_ends_is_told() {
+    fn returns_the_output_and_exit_status_of_a_program() {
         let never = Interruption(&|| false);
         let done = never.run(&mut shell("echo out; echo a >&2; echo b >&2; exit 3"), None);
         let done = done.unwrap();
@@ -240,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_stopped_and_does_not_go_on_is_ended() {
+    fn a_program_that_stays_stopped_is_killed() {
         let never = Interruption(&|| false);
         let error = never.run(&mut shell("kill -TTIN $$"), None).unwrap_err();
         assert!(
@@ -252,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_program_is_ended_with_all_it_started() {
+    fn an_interrupt_kills_the_whole_process_group() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pids");
         let script = format!(
@@ -271,7 +278,7 @@ mod tests {
                 let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
                 stat.is_ok_and(|stat| !stat.contains(") Z "))
             };
-            // Who is killed dies when the kernel next comes by.
+            // The kernel ends a killed process with some delay.
             let begin = Instant::now();
             while lives() && begin.elapsed() < Duration::from_secs(10) {
                 thread::sleep(LONGEST);
@@ -281,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_stays_held_by_what_was_started_with_it() {
+    fn a_child_keeps_the_lock_it_was_started_with() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let lock = File::create(&path).unwrap();

@@ -1,11 +1,12 @@
-//! The tests that read a file of data of their suite.
+//! Finds the tests that use a data file of their suite.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The tests that a file of data concerns: those whose file names it; or, if a helper may read it or
-/// no file names it, those of its folder and below, or of the nearest folder around it with tests.
-/// What tests import, the worker tells itself.
+/// The indices of the tests that a data file affects: those whose file mentions it. If a helper may
+/// read it or no test mentions it, all tests in its folder and below, or else those of the nearest
+/// parent folder with tests. Empty for Python files, because the worker itself reports the modules
+/// that tests import.
 pub fn concerned_tests(folder: &Path, file: &Path, names: &[String]) -> Vec<usize> {
     if file.extension().is_some_and(|end| end == "py") {
         return Vec::new();
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_concerns_the_tests_that_name_it_or_those_around_it() {
+    fn a_data_file_concerns_tests_that_mention_it_or_are_near_it() {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in [
             ("bench/test_a.py", "open('words.txt')"),

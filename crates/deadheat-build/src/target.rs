@@ -1,6 +1,6 @@
-//! The folder in which cargo builds. Cargo is asked, and what it says is kept beside what it builds
-//! for as long as nothing changes that it depends on: to start `cargo metadata` takes 12 ms of a
-//! race whose programs are built.
+//! The target folder of cargo. Its answer is stored in the target folder until one of its inputs
+//! changes, because starting `cargo metadata` takes 12 ms of a race whose programs are already
+//! built.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -14,12 +14,12 @@ use serde::Deserialize;
 
 use crate::error::CargoError;
 
-/// The folder in which cargo builds what it is asked for in the folder `directory`, absolute.
-/// `named` is `--target-dir`, if that is given, and `metadata` are options that cargo needs to know.
+/// The absolute path of the target folder for builds in the folder `directory`. `named` is the
+/// value of `--target-dir`, if given, and `metadata` are options for `cargo metadata`.
 ///
 /// # Errors
 ///
-/// [`CargoError`] when cargo does not know; it has printed the reason on standard error.
+/// [`CargoError`] if cargo cannot be run or fails.
 pub fn target_dir(
     cargo: &OsStr,
     directory: &Path,
@@ -55,14 +55,18 @@ fn ask(cargo: &OsStr, directory: &Path, metadata: &[OsString]) -> Result<PathBuf
         .args(metadata)
         .current_dir(directory)
         .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
         .output()
         .map_err(|problem| CargoError::NotStarted {
             cargo: cargo.display().to_string(),
             problem,
         })?;
     if !metadata.status.success() {
-        return Err(CargoError::NoPackage);
+        let said = String::from_utf8_lossy(&metadata.stderr);
+        if said.contains("could not find `Cargo.toml`") {
+            return Err(CargoError::NoManifest(directory.to_owned()));
+        }
+        let said = said.trim().trim_start_matches("error: ").to_owned();
+        return Err(CargoError::NoPackage(said));
     }
     #[derive(Deserialize)]
     struct Metadata {
@@ -73,21 +77,21 @@ fn ask(cargo: &OsStr, directory: &Path, metadata: &[OsString]) -> Result<PathBuf
         .map_err(|_| CargoError::NoTargetDirectory)
 }
 
-/// Variables that name a target folder.
+/// Environment variables that set the target folder.
 const TARGET_VARIABLES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"];
 
-/// All that cargo's answer depends on.
+/// All inputs of cargo's answer.
 #[derive(Debug)]
 struct Question {
-    /// Of cargo, the folder and its variables, and what is in manifests and settings there and in
-    /// all folders above, where cargo looks for the root of the workspace.
+    /// The digest of cargo's path, the folder, cargo's environment variables, and the manifests and
+    /// settings there and in all parent folders, where cargo looks for the workspace.
     digest: Digest,
-    /// Folders that may be the answer, most likely first.
+    /// Folders that may be the answer, the most likely first.
     candidates: Vec<PathBuf>,
 }
 
 impl Question {
-    /// `None` where the answer may depend on something else.
+    /// `None` if the answer may have other inputs.
     fn of(
         cargo: &OsStr,
         directory: &Path,
@@ -126,7 +130,7 @@ impl Question {
         }
         for file in settings {
             let text = contents(&file).ok()?;
-            // Another file that has a say.
+            // The settings include another file, which may affect the answer.
             if text.windows(7).any(|word| word == b"include") {
                 return None;
             }
@@ -141,7 +145,7 @@ impl Question {
         })
     }
 
-    /// Cargo's answer, if it was asked the very same before.
+    /// Cargo's answer to the same question before.
     fn known(&self) -> Option<PathBuf> {
         let is_answer = |target: &&PathBuf| {
             fs::read_to_string(note(target)).is_ok_and(|note| note == self.answered(target))
@@ -149,25 +153,26 @@ impl Question {
         self.candidates.iter().find(is_answer).cloned()
     }
 
-    /// Keeps the answer, where deadheat has built before. It is asked again where it cannot be kept.
+    /// Stores the answer, if deadheat has built in that folder before. If it cannot be stored,
+    /// cargo is asked again next time.
     fn keep(&self, target: &Path) {
         if self.candidates.iter().any(|one| one == target) {
             let _ = fs::write(note(target), self.answered(target));
         }
     }
 
-    /// The note that this was the answer.
+    /// The content of the note with this answer.
     fn answered(&self, target: &Path) -> String {
         format!("{}\n{}\n", self.digest.0, target.display())
     }
 }
 
-/// The file in the target folder that says which question it is the answer to.
+/// The file in the target folder that identifies the question it answers.
 fn note(target: &Path) -> PathBuf {
     target.join("deadheat").join("asked")
 }
 
-/// The bytes of a file; none where there is no file.
+/// The content of a file; empty if there is no file.
 fn contents(file: &Path) -> io::Result<Vec<u8>> {
     match fs::read(file) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => Ok(Vec::new()),
@@ -179,7 +184,7 @@ fn contents(file: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// A folder of packages, and cargo's answers there.
+    /// A folder of packages with cargo's answers there.
     struct Packages {
         scratch: tempfile::TempDir,
         variables: BTreeMap<OsString, OsString>,
@@ -217,7 +222,7 @@ mod tests {
             self.question()?.known()
         }
 
-        /// Cargo says `target`, a folder where deadheat has built.
+        /// Stores the answer `target`, a folder where deadheat has built.
         fn answer(&self, target: &str) {
             fs::create_dir_all(self.path(target).join("deadheat")).unwrap();
             self.question().unwrap().keep(&self.path(target));
@@ -225,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_known_until_something_changes_that_it_depends_on() {
+    fn a_stored_answer_is_used_until_an_input_changes() {
         let mut packages = Packages::new();
         assert_eq!(packages.known(), None);
         packages.answer("all/target");
@@ -257,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_a_target_folder_is_no_answer() {
+    fn a_copied_target_folder_does_not_answer() {
         let packages = Packages::new();
         packages.answer("all/target");
         fs::rename(packages.path("all/target"), packages.path("all/one/target")).unwrap();
@@ -265,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn what_may_depend_on_other_files_is_always_asked() {
+    fn cargo_is_asked_if_its_answer_may_depend_on_other_files() {
         let packages = Packages::new();
         packages.write("all/.cargo/config.toml", "include = 'more.toml'");
         assert!(packages.question().is_none());
     }
 
     #[test]
-    fn an_answer_outside_of_all_that_is_looked_at_is_not_kept() {
+    fn an_answer_that_is_not_a_candidate_is_not_stored() {
         let packages = Packages::new();
         packages.answer("far/away");
         assert!(!packages.path("far/away/deadheat/asked").exists());

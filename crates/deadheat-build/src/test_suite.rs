@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// Fixtures and hooks of pytest for the tests in and below the folder of the file.
+/// A file with fixtures and hooks of pytest for the tests in its folder and below.
 const CONFTEST: &str = "conftest.py";
 const CONFIGURATION: [&str; 7] = [
     "pytest.ini",

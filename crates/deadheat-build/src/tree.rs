@@ -1,23 +1,31 @@
-//! The sources of a commit, in a folder of their own; and its submodules, from what the user has of
-//! them: no network is asked, and nothing of the user's is written.
+//! Checks out the sources of a commit into a folder of their own, with submodules from the user's
+//! local copies: this uses no network and writes to none of the user's files.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use deadheat_link::{OutsideError, join_inside};
 
 use crate::disk::remove_folder;
 use crate::error::{BuildError, Note};
-use crate::repository::{Commit, Repository, git_in};
+use crate::git::Git;
+use crate::repository::{Commit, Repository};
 use crate::slot::Slot;
 use crate::subprocess::Interruption;
 
-/// The name of the folder in its slot.
+/// Options of git that leave out the repository's hooks.
+const NO_HOOKS: &[&str] = &["-c", "core.hooksPath=/dev/null"];
+
+/// The keys of a `.gitmodules` that hold the paths of submodules.
+const PATHS: &str = r"^submodule\..*\.path$";
+
+/// The name of the source folder in its slot.
 pub(crate) const NAME: &str = "tree";
 
-/// A worktree of git's while a commit is built. Unless it is kept, nothing remains of it, neither
-/// here nor in git's list.
+/// A git worktree while a commit is built. Unless it is kept, it is removed when dropped, from disk
+/// and from git's list.
 #[derive(Debug)]
 pub(crate) struct Tree<'a> {
     repository: &'a Repository<'a>,
@@ -42,23 +50,22 @@ impl<'a> Tree<'a> {
         };
         remove_folder(&folder).map_err(BuildError::at(&folder))?;
         fs::create_dir(&folder).map_err(BuildError::at(&folder))?;
-        let mut command = repository.git();
-        // Hooks are for the trees that people work in.
-        command.args(["-c", "core.hooksPath=/dev/null", "worktree", "add"]);
-        command.args(["--quiet", "--detach"]);
-        command.arg(&tree.path).arg(&commit.id);
-        let done = repository.interruption.run(&mut command, tree.lock())?;
+        // Hooks are for the user's own worktrees.
+        let done = Git::new(&repository.top, NO_HOOKS, &["worktree", "add"])
+            .options(&["--quiet", "--detach"])
+            .words([tree.path.as_os_str(), commit.id.as_ref()])
+            .run(&repository.interruption, tree.lock())?;
         done.output_of_git(&commit.name, "worktree add")?;
         Ok(tree)
     }
 
-    /// The lock that is held while the tree is there.
+    /// The lock that is held while the tree exists.
     pub(crate) fn lock(&self) -> Option<&fs::File> {
         self.slot.as_ref().map(|slot| &slot.lock)
     }
 
-    /// Takes the tree from git's list and leaves the files where they are: what was built may read
-    /// them, and is linked anew in their folders.
+    /// Removes the tree from git's list but keeps the files, because executables may read them and
+    /// are linked again in their folders.
     pub(crate) fn detach(&self) -> Result<(), BuildError> {
         let aside = self.path.with_file_name("aside");
         fs::rename(&self.path, &aside).map_err(BuildError::at(&self.path))?;
@@ -70,7 +77,7 @@ impl<'a> Tree<'a> {
         fs::rename(&aside, &self.path).map_err(BuildError::at(&self.path))
     }
 
-    /// Gives the slot back with all that is in it.
+    /// Keeps the tree, and returns its slot.
     pub(crate) fn keep(mut self) -> Slot {
         let slot = self.slot.take();
         slot.expect("a tree has its slot until it is kept")
@@ -86,37 +93,35 @@ impl Drop for Tree<'_> {
     }
 }
 
-/// Takes the tree of a slot out of git's list, if it is there, with its files. Other worktrees of
-/// the user's are not touched, not even broken ones.
+/// Removes the worktree of a slot, with its files and from git's list, if it is there. The user's
+/// other worktrees are not touched, not even broken ones.
 pub(crate) fn remove_worktree(repository: &Repository<'_>, slot: &Path) {
     let path = slot.join(NAME);
-    // Not to be interrupted: it is what an interruption asks for.
+    // Ignores interruptions, because it runs after one.
     let never = Interruption(&|| false);
     if !worktrees(repository, &never).is_ok_and(|paths| paths.contains(&path)) {
         return;
     }
     let remove = || {
-        let mut command = repository.git();
-        // Twice: also one that was being made when git was killed.
-        command.args(["worktree", "remove", "--force", "--force"]);
-        let done = never.run(command.arg(&path), None);
+        // `--force` twice also removes a worktree whose creation was killed.
+        let git = repository.git(&["worktree", "remove", "--force", "--force"]);
+        let done = git.words([&path]).run(&never, None);
         done.is_ok_and(|done| done.status.success())
     };
-    // Git refuses where the files are gone and the folder is not.
+    // Git refuses if the files are gone but the folder exists.
     if !remove() {
         let _ = remove_folder(&path);
         remove();
     }
 }
 
-/// The worktrees in git's list.
+/// The paths in git's list of worktrees.
 pub(crate) fn worktrees(
     repository: &Repository<'_>,
     interruption: &Interruption<'_>,
 ) -> Result<Vec<PathBuf>, BuildError> {
-    let mut command = repository.git();
-    command.args(["worktree", "list", "--porcelain"]);
-    let done = interruption.run(&mut command, None)?;
+    let git = repository.git(&["worktree", "list", "--porcelain"]);
+    let done = git.run(interruption, None)?;
     let lines = done.stdout.split(|byte| *byte == b'\n');
     let paths = lines.filter_map(|line| line.strip_prefix(b"worktree "));
     Ok(paths
@@ -128,24 +133,24 @@ pub(crate) fn worktrees(
 pub(crate) struct Submodules<'a> {
     pub(crate) repository: &'a Repository<'a>,
     pub(crate) commit: &'a Commit,
-    /// A file name for what git notes down on the way.
+    /// The prefix of temporary files for git.
     pub(crate) scratch: &'a Path,
     pub(crate) notes: Vec<Note>,
 }
 
-/// One level: a repository with submodules in it.
+/// A repository with submodules, at one level of nesting.
 struct Level {
     git_dir: PathBuf,
     commit: String,
-    /// The folder in which the user has it checked out, and the one in which it is to be.
+    /// The folder in which the user has checked it out, and the folder to fill.
     theirs: PathBuf,
     ours: PathBuf,
-    /// Below the top of all.
+    /// Relative to the top of the outermost repository.
     inside: PathBuf,
 }
 
 impl Submodules<'_> {
-    /// Fills those below `tree`, in which the commit is checked out.
+    /// Fills the submodules below `tree`, in which the commit is checked out.
     pub(crate) fn fill(&mut self, tree: &Path) -> Result<(), BuildError> {
         let filled = self.level(&Level {
             git_dir: self.repository.common.clone(),
@@ -162,7 +167,7 @@ impl Submodules<'_> {
         if !level.ours.join(".gitmodules").exists() {
             return Ok(());
         }
-        let listing = self.git(level, &["ls-tree", "-r", "-z", &level.commit])?;
+        let listing = self.output(level, &["ls-tree", "-r", "-z"], &[&level.commit])?;
         for entry in listing.split(|byte| *byte == 0) {
             // `160000 commit ID\tPATH`
             let Some(entry) = entry.strip_prefix(b"160000 commit ") else {
@@ -179,6 +184,11 @@ impl Submodules<'_> {
 
     fn submodule(&mut self, level: &Level, id: &str, path: &Path) -> Result<(), BuildError> {
         let inside = level.inside.join(path);
+        let outside = |error: OutsideError| BuildError::SubmoduleOutside {
+            revision: self.commit.name.clone(),
+            error,
+        };
+        let ours = join_inside(&level.ours, path).map_err(outside)?;
         let known = self.git_dirs(level, path)?;
         if known.is_empty() {
             self.notes.push(Note::SubmoduleLeftOut {
@@ -191,15 +201,15 @@ impl Submodules<'_> {
             git_dir: PathBuf::new(),
             commit: id.to_owned(),
             theirs: level.theirs.join(path),
-            ours: level.ours.join(path),
+            ours,
             inside,
         };
         for git_dir in known {
             next.git_dir = git_dir;
             if self.has_commit(&next)? {
                 fs::create_dir_all(&next.ours).map_err(BuildError::at(&next.ours))?;
-                self.git(&next, &["read-tree", id])?;
-                self.git(&next, &["checkout-index", "--all", "--force"])?;
+                self.output(&next, &["read-tree"], &[id])?;
+                self.output(&next, &["checkout-index", "--all", "--force"], &[])?;
                 return self.level(&next);
             }
         }
@@ -210,25 +220,23 @@ impl Submodules<'_> {
         })
     }
 
-    /// The repositories that the user has of a submodule: of the one checked out at this path, and
-    /// of the one the commit calls by this name.
+    /// The user's repositories of a submodule: the one checked out at this path, and the one with
+    /// the commit's name for it.
     fn git_dirs(&self, level: &Level, path: &Path) -> Result<Vec<PathBuf>, BuildError> {
         let mut known = Vec::new();
-        let theirs = level.theirs.join(path);
-        if theirs.join(".git").exists() {
-            let mut command = git_in(&theirs);
-            command.args(["rev-parse", "--absolute-git-dir"]);
-            let done = self.repository.interruption.run(&mut command, None)?;
+        // The user's working tree may have a link of another commit there.
+        if let Ok(theirs) = join_inside(&level.theirs, path)
+            && theirs.join(".git").exists()
+        {
+            let git = Git::new(&theirs, &[], &["rev-parse", "--absolute-git-dir"]);
+            let done = self.repository.run(git)?;
             if done.status.success() {
                 let text = done.stdout.strip_suffix(b"\n").unwrap_or(&done.stdout);
                 known.push(PathBuf::from(OsStr::from_bytes(text)));
             }
         }
-        let paths = ["-z", "--get-regexp", r"^submodule\..*\.path$"];
-        let names = self.git(
-            level,
-            &[&["config", "--file", ".gitmodules"], &paths[..]].concat(),
-        )?;
+        let question = ["config", "--file", ".gitmodules", "-z", "--get-regexp"];
+        let names = self.output(level, &[&question[..], &[PATHS]].concat(), &[])?;
         for entry in names.split(|byte| *byte == 0) {
             // `submodule.NAME.path\nPATH`
             let mut parts = entry.splitn(2, |byte| *byte == b'\n');
@@ -238,8 +246,10 @@ impl Submodules<'_> {
             if let (Some(name), Some(value)) = (name, parts.next())
                 && value == path.as_os_str().as_bytes()
             {
-                let folder = level.git_dir.join("modules").join(OsStr::from_bytes(name));
-                if folder.join("HEAD").exists() && !known.contains(&folder) {
+                let modules = level.git_dir.join("modules");
+                if let Some(folder) = module_of(&modules, Path::new(OsStr::from_bytes(name)))
+                    && !known.contains(&folder)
+                {
                     known.push(folder);
                 }
             }
@@ -249,31 +259,91 @@ impl Submodules<'_> {
 
     fn has_commit(&self, level: &Level) -> Result<bool, BuildError> {
         let object = format!("{}^{{commit}}", level.commit);
-        let mut command = self.command(level);
-        command.args(["cat-file", "-e", &object]);
-        let done = self.repository.interruption.run(&mut command, None)?;
+        let git = self.git(level, &["cat-file", "-e"]).words([&object]);
+        let done = self.repository.run(git)?;
         Ok(done.status.success())
     }
 
-    /// Git on the repository of a level, with our folder for its files.
-    fn command(&self, level: &Level) -> Command {
+    /// A git command for the repository of a level, with the folder to fill as its working tree.
+    fn git(&self, level: &Level, words: &[&'static str]) -> Git {
         let is_there = level.ours.is_dir();
-        let mut command = git_in(if is_there {
+        let folder = if is_there {
             &level.ours
         } else {
             &self.repository.top
-        });
-        command
-            .env("GIT_INDEX_FILE", self.scratch)
-            .env("GIT_DIR", &level.git_dir)
-            .env("GIT_WORK_TREE", &level.ours);
-        command
+        };
+        Git::new(folder, NO_HOOKS, words)
+            .variable("GIT_INDEX_FILE", self.scratch)
+            .variable("GIT_DIR", &level.git_dir)
+            .variable("GIT_WORK_TREE", &level.ours)
     }
 
-    fn git(&self, level: &Level, args: &[&str]) -> Result<Vec<u8>, BuildError> {
-        let mut command = self.command(level);
-        let done = self.repository.interruption.run(command.args(args), None)?;
+    fn output(
+        &self,
+        level: &Level,
+        words: &[&'static str],
+        revisions: &[&str],
+    ) -> Result<Vec<u8>, BuildError> {
+        let mut git = self.git(level, words);
+        if !revisions.is_empty() {
+            git = git.words(revisions);
+        }
         let revision = format!("{}, {}", self.commit.name, level.ours.display());
-        done.output_of_git(&revision, args[0])
+        self.repository.output(git, &revision)
+    }
+}
+
+/// The repository of a submodule of this name, if it is there. As for git, a name with `..` has
+/// none, because it would name a folder of the tree, which the commit fills. Neither has a name that
+/// leads into the repository of another submodule, whose files come from elsewhere.
+fn module_of(modules: &Path, name: &Path) -> Option<PathBuf> {
+    let folder = join_inside(modules, name).ok()?;
+    let mut above = folder.ancestors().skip(1);
+    let is_within = above
+        .by_ref()
+        .take_while(|folder| *folder != modules)
+        .any(|folder| folder.join("HEAD").exists());
+    (!is_within && folder.join("HEAD").exists()).then_some(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_submodule_has_a_repository_only_below_modules() {
+        let folder = tempfile::tempdir().unwrap();
+        let modules = folder.path().join("modules");
+        for repository in [
+            "modules/lib",
+            "modules/third/party",
+            "evil",
+            "modules/lib/evil",
+        ] {
+            let repository = folder.path().join(repository);
+            fs::create_dir_all(&repository).unwrap();
+            fs::write(repository.join("HEAD"), "").unwrap();
+        }
+        symlink("../evil", modules.join("link")).unwrap();
+        for name in ["lib", "third/party"] {
+            let found = module_of(&modules, Path::new(name));
+            assert_eq!(found, Some(modules.join(name)));
+        }
+        let absolute = folder.path().join("evil").display().to_string();
+        for name in [
+            "../evil",
+            "lib/../../evil",
+            &absolute,
+            "link",
+            "lib/evil",
+            "third",
+            "",
+            "lib/..",
+            "./lib",
+        ] {
+            assert_eq!(module_of(&modules, Path::new(name)), None, "{name}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use deadheat_build::{BuildError, Fault, Note};
 use deadheat_testing::needs;
 
 #[test]
-fn a_commit_is_built_apart_and_the_working_tree_as_it_is() {
+fn builds_a_commit_in_its_own_folder_and_the_working_tree_in_place() {
     needs!("git");
     let repo = Repo::new();
     repo.write("value", "three\n");
@@ -38,7 +38,7 @@ fn a_commit_is_built_apart_and_the_working_tree_as_it_is() {
 }
 
 #[test]
-fn what_was_built_once_is_found_again_whatever_it_is_called() {
+fn finds_a_build_again_under_any_name_of_its_commit() {
     needs!("git");
     let repo = Repo::new();
     let (first, _) = repo.build("first..main");
@@ -58,7 +58,7 @@ fn what_was_built_once_is_found_again_whatever_it_is_called() {
     );
     assert_eq!(repo.count(), 2, "nothing was built");
     assert!(notes.is_empty(), "{notes:?}");
-    // The same on both sides.
+    // The same commit on both sides.
     let (twins, _) = repo.build("first..first");
     assert_eq!(says(&twins.unwrap().candidate), "one");
     // Another command is another build.
@@ -102,7 +102,7 @@ fn a_build_that_fails_names_its_side_and_leaves_nothing() {
 }
 
 #[test]
-fn a_build_without_its_executable_is_none() {
+fn rejects_a_build_without_its_executable() {
     needs!("git");
     let repo = Repo::new();
     for (command, exe, words) in [
@@ -123,7 +123,7 @@ fn a_build_without_its_executable_is_none() {
 }
 
 #[test]
-fn what_makes_no_sense_is_said_before_anything_is_built() {
+fn rejects_senseless_requests_before_building() {
     needs!("git");
     let repo = Repo::new();
     let fault = |revisions: &str, exe: &[&str], words: &[&str]| {
@@ -135,7 +135,7 @@ fn what_makes_no_sense_is_said_before_anything_is_built() {
         }
     };
     let exe = &["out/program"][..];
-    fault("nowhere", exe, &["'nowhere'", "git says"]);
+    fault("nowhere", exe, &["'nowhere'", "git log"]);
     fault("first..nowhere", exe, &["'nowhere'"]);
     fault("first:value", exe, &["'first:value'"]);
     fault("first", &["../program"], &["--exe ../program"]);
@@ -146,7 +146,7 @@ fn what_makes_no_sense_is_said_before_anything_is_built() {
 }
 
 #[test]
-fn outside_of_a_repository_there_are_no_revisions() {
+fn rejects_revisions_outside_of_a_repository() {
     needs!("git");
     let folder = tempfile::tempdir().unwrap();
     let repo = Repo { folder };
@@ -157,7 +157,7 @@ fn outside_of_a_repository_there_are_no_revisions() {
 }
 
 #[test]
-fn a_folder_of_the_repository_is_a_place_to_build_in() {
+fn builds_in_a_subfolder_of_the_repository() {
     needs!("git");
     let repo = Repo::new();
     repo.write("deep/er/value", "deep\n");
@@ -181,7 +181,7 @@ fn a_folder_of_the_repository_is_a_place_to_build_in() {
 }
 
 #[test]
-fn two_at_a_time_build_the_same_commit_once() {
+fn parallel_requests_build_the_same_commit_once() {
     needs!("git");
     let repo = Repo::new();
     let slow = format!("sleep 0.3\n{SCRIPT}");
@@ -204,7 +204,7 @@ fn two_at_a_time_build_the_same_commit_once() {
 }
 
 #[test]
-fn two_at_a_time_do_not_disturb_each_other_over_different_commits() {
+fn parallel_builds_of_different_commits_do_not_interfere() {
     needs!("git");
     let repo = Repo::new();
     let slow = format!("sleep 0.2\n{SCRIPT}");
@@ -237,13 +237,13 @@ fn an_interrupted_build_leaves_nothing() {
 }
 
 #[test]
-fn what_a_killed_deadheat_left_behind_is_cleared_away_by_the_next() {
+fn the_next_run_removes_leftovers_of_a_killed_one() {
     needs!("git");
     let repo = Repo::new();
     repo.build("main..main").0.unwrap();
     let home = repo.path(".deadheat/builds");
     let left = |key: &str| home.join(key).join("tree");
-    // One that was building, one that git was just making, one without files.
+    // An unfinished build, a worktree whose creation was interrupted, and one without files.
     for key in ["a-building", "b-initializing", "c-vanished"] {
         fs::create_dir(home.join(key)).unwrap();
         let path = left(key).display().to_string();
@@ -261,7 +261,7 @@ fn what_a_killed_deadheat_left_behind_is_cleared_away_by_the_next() {
 }
 
 #[test]
-fn worktrees_of_the_user_s_stay_even_where_their_folders_are_away() {
+fn keeps_worktrees_of_the_user_even_if_their_folders_are_missing() {
     needs!("git");
     let repo = Repo::new();
     let away = tempfile::tempdir().unwrap();
@@ -295,7 +295,7 @@ fn a_linked_worktree_is_a_working_tree_like_any_other() {
 }
 
 #[test]
-fn hooks_are_not_run_for_a_tree_nobody_works_in() {
+fn runs_no_hooks_in_the_tree_of_a_build() {
     needs!("git");
     let repo = Repo::new();
     repo.write(
@@ -309,10 +309,10 @@ fn hooks_are_not_run_for_a_tree_nobody_works_in() {
 }
 
 #[test]
-fn a_build_that_cannot_be_noted_down_is_not_taken_for_finished() {
+fn a_build_without_a_written_index_is_unfinished() {
     needs!("git");
     let repo = Repo::new();
-    // Something is in the way of the index.
+    // A folder at the path of the index prevents writing it.
     let blocks = format!("{SCRIPT}\nmkdir -p ../index.json/x");
     let (sides, _) = repo.build_by("first..main", &blocks, &["out/program"]);
     let error = sides.unwrap_err();
@@ -322,7 +322,7 @@ fn a_build_that_cannot_be_noted_down_is_not_taken_for_finished() {
 }
 
 #[test]
-fn the_sources_of_a_build_stay_beside_it_without_git() {
+fn keeps_the_sources_of_a_build_without_git() {
     needs!("git");
     let repo = Repo::new();
     let (sides, _) = repo.build("first..main");

@@ -87,7 +87,7 @@ fn each_commit_of_a_range_is_built_once_and_found_again() {
 }
 
 #[test]
-fn all_parents_bring_the_commits_of_a_merged_branch_before_the_merge() {
+fn with_all_parents_a_range_lists_merged_commits_before_the_merge() {
     needs!("git");
     let repo = merged();
     let all = range(&repo, ("first", "main"), Parents::All).unwrap();
@@ -102,7 +102,7 @@ fn all_parents_bring_the_commits_of_a_merged_branch_before_the_merge() {
 }
 
 #[test]
-fn a_commit_that_does_not_build_spoils_no_other() {
+fn a_commit_that_does_not_build_does_not_affect_others() {
     needs!("git");
     let repo = Repo::new();
     repo.write("broken", "");
@@ -123,7 +123,7 @@ fn a_commit_that_does_not_build_spoils_no_other() {
 }
 
 #[test]
-fn a_range_that_starts_elsewhere_or_in_a_shallow_clone_is_refused_with_the_way_out() {
+fn rejects_ranges_without_an_ancestor_or_in_a_shallow_clone_with_advice() {
     needs!("git");
     let repo = merged();
     let message = |repo: &Repo, good: &str, bad: &str| {
@@ -131,7 +131,7 @@ fn a_range_that_starts_elsewhere_or_in_a_shallow_clone_is_refused_with_the_way_o
         assert_eq!(refused.fault(), Fault::Request);
         refused.to_string()
     };
-    assert!(message(&repo, "main", "first").contains("git merge-base main first"));
+    assert!(message(&repo, "main", "first").contains("write 'first..main'"));
     let clone = Repo::empty();
     let from = format!("file://{}", repo.path("").display());
     clone.git(&["fetch", "--quiet", "--depth", "2", &from, "main:there"]);
@@ -141,7 +141,7 @@ fn a_range_that_starts_elsewhere_or_in_a_shallow_clone_is_refused_with_the_way_o
 }
 
 #[test]
-fn a_working_tree_is_a_commit_as_long_as_nothing_in_it_differs() {
+fn clean_head_requires_a_working_tree_without_changes() {
     needs!("git");
     let repo = Repo::new();
     let (sides, _) = repo.build("first");

@@ -1,4 +1,4 @@
-//! Submodules of commits, from what the user has of them.
+//! Submodules of commits, from the user's local copies.
 
 mod common;
 
@@ -14,8 +14,8 @@ const SCRIPT: &str = "mkdir -p out
 printf '#!/bin/sh\\necho %s\\n' \"$(cat */value | tr '\\n' ' ')$(cat */inner/value 2>&1 | tail -1)\" > out/program
 chmod +x out/program";
 
-/// A library inside a library inside a repository. The commit `first` has the
-/// library as it was at first, and at another path.
+/// A library inside a library inside a repository. In the commit `first`, the library is in its
+/// first state and at another path.
 struct Nested {
     repo: Repo,
     _others: [Repo; 2],
@@ -57,11 +57,11 @@ fn nested() -> Nested {
 }
 
 #[test]
-fn submodules_are_those_of_the_commit_and_need_no_network() {
+fn fills_submodules_of_the_commit_without_network() {
     needs!("git");
     let nested = nested();
     let repo = nested.repo;
-    // Where they came from is gone.
+    // Removes the repositories that the submodules were cloned from.
     drop(nested._others);
     let config = fs::read_to_string(repo.path(".git/config")).unwrap();
     let (sides, notes) = repo.build_by("first", SCRIPT, &["out/program"]);
@@ -82,7 +82,7 @@ fn submodules_are_those_of_the_commit_and_need_no_network() {
 }
 
 #[test]
-fn changes_inside_a_submodule_are_of_the_working_tree_and_it_is_said() {
+fn notes_uncommitted_changes_inside_a_submodule() {
     needs!("git");
     let Nested { repo, _others } = nested();
     repo.write("after/value", "dirty\n");
@@ -102,7 +102,7 @@ fn changes_inside_a_submodule_are_of_the_working_tree_and_it_is_said() {
 }
 
 #[test]
-fn a_submodule_that_is_not_initialised_is_left_out_and_it_is_said_every_time() {
+fn leaves_out_uninitialised_submodules_with_a_note_every_time() {
     needs!("git");
     let Nested { repo, _others } = nested();
     let clone = Repo {
@@ -124,7 +124,7 @@ fn a_submodule_that_is_not_initialised_is_left_out_and_it_is_said_every_time() {
 }
 
 #[test]
-fn a_commit_of_a_submodule_that_is_not_here_is_named_with_the_way_to_get_it() {
+fn names_a_missing_submodule_commit_with_advice() {
     needs!("git");
     let Nested { repo, _others } = nested();
     let [_, library] = &_others;
@@ -139,7 +139,7 @@ fn a_commit_of_a_submodule_that_is_not_here_is_named_with_the_way_to_get_it() {
     assert_eq!(error.fault(), Fault::Request);
     let said = error.to_string();
     assert!(said.contains(newer.trim()), "{said}");
-    assert!(said.contains("git -C after fetch"), "{said}");
+    assert!(said.contains("run `git fetch` in that folder"), "{said}");
     repo.is_clean_of_builds();
 }
 

@@ -5,15 +5,29 @@ use std::path::Path;
 
 use clap::Command;
 use deadheat::parts::engine::find_executable;
+use deadheat::parts::format::{Found, found_at};
+
+use crate::synonyms;
 
 /// Puts `run` before words that name no command of `program` and look like commands to race: options
-/// first, words with spaces, or a program that exists. Anything else may be a command of deadheat
-/// that is misspelled.
+/// first, words with spaces, a path, or the name of a program with more words after it. Anything else
+/// may be a command of deadheat that is misspelled.
 pub fn with_run(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
     if races(&words, program) {
         words.insert(1, "run".into());
     }
     words
+}
+
+/// Returns the command of a race if the user typed one bare word without `run`, such as `init` or
+/// `reboot`. The user more likely meant a subcommand of deadheat than a program to start.
+pub fn bare_word<'a>(typed: &[OsString], commands: &'a [String]) -> Option<&'a str> {
+    let [only] = commands else {
+        return None;
+    };
+    let is_marked = typed.iter().any(|word| word == "--");
+    let is_bare = !only.contains(|c: char| c.is_whitespace() || c == '/');
+    (is_bare && !is_marked).then_some(only)
 }
 
 fn races(words: &[OsString], program: &Command) -> bool {
@@ -29,8 +43,23 @@ fn races(words: &[OsString], program: &Command) -> bool {
             words.len() > 2 && !ours.into_iter().any(is_command)
         }
         _ if is_command(&words[1]) => false,
-        _ => first.contains(char::is_whitespace) || exists(first),
+        // `diff` is a program, too, but racing it against a file is not meant.
+        _ if synonyms::command("deadheat", first).is_some() && words[2..].iter().any(is_data) => {
+            false
+        }
+        _ if first.contains(char::is_whitespace) => true,
+        _ if first.contains('/') => exists(first),
+        _ => words.len() > 2 && !words[2..].iter().any(asks_for_help) && exists(first),
     }
+}
+
+fn asks_for_help(word: &OsString) -> bool {
+    word == "-h" || word == "--help"
+}
+
+/// Returns true if a word names a file or folder that is not a program.
+fn is_data(word: &OsString) -> bool {
+    matches!(found_at(word), Ok(Found::Data | Found::Folder))
 }
 
 /// Returns true if a word leads to a program: through `PATH`, or as a path.
@@ -43,11 +72,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_bare_word_alone_is_a_command_only_with_run_or_dashes() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for (typed, commands, expected) in [
+            ("deadheat -r 3 true", &["true"][..], Some("true")),
+            ("deadheat true -r 3", &["true"], Some("true")),
+            ("deadheat -r 3 -- true", &["true"], None),
+            ("deadheat -r 3 ./true", &["./true"], None),
+            ("deadheat true false", &["true", "false"], None),
+            ("deadheat --resume a.jsonl", &[], None),
+        ] {
+            let commands: Vec<String> = commands.iter().map(ToString::to_string).collect();
+            assert_eq!(bare_word(&words(typed), &commands), expected, "{typed}");
+        }
+    }
+
+    #[test]
     fn commands_to_race_are_told_from_commands_of_deadheat() {
         let program = Command::new("deadheat").subcommands(["run", "analyze"].map(Command::new));
         for (line, expected) in [
             (&["sleep 1", "sleep 2"][..], true),
             (&["true", "false"], true),
+            (&["true"], false),
+            (&["true", "--help"], false),
+            (&["/bin/true"], true),
+            (&["sleep 1"], true),
             (&["./no such", "x"], true),
             (&["--", "a", "b"], true),
             (&["-r", "3", "a b", "c"], true),

@@ -1,9 +1,6 @@
 //! `deadheat bench`: race two builds. Here is its command line: which words are programs.
 
-mod options;
-mod pyperf;
 mod python;
-mod race;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,13 +11,12 @@ use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::Program;
 use deadheat::parts::pairing::{Target, side_names};
 use deadheat::parts::settings::{is_program, program};
+use deadheat_options::bench_options::BenchOptions;
+use deadheat_options::build_race::{BuildPrograms, race, race_alone};
+use deadheat_options::races::tell_of_one;
 
-use crate::environments::compare_environments;
-use crate::races::tell_of_one;
-
-pub use self::options::BenchOptions;
 use self::python::{is_of_python, of_python, refuse_pythons};
-pub use self::race::{BuildPrograms, race, race_alone, race_families, race_silently};
+use crate::environments::compare_environments;
 
 /// Shown at the end of `deadheat bench --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -39,30 +35,24 @@ pub struct BenchArgs {
     /// The baseline: a program with benchmarks, or one and its arguments, quoted
     #[arg(value_name = "OLD", required_unless_present = "resume")]
     old: Option<String>,
-    /// The candidate, when it names a program; and parts of names of benchmarks
+    /// The candidate program, and filters: parts of the names of benchmarks
     #[arg(value_name = "NEW or FILTER")]
     words: Vec<String>,
     /// Arguments of both programs
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
-    /// The Python that starts a file ending in .py; twice: the old and the new environment of one file
+    /// The Python that starts a .py file; given twice, the baseline's and the candidate's
     #[arg(long, value_name = "PYTHON")]
     python: Vec<String>,
     /// Name of a side (once per program)
     #[arg(short = 'n', long = "name", value_name = "NAME")]
     names: Vec<String>,
-    /// Go on with a recorded race of programs, by the rule that holds at any time
-    #[arg(
-        long,
-        value_name = "FILE",
-        help_heading = "Files",
-        conflicts_with_all = [
-            "old", "words", "arguments", "python", "names", "harness", "exact", "skip", "ignored", "include_ignored",
-            "list", "margin", "alpha", "blocks", "control", "confirm", "sample-time", "metric", "pin", "seed",
-            "save",
-        ]
-    )]
+    /// Continue a recorded race; its intervals are then the wider ones that hold at any time
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
     resume: Option<PathBuf>,
+    /// Start the programs of a file of --resume that another user or machine wrote
+    #[arg(long, requires = "resume", help_heading = "Files")]
+    trust: bool,
     /// The options of the race and of the answer.
     #[command(flatten)]
     pub options: BenchOptions,
@@ -83,7 +73,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         options.exports.check(Some(&path))?;
         // A run may be one of some benchmarks only.
         options.answer.gate.whole = false;
-        let outcome = options.resume(&path)?;
+        let outcome = options.resume(&path, args.trust)?;
         return tell_of_one(outcome, &options.answer, &options.exports);
     }
     let old_text = args.old.unwrap_or_default();
@@ -109,7 +99,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
                 "--name {name}: one program races its own contenders, which have their names"
             )));
         }
-        return race_alone(old, &options);
+        return race_alone(old, &options).map(|done| done.status);
     };
     let names = match &args.names[..] {
         [] => side_names(environments.unwrap_or([&old_text, &new_text])),
@@ -121,8 +111,11 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         }
         names => {
             return Err(Failure::Usage(format!(
-                "--name was given {} times for 2 programs\nhelp: give it twice",
-                names.len()
+                "--name was given {} for 2 programs\nhelp: give it twice",
+                match names.len() {
+                    1 => "once".to_owned(),
+                    count => format!("{count} times"),
+                }
             )));
         }
     };
@@ -136,7 +129,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         targets: vec![target],
         names,
     };
-    race(&entrants, &options)
+    race(&entrants, &options).map(|done| done.status)
 }
 
 /// Lets options of Google Benchmark stand among those of `deadheat bench`:

@@ -2,95 +2,20 @@
 //! which ways where these are two.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser};
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::Harness;
-use deadheat_build::{
-    BenchesFrom, BuildError, CargoBuild, CommandBuild, GoBuild, PytestBuild, PythonPackage, Recipe,
-    Revisions, Side, Variables,
-};
+use deadheat_build::{BenchesFrom, CargoBuild, CriterionChoice, Revisions, Variables};
+use deadheat_options::cargo_arguments::{Arguments, Bench};
+use deadheat_options::criterion_option::CriterionArgs;
 
-use crate::bench::BenchOptions;
-use crate::cargo_arguments::{Arguments, Bench};
 use crate::usage_error;
-
-/// What is built of a commit: by a command, by Go or by pip; by cargo where none of them is asked
-/// for.
-#[derive(Debug, Args)]
-pub struct RecipeOptions {
-    /// Build by this command, run by 'sh -c' in this folder of each commit [default: cargo bench
-    /// --no-run]
-    #[arg(
-        long,
-        value_name = "CMD",
-        help_heading = "Build",
-        conflicts_with = "cargo"
-    )]
-    pub build: Option<String>,
-    /// An executable with benchmarks that --build makes (may be repeated)
-    #[arg(long, value_name = "PATH", help_heading = "Build", requires = "build")]
-    pub exe: Vec<PathBuf>,
-    /// Build the test executable of this package of Go, and race its benchmarks (may be repeated)
-    #[arg(
-        long,
-        value_name = "PACKAGE",
-        help_heading = "Build",
-        conflicts_with = "build"
-    )]
-    go: Vec<String>,
-    #[command(flatten)]
-    pub suite: PytestOptions,
-}
-
-impl RecipeOptions {
-    /// The way to build a side with these variables of the environment, by `command` in place of
-    /// --build if there is one; `None` where cargo builds it.
-    pub fn recipe(
-        &self,
-        command: Option<&str>,
-        variables: Variables,
-    ) -> Result<Option<Recipe>, Failure> {
-        if let Some(build) = self.suite.build()? {
-            return Ok(Some(Recipe::Pytest(PytestBuild { variables, ..build })));
-        }
-        if !self.go.is_empty() {
-            return Ok(Some(Recipe::Go(GoBuild {
-                packages: self.go.clone(),
-                variables,
-            })));
-        }
-        let command = command.or(self.build.as_deref());
-        Ok(command.map(|command| {
-            Recipe::Command(CommandBuild {
-                command: command.to_owned(),
-                executables: self.exe.clone(),
-                is_for_commands: false,
-                variables,
-            })
-        }))
-    }
-
-    /// The arguments of the executables, where not cargo builds them: these words behind `--`.
-    pub fn arguments(&self, words: &[OsString], options: &mut BenchOptions) -> Vec<String> {
-        if !self.go.is_empty() {
-            options.harness.get_or_insert(Harness::Go);
-            let words = words.iter().map(|word| word.to_string_lossy());
-            return words.map(Into::into).collect();
-        }
-        if self.suite.is_asked_for() {
-            return self.suite.arguments(words);
-        }
-        Vec::new()
-    }
-}
 
 /// Options of builds, for `deadheat rev` and `cargo deadheat` alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct BuildOptions {
-    /// Race the benchmarks of this side, BASE or HEAD, on both; 'own' for each side's own [default:
-    /// own, and BASE has those of HEAD that it lacks; with --pytest those of HEAD]
+    /// Take the benchmarks of both sides from BASE or HEAD, or of each from its 'own' [default: own,
+    /// and those that BASE lacks from HEAD; with --pytest HEAD]
     #[arg(long, value_name = "REV", help_heading = "Build")]
     benches_from: Option<String>,
     /// Options of cargo bench for the baseline alone
@@ -101,7 +26,7 @@ pub struct BuildOptions {
         allow_hyphen_values = true
     )]
     base_args: Option<String>,
-    /// The same for the candidate
+    /// Options of cargo bench for the candidate alone
     #[arg(
         long,
         value_name = "ARGS",
@@ -112,13 +37,13 @@ pub struct BuildOptions {
     /// A variable of the environment for the build of the baseline (may be repeated)
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Build")]
     base_env: Vec<(String, String)>,
-    /// The same for the candidate
+    /// A variable of the environment for the build of the candidate (may be repeated)
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Build")]
     cand_env: Vec<(String, String)>,
     /// The toolchain of rustup that builds the baseline
     #[arg(long, value_name = "NAME", help_heading = "Build")]
     base_toolchain: Option<String>,
-    /// The same for the candidate
+    /// The toolchain of rustup that builds the candidate
     #[arg(long, value_name = "NAME", help_heading = "Build")]
     cand_toolchain: Option<String>,
 }
@@ -144,6 +69,8 @@ fn variable(text: &str) -> Result<(String, String), String> {
 struct Words {
     #[command(flatten)]
     options: BuildOptions,
+    #[command(flatten)]
+    criterion: CriterionArgs,
 }
 
 /// The options of one side.
@@ -157,13 +84,13 @@ struct Way<'a> {
 }
 
 impl BuildOptions {
-    /// Reads those of `cargo deadheat`.
-    pub fn read(words: &[OsString]) -> Result<Self, Failure> {
+    /// Reads those of `cargo deadheat`, and whose criterion its suites race with.
+    pub fn read(words: &[OsString]) -> Result<(Self, CriterionChoice), Failure> {
         let name = OsString::from("cargo deadheat");
         let words: Vec<OsString> = std::iter::once(&name).chain(words).cloned().collect();
         let read = Words::try_parse_from(&words)
             .or_else(|error| usage_error::refuse(&error, &Words::command(), &words))?;
-        Ok(read.options)
+        Ok((read.options, read.criterion.choice()))
     }
 
     /// Returns whether one of them needs cargo.
@@ -271,8 +198,8 @@ impl Way<'_> {
         let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         let stray = |what: &str| {
             Failure::Usage(format!(
-                "{option}: options of `cargo bench` that say what is built stand there, and \
-                 '{what}' is none"
+                "{option}: it takes those options of `cargo bench` that select what is built, \
+                 but '{what}' is not one"
             ))
         };
         let bench = match Arguments::read(&words) {
@@ -303,117 +230,13 @@ impl Way<'_> {
     }
 }
 
-/// The variable that names the package `deadheat` for Python: a folder, or a wheel.
-const PACKAGE: &str = "DEADHEAT_PYTHON_PACKAGE";
-
-/// Options of races of pytest suites.
-#[derive(Debug, Args)]
-pub struct PytestOptions {
-    /// Race the tests below this path that use the fixture `benchmark`, each side in a virtual
-    /// environment of its own (may be repeated)
-    #[arg(
-        long,
-        value_name = "PATH",
-        help_heading = "Build",
-        conflicts_with_all = ["build", "go"]
-    )]
-    pytest: Vec<String>,
-    /// With --pytest: what pip installs on both sides, in the words of `pip install`
-    #[arg(
-        long,
-        value_name = "WORDS",
-        help_heading = "Build",
-        default_value = ".",
-        requires = "pytest",
-        allow_hyphen_values = true
-    )]
-    install: String,
-    /// With --pytest: the Python of both sides, a path or a name in PATH
-    #[arg(
-        long,
-        value_name = "PYTHON",
-        help_heading = "Build",
-        default_value = "python3",
-        requires = "pytest"
-    )]
-    python: String,
-}
-
-impl PytestOptions {
-    /// Returns true where a suite of pytest is raced.
-    pub fn is_asked_for(&self) -> bool {
-        !self.pytest.is_empty()
-    }
-
-    /// The way to build both sides; `None` where no suite of pytest is raced.
-    pub fn build(&self) -> Result<Option<PytestBuild>, Failure> {
-        if self.pytest.is_empty() {
-            return Ok(None);
-        }
-        let install = shell_words::split(&self.install)
-            .map_err(|problem| Failure::Usage(format!("--install: {problem}")))?;
-        Ok(Some(PytestBuild {
-            install,
-            tests: self.pytest.clone(),
-            python: self.python.clone(),
-            package: package()?,
-            variables: Vec::new(),
-        }))
-    }
-
-    /// The arguments of the worker: the paths, and pytest's own options.
-    pub fn arguments(&self, options: &[OsString]) -> Vec<String> {
-        let options = options
-            .iter()
-            .map(|word| word.to_string_lossy().into_owned());
-        self.pytest.iter().cloned().chain(options).collect()
-    }
-
-    /// Finds fault with a path that a side lacks.
-    pub fn check(&self, sides: &[&Side]) -> Result<(), BuildError> {
-        for side in sides {
-            let suite = side.executables.first();
-            let folder = suite.and_then(|suite| suite.directory.clone());
-            for path in &self.pytest {
-                let file = path.split("::").next().unwrap_or(path);
-                if !folder.clone().unwrap_or_default().join(file).exists() {
-                    return Err(BuildError::NoTestPath {
-                        revision: side.name.clone(),
-                        path: path.clone(),
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The package that holds the worker: that which is named, or that beside which this program was
-/// installed, or else the one of this version.
-fn package() -> Result<PythonPackage, Failure> {
-    let named = std::env::var_os(PACKAGE).filter(|named| !named.is_empty());
-    if let Some(named) = named.map(PathBuf::from) {
-        return PythonPackage::named(&named).ok_or_else(|| {
-            Failure::Usage(format!(
-                "{PACKAGE}={}: it is to name the package deadheat for Python, a folder or a wheel",
-                named.display()
-            ))
-        });
-    }
-    let program = std::env::current_exe().ok();
-    let beside = program.and_then(|program| PythonPackage::installed_with(&program));
-    Ok(beside.unwrap_or_else(|| {
-        PythonPackage::Installed(format!("deadheat=={}", env!("CARGO_PKG_VERSION")))
-    }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn read(words: &[&str]) -> BuildOptions {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        BuildOptions::read(&words).unwrap()
+        BuildOptions::read(&words).unwrap().0
     }
 
     fn both() -> CargoBuild {
@@ -425,6 +248,7 @@ mod tests {
             metadata: vec![],
             toolchain: None,
             variables: vec![],
+            criterion: CriterionChoice::Own,
         }
     }
 
@@ -434,7 +258,7 @@ mod tests {
         let options = command.get_arguments().filter_map(clap::Arg::get_long);
         assert_eq!(
             options.collect::<Vec<_>>(),
-            crate::cargo_arguments::OF_BUILDS
+            deadheat_options::cargo_arguments::OF_BUILDS
         );
     }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use deadheat::parts::answer::to_stdout;
+use deadheat::parts::answer::{line_to_stdout, to_stdout};
 use deadheat::parts::calibration::{
     CALIBRATION_VARIABLE, CalibrationSpec, Effort, calibration_file, do_work,
 };
@@ -16,16 +16,15 @@ use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{
     calibration_json, ensure_writable, read_calibration, write_calibration, write_text,
 };
-use deadheat::parts::model::{Calibration, CalibrationEnd};
+use deadheat::parts::model::{Calibration, CalibrationEnd, HELP};
 use deadheat::parts::report::{
     CalibrationOptions, calibration_line, to_calibration_markdown, to_calibration_text,
 };
 use deadheat::parts::settings::{Front, RaceSettings, random_seed};
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat::parts::{StatusLine, repetition::this_program};
+use deadheat_options::answer::{SettingsArgs, ShapeArgs};
 use sha2::block_api::compress256;
-
-use crate::options::{SettingsArgs, ShapeArgs};
 
 /// Shown at the end of `deadheat calibrate --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -42,10 +41,10 @@ const LEAST_VARIABLE: &str = "DEADHEAT_CALIBRATE_LEAST";
 /// Options of `deadheat calibrate`.
 #[derive(Debug, Args)]
 pub struct CalibrateArgs {
-    /// Fewer races, some twenty-five seconds instead of up to five minutes
+    /// Make fewer races: about 25 seconds instead of up to five minutes
     #[arg(long)]
     quick: bool,
-    /// Print the calibration that was saved, and race nothing
+    /// Print the saved calibration without racing
     #[arg(
         long,
         conflicts_with_all = ["quick", "budget", "alpha", "margin", "seed", "pin"]
@@ -60,7 +59,7 @@ pub struct CalibrateArgs {
     /// [default: ~/.local/state/deadheat/calibration.json]
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     save: Option<PathBuf>,
-    /// Write it as a page in Markdown; - prints it instead of the answer
+    /// Write it in Markdown; - prints it instead of the answer
     #[arg(
         long,
         value_name = "FILE",
@@ -73,7 +72,7 @@ pub struct CalibrateArgs {
 
     #[command(flatten, next_help_heading = "Answer")]
     shape: ShapeArgs,
-    /// No progress on standard error
+    /// Print no progress on standard error
     #[arg(short = 'q', long, help_heading = "Answer")]
     quiet: bool,
 }
@@ -103,6 +102,22 @@ impl CalibrateArgs {
         })
     }
 
+    /// A slip such as `--save results.json` would lose results.
+    fn refuse_to_replace_foreign_files(&self) -> Result<(), Failure> {
+        let is_foreign = |path: &&PathBuf| {
+            path.is_file()
+                && path.metadata().is_ok_and(|about| about.len() > 0)
+                && read_calibration(path).is_err()
+        };
+        match self.save.as_ref().filter(is_foreign) {
+            None => Ok(()),
+            Some(path) => Err(Failure::Usage(format!(
+                "--save: {} exists and is not a calibration{HELP}name another file, or remove this one",
+                path.display()
+            ))),
+        }
+    }
+
     /// Returns true if the page takes the place of the answer.
     fn page_takes_stdout(&self) -> bool {
         self.markdown
@@ -123,6 +138,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
     if args.show {
         return show(args);
     }
+    args.refuse_to_replace_foreign_files()?;
     let spec = args.spec()?;
     let mut progress = StatusLine::new(args.quiet);
     let calibration = deadheat::parts::calibration::calibrate(&spec, &mut |standing| {
@@ -132,7 +148,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
     answer(args, &calibration, &[])?;
     let saved = save(args, &calibration);
     if !args.shape.json && !args.page_takes_stdout() {
-        to_stdout(&format!("  {saved}\n"))?;
+        line_to_stdout(&format!("  {saved}"))?;
     }
     Ok(match calibration.ending {
         CalibrationEnd::Interrupted(signal) => Status::Interrupted(signal),
@@ -144,7 +160,8 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
 fn show(args: &CalibrateArgs) -> Result<Status, Failure> {
     let Some(place) = args.save.clone().or_else(calibration_file) else {
         return Err(Failure::Data(format!(
-            "there is no place for a calibration\nhelp: name a file by --save or {CALIBRATION_VARIABLE}"
+            "no folder to save a calibration in was found\nhelp: name a file by --save or \
+             {CALIBRATION_VARIABLE}"
         )));
     };
     let Some(saved) = read_calibration(&place).map_err(Failure::reading)? else {
@@ -157,7 +174,7 @@ fn show(args: &CalibrateArgs) -> Result<Status, Failure> {
     let outdated = saved.outdated(&here, env!("CARGO_PKG_VERSION"));
     answer(args, &saved, &outdated)?;
     if !args.shape.json && !args.page_takes_stdout() {
-        to_stdout(&format!("  read from {}\n", place.display()))?;
+        line_to_stdout(&format!("  read from {}", place.display()))?;
     }
     Ok(Status::Done)
 }
@@ -194,7 +211,7 @@ fn answer(
 fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
     let raced = calibration.kinds.iter().any(|one| one.false_calls.of > 0);
     if !raced {
-        return "not saved: nothing was raced".to_owned();
+        return "not saved: no race ran".to_owned();
     }
     let place = args.save.clone().or_else(calibration_file);
     let saved = place
@@ -203,10 +220,10 @@ fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
     let problem = match saved {
         Some((place, Ok(()))) => return format!("saved in {}", place.display()),
         Some((_, Err(error))) => error.to_string(),
-        None => "there is no place for it".to_owned(),
+        None => "no folder for it was found".to_owned(),
     };
     let text = format!(
-        "the calibration is not saved, and no race will quote it: {problem}\nhelp: name a file by \
+        "the calibration was not saved, so no race will use it: {problem}\nhelp: name a file by \
          --save or {CALIBRATION_VARIABLE}"
     );
     to_stderr("warning", &text);

@@ -12,10 +12,10 @@ use deadheat::parts::exit::{Failure, Status, code, on_enough_stack};
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{Revisions, WRAPPED, stand_in, target_dir};
 use deadheat_link::Roles;
+use deadheat_options::cargo_arguments::{Arguments, Bench};
+use deadheat_options::repository::failure;
 
-use crate::cargo_arguments::{Arguments, Bench};
 use crate::link::{PlacementsArgs, link_by, placements};
-use crate::repository::failure;
 use crate::rev;
 
 /// The text of `cargo deadheat --help`.
@@ -25,7 +25,7 @@ placement per replicate
 
 Usage: cargo deadheat [BASE[..HEAD]] [OPTIONS OF cargo bench] [-- OPTIONS OF THE RACES]
 
-With BASE, a revision of git, every benchmark of it is raced against the same
+With BASE, a git revision, every benchmark of it races against the same
 one of the working tree as it is, or of HEAD. Both are built with the same
 options, and what is built of a commit is kept.
 
@@ -58,6 +58,9 @@ Options:
       --base-toolchain NAME   The toolchain of rustup that builds the baseline
       --cand-args, --cand-env, --cand-toolchain
                               The same for the candidate
+      --criterion WHICH       Compile suites of criterion with deadheat's own
+                              criterion (swapped), or leave them as they are
+                              (own) [default: swapped if they compile]
   -h, --help                  Print this
       --version               Print the version
 
@@ -78,7 +81,7 @@ fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
             return Err(Failure::Usage(format!(
                 "cargo deadheat does not know what to do with '{word}': one revision, or \
                  BASE..HEAD, is all it needs; to race only the benchmarks whose names contain \
-                 it, put it behind `--`: cargo deadheat -- {word} (a value of an option can \
+                 it, put it after `--`: cargo deadheat -- {word} (a value of an option can \
                  stand after `=`: --option={word})"
             )));
         }
@@ -178,15 +181,17 @@ const DRIVER: &str = "DEADHEAT_DRIVER";
 pub fn compile(name: &Path, args: &[OsString]) -> Failure {
     let Some((compiler, args)) = args.split_first() else {
         return Failure::Usage(format!(
-            "{} stands in for rustc and is started by cargo: it needs a compiler to call",
+            "{} replaces rustc and is started by cargo: it needs the compiler as its first \
+             argument",
             Roles::COMPILER
         ));
     };
     let theirs = std::env::var_os(WRAPPED).filter(|wrapper| !wrapper.is_empty());
     let mut command = Command::new(theirs.as_ref().unwrap_or(compiler));
+    let swapped = Roles::criterion(name).and_then(|library| with_criterion(args, &library));
     command
         .args(theirs.is_some().then_some(compiler))
-        .args(args);
+        .args(swapped.as_deref().unwrap_or(args));
     let compilation = Compilation::of(args);
     if let (Some(driver), Some(roles)) = (compilation.recordable(), Roles::of(name)) {
         // Not to know of an executable later on does no harm to this one.
@@ -203,13 +208,38 @@ pub fn compile(name: &Path, args: &[OsString]) -> Failure {
     Failure::Internal(format!("{program}: {problem}"))
 }
 
+/// The arguments of rustc with `library` in the place of the crate criterion; `None` if they do not
+/// name that crate.
+fn with_criterion(args: &[OsString], library: &Path) -> Option<Vec<OsString>> {
+    let is_criterion = |word: &str| {
+        let file = word.split_once('=').map(|(_, path)| Path::new(path));
+        let name = file.and_then(|path| path.file_name()?.to_str());
+        name.is_some_and(|name| name.starts_with("libcriterion-"))
+    };
+    let mut swapped = args.to_vec();
+    let mut is_found = false;
+    for index in 1..swapped.len() {
+        let word = swapped[index].to_string_lossy().into_owned();
+        if swapped[index - 1] == "--extern" && is_criterion(&word) {
+            // The crate may have another name here, and options before it: `noprelude:name`.
+            let name = word.split('=').next().unwrap_or_default();
+            swapped[index] = format!("{name}={}", library.display()).into();
+            is_found = true;
+        }
+    }
+    let mut folder = OsString::from("dependency=");
+    folder.push(library.with_file_name("deps"));
+    swapped.extend(["-L".into(), folder]);
+    is_found.then_some(swapped)
+}
+
 /// Links as the user's driver would, and records how. Gives its exit code.
 pub fn link(args: &[OsString]) -> u8 {
     let Some(driver) = std::env::var_os(DRIVER) else {
         let linker = Roles::LINKER;
         return Failure::Usage(format!(
-            "{linker} stands in for a linker under `cargo deadheat`, which says in {DRIVER} for \
-             which"
+            "{linker} replaces the linker under `cargo deadheat`, which must name the real one \
+             in {DRIVER}"
         ))
         .report();
     };
@@ -400,6 +430,33 @@ mod tests {
             ("-C linker-flavor=gnu-lld-cc -C linker-plugin-lto=no", "cc"),
         ] {
             assert_eq!(driver(option).as_deref(), Some(linker), "{option}");
+        }
+    }
+
+    #[test]
+    fn only_the_crate_criterion_is_swapped() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let library = Path::new("/c/release/libdeadheat_criterion.rlib");
+        let swapped = with_criterion(
+            &words(
+                "--extern criterion=/t/libcriterion-1f.rlib --extern rand=/t/librand-2.rlib --test",
+            ),
+            library,
+        );
+        let expected = "--extern criterion=/c/release/libdeadheat_criterion.rlib \
+                        --extern rand=/t/librand-2.rlib --test -L dependency=/c/release/deps";
+        assert_eq!(swapped, Some(words(expected)));
+        let renamed = with_criterion(&words("--extern bench=/t/libcriterion-1f.rmeta"), library);
+        assert_eq!(
+            renamed.unwrap()[1],
+            "bench=/c/release/libdeadheat_criterion.rlib"
+        );
+        for line in [
+            "--extern criterion_plot=/t/libcriterion_plot-1.rlib",
+            "--crate-name criterion=/t/libcriterion-1f.rlib",
+            "--extern criterion",
+        ] {
+            assert_eq!(with_criterion(&words(line), library), None, "{line}");
         }
     }
 

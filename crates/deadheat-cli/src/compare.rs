@@ -10,25 +10,28 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::analysis::{OutlyingFile, analyse, outlying_file, verdicts_of_intervals};
-use deadheat::parts::answer::{Format, to_stdout};
+use deadheat::parts::answer::{Format, line_to_stdout, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_writable, is_same_file, write_text};
-use deadheat::parts::model::{Analysis, LeftOut, LeftOutReason, Run, Warning};
+use deadheat::parts::model::{Analysis, HELP, LeftOut, LeftOutReason, Run, Warning};
 use deadheat::parts::pairing::{Target, family, side_names};
 use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
     to_json, to_paired,
 };
 use deadheat::parts::rules::Terms;
-use deadheat::parts::saved::{Side, join_without_samples, warn_of_unread};
+use deadheat::parts::saved::{Side, join_without_samples, warn_of_unread, without_results};
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
+use deadheat_options::answer::choice;
+use deadheat_options::bench_options::BenchOptions;
+use deadheat_options::build_race::{BuildPrograms, race as race_two, race_alone, race_families};
 
-use self::sides::{NamedSide, ProgramSide, Sides, read, refuse_two_tools};
-use crate::bench::{BenchOptions, BuildPrograms, race as race_two, race_alone, race_families};
-use crate::options::choice;
+use self::sides::{NamedSide, ProgramSide, Sides, read, refuse_two_tools, some_names};
+use crate::help;
 
 pub(crate) use self::compat::role;
+pub(crate) use self::sides::is_called_a_result;
 
 /// Shown at the end of `deadheat compare --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -42,16 +45,17 @@ pub const EXAMPLES: &str = "Examples:
 /// Options of `deadheat compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// [benchmarks] OLD NEW..., filters FILE OLD NEW, or benchmarksfiltered OLD FILTER NEW FILTER
+    /// OLD NEW...: files or folders of results, the baseline first; or two programs, to race them. filters
+    /// FILE OLD NEW compares benchmarks of one file, benchmarksfiltered OLD FILTER NEW FILTER those of two
     #[arg(value_name = "MODE or FILE")]
     words: Vec<String>,
     /// Arguments of the programs
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
-    /// Print to the letter what compare.py prints (as the first option; see docs/compare_py.md)
+    /// Print exactly what compare.py prints; must be the first option (docs/compare_py.md)
     #[arg(long, help_heading = "Which results")]
     compat: bool,
-    /// Files or folders of the candidate, where those of the baseline are several, too
+    /// Files or folders of the candidate, if the baseline has several files
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Which results")]
     against: Vec<String>,
     /// Files of the baseline; as they were named before --against
@@ -71,7 +75,7 @@ pub struct CompareArgs {
         help_heading = "Which results"
     )]
     names: Vec<String>,
-    /// Only benchmarks whose names this regular expression fits
+    /// Only benchmarks whose names match this regular expression
     #[arg(long, value_name = "REGEX", help_heading = "Which results")]
     filter: Option<String>,
     /// How the table is laid out
@@ -93,13 +97,13 @@ pub struct LayoutArgs {
         help_heading = "Answer"
     )]
     pub sort: Sort,
-    /// Only rows that are faster or slower, or could not be compared
+    /// Show only rows that are faster or slower, or could not be compared
     #[arg(long, help_heading = "Answer")]
     pub only_changed: bool,
-    /// All rows of all metrics, also of those that did not move
+    /// Show every metric of every benchmark, changed or not
     #[arg(long, help_heading = "Answer")]
     pub all_metrics: bool,
-    /// Write the analysis as JSON, too
+    /// Write the analysis as JSON to this file as well
     #[arg(
         short = 'd',
         long = "dump_to_json",
@@ -131,8 +135,8 @@ impl LayoutArgs {
         match given.iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((flag, _)) => Err(Failure::Usage(format!(
-                "{flag} is for saved results\nhelp: programs race, and write with --json, --save and \
-                 the --export flags"
+                "{flag} is for saved results\nhelp: when programs race, use --json, --save or an \
+                 --export option"
             ))),
         }
     }
@@ -140,9 +144,9 @@ impl LayoutArgs {
 
 /// The choices of `--sort`.
 const ORDERS: [(Sort, &str, &str); 4] = [
-    (Sort::File, "file", "As in the file of the baseline"),
-    (Sort::Name, "name", "By the alphabet"),
-    (Sort::Change, "change", "What got worst first"),
+    (Sort::File, "file", "As in the baseline's file"),
+    (Sort::Name, "name", "Alphabetical"),
+    (Sort::Change, "change", "The largest slowdown first"),
     (
         Sort::Verdict,
         "verdict",
@@ -173,7 +177,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     };
     keep_recordings(&request, &args)?;
     let baseline = args.baseline.as_deref();
-    let mut sides = match read(&request, baseline, &args.arguments, args.options.quiet)? {
+    let mut sides = match read(&request, baseline, &args.arguments)? {
         Sides::Programs(programs) => {
             if let Some(filter) = &args.filter {
                 args.options.filters.push(filter.clone());
@@ -185,16 +189,21 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
         Sides::Results(sides) => sides,
     };
     warn_of_unread(sides.iter().flat_map(|side| &side.files));
+    let mut files = sides.iter().flat_map(|side| &side.files);
+    if let Some(empty) = files.find(|file| file.benchmarks.is_empty()) {
+        return Err(without_results(&empty.source, &empty.tool));
+    }
     if args.options.design.0.control() {
         return Err(Failure::Usage(
-            "--control is for races: nobody can take saved results once more\nhelp: name the programs, or \
+            "--control is for races: saved results cannot be measured again\nhelp: name the \
+             programs, or \
              race commands with deadheat run"
                 .to_owned(),
         ));
     }
     if args.options.design.0.shard.is_some() {
         return Err(Failure::Usage(
-            "--shard is for races: saved results are set side by side at once".to_owned(),
+            "--shard is for races: comparing saved results takes no time worth dividing".to_owned(),
         ));
     }
     if args.options.design.0.quantile.is_some() {
@@ -203,6 +212,13 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
              which of their values are single iterations"
                 .to_owned(),
         ));
+    }
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    if let Some(option) = help::useless_option("compare", words) {
+        return Err(Failure::Usage(format!(
+            "{option} is for races: these are saved results{HELP}leave it out, or name the programs to \
+             race them"
+        )));
     }
     refuse_two_tools(&sides)?;
     if let Some(filter) = &args.filter {
@@ -236,18 +252,22 @@ fn keep_recordings(request: &[NamedSide], args: &CompareArgs) -> Result<(), Fail
 /// Keeps the benchmarks that the filter fits. One that fits none at all was
 /// misspelled.
 fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
-    let (mut before, mut after) = (0, 0);
+    let mut names = Vec::new();
+    let mut is_any_left = false;
     for results in sides.iter_mut().flat_map(|side| &mut side.files) {
-        before += results.benchmarks.len();
+        if names.is_empty() {
+            names = some_names(results);
+        }
         family(results, filter, None)?;
-        after += results.benchmarks.len();
+        is_any_left |= !results.benchmarks.is_empty();
     }
-    match after {
-        0 if before > 0 => Err(Failure::NothingSelected(format!(
-            "--filter {filter} fits none of the benchmarks\nhelp: without it there are {before} in all files"
-        ))),
-        _ => Ok(()),
+    if is_any_left || names.is_empty() {
+        return Ok(());
     }
+    let names = names.join(", ");
+    Err(Failure::NothingSelected(format!(
+        "--filter {filter} fits none of the benchmarks{HELP}the benchmarks are {names}"
+    )))
 }
 
 /// Gives the sides the names asked for.
@@ -257,8 +277,8 @@ fn rename(sides: &mut [Side], names: &[String]) -> Result<(), Failure> {
     }
     if names.len() != sides.len() {
         return Err(Failure::Usage(format!(
-            "--name was given {} times for {} sides\nhelp: give it once per side",
-            names.len(),
+            "--name was given {} for {} sides\nhelp: give it once per side",
+            times(names.len()),
             sides.len()
         )));
     }
@@ -271,6 +291,13 @@ fn rename(sides: &mut [Side], names: &[String]) -> Result<(), Failure> {
         sides[index].name.clone_from(name);
     }
     Ok(())
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
 }
 
 const DUMP: &str = "--dump_to_json";
@@ -348,7 +375,7 @@ fn tell(sides: Vec<Side>, options: &BenchOptions, layout: &LayoutArgs) -> Result
         to_stdout(&told(&analysis, options, layout))?;
         if !answer.is_document() {
             for line in written {
-                to_stdout(&format!("  {line}\n"))?;
+                line_to_stdout(&format!("  {line}"))?;
             }
         }
     }
@@ -400,8 +427,16 @@ fn nothing_in_common(analysis: &Analysis, gated: bool) -> Result<(), Failure> {
         .iter()
         .map(|side| format!("'{}'", side.name))
         .collect();
+    let mut files = analysis.sides.iter().flat_map(|side| &side.files);
+    let of_hyperfine = files.any(|file| file.tool.starts_with("hyperfine"));
+    let rename = match of_hyperfine {
+        true => "; or give both the same name when you record: hyperfine -n NAME",
+        false => "",
+    };
     Err(Failure::Data(format!(
-        "{} have no benchmark in common that could be compared",
+        "{} have no benchmark in common that could be compared{HELP}to compare benchmarks of \
+         different \
+         names: deadheat compare benchmarksfiltered OLD FILTER NEW FILTER{rename}",
         names.join(" and ")
     )))
 }
@@ -418,15 +453,15 @@ fn race_programs(
     if let (Some((ours, theirs)), true) = (&filters, old.named == new.named) {
         let mut options = options.clone();
         options.filters = vec![ours.clone(), theirs.clone()];
-        return race_alone(old.program.clone(), &options);
+        return race_alone(old.program.clone(), &options).map(|done| done.status);
     }
     let names = match names {
         [] => side_names([&old.named, &new.named]),
         [old, new] if old != new => [old.clone(), new.clone()],
         names => {
             return Err(Failure::Usage(format!(
-                "--name was given {} times for 2 programs\nhelp: give it twice, with names that differ",
-                names.len()
+                "--name was given {} for 2 programs\nhelp: give it twice, with names that differ",
+                times(names.len())
             )));
         }
     };
@@ -437,8 +472,9 @@ fn race_programs(
         }],
         names,
     };
-    match filters {
+    let done = match filters {
         Some((ours, theirs)) => race_families(&entrants, &[ours, theirs], options),
         None => race_two(&entrants, options),
-    }
+    };
+    done.map(|done| done.status)
 }

@@ -7,8 +7,7 @@ use deadheat::parts::model::Pinning;
 use deadheat::parts::report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_doctor::{DoctorOptions, Root, examine};
-
-use crate::options::ShapeArgs;
+use deadheat_options::answer::ShapeArgs;
 
 /// Shown at the end of `deadheat doctor --help`.
 pub const EXAMPLES: &str = "\
@@ -23,7 +22,7 @@ const SECONDS: f64 = 4.8;
 /// Options of `deadheat doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Cores to look at: auto (compare them), none (wherever the scheduler likes) or a list
+    /// Cores to examine: auto (compare them), none (leave the choice to the scheduler) or a list
     #[arg(long, value_name = "CORES", default_value = "auto", value_parser = Pinning::parse)]
     pin: Pinning,
     #[command(flatten)]
@@ -42,7 +41,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Status, Failure> {
     let begins = || {
         to_stderr(
             "deadheat doctor",
-            "measuring for about 4 s; nothing is changed",
+            "measuring for about 4 s; the doctor changes nothing",
         )
     };
     let checkup = examine(&options, begins).map_err(|error| Failure::Usage(error.to_string()))?;

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::model::{PackageVersions, Program, Surroundings};
 use deadheat_build::{BuildError, Interruption, PythonEnvironment, Sides};
-
-use crate::repository::{asking, failure};
+use deadheat_options::repository::{asking, failure};
 
 /// Notes in which packages and interpreters the environments made for two revisions differ.
 pub fn note_environments(sides: &Sides, facts: &mut Surroundings) -> Result<(), Failure> {

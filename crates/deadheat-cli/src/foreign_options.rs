@@ -8,7 +8,7 @@ struct Tool {
     options: &'static [(&'static str, &'static str)],
 }
 
-const TOOLS: [Tool; 5] = [
+const TOOLS: [Tool; 7] = [
     Tool {
         name: "hyperfine",
         commands: &["run", "plan"],
@@ -31,10 +31,6 @@ const TOOLS: [Tool; 5] = [
                 "--export-markdown FILE writes a table, --export-csv FILE every sample",
             ),
             (
-                "--reference",
-                "the first command is the baseline: name the reference first",
-            ),
-            (
                 "--reference-name",
                 "the first command is the baseline: name the reference first, and name it by -n",
             ),
@@ -51,7 +47,7 @@ const TOOLS: [Tool; 5] = [
         options: &[
             (
                 "--benchmark_filter",
-                "write the filter behind the programs: deadheat bench ./old ./new FILTER",
+                "write the filter after the programs: deadheat bench ./old ./new FILTER",
             ),
             (
                 "--benchmark_repetitions",
@@ -67,21 +63,22 @@ const TOOLS: [Tool; 5] = [
     },
     Tool {
         name: "criterion",
-        commands: &["bench", "rev", "bisect"],
+        commands: &["run", "bench", "rev", "bisect"],
+        options: &[(
+            "--save-baseline",
+            "a race measures both sides at once, so no baseline is saved: deadheat rev BASE",
+        )],
+    },
+    Tool {
+        name: "cargo bench",
+        commands: &["bench", "run"],
         options: &[
             (
-                "--save-baseline",
-                "a race measures both sides at once, so no baseline is saved: deadheat rev BASE",
+                "--bench",
+                "deadheat bench races two programs: deadheat bench ./old ./new FILTER; cargo deadheat \
+                 BASE --bench NAME races a bench target",
             ),
-            (
-                "--baseline",
-                "a race measures both sides at once, so no baseline is saved: deadheat rev BASE",
-            ),
-            ("--sample-size", "--max-replicates N limits the replicates"),
-            ("--measurement-time", "--budget TIME limits the time"),
-            ("--noise-threshold", "--margin CHANGE"),
-            ("--significance-level", "--alpha P"),
-            ("--confidence-level", "--alpha P"),
+            ("--benches", "cargo deadheat BASE races all bench targets"),
         ],
     },
     Tool {
@@ -94,11 +91,50 @@ const TOOLS: [Tool; 5] = [
                 "name the two files: deadheat compare old.txt new.txt",
             ),
             ("-row", "each benchmark is a row"),
-            ("-filter", "--filter REGEX"),
             ("-format", "--format text, csv, json or markdown"),
+        ],
+    },
+    Tool {
+        name: "go test",
+        commands: &["run", "bench", "rev", "bisect"],
+        options: &[
             (
-                "-confidence",
-                "--alpha P, which is one minus the confidence",
+                "-bench",
+                "a test binary is a program with benchmarks: go test -c, then deadheat bench ./old.test ./new.test FILTER",
+            ),
+            (
+                "-benchtime",
+                "deadheat bench chooses the iterations of a test binary by itself",
+            ),
+            (
+                "-benchmem",
+                "deadheat bench reads B/op and allocs/op if the benchmark reports them",
+            ),
+            (
+                "-count",
+                "deadheat chooses the number of launches; --max-replicates N limits it",
+            ),
+            ("-cpu", "set GOMAXPROCS for the program that is raced"),
+            (
+                "-run",
+                "the tests do not run; FILTER chooses benchmarks: deadheat bench ./old.test ./new.test FILTER",
+            ),
+            (
+                "-tags",
+                "set GOFLAGS=-tags=NAMES in the environment of deadheat rev --go",
+            ),
+            (
+                "-race",
+                "set GOFLAGS=-race in the environment of deadheat rev --go",
+            ),
+            (
+                "-short",
+                "write it after --: deadheat bench ./old.test ./new.test -- -test.short",
+            ),
+            ("-cpuprofile", "deadheat explain shows where the time goes"),
+            (
+                "-memprofile",
+                "deadheat bench reads B/op and allocs/op if the benchmark reports them",
             ),
         ],
     },
@@ -123,10 +159,12 @@ const TOOLS: [Tool; 5] = [
 
 /// Returns the advice for an option that `command` lacks and another tool has.
 pub fn advice(command: &str, option: &str) -> Option<String> {
-    let option = option.split('=').next().unwrap_or(option);
+    let option = option
+        .split('=')
+        .next()
+        .filter(|option| option.starts_with('-'))?;
     let tools = TOOLS.iter().filter(|tool| tool.commands.contains(&command));
     for tool in tools {
-        // As with `-alpha`, of which clap blames the first letter alone.
         let known = tool.options.iter().find(|(name, _)| *name == option);
         if let Some((name, instead)) = known {
             return Some(format!("for {name} of {}: {instead}", tool.name));
@@ -144,9 +182,9 @@ mod tests {
         let of_run = advice("run", "--style=basic").unwrap();
         assert!(of_run.starts_with("for --style of hyperfine: "), "{of_run}");
         assert!(
-            advice("bench", "--noise-threshold")
+            advice("run", "-benchtime")
                 .unwrap()
-                .contains("--margin")
+                .starts_with("for -benchtime of go test: ")
         );
         assert_eq!(advice("doctor", "--style"), None);
         assert_eq!(advice("run", "--nothing"), None);
@@ -165,6 +203,11 @@ mod tests {
                 for (option, _) in tool.options {
                     let is_ours = longs.iter().any(|long| long == option);
                     assert!(!is_ours, "{}: {option}", command.get_name());
+                    // Options of Go, with one dash, mean something else than such a word with two.
+                    if option.starts_with("--") {
+                        let synonym = crate::synonyms::option(command, option);
+                        assert_eq!(synonym, None, "{option} is in two lists");
+                    }
                 }
             }
         }

@@ -2,6 +2,7 @@
 //! that a command refuses, and the commands in groups.
 
 use clap::{Arg, Command};
+use deadheat::parts::exit::EXIT_CODES;
 
 /// The groups of commands. What only set-up scripts call has no group.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -11,6 +12,12 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Several machines", &["plan", "pack", "merge"]),
     ("This machine", &["doctor", "calibrate", "clean"]),
 ];
+
+/// Returns true if the help lists both commands in one group.
+pub fn in_one_group(one: &str, other: &str) -> bool {
+    let mut groups = GROUPS.iter();
+    groups.any(|(_, names)| names.contains(&one) && names.contains(&other))
+}
 
 /// The options that `-h` shows, of commands with more than a screen of options.
 const SHORT: [(&str, &[&str]); 9] = [
@@ -44,6 +51,7 @@ const SHORT: [(&str, &[&str]); 9] = [
             "show-output",
             "warmup",
             "runs",
+            "timeout",
             "margin",
             "budget",
             "setup",
@@ -96,26 +104,7 @@ const SHORT: [(&str, &[&str]); 9] = [
             "history",
         ],
     ),
-    (
-        "bisect",
-        &[
-            "run",
-            "build",
-            "exe",
-            "go",
-            "pytest",
-            "bench",
-            "prior",
-            "max-races",
-            "resume",
-            "log",
-            "margin",
-            "budget",
-            "verbose",
-            "json",
-            "html",
-        ],
-    ),
+    ("bisect", &deadheat_bisect::SHORT_HELP),
     (
         "compare",
         &[
@@ -186,12 +175,7 @@ const SHORT: [(&str, &[&str]); 9] = [
 
 /// Options that a command shares with others and refuses, or that decide nothing there.
 const REFUSED: [(&str, &[&str]); 3] = [
-    (
-        "bisect",
-        &[
-            "save", "list", "shard", "shard-by", "control", "confirm", "junit", "svg", "png",
-        ],
-    ),
+    ("bisect", &deadheat_bisect::REFUSED),
     (
         "extend",
         &[
@@ -228,6 +212,16 @@ const REFUSED: [(&str, &[&str]); 3] = [
         ],
     ),
 ];
+
+/// The first option among the words of a command line that `command` takes and has no use for.
+pub fn useless_option(command: &str, words: impl Iterator<Item = String>) -> Option<String> {
+    let (_, refused) = REFUSED.iter().find(|(name, _)| *name == command)?;
+    let mut options = words.take_while(|word| word != "--").filter_map(|word| {
+        let name = word.strip_prefix("--")?.split('=').next()?.to_owned();
+        refused.contains(&&*name).then(|| format!("--{name}"))
+    });
+    options.next()
+}
 
 /// Commands whose races have files of their own.
 const REFUSE_EXPORTS: [&str; 2] = ["bisect", "extend"];
@@ -309,7 +303,7 @@ fn shortened(command: Command, above: &str) -> Command {
             };
             command
                 .after_help(first.join("\n") + &more)
-                .after_long_help(examples)
+                .after_long_help(format!("{examples}\n\n{EXIT_CODES}"))
         }
         None => command,
     };

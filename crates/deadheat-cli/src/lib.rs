@@ -3,32 +3,29 @@
 
 mod bare_race;
 mod bench;
-mod bisect;
 mod build_options;
 mod calibrate;
-mod cargo_arguments;
 mod cargo_deadheat;
-mod changed_suite;
 mod clean;
 mod compare;
 mod doctor;
 mod environments;
-mod explain;
+mod file_roles;
 mod foreign_options;
 mod help;
-mod history;
-mod history_index;
 mod link;
 mod manual;
-mod options;
+mod misread;
+mod modes;
+mod normalise;
+mod pack;
 mod plan;
 mod program;
-mod races;
 mod recorded;
-mod repository;
 mod rev;
 mod run;
 mod suite_race;
+mod synonyms;
 mod usage_error;
 
 pub use cargo_deadheat::cargo_deadheat;

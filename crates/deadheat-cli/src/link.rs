@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::HELP;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_link::placements as make_placements;
 
@@ -51,8 +52,17 @@ impl LinkArgs {
 /// Runs the driver, records its link, and gives the driver's exit code.
 pub fn link(args: &LinkArgs) -> u8 {
     let Some((driver, arguments)) = args.driver.split_first() else {
-        return Failure::Usage("deadheat link: no compiler driver is named".to_owned()).report();
+        return Failure::Usage("deadheat link: the compiler driver is missing".to_owned()).report();
     };
+    // A driver without arguments links nothing, and another program would just run.
+    if arguments.is_empty() {
+        let driver = driver.display();
+        return Failure::Usage(format!(
+            "deadheat link: '{driver}' has no arguments, so it would link nothing{HELP}put deadheat link \
+             in front of the compiler driver: deadheat link -- cc main.o -o main"
+        ))
+        .report();
+    }
     link_by(driver, arguments, "deadheat link", "deadheat link")
 }
 

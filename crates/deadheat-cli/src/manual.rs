@@ -9,7 +9,7 @@ use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
-use deadheat::parts::answer::to_stdout;
+use deadheat::parts::answer::{line_to_stdout, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_folder, write_text};
 
@@ -26,9 +26,9 @@ Examples:
 const EXIT_CODES: [(&str, &str); 7] = [
     ("0", "Done, whatever the verdict."),
     ("1", "A --fail-on condition holds."),
-    ("2", "The command line makes no sense."),
+    ("2", "The command line is invalid."),
     ("3", "A contender failed."),
-    ("4", "A file cannot be read or holds nonsense."),
+    ("4", "A file cannot be read, or its content is invalid."),
     ("5", "Internal error."),
     ("128 + n", "Stopped by signal n."),
 ];
@@ -36,7 +36,7 @@ const EXIT_CODES: [(&str, &str); 7] = [
 /// Options of `deadheat man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Write the pages of all commands into this folder [default: print the first]
+    /// Write the pages of all commands into this folder [default: print that of deadheat itself]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print the reference of the command line as Markdown, for docs/command_line.md
@@ -59,7 +59,7 @@ pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
     for page in &pages {
         let path = folder.join(&page.file);
         write_text(&path, &page.text).map_err(|error| Failure::writing("--out", error))?;
-        to_stdout(&format!("{}\n", path.display()))?;
+        line_to_stdout(&path.display().to_string())?;
     }
     Ok(Status::Done)
 }
@@ -235,7 +235,7 @@ Examples:
 /// Options of `deadheat completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// The shell it is for
+    /// The shell to complete for
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

@@ -1,29 +1,22 @@
-//! `deadheat plan`, which writes down the plan of a race; `deadheat pack`, which puts it and all that
-//! it races into one file, for other machines; and `deadheat run --plan`, which races either.
+//! `deadheat plan`, which writes down the plan of a race, and `deadheat run --plan`, which races it or
+//! a pack of it.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Component, Path, PathBuf};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{
-    FileProblem, PackedFile, ScratchFolder, is_pack, unpack, write_pack,
-};
-use deadheat::parts::model::{Arrangement, Input, Workload, fnv1a};
-use deadheat::parts::report::units::counted;
+use deadheat::parts::format::{FileDigest, ScratchFolder, is_pack, refuse_file_in_use, unpack};
+use deadheat::parts::model::Arrangement;
 use deadheat::parts::rules::CliOverrides;
 use deadheat::parts::settings::{Front, RaceSettings};
 use deadheat::parts::{
-    LiveProgress, PlanUse, PlannedPart, RaceOptions, RaceOutcome, race_planned, read_plan,
-    settle_shard,
+    LiveProgress, PlanUse, PlannedPart, RaceOptions, StartedFile, race_planned, read_plan,
+    settle_shard, starts,
 };
-use deadheat_link::LinkRecord;
-
-use crate::clean::size;
-use crate::options::{AnswerArgs, ExportArgs};
-use crate::races::{conditions_of_part, placements, tell_of_one, typed};
-use crate::repository::here;
+use deadheat_options::answer::{AnswerArgs, ExportArgs};
+use deadheat_options::races::{conditions_of_part, placements, tell_of_one, typed};
+use deadheat_options::repository::here;
 
 /// Shown at the end of `deadheat plan --help`.
 pub const PLAN_EXAMPLES: &str = "\
@@ -73,38 +66,6 @@ pub fn plan(args: &PlanArgs) -> Result<Status, Failure> {
     )))
 }
 
-/// Refuses what says nothing about a plan, before anything is built or launched for it.
-pub fn check_plan(
-    settings: &RaceSettings,
-    save: Option<&Path>,
-    exports: &ExportArgs,
-) -> Result<(), Failure> {
-    let refused = |text: &str| Err(Failure::Usage(text.to_owned()));
-    if save.is_none() {
-        return refused("plan: --save FILE says where the plan goes");
-    }
-    if settings.shard.is_some() {
-        return refused("--shard: the part is said where the plan is raced, and not in the plan");
-    }
-    exports.refuse("a plan has no answer; the race of it has, and deadheat merge")
-}
-
-/// Says where the plan is, and how it is raced.
-pub fn tell_of_plan(planned: &RaceOutcome) -> Result<Status, Failure> {
-    let plan = &planned.run.header.plan;
-    let raced = plan.benchmarks.iter().filter(|one| one.rerun.is_none());
-    let file = planned.path.display();
-    to_stdout(&format!(
-        "plan in {file}: {}, {} at most, seed {}\n\
-         race a part of it:   deadheat run --plan {file} --shard 1/4 --save part-1.jsonl\n\
-         take it elsewhere:   deadheat pack {file} -o race.tar.zst\n",
-        counted(raced.count() as u64, "benchmark", "benchmarks"),
-        counted(plan.max_replicates().into(), "replicate", "replicates"),
-        plan.seed,
-    ))?;
-    Ok(Status::Done)
-}
-
 /// The request of `deadheat run --plan`.
 #[derive(Debug)]
 pub struct Planned {
@@ -114,6 +75,8 @@ pub struct Planned {
     pub save: Option<PathBuf>,
     /// True if no progress is told.
     pub quiet: bool,
+    /// True if the user trusts a plan of another user or machine.
+    pub trusted: bool,
     /// The settings that stand beside `--plan`.
     pub settings: RaceSettings,
 }
@@ -121,7 +84,6 @@ pub struct Planned {
 impl Planned {
     /// Races the plan or a part of it, and answers.
     pub fn race(self, mut answer: AnswerArgs, exports: ExportArgs) -> Result<Status, Failure> {
-        self.refuse_settings()?;
         let timeout = self.settings.timeout(Front::Bench);
         let settings = settle_shard(self.settings.clone())?;
         // What breaks a rule is not raced once more: no plan says how.
@@ -143,6 +105,18 @@ impl Planned {
             unpacked = Some(folder);
         }
         let planned = read_plan(&file)?;
+        // The programs of a pack lie in it, so all its bytes count.
+        let digest = match &unpacked {
+            Some(_) => FileDigest::of_pack(&here.join(&self.file)).map_err(Failure::reading)?,
+            None => FileDigest::of_run(&planned),
+        };
+        let started = StartedFile {
+            by: "--plan",
+            file: &self.file,
+            digest,
+            starts: starts(&planned.plan),
+        };
+        started.ensure_trusted(self.trusted)?;
         let how = PlannedPart {
             file: &self.file,
             part: settings
@@ -177,42 +151,12 @@ impl Planned {
         tell_of_one(outcome, &answer, &exports)
     }
 
-    /// The folder that the pack is unpacked into. A part that was killed and is started again has
-    /// the same: its neutral links are known by their paths.
+    /// The folder that the pack is unpacked into, if no other process races this part.
     fn unpacked(&self) -> Result<ScratchFolder, Failure> {
-        let named = match &self.save {
-            Some(save) => std::path::absolute(save).unwrap_or_else(|_| save.clone()),
-            None => PathBuf::from(std::process::id().to_string()),
-        };
-        let hash = fnv1a(named.as_os_str().as_encoded_bytes().iter().copied());
-        let name = format!("deadheat-pack-{hash:016x}");
-        ScratchFolder::create_named(&name).map_err(Failure::reading)
-    }
-
-    /// The plan says how the race is raced.
-    fn refuse_settings(&self) -> Result<(), Failure> {
-        let RaceSettings {
-            shard,
-            shard_by,
-            timeout,
-            placement,
-            ..
-        } = self.settings.clone();
-        let allowed = RaceSettings {
-            shard,
-            shard_by,
-            timeout,
-            placement,
-            ..RaceSettings::default()
-        };
-        if self.settings == allowed {
-            return Ok(());
+        if let Some(save) = &self.save {
+            refuse_file_in_use(save).map_err(|error| Failure::unwritable("--save", &error))?;
         }
-        Err(Failure::Usage(
-            "--plan: the plan says how the race is raced\nhelp: --shard, --shard-by, --timeout and \
-             --placement are what may be said beside it"
-                .to_owned(),
-        ))
+        ScratchFolder::create_large().map_err(Failure::reading)
     }
 }
 
@@ -220,189 +164,4 @@ impl Planned {
 fn enter(folder: &Path) -> Result<(), Failure> {
     std::env::set_current_dir(folder)
         .map_err(|problem| Failure::Internal(format!("{}: {problem}", folder.display())))
-}
-
-/// Shown at the end of `deadheat pack --help`.
-pub const PACK_EXAMPLES: &str = "\
-Examples:
-  deadheat plan bench build/old build/new --save plan.json
-  deadheat pack plan.json -o race.tar.zst --file testdata
-  deadheat run --plan race.tar.zst --shard 2/6 --save part-2.jsonl   # on another machine";
-
-/// Options of `deadheat pack`.
-#[derive(Debug, Args)]
-pub struct PackArgs {
-    /// The plan, as 'deadheat plan' wrote it
-    #[arg(value_name = "PLAN")]
-    plan: PathBuf,
-    /// The file to write
-    #[arg(short = 'o', long, value_name = "FILE")]
-    output: PathBuf,
-    /// A file or folder that the programs read, and that their arguments do not name (repeatable)
-    #[arg(long, value_name = "PATH")]
-    file: Vec<PathBuf>,
-}
-
-/// Packs the plan with the programs and files that it names, and says what is in the pack.
-pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
-    let mut header = read_plan(&args.plan)?;
-    let mut files = Files::default();
-    for benchmark in &mut header.plan.benchmarks {
-        for contender in &mut benchmark.contenders {
-            match &mut contender.workload {
-                Workload::Command(line) => {
-                    if let Some(directory) = &line.directory {
-                        return Err(Failure::Usage(format!(
-                            "'{}' runs in {}, a folder of this machine that no pack can take along",
-                            line.text,
-                            directory.display()
-                        )));
-                    }
-                    if let Some((program, arguments)) = line.words.split_first_mut() {
-                        files.take_program(program);
-                        arguments.iter_mut().for_each(|word| files.take_word(word));
-                    }
-                    if let Input::File(file) = &mut line.input {
-                        *file = files.take(file);
-                    }
-                }
-                Workload::Worker(calls) => files.take_started(&mut calls.program),
-                Workload::Harness(calls) => files.take_started(&mut calls.program),
-                Workload::Function(_) | Workload::Recording => {}
-            }
-        }
-    }
-    for file in &args.file {
-        if !is_below(file) {
-            return Err(Failure::Usage(format!(
-                "--file {}: it has to lie below this folder, and be named as the programs name it",
-                file.display()
-            )));
-        }
-        files.take(file);
-    }
-    files.packed.sort_by(|a, b| a.name.cmp(&b.name));
-    let written = write_pack(&header, &files.packed, &args.output);
-    let bytes = written.map_err(|error| match error.problem {
-        FileProblem::CannotWrite(_) | FileProblem::AlreadyExists => {
-            Failure::unwritable("--output", &error)
-        }
-        _ => Failure::reading(error),
-    })?;
-    let mut text = format!("pack in {}, {}:\n", args.output.display(), size(bytes));
-    let of_links = |file: &&PackedFile| {
-        let mut parts = file.name.components();
-        parts.any(|part| part.as_os_str() == ".deadheat")
-    };
-    let (kept, named): (Vec<_>, Vec<_>) = files.packed.iter().partition(of_links);
-    for file in named {
-        let end = if file.source.is_dir() { "/" } else { "" };
-        text += &format!("  {}{end}\n", file.name.display());
-    }
-    if !kept.is_empty() {
-        text += &format!(
-            "  and {} files that neutral links are made from\n",
-            kept.len()
-        );
-    }
-    for name in &files.expected {
-        text += &format!("expected on every machine, with the same bytes: {name}\n");
-    }
-    to_stdout(&text)?;
-    Ok(Status::Done)
-}
-
-/// The files of a pack.
-#[derive(Default)]
-struct Files {
-    packed: Vec<PackedFile>,
-    /// Programs that are found through `PATH`, which parts of the system lie around.
-    expected: Vec<String>,
-}
-
-impl Files {
-    /// Takes in a program that is started in a folder of its own, or in that of deadheat.
-    fn take_started(&mut self, program: &mut deadheat::parts::model::Program) {
-        let mut executable = program.executable.to_string_lossy().into_owned();
-        self.take_program(&mut executable);
-        program.executable = executable.into();
-        program
-            .arguments
-            .iter_mut()
-            .for_each(|word| self.take_word(word));
-        program.directory = None;
-    }
-
-    /// Takes in a program with what its neutral links are made from; one without a slash is looked for
-    /// in `PATH` everywhere.
-    fn take_program(&mut self, program: &mut String) {
-        if !program.contains('/') {
-            if !self.expected.contains(program) {
-                self.expected.push(program.clone());
-            }
-            return;
-        }
-        let source = PathBuf::from(&*program);
-        if !source.is_file() {
-            return;
-        }
-        let name = self.take(&source);
-        let folder = name.parent().unwrap_or(Path::new("")).to_owned();
-        for (file, beside) in LinkRecord::files_of(&source).unwrap_or_default() {
-            self.add(file, folder.join(beside));
-        }
-        *program = as_program(&name);
-    }
-
-    /// Takes in an argument that is the name of a file.
-    fn take_word(&mut self, word: &mut String) {
-        let source = PathBuf::from(&*word);
-        if source.is_file() {
-            *word = self.take(&source).to_string_lossy().into_owned();
-        }
-    }
-
-    /// Takes in a file or folder, and gives back its name in the pack: the same where it lies below
-    /// this folder.
-    fn take(&mut self, source: &Path) -> PathBuf {
-        let name: PathBuf = if is_below(source) {
-            let parts = source
-                .components()
-                .filter(|part| *part != Component::CurDir);
-            parts.collect()
-        } else {
-            // Files of one name from several folders stay apart, and those of one folder together.
-            let whole = source.canonicalize().unwrap_or_else(|_| source.to_owned());
-            let folder = whole.parent().unwrap_or(Path::new("/")).as_os_str();
-            let hash = fnv1a(folder.as_encoded_bytes().iter().copied());
-            let file = source.file_name().unwrap_or(OsStr::new("file"));
-            Path::new("elsewhere")
-                .join(format!("{hash:016x}"))
-                .join(file)
-        };
-        self.add(source.to_owned(), name.clone());
-        name
-    }
-
-    fn add(&mut self, source: PathBuf, name: PathBuf) {
-        if !self.packed.iter().any(|known| known.name == name) {
-            self.packed.push(PackedFile { source, name });
-        }
-    }
-}
-
-/// Returns whether a path leads to somewhere below the folder it is seen from.
-fn is_below(path: &Path) -> bool {
-    let mut parts = path.components();
-    parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
-}
-
-/// A path as that of a program: one without a slash would be looked for in `PATH`.
-fn as_program(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if text.contains('/') {
-        text.into_owned()
-    } else {
-        format!("./{text}")
-    }
 }

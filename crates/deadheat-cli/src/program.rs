@@ -1,20 +1,21 @@
 //! The `deadheat` command: its subcommands, and which of them is called.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use deadheat::parts::engine::Owner;
 use deadheat::parts::exit::{Failure, code, on_enough_stack};
+use deadheat_build::refuse_tracked;
 
 use crate::{
-    bare_race, bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, explain, help,
-    history, link, manual, options, plan, recorded, rev, run, usage_error,
+    bare_race, bench, calibrate, cargo_deadheat, clean, compare, doctor, file_roles, help, link,
+    manual, misread, modes, normalise, pack, plan, recorded, rev, run, usage_error,
 };
 
-/// Races too close to call: is B faster than A, by how much, how sure?
+/// Is B faster than A, by how much, how sure?
 #[derive(Debug, Parser)]
 #[command(name = "deadheat", version, max_term_width = 100)]
 struct Cli {
@@ -34,45 +35,45 @@ enum Command {
     #[command(after_help = rev::EXAMPLES)]
     Rev(Box<rev::RevArgs>),
     /// Find the commit that changed the time, by races
-    #[command(after_help = bisect::EXAMPLES)]
-    Bisect(Box<bisect::BisectArgs>),
-    /// Set saved results side by side, of any tool; programs race
+    #[command(after_help = deadheat_bisect::EXAMPLES)]
+    Bisect(Box<deadheat_bisect::BisectArgs>),
+    /// Compare saved results of any tool, or race two programs
     #[command(after_help = compare::EXAMPLES)]
     Compare(Box<compare::CompareArgs>),
-    /// Analyse a recorded run, a tidy CSV file or results of another tool again
+    /// Analyse a recorded run, a tidy CSV file or results of another tool
     #[command(after_help = recorded::ANALYZE_EXAMPLES)]
     Analyze(Box<recorded::AnalyzeArgs>),
-    /// Make a page, a comment or pictures of a recorded run
+    /// Write a page, a comment or pictures of recorded results
     #[command(after_help = recorded::REPORT_EXAMPLES)]
     Report(Box<recorded::ReportCommand>),
-    /// Write down the plan of a race, for other machines or another time
+    /// Write the plan of a race to a file, to race it elsewhere or later
     #[command(after_help = plan::PLAN_EXAMPLES)]
     Plan(plan::PlanArgs),
-    /// Put a plan and all that it races into one file, for other machines
-    #[command(after_help = plan::PACK_EXAMPLES)]
-    Pack(plan::PackArgs),
-    /// Make one run of the parts that several machines raced, and answer
+    /// Pack a plan and its programs into one file, for other machines
+    #[command(after_help = pack::PACK_EXAMPLES)]
+    Pack(pack::PackArgs),
+    /// Merge the parts that several machines raced, and answer
     #[command(after_help = recorded::MERGE_EXAMPLES)]
     Merge(Box<recorded::MergeArgs>),
     /// Follow benchmarks over commits: their levels, steps and creep
-    #[command(after_help = history::EXAMPLES)]
-    History(Box<history::HistoryArgs>),
-    /// Say where the time went: what both sides execute, function by function
-    #[command(after_help = explain::EXAMPLES)]
-    Explain(explain::ExplainArgs),
-    /// Look at this machine: what disturbs measurements, by how much, and what mends it
+    #[command(after_help = deadheat_history::EXAMPLES)]
+    History(Box<deadheat_history::HistoryArgs>),
+    /// Show where the time went: what both sides execute, function by function
+    #[command(after_help = deadheat_explain::EXAMPLES)]
+    Explain(deadheat_explain::ExplainArgs),
+    /// Find what disturbs measurements on this machine, by how much, and what helps
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorArgs),
-    /// Find out how far verdicts can be believed on this machine
+    /// Test how often verdicts are wrong on this machine
     #[command(after_help = calibrate::EXAMPLES)]
     Calibrate(Box<calibrate::CalibrateArgs>),
-    /// Say how much room is taken by what deadheat keeps, and remove what can be made again
+    /// Show the disk space that deadheat uses, and remove what it can make again
     #[command(after_help = clean::EXAMPLES)]
     Clean(clean::CleanArgs),
-    /// Link as asked, and record the link for races with many placements
+    /// Link a program, and record how, so that races can vary its code layout
     #[command(after_help = link::EXAMPLES)]
     Link(link::LinkArgs),
-    /// Print what makes a shell complete commands and options
+    /// Print a completion script for a shell
     #[command(after_help = manual::COMPLETIONS_EXAMPLES)]
     Completions(manual::CompletionsArgs),
     /// Print a manual page, or write all of them into a folder
@@ -98,10 +99,20 @@ pub fn command() -> clap::Command {
     )
 }
 
-/// Reads the command line.
-fn parsed(words: &[OsString]) -> Result<Cli, clap::Error> {
-    let matches = help::arranged(Cli::command()).try_get_matches_from(words)?;
-    Cli::from_arg_matches(&matches)
+/// All subcommands, with the hidden ones that only programs call.
+pub fn whole() -> clap::Command {
+    help::arranged(Cli::command())
+}
+
+/// Reads the command line. `Err` has the exit code of what was shown instead.
+fn parsed(words: &[OsString]) -> Result<Cli, ExitCode> {
+    let mut command = whole();
+    let read = command.try_get_matches_from_mut(words);
+    let matches = read.map_err(|error| refused(&error, words))?;
+    modes::refuse_unused(&command, &matches)
+        .and_then(|()| file_roles::refuse_collisions(&command, &matches))
+        .map_err(|failure| failure.report())?;
+    Cli::from_arg_matches(&matches).map_err(|error| refused(&error, words))
 }
 
 /// Shows help, the version, or what is wrong with the command line.
@@ -128,6 +139,18 @@ fn quoted(word: &OsStr) -> String {
         text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
     }
     format!("'{text}'")
+}
+
+/// Refuses a link that git tracks in the place of a folder into which deadheat writes: a commit brought
+/// it along, and deadheat would write wherever it leads.
+fn refuse_committed_links() -> Result<(), Failure> {
+    let home = Path::new(".deadheat");
+    for folder in ["runs", "bisect"].map(|name| home.join(name)) {
+        if home.is_symlink() || folder.is_symlink() {
+            refuse_tracked(&folder).map_err(|error| Failure::Usage(error.to_string()))?;
+        }
+    }
+    Ok(())
 }
 
 /// The whole program, from the arguments of this process to its exit code.
@@ -162,14 +185,25 @@ fn program() -> ExitCode {
         return link::link(&args).into();
     }
     let typed: Vec<OsString> = std::env::args_os().collect();
-    let (words, use_of_plan) = plan::taken_out(bare_race::with_run(typed, &command()).into_iter());
-    let words = bench::passed_on(options::normalise(words.into_iter()));
+    let with_run = bare_race::with_run(typed.clone(), &command());
+    let is_short = with_run.len() > typed.len();
+    let (words, use_of_plan) = plan::taken_out(with_run.into_iter());
+    let words = bench::passed_on(normalise::normalise(words.into_iter()));
+    if let Err(failure) = misread::refuse(&words, &command()) {
+        return failure.report().into();
+    }
     let cli = match parsed(&words) {
         Ok(cli) => cli,
-        Err(error) => return refused(&error, &words),
+        Err(code) => return code,
     };
+    if let Err(failure) = refuse_committed_links() {
+        return failure.report().into();
+    }
     let done = match cli.command {
         Command::Run(mut args) => {
+            if is_short && let Some(word) = bare_race::bare_word(&typed, &args.commands) {
+                return usage_error::no_command(word, &command()).report().into();
+            }
             args.use_of_plan = use_of_plan;
             run::run(*args)
         }
@@ -181,15 +215,15 @@ fn program() -> ExitCode {
             args.race.options.use_of_plan = use_of_plan;
             rev::rev(*args)
         }
-        Command::Bisect(args) => bisect::bisect(*args),
+        Command::Bisect(args) => deadheat_bisect::bisect(*args),
         Command::Plan(args) => plan::plan(&args),
-        Command::Pack(args) => plan::pack(&args),
+        Command::Pack(args) => pack::pack(&args),
         Command::Compare(args) => compare::compare(*args),
         Command::Analyze(args) => recorded::analyze(*args),
         Command::Report(args) => recorded::report(*args),
         Command::Merge(args) => recorded::merge(*args),
-        Command::History(args) => history::history(*args),
-        Command::Explain(args) => explain::explain(&args),
+        Command::History(args) => deadheat_history::history(*args),
+        Command::Explain(args) => deadheat_explain::explain(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Calibrate(args) => calibrate::calibrate(&args),
         Command::Clean(args) => clean::clean(&args),

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::analysis::Options;
-use deadheat::parts::answer::{Answer, Format, RunFiles, to_stdout};
+use deadheat::parts::answer::{Answer, Format, RunFiles, line_to_stdout, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{FileProblem, ScratchFolder, merge_parts};
-use deadheat::parts::model::{Analysis, Metric, Origin, Run};
-use deadheat::parts::report::{Glyphs, escape};
+use deadheat::parts::format::{FileProblem, ScratchFolder, merge_parts, refuse_plan};
+use deadheat::parts::model::{Analysis, HELP, Metric, Origin, Run};
+use deadheat::parts::report::escape_line;
+use deadheat::parts::report::units::share;
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::{Front, RaceSettings};
-use deadheat::parts::{Recorded, ReportFiles, terminal};
-
-use crate::options::{AnswerArgs, ExportArgs, ReportArgs, SettingsArgs};
+use deadheat::parts::{Recorded, ReportFiles, refuse_folder_of_files, terminal};
+use deadheat_options::answer::{AnswerArgs, ExportArgs, ReportArgs, SettingsArgs};
 
 /// How a recording is judged that carries no plan of its own.
 #[derive(Clone, Debug, Args)]
@@ -22,7 +22,7 @@ pub struct RecordedArgs {
     /// Settings for recordings.
     #[command(flatten)]
     design: SettingsArgs<{ Front::Recording as usize }>,
-    /// Replay the looks of a race over a recording instead of judging it once
+    /// Judge a recording at the interim analyses that a race would have made, not only at its end
     #[arg(long)]
     looks: bool,
 }
@@ -31,6 +31,39 @@ impl RecordedArgs {
     /// The rules for the recording, by these options and a rules file.
     pub fn rules(&self, answer: &mut AnswerArgs) -> Result<Rules, Failure> {
         answer.read_rules(&self.design.0, CliOverrides::default())
+    }
+
+    /// Refuses options that a race has decided: its looks and its verdict belong to its plan.
+    fn refuse_rules_of_races(&self, file: &Path, run: &Run) -> Result<(), Failure> {
+        let asked = &self.design.0;
+        let file = file.display();
+        let design = &run.header.plan.design;
+        let judged = &design.judged;
+        if let Some(asked) = asked.metric.as_ref().filter(|asked| *asked != judged) {
+            return Err(Failure::Usage(format!(
+                "--metric {asked}: {file} is a race that was judged by {judged}{HELP}-v shows all \
+                 metrics; a race with --metric {asked} is judged by it"
+            )));
+        }
+        for (option, asked, raced) in [
+            ("--margin", asked.margin, design.margin),
+            ("--alpha", asked.alpha, design.alpha),
+        ] {
+            if let Some(asked) = asked.filter(|asked| *asked != raced) {
+                let [asked, raced] = [asked, raced].map(share);
+                return Err(Failure::Usage(format!(
+                    "{option} {asked}: {file} is a race with {option} {raced}, which its plan fixed before \
+                     the first launch{HELP}race again with {option} {asked}"
+                )));
+            }
+        }
+        if self.looks {
+            return Err(Failure::Usage(format!(
+                "--looks: {file} is a race, which is judged by its own interim \
+                 analyses{HELP}leave the option out"
+            )));
+        }
+        Ok(())
     }
 
     /// The analysis that an answer and the reports beside it need.
@@ -56,6 +89,7 @@ fn checked<'a>(
     recorded: Recorded<'a>,
 ) -> Result<Recorded<'a>, Failure> {
     let run = recorded.run();
+    refuse_plan(file, &run.header).map_err(Failure::reading)?;
     let judged = &run.header.plan.design.judged;
     // Saved results say per benchmark what is judged.
     if run.sides.is_empty() && !run.header.metrics.contains(judged) {
@@ -64,21 +98,14 @@ fn checked<'a>(
         let file = file.display();
         // A race is judged by its own plan, and what nobody chose is nobody's fault.
         if run.header.origin == Origin::Race || rules.settings().metric.is_none() {
-            let told = format!("{file}: {judged} is judged, but only {known} is recorded");
+            let told = format!("{file}: a rule judges {judged}, but the file records only {known}");
             return Err(Failure::Data(told));
         }
         let told = format!("--metric {judged}: {file} records only {known}");
         return Err(Failure::Usage(rules.blamed(told)));
     }
-    let asked = args.design.0.metric.as_ref();
-    // The looks and the verdict of a race belong to the metric of its plan.
-    if let Some(asked) = asked.filter(|asked| run.header.origin == Origin::Race && *asked != judged)
-    {
-        return Err(Failure::Usage(format!(
-            "--metric {asked}: {} is a race that was judged by {judged}\nhelp: -v shows all metrics; \
-             a race with --metric {asked} is judged by it",
-            file.display()
-        )));
+    if run.header.origin == Origin::Race {
+        args.refuse_rules_of_races(file, run)?;
     }
     Ok(recorded)
 }
@@ -136,8 +163,7 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
 /// The text before the answer about one of several files: its name, or what makes one JSON document of
 /// all of them.
 fn before_one_of_several(format: Format, index: usize, file: &Path) -> String {
-    let glyphs = Glyphs::new(terminal::speaks_unicode());
-    let name = escape(&file.display().to_string(), glyphs);
+    let name = escape_line(&file.display().to_string(), terminal::glyphs_of_stdout());
     match (format, index) {
         (Format::Json, 0) => "[\n".to_owned(),
         (Format::Json, _) => ",\n".to_owned(),
@@ -175,10 +201,10 @@ pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
     let rules = args.recorded.rules(&mut args.answer)?;
     let answer = args.answer.answer();
     if reports.is_empty() && !answer.is_document() {
+        refuse_folder_of_files(&args.file)?;
         return Err(Failure::Usage(
-            "deadheat report: there is nothing to make of the file\nhelp: name --html FILE, \
-             --markdown[=FILE], --junit FILE, --svg DIR, --png DIR or --json; deadheat analyze prints \
-             the answer"
+            "deadheat report: no report was chosen\nhelp: add --html FILE, --markdown[=FILE], \
+             --junit FILE, --svg DIR, --png DIR or --json; deadheat analyze prints the answer"
                 .to_owned(),
         ));
     }
@@ -201,7 +227,7 @@ pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
         answer.print(&analysis)?;
     } else if !reports.takes_stdout() {
         for line in written {
-            to_stdout(&format!("{line}\n"))?;
+            line_to_stdout(&line)?;
         }
     }
     Ok(answer.settle(&analysis))
@@ -223,7 +249,7 @@ pub struct MergeArgs {
     /// Keep the merged run here
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     save: Option<PathBuf>,
-    /// Merge the parts that are there and finished, and name the others
+    /// Merge the finished parts, and list those that are missing
     #[arg(long)]
     allow_missing: bool,
     #[command(flatten)]

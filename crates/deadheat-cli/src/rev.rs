@@ -2,25 +2,28 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, CommandFactory, Parser};
-use deadheat::parts::RaceOutcome;
+use clap::{Args, CommandFactory, FromArgMatches, Parser};
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{Commit, Program};
-use deadheat::parts::pairing::Target;
-use deadheat::parts::terminal::to_stderr;
+use deadheat::parts::report::escape;
+use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_build::{
-    BenchesFrom, BuildError, CargoBuild, Interruption, Recipe, Request, Revisions, Side, Sides,
+    BenchesFrom, BuildError, CriterionChoice, Interruption, Recipe, Request, Revisions, Sides,
     build,
 };
+use deadheat_history::{KeepArgs, keep_in_history};
+use deadheat_options::bench_options::BenchOptions;
+use deadheat_options::build_race::race;
+use deadheat_options::cargo_arguments::Bench;
+use deadheat_options::changed_suite::ChangedSuite;
+use deadheat_options::commit_race::{CommitRaceArgs, in_both, of_cargo, ready};
+use deadheat_options::repository::{
+    failure, here, interrupts, refuse_path, refuse_second_revision,
+};
 
-use crate::bench::{BenchOptions, BuildPrograms, race, race_silently};
-use crate::build_options::{BuildOptions, RecipeOptions, word_for_head};
-use crate::cargo_arguments::{Arguments, Bench};
-use crate::changed_suite::ChangedSuite;
+use crate::build_options::{BuildOptions, word_for_head};
 use crate::environments::note_environments;
-use crate::history_index::KeepArgs;
-use crate::repository::{commit, failure, here, interrupts};
+use crate::file_roles::refuse_collisions;
 use crate::suite_race::SuiteRace;
 use crate::usage_error;
 
@@ -28,9 +31,9 @@ use crate::usage_error;
 pub const EXAMPLES: &str = "\
 Examples:
   deadheat rev main
-  deadheat rev HEAD~1 parse --margin 2% -- --bench text
-  deadheat rev v1.0..v1.1 -- -p parser --features simd
   deadheat rev main --build 'make bench' --exe build/bench
+  deadheat rev v1.0..v1.1 -- -p parser --features simd
+  deadheat rev HEAD~1 parse --margin 2% -- --bench text
   deadheat rev main --go ./parse -- -test.cpu=4
   deadheat rev main --pytest tests/bench --install '.[test]'
   deadheat rev HEAD..HEAD --build make --cand-build 'make CFLAGS=-O3' --exe build/bench
@@ -39,19 +42,19 @@ Examples:
 /// Options of `deadheat rev`.
 #[derive(Debug, Args)]
 pub struct RevArgs {
-    /// The baseline, a revision of git; it is raced against the working tree as it is, or
-    /// against HEAD
+    /// The baseline, a revision of git. It races against the working tree, or against HEAD if that
+    /// is given
     #[arg(value_name = "BASE[..HEAD]")]
     revisions: String,
 
     #[command(flatten)]
     pub race: CommitRaceArgs,
-    /// Build the candidate by this command, in place of --build
+    /// Build the candidate by this command instead of --build
     #[arg(long, value_name = "CMD", help_heading = "Build", requires = "build")]
     cand_build: Option<String>,
     #[command(flatten)]
     ways: BuildOptions,
-    /// Build both sides, tell where the executables are, and race nothing
+    /// Build both sides, print the paths of the executables, and race nothing
     #[arg(long, help_heading = "Build")]
     no_run: bool,
 
@@ -59,45 +62,10 @@ pub struct RevArgs {
     keep: KeepArgs,
 }
 
-/// Options of races of commits: what is built of each, and how that is raced.
-#[derive(Debug, Args)]
-pub struct CommitRaceArgs {
-    #[command(flatten)]
-    pub recipe: RecipeOptions,
-    /// Parts of the names of benchmarks that are meant [default: all]
-    #[arg(value_name = "FILTER")]
-    filters: Vec<String>,
-    #[command(flatten)]
-    pub options: BenchOptions,
-
-    /// Options of cargo bench that say what is built; with --go, arguments of the executables; with
-    /// --pytest, options of pytest
-    #[arg(last = true, value_name = "CARGO BENCH ARGS")]
-    pub cargo: Vec<OsString>,
-}
-
-impl CommitRaceArgs {
-    /// Tells the options of the race which benchmarks are meant.
-    pub fn select(&mut self) {
-        self.options.filters = std::mem::take(&mut self.filters);
-    }
-
-    /// The way to build every commit, of which there may be many.
-    pub fn recipe(&self) -> Result<Recipe, Failure> {
-        match self.recipe.recipe(None, Vec::new())? {
-            Some(recipe) => Ok(recipe),
-            None => in_both("cargo".into(), of_cargo(&self.cargo)?).map(Recipe::Cargo),
-        }
-    }
-
-    /// The arguments of the executables.
-    pub fn arguments(&mut self) -> Vec<String> {
-        self.recipe.arguments(&self.cargo, &mut self.options)
-    }
-}
-
 /// Builds and races.
 pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
+    refuse_path(&args.revisions, &args.race.filters, "a commit")?;
+    refuse_second_revision(&args.revisions, &args.race.filters)?;
     args.race.select();
     args.race.options.history = args.keep.history;
     args.race.options.read_rules()?;
@@ -112,6 +80,7 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
              with --build, --cand-build say what differs"
         )));
     }
+    args.race.criterion.refuse_without_cargo()?;
     let arguments = args.race.arguments();
     let revisions = parsed(&args.revisions)?;
     let benches = args.ways.benches(&revisions)?;
@@ -154,59 +123,11 @@ impl RevArgs {
             revisions: parsed(&self.revisions)?,
             options: (!bench.no_run && !self.no_run).then_some(self.race.options),
             ways: self.ways,
+            criterion: self.race.criterion.choice(),
             bench,
             hint: "",
         })
     }
-}
-
-/// Options of `cargo bench` behind `--` that say what is built.
-fn of_cargo(words: &[OsString]) -> Result<Bench, Failure> {
-    let bench = match Arguments::read(words) {
-        Arguments::Bench(bench) => bench,
-        Arguments::Stray(word) => return Err(stray(&word)),
-        Arguments::Help | Arguments::Version => {
-            return Err(Failure::Usage(
-                "options behind `--` are those of `cargo bench` that say what is built\nhelp: see `cargo bench --help`"
-                    .to_owned(),
-            ));
-        }
-    };
-    let race = bench.race.first().map(|word| word.to_string_lossy());
-    let ours = bench.ways.first().map(|word| word.to_string_lossy());
-    let others = race.as_deref().or(ours.as_deref());
-    if let Some(word) = bench.base.as_deref().or(others) {
-        return Err(stray(word));
-    }
-    Ok(bench)
-}
-
-/// The build by cargo that both sides have in common.
-fn in_both(cargo: OsString, bench: Bench) -> Result<CargoBuild, Failure> {
-    if bench.message_format {
-        return Err(Failure::Usage(
-            "--message-format: what cargo says to programs is read here\nhelp: leave it out"
-                .to_owned(),
-        ));
-    }
-    let program = std::env::current_exe()
-        .map_err(|problem| Failure::Internal(format!("deadheat cannot find itself: {problem}")))?;
-    Ok(CargoBuild {
-        cargo,
-        program,
-        arguments: bench.building,
-        target_dir: bench.target_dir,
-        metadata: bench.metadata,
-        toolchain: None,
-        variables: Vec::new(),
-    })
-}
-
-fn stray(word: &str) -> Failure {
-    Failure::Usage(format!(
-        "behind `--` stand options of `cargo bench`, and '{word}' is none\nhelp: names of benchmarks and \
-         options of the race stand before it"
-    ))
 }
 
 /// What stands behind `--` of `cargo deadheat BASE`.
@@ -216,7 +137,7 @@ fn stray(word: &str) -> Failure {
     max_term_width = 100
 )]
 struct RaceArgs {
-    /// Parts of the names of benchmarks that are meant [default: all]
+    /// Race only benchmarks whose names contain this [default: all]
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     #[command(flatten)]
@@ -236,6 +157,8 @@ pub struct CargoRace {
     pub revisions: Revisions,
     /// The ways in which they are built.
     pub ways: BuildOptions,
+    /// Whose criterion they are compiled with.
+    pub criterion: CriterionChoice,
     /// The options of the race; `None` when the revisions are only built.
     pub options: Option<BenchOptions>,
     /// The hint added to the error where there is no such revision.
@@ -247,18 +170,24 @@ impl CargoRace {
     pub fn of(bench: Bench, cargo: OsString, revisions: Revisions) -> Result<Self, Failure> {
         let name = OsString::from("cargo deadheat BASE");
         let words: Vec<OsString> = std::iter::once(&name).chain(&bench.race).cloned().collect();
-        let mut race = RaceArgs::try_parse_from(&words)
-            .or_else(|error| usage_error::refuse(&error, &RaceArgs::command(), &words))?;
+        let mut command = RaceArgs::command();
+        let read = command.try_get_matches_from_mut(&words);
+        let read = read.and_then(|matches| Ok((RaceArgs::from_arg_matches(&matches)?, matches)));
+        let (mut race, matches) =
+            read.or_else(|error| usage_error::refuse(&error, &RaceArgs::command(), &words))?;
+        refuse_collisions(&command, &matches)?;
         race.options.filters = race.filters;
         race.options.history = race.keep.history;
         race.options.read_rules()?;
+        let (ways, criterion) = BuildOptions::read(&bench.ways)?;
         Ok(Self {
             cargo,
             revisions,
-            ways: BuildOptions::read(&bench.ways)?,
+            ways,
+            criterion,
             options: (!bench.no_run).then_some(race.options),
             bench,
-            hint: "\nhelp: to race only the benchmarks whose names contain a word, put that behind \
+            hint: "\nhelp: to race only the benchmarks whose names contain a word, put that after \
                    `--`: cargo deadheat -- ",
         })
     }
@@ -270,7 +199,7 @@ impl CargoRace {
 
     /// Builds and races.
     pub fn race(self) -> Result<Status, Failure> {
-        let both = in_both(self.cargo, self.bench)?;
+        let both = in_both(self.cargo, self.bench, self.criterion)?;
         let recipes = self.ways.cargo_builds(&both)?.map(Recipe::Cargo);
         let benches = self.ways.benches(&self.revisions)?.unwrap_or_default();
         let sides = built(&self.revisions, &recipes, benches, self.hint)?;
@@ -293,16 +222,24 @@ fn raced(
 ) -> Result<Status, Failure> {
     match options {
         Some(options) => {
+            if ways.is_empty() {
+                warn_of_one_commit(sides);
+            }
             let both = [&sides.baseline, &sides.candidate];
             let (entrants, options) = ready(both, ways, arguments, options);
             if options.history && options.commits.is_empty() {
                 return Err(Failure::Usage(
-                    "--history: a side is no commit, or is built in a way of its own\nhelp: race two \
-                     commits, or commit what is changed"
+                    "--history: a side is not a commit, or its build differs from the other \
+                     side's\nhelp: race two \
+                     commits, or commit your changes"
                         .to_owned(),
                 ));
             }
-            race(&entrants, &options)
+            let done = race(&entrants, &options)?;
+            if options.history && !done.files.is_empty() {
+                keep_in_history(&done.files, options.quiet)?;
+            }
+            Ok(done.status)
         }
         None => {
             to_stdout(&places(sides))?;
@@ -311,73 +248,21 @@ fn raced(
     }
 }
 
-/// Races what the options select of two sides that were built, and answers nothing: one race of a
-/// history or of a search.
-pub fn race_sides(
-    sides: [&Side; 2],
-    ways: Vec<String>,
-    arguments: &[String],
-    options: BenchOptions,
-) -> Result<RaceOutcome, Failure> {
-    let (entrants, options) = ready(sides, ways, arguments, options);
-    race_silently(&entrants, &options)
-}
-
-/// The programs of two sides, and the options with what is known of them.
-fn ready(
-    sides: [&Side; 2],
-    ways: Vec<String>,
-    arguments: &[String],
-    mut options: BenchOptions,
-) -> (BuildPrograms, BenchOptions) {
-    let entrants = entrants(sides, &ways, arguments);
-    options.commits = commits(sides, &ways);
-    options.builds = ways;
-    (entrants, options)
-}
-
-/// The commits of both sides; none where one is a working tree with changes, or where they were
-/// built in two ways, whose difference no commit made.
-fn commits([old, new]: [&Side; 2], ways: &[String]) -> Vec<Commit> {
-    let of = |side: &Side| side.commit.as_ref().map(commit);
-    let both = of(old).zip(of(new));
-    let one_way = ways.iter().all(String::is_empty);
-    both.filter(|_| one_way)
-        .map_or_else(Vec::new, |(old, new)| vec![old, new])
-}
-
-/// Executables of the same name race against each other.
-fn entrants([old, new]: [&Side; 2], ways: &[String], arguments: &[String]) -> BuildPrograms {
-    let named = |side: &Side, name: &str| {
-        let found = side.executables.iter().find(|one| one.name == name)?;
-        Some(Program {
-            executable: found.path.clone(),
-            arguments: arguments.to_vec(),
-            directory: found.directory.clone(),
-        })
-    };
-    let mut names: Vec<&str> = Vec::new();
-    for executable in new.executables.iter().chain(&old.executables) {
-        if !names.contains(&&*executable.name) {
-            names.push(&executable.name);
-        }
-    }
-    let is_alone = names.len() == 1;
-    let targets = names.into_iter().map(|name| Target {
-        name: (!is_alone).then(|| name.to_owned()),
-        sides: [named(old, name), named(new, name)],
-    });
-    let called = |side: &Side, way: Option<&String>| match way.filter(|way| !way.is_empty()) {
-        Some(way) => format!("{}, {way}", side.name),
-        None => side.name.clone(),
-    };
-    let (baseline, mut candidate) = (called(old, ways.first()), called(new, ways.get(1)));
-    if candidate == baseline {
-        candidate += " again";
-    }
-    BuildPrograms {
-        targets: targets.collect(),
-        names: [baseline, candidate],
+/// Warns of two sides that are the same commit, built in one way: a user who forgot to change
+/// something waits for a race that cannot find a difference.
+fn warn_of_one_commit(sides: &Sides) {
+    let [base, head] = [&sides.baseline, &sides.candidate];
+    if let (Some(one), Some(other)) = (&base.commit, &head.commit)
+        && one.id == other.id
+    {
+        to_stderr(
+            "warning",
+            &format!(
+                "'{}' and '{}' are the same commit with the same build, so the race can show \
+                 only noise; name an older commit as BASE, such as HEAD~1",
+                base.name, head.name
+            ),
+        );
     }
 }
 
@@ -423,11 +308,14 @@ fn built(
 
 /// Where the executables of both sides are, a line each.
 fn places(sides: &Sides) -> String {
+    let glyphs = terminal::glyphs_of_stdout();
     let mut text = String::new();
     for side in [&sides.baseline, &sides.candidate] {
         for executable in &side.executables {
-            let path = executable.path.display();
-            text += &format!("{}\t{}\t{path}\n", side.name, executable.name);
+            let path = executable.path.to_string_lossy();
+            let cells = [&*side.name, &*executable.name, &*path];
+            let cells = cells.map(|cell| escape(cell, glyphs));
+            text += &format!("{}\n", cells.join("\t"));
         }
     }
     text

@@ -1,10 +1,11 @@
 //! `deadheat run`: race whole commands.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output, value};
 use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::format::similar_file;
 use deadheat::parts::model::{
     Arrangement, Conditions, ExitPolicy, HELP, Input, Output, Values, whole_number,
 };
@@ -15,13 +16,15 @@ use deadheat::parts::{
     LiveProgress, PlanUse, RaceOptions, Resumable, ResumeOptions, SecondRace, begun_part,
     race_commands, settle_shard,
 };
-
-use crate::bare_race::exists;
-use crate::options::{AnswerArgs, ExportArgs, SettingsArgs};
-use crate::plan::{Planned, check_plan, tell_of_plan};
-use crate::races::{
+use deadheat_options::answer::{AnswerArgs, ExportArgs, SettingsArgs};
+use deadheat_options::races::{
     again, conditions_of_part, go_on_with_part, placements, race_and_tell, resume, tell_of_one,
 };
+use deadheat_options::saved_plan::{check_plan, tell_of_plan};
+
+use crate::bare_race::exists;
+use crate::compare::is_called_a_result;
+use crate::plan::Planned;
 use crate::usage_error::quote_commands;
 
 /// Shown at the end of `deadheat run --help`.
@@ -37,9 +40,9 @@ pub const EXAMPLES: &str = "Examples:
 pub struct RunArgs {
     /// Commands to race, each one quoted; the first is the baseline
     #[arg(value_name = "COMMAND")]
-    commands: Vec<String>,
+    pub commands: Vec<String>,
 
-    /// Name of a command (once per command)
+    /// Name of a command in the answer (once per command)
     #[arg(short = 'n', long = "command-name", value_name = "NAME")]
     names: Vec<String>,
     /// Run commands and hooks in a shell: 'default', or one such as 'bash --norc'
@@ -52,7 +55,7 @@ pub struct RunArgs {
         default_missing_value = "default"
     )]
     shell: Option<String>,
-    /// Run without a shell (this is the default)
+    /// Run commands without a shell, as deadheat does by default
     #[arg(short = 'N', conflicts_with = "shell")]
     no_shell: bool,
     /// Accept non-zero exit codes: all, or only those listed (-i=1,3)
@@ -74,7 +77,7 @@ pub struct RunArgs {
     /// Show what the commands print (same as --output inherit)
     #[arg(long, conflicts_with = "output")]
     show_output: bool,
-    /// Fail unless every candidate prints the same bytes and exits alike
+    /// Fail unless all commands print the same bytes and have the same exit code
     #[arg(long)]
     check_output: bool,
 
@@ -91,7 +94,7 @@ pub struct RunArgs {
     #[arg(short = 'c', long, value_name = "CMD", help_heading = "Hooks")]
     cleanup: Vec<String>,
 
-    /// Sweep {VAR} over a range
+    /// Race once for each value of {VAR} from MIN to MAX
     #[arg(
         short = 'P',
         long,
@@ -101,7 +104,7 @@ pub struct RunArgs {
         help_heading = "Parameters"
     )]
     parameter_scan: Vec<String>,
-    /// Step of the range
+    /// Step from one value to the next
     #[arg(
         short = 'D',
         long,
@@ -111,11 +114,11 @@ pub struct RunArgs {
         help_heading = "Parameters"
     )]
     parameter_step_size: Option<String>,
-    /// Sweep {VAR} over a comma-separated list
+    /// Race once for each of these comma-separated values of {VAR}
     #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"], allow_hyphen_values = true, help_heading = "Parameters")]
     parameter_list: Vec<String>,
 
-    /// Discarded launches of each command at the beginning
+    /// Launch each command N times at the beginning, without counting
     #[arg(
         short = 'w',
         long,
@@ -125,14 +128,28 @@ pub struct RunArgs {
         help_heading = "Design"
     )]
     warmup: u32,
-    /// Launch each command exactly N times and judge once
-    #[arg(short = 'r', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
+    /// Launch each command N times and judge once; two commands round an odd N up
+    #[arg(
+        short = 'r',
+        long,
+        value_name = "N",
+        value_parser = whole_number::<u32>,
+        conflicts_with = "max-replicates",
+        help_heading = "Design"
+    )]
     runs: Option<u32>,
-    /// No verdict before N launches of each command
+    /// Launch each command at least N times before a verdict
     #[arg(short = 'm', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
     min_runs: Option<u32>,
-    /// At most N launches of each command
-    #[arg(short = 'M', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
+    /// Launch each command at most N times
+    #[arg(
+        short = 'M',
+        long,
+        value_name = "N",
+        value_parser = whole_number::<u32>,
+        conflicts_with = "max-replicates",
+        help_heading = "Design"
+    )]
     max_runs: Option<u32>,
     /// How the commands are raced and judged.
     #[command(flatten)]
@@ -141,49 +158,41 @@ pub struct RunArgs {
     /// Read a number from what commands print: NAME=REGEX, or NAME=/JSON/POINTER (repeatable)
     #[arg(long, value_name = "NAME=PATTERN", help_heading = "Values")]
     value: Vec<String>,
-    /// Read the values from this file, which every launch writes anew, not from standard output
+    /// Read the values from this file, which every launch writes, instead of standard output
     #[arg(long, value_name = "FILE", help_heading = "Values")]
     value_file: Option<PathBuf>,
-    /// More is better of the value of this name (repeatable)
+    /// A larger value of this name is better (repeatable)
     #[arg(long, value_name = "NAME", help_heading = "Values")]
     higher_is_better: Vec<String>,
 
     #[command(flatten)]
     answer: AnswerArgs,
-    /// No progress and no hints on standard error
+    /// Print no progress and no hints on standard error
     #[arg(short = 'q', long, help_heading = "Answer")]
     quiet: bool,
 
     /// Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     save: Option<PathBuf>,
-    /// Go on with a recorded run, by the rule that holds at any time
+    /// Continue a recorded run; its interval is then the wider one that holds at any time
     #[arg(
         long,
         value_name = "FILE",
         help_heading = "Files",
-        conflicts_with_all = [
-            "commands", "names", "shell", "ignore_failure", "check_output", "timeout", "runs",
-            "min_runs", "max_runs", "seed", "setup", "prepare", "conclude", "cleanup",
-            "parameter_scan", "parameter_list", "save", "output", "control", "confirm", "value",
-            "value_file", "higher_is_better",
-        ]
+        group = "started_file"
     )]
     resume: Option<PathBuf>,
-    /// Race this plan or pack, that of commands or of programs with benchmarks, or with --shard a part
-    /// of it
+    /// Race this plan or pack, or with --shard a part of it
     #[arg(
         long,
         value_name = "FILE",
         help_heading = "Files",
-        conflicts_with_all = [
-            "commands", "names", "shell", "ignore_failure", "check_output", "runs",
-            "min_runs", "max_runs", "setup", "prepare", "conclude", "cleanup",
-            "parameter_scan", "parameter_list", "output", "value",
-            "value_file", "higher_is_better", "resume",
-        ]
+        group = "started_file"
     )]
     plan: Option<PathBuf>,
+    /// Start the commands of a file of --resume or --plan that another user or machine wrote
+    #[arg(long, help_heading = "Files", requires = "started_file")]
+    trust: bool,
     /// The use of the plan of these commands.
     #[arg(skip)]
     pub use_of_plan: PlanUse,
@@ -203,6 +212,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             file,
             save: args.save,
             quiet: args.quiet,
+            trusted: args.trust,
             settings: args.design.0,
         };
         return planned.race(args.answer, args.exports);
@@ -237,6 +247,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         Some(path) => {
             let how = ResumeOptions {
                 budget: design.budget,
+                trusted: args.trust,
                 shown: options.shown,
                 placements: options.placements.clone(),
                 ..ResumeOptions::default()
@@ -248,6 +259,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         None => {
             // A plan may be for a machine that has other programs.
             if args.use_of_plan == PlanUse::Race {
+                args.refuse_stray_word()?;
                 args.refuse_unquoted()?;
             }
             let spec = args.spec(&rules)?;
@@ -257,7 +269,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             options.in_launches = spec.is_in_launches();
             options.arrangement = spec.arrangement(&plan, args.use_of_plan == PlanUse::Race)?;
             if !args.quiet {
-                for hint in spec.hints() {
+                for hint in spec.hints().into_iter().chain(spec.hint_about_runs(&plan)) {
                     to_stderr("hint", &hint.to_string());
                 }
             }
@@ -299,6 +311,13 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
     }
 }
 
+/// Returns true for a number, with or without a unit, for a list of numbers, and for a unit alone.
+fn looks_like_a_value(word: &str) -> bool {
+    const UNITS: [&str; 10] = ["", "%", "ns", "us", "µs", "ms", "s", "m", "min", "h"];
+    let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || "+-.,".contains(c));
+    UNITS.contains(&unit)
+}
+
 impl RunArgs {
     /// Refuses the words of one command that stand as several: the first is a program, and others are
     /// neither programs nor several words. The exit code is that of a program that is missing, which
@@ -309,15 +328,72 @@ impl RunArgs {
         let [first, others @ ..] = &self.commands[..] else {
             return Ok(());
         };
-        if self.shell.is_some() || !self.commands.iter().all(is_one_word) || !exists(first) {
+        if self.shell.is_some() || !self.commands.iter().all(is_one_word) {
+            return Ok(());
+        }
+        let is_result = |word: &String| is_called_a_result(word) && Path::new(word).is_file();
+        if self.commands.iter().all(is_result) {
+            let files = shell_words::join(&self.commands);
+            return Err(Failure::Contender(format!(
+                "'{first}' is a file of results, and deadheat run races commands{HELP}to compare saved \
+                 results: deadheat compare {files}"
+            )));
+        }
+        if !exists(first) {
             return Ok(());
         }
         match others.iter().find(|other| !exists(other)) {
             Some(word) => Err(Failure::Contender(format!(
                 "there is no program '{word}' to race{HELP}{}",
-                quote_commands(&self.commands)
+                self.in_place_of(word)
             ))),
             None => Ok(()),
+        }
+    }
+
+    /// Refuses a word that is not a program and looks like a value, such as the `s` of `--budget 10 s`,
+    /// or that follows a program of one word, whose quotes are missing.
+    fn refuse_stray_word(&self) -> Result<(), Failure> {
+        let is_bare = |word: &str| !word.contains(|c: char| c.is_whitespace() || c == '{');
+        for (place, word) in self.commands.iter().enumerate() {
+            if !is_bare(word) || exists(word) {
+                continue;
+            }
+            let before = place.checked_sub(1).map(|place| &self.commands[place]);
+            let advice = match before {
+                None if looks_like_a_value(word) => {
+                    "write the value of an option as one word, as in 10s or 1,2, or quote it"
+                        .to_owned()
+                }
+                Some(_) if looks_like_a_value(word) => quote_commands(&self.commands),
+                Some(before) if self.shell.is_none() && is_bare(before) && exists(before) => {
+                    self.in_place_of(word)
+                }
+                _ => continue,
+            };
+            return Err(Failure::Contender(format!(
+                "there is no program '{word}' to race{HELP}{advice}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The advice on a word that is neither a program nor a part of a quoted command.
+    fn in_place_of(&self, word: &str) -> String {
+        let is_option = |name: &str| {
+            let run = Self::augment_args(clap::Command::new("run"));
+            run.get_arguments().any(|one| one.get_long() == Some(name))
+        };
+        let name = word
+            .strip_prefix("--")
+            .and_then(|name| name.split('=').next());
+        if name.is_some_and(is_option) {
+            return format!("options of deadheat come before the --: deadheat run {word} … -- …");
+        }
+        let similar = similar_file(Path::new(word)).filter(|_| word.contains('/'));
+        match similar {
+            Some(similar) => format!("did you mean '{similar}'?"),
+            None => quote_commands(&self.commands),
         }
     }
 

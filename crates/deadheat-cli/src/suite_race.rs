@@ -8,10 +8,10 @@ use deadheat::parts::settings::{Front, Selection};
 use deadheat_build::{
     BenchesFrom, BorrowedSuite, Executable, Recipe, Revisions, Side, Sides, changed_suite,
 };
+use deadheat_options::bench_options::BenchOptions;
+use deadheat_options::repository::{asking, failure, here};
 
-use crate::bench::BenchOptions;
 use crate::build_options::word_for_head;
-use crate::repository::{asking, failure, here};
 
 /// A race of the suites of two revisions.
 pub struct SuiteRace<'a> {

@@ -8,9 +8,12 @@ use std::process::ExitCode;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::HELP;
+use deadheat::parts::format::{Found, found_at};
+use deadheat::parts::model::{HELP, suggestion};
 
-use crate::foreign_options;
+use crate::bare_race::exists;
+use crate::help::in_one_group;
+use crate::{foreign_options, synonyms};
 
 /// Shows the help or the version that was asked for and exits, or says what is wrong with a command
 /// line that the parser of `program` refuses. `words` begin with the name of the program.
@@ -32,6 +35,7 @@ pub fn refuse<T>(error: &clap::Error, program: &Command, words: &[OsString]) -> 
         .collect();
     let refused = Refused {
         error,
+        program,
         words: &words,
         command: Asked::of(program, &words),
     };
@@ -43,15 +47,26 @@ pub fn refuse<T>(error: &clap::Error, program: &Command, words: &[OsString]) -> 
     Err(Failure::Usage(message))
 }
 
+/// Refuses a word that is not a command of `program`.
+pub fn no_command(word: &str, program: &Command) -> Failure {
+    let command = Asked::of(program, &[]);
+    let mut message = command.lacks(word);
+    for advice in command.in_place_of_an_unknown_command(word) {
+        message += HELP;
+        message += &advice;
+    }
+    Failure::Usage(message)
+}
+
 /// The command that a command line asks for.
-struct Asked<'a> {
-    command: &'a Command,
+pub struct Asked<'a> {
+    pub command: &'a Command,
     /// As it is typed, such as `deadheat history check`.
-    name: String,
+    pub name: String,
 }
 
 impl<'a> Asked<'a> {
-    fn of(program: &'a Command, words: &[String]) -> Self {
+    pub fn of(program: &'a Command, words: &[String]) -> Self {
         let mut asked = Self {
             command: program,
             name: program.get_name().to_owned(),
@@ -64,6 +79,31 @@ impl<'a> Asked<'a> {
             asked.name += &format!(" {}", below.get_name());
         }
         asked
+    }
+
+    fn lacks(&self, word: &str) -> String {
+        format!("{}: there is no command '{word}'", self.name)
+    }
+
+    /// What to type in place of a command that is not one of ours.
+    fn in_place_of_an_unknown_command(&self, word: &str) -> Vec<String> {
+        let shown = self.command.get_subcommands();
+        let shown = shown.filter(|one| !one.is_hide_set());
+        let is_ours = self.command.get_name() == "deadheat";
+        let instead = synonyms::command(&self.name, word);
+        let mut advice = vec![match instead {
+            Some(instead) => format!("in place of '{word}': {instead}"),
+            None => match suggestion(word, shown.map(Command::get_name)) {
+                Some(meant) => format!("did you mean '{meant}'?"),
+                None => format!("{} --help lists the commands", self.name),
+            },
+        }];
+        if is_ours && exists(word) {
+            advice.push(format!(
+                "deadheat run -- {word} starts the program '{word}'"
+            ));
+        }
+        advice
     }
 
     /// The first example of its help that calls this command.
@@ -82,6 +122,7 @@ impl<'a> Asked<'a> {
 
 struct Refused<'a> {
     error: &'a clap::Error,
+    program: &'a Command,
     words: &'a [String],
     command: Asked<'a>,
 }
@@ -115,17 +156,10 @@ impl Refused<'_> {
                 Some(why) => format!("invalid value '{value}' for '{arg}': {why}"),
                 None => self.own_words(),
             },
-            ErrorKind::UnknownArgument => {
-                format!(
-                    "{}: unexpected argument '{}'",
-                    self.command.name,
-                    self.as_typed(&arg)
-                )
-            }
-            ErrorKind::InvalidSubcommand => {
-                let word = self.text(ContextKind::InvalidSubcommand);
-                format!("{}: there is no command '{word}'", self.command.name)
-            }
+            ErrorKind::UnknownArgument => self.unknown_argument(&arg),
+            ErrorKind::InvalidSubcommand => self
+                .command
+                .lacks(&self.text(ContextKind::InvalidSubcommand)),
             ErrorKind::NoEquals => format!("'{arg}' takes its value after a '='"),
             ErrorKind::TooManyValues => format!("'{arg}' takes no value '{value}'"),
             ErrorKind::TooFewValues => {
@@ -139,12 +173,51 @@ impl Refused<'_> {
             }
             ErrorKind::ArgumentConflict => self.conflict(&arg),
             ErrorKind::MissingRequiredArgument => {
-                let missing = self.texts(ContextKind::InvalidArg).join(" and ");
-                format!("{}: {missing} is missing", self.command.name)
+                let missing = self.texts(ContextKind::InvalidArg);
+                let verb = if missing.len() == 1 { "is" } else { "are" };
+                let missing = missing.join(" and ");
+                format!("{}: {missing} {verb} missing", self.command.name)
             }
             ErrorKind::MissingSubcommand => format!("{}: a command is missing", self.command.name),
             _ => self.own_words(),
         }
+    }
+
+    /// A word that is neither an option of the command nor a value.
+    fn unknown_argument(&self, arg: &str) -> String {
+        let typed = self.as_typed(arg);
+        match self.option_with_negative_value() {
+            Some(option) => format!("invalid value '{typed}' for '{option}': it is negative"),
+            None => format!("{}: unexpected argument '{typed}'", self.command.name),
+        }
+    }
+
+    /// The option in front of an unknown argument that is a negative value, which looks like an
+    /// option itself.
+    fn option_with_negative_value(&self) -> Option<&str> {
+        let typed = self.as_typed(&self.text(ContextKind::InvalidArg));
+        let number = typed.strip_prefix('-')?;
+        if !number.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            return None;
+        }
+        let mut words = self.options().skip(1).zip(self.options());
+        let (_, before) = words.find(|(word, _)| *word == typed)?;
+        before.starts_with("--").then_some(before)
+    }
+
+    /// The help of the option whose value is invalid, which is given with or without the name of its
+    /// value.
+    fn meaning(&self, invalid: &str) -> Option<String> {
+        let name = invalid.split([' ', '[', '=']).next()?.strip_prefix("--")?;
+        let mut options = self.command.command.get_arguments();
+        let option = options.find(|option| option.get_long() == Some(name))?;
+        let help = option.get_help()?.to_string();
+        let help = help
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches(':');
+        Some(format!("{invalid}: {help}"))
     }
 
     fn conflict(&self, arg: &str) -> String {
@@ -191,9 +264,12 @@ impl Refused<'_> {
             ErrorKind::UnknownArgument => self.in_place_of_an_unknown_argument(),
             ErrorKind::InvalidValue => self.values(),
             ErrorKind::InvalidSubcommand => {
-                let near = self.texts(ContextKind::SuggestedSubcommand);
-                let all = || format!("{} --help lists the commands", self.command.name);
-                vec![did_you_mean(&near).unwrap_or_else(all)]
+                let word = self.text(ContextKind::InvalidSubcommand);
+                let line = self.command_for(&word);
+                line.map_or_else(
+                    || self.command.in_place_of_an_unknown_command(&word),
+                    |line| vec![line],
+                )
             }
             ErrorKind::NoEquals => {
                 let arg = self.text(ContextKind::InvalidArg);
@@ -203,15 +279,28 @@ impl Refused<'_> {
                 )]
             }
             ErrorKind::MissingRequiredArgument | ErrorKind::MissingSubcommand => {
+                let missing = self.texts(ContextKind::InvalidArg);
+                let meanings: Vec<String> =
+                    missing.iter().filter_map(|one| self.meaning(one)).collect();
+                if !meanings.is_empty() {
+                    return meanings;
+                }
                 let example = self.command.example();
-                example
-                    .map(|line| format!("for example: {line}"))
+                let example = example.map(|line| format!("for example: {line}"));
+                self.taken_for_a_value()
                     .into_iter()
+                    .chain(example)
                     .collect()
             }
-            // The reason says it all, or has advice of its own.
-            ErrorKind::ValueValidation => return Vec::new(),
-            ErrorKind::ArgumentConflict => vec!["leave one of them out".to_owned()],
+            ErrorKind::ValueValidation => {
+                let why = std::error::Error::source(self.error).map(ToString::to_string);
+                if why.is_some_and(|why| why.contains(HELP)) {
+                    return Vec::new();
+                }
+                let invalid = self.text(ContextKind::InvalidArg);
+                self.meaning(&invalid).into_iter().collect()
+            }
+            ErrorKind::ArgumentConflict => vec![self.instead_of_both()],
             _ => Vec::new(),
         };
         if advice.is_empty() {
@@ -223,27 +312,105 @@ impl Refused<'_> {
         advice
     }
 
+    /// The advice on two options that exclude each other.
+    fn instead_of_both(&self) -> String {
+        const OF_CARGO: &str = "[CARGO BENCH ARGS]";
+        let others = self.texts(ContextKind::PriorArg);
+        let arg = self.text(ContextKind::InvalidArg);
+        if others
+            .iter()
+            .chain([&arg])
+            .any(|one| one.starts_with(OF_CARGO))
+        {
+            return "leave out the words after --: they are options of cargo bench, which does not run if \
+                    there is --build or --exe"
+                .to_owned();
+        }
+        "leave one of them out".to_owned()
+    }
+
+    /// The advice if the last word became the value of an option, although it looks like the argument
+    /// that is missing: `rev --go HEAD~1`.
+    fn taken_for_a_value(&self) -> Option<String> {
+        let words: Vec<&str> = self.options().collect();
+        let [.., option, value] = words.as_slice() else {
+            return None;
+        };
+        let name = option.strip_prefix("--")?;
+        let mut options = self.command.command.get_arguments();
+        let takes_it =
+            options.any(|one| one.get_long() == Some(name) && one.get_action().takes_values());
+        (takes_it && !value.starts_with('-'))
+            .then(|| format!("'{value}' became the value of {option}, which takes one"))
+    }
+
+    /// The command to call for a file of results, or for a range of commits.
+    fn command_for(&self, word: &str) -> Option<String> {
+        if self.command.command.get_name() != "deadheat" {
+            return None;
+        }
+        if word.contains("..") && !word.contains('/') {
+            return Some(format!("to race two revisions: deadheat rev {word}"));
+        }
+        if !matches!(found_at(word), Ok(Found::Data | Found::Folder)) || word == "-" {
+            return None;
+        }
+        let words = self.options().take_while(|word| !word.starts_with('-'));
+        let files = shell_words::join(words);
+        Some(match files == word {
+            true => format!("to judge a saved result: deadheat analyze {files}"),
+            false => format!("to compare saved results: deadheat compare {files}"),
+        })
+    }
+
     fn values(&self) -> Vec<String> {
-        let near = self.texts(ContextKind::SuggestedValue);
+        let value = self.text(ContextKind::InvalidValue);
         let possible = self.texts(ContextKind::ValidValue);
+        let near = suggestion(&value, possible.iter().map(String::as_str));
+        let near = near.map(|meant| format!("did you mean '{meant}'?"));
         let all =
             (!possible.is_empty()).then(|| format!("possible values: {}", possible.join(", ")));
-        did_you_mean(&near).into_iter().chain(all).collect()
+        let advice = near.into_iter().chain(all);
+        let meaning = self
+            .meaning(&self.text(ContextKind::InvalidArg))
+            .filter(|_| value.is_empty() && possible.is_empty());
+        advice.chain(meaning).collect()
     }
 
     fn in_place_of_an_unknown_argument(&self) -> Vec<String> {
+        if let Some(option) = self.option_with_negative_value() {
+            return self.meaning(option).into_iter().collect();
+        }
         let name = self.command.command.get_name();
-        if let Some(advice) = self
-            .options()
-            .find_map(|word| foreign_options::advice(name, word))
-        {
+        let arg = self.text(ContextKind::InvalidArg);
+        let typed = self.as_typed(&arg);
+        if let Some(advice) = synonyms::option(self.command.command, &typed) {
+            return vec![format!("in place of {typed}: {advice}")];
+        }
+        if let Some(advice) = foreign_options::advice(name, &typed) {
             return vec![advice];
         }
-        let near = did_you_mean(&self.texts(ContextKind::SuggestedArg));
-        if near.is_some() {
-            return near.into_iter().collect();
+        if let Some(option) = self.option_with_value(&typed) {
+            return vec![format!("write {option}")];
         }
-        let arg = self.text(ContextKind::InvalidArg);
+        if let Some(option) = self.option_with_another_end(&typed) {
+            return vec![format!("did you mean '{option}'?")];
+        }
+        if let Some(line) = self.option_of_another_command(&typed) {
+            return vec![line];
+        }
+        // Programs in Go take their options with one dash or two.
+        let in_go = typed.strip_prefix('-').filter(|word| word.len() > 2);
+        if let Some(advice) = in_go.and_then(|word| foreign_options::advice(name, word)) {
+            return vec![advice];
+        }
+        if arg.starts_with("--") {
+            let options: Vec<String> = synonyms::shown_options(self.command.command).collect();
+            let typed = arg.split('=').next().unwrap_or(&arg);
+            if let Some(meant) = suggestion(typed, options.iter().map(String::as_str)) {
+                return vec![format!("did you mean '{meant}'?")];
+            }
+        }
         let mut words = self.options().skip_while(|word| *word != "--markdown");
         if words.next().is_some() && words.next() == Some(&*arg) {
             return vec![format!("the file follows a '=': --markdown={arg}")];
@@ -255,34 +422,117 @@ impl Refused<'_> {
                 "options follow the command: deadheat {command} {arg} …"
             )];
         }
-        if let (true, Some(line)) = (name == "run" && arg.starts_with('-'), self.quoted()) {
+        if let (true, Some(line)) = (name == "run" && arg.starts_with('-'), self.quoted(&typed)) {
             return vec![line];
+        }
+        if !arg.starts_with('-') {
+            return vec![self.arguments()];
         }
         Vec::new()
     }
 
-    /// The advice to quote commands, if the words before the `--` look like one that is not quoted.
-    fn quoted(&self) -> Option<String> {
-        let mut words = self.options().skip_while(|word| *word != "run").skip(1);
-        let first = words.next().filter(|word| !word.starts_with('-'))?;
-        let is_one_word = !first.contains(char::is_whitespace);
-        is_one_word.then(|| {
-            let all: Vec<&str> = std::iter::once(first).chain(words).collect();
-            quote_commands(&all)
+    /// The arguments that the command takes besides options.
+    fn arguments(&self) -> String {
+        let shown = self.command.command.get_positionals();
+        let shown = shown.filter(|one| !one.is_hide_set());
+        let names: Vec<String> = shown.map(ToString::to_string).collect();
+        match names.as_slice() {
+            [] => format!("{} takes options alone", self.command.name),
+            names if self.command.command.get_name() == "report" => format!(
+                "{} takes {}; deadheat compare OLD NEW compares several files",
+                self.command.name,
+                names.join(" ")
+            ),
+            names => format!("{} takes {}", self.command.name, names.join(" ")),
+        }
+    }
+
+    /// The option that has the name of an unknown one as a value: `--format terse` for `--terse`.
+    fn option_with_value(&self, typed: &str) -> Option<String> {
+        let value = typed.strip_prefix("--")?;
+        let mut options = self.command.command.get_arguments();
+        let option = options.find(|option| {
+            let values = option.get_possible_values();
+            values.iter().any(|one| one.get_name() == value)
+        })?;
+        Some(format!("--{} {value}", option.get_long()?))
+    }
+
+    /// The option of this command from which only the last letter is missing, or that lacks the last
+    /// letter: `--runs` for `--run`.
+    fn option_with_another_end(&self, typed: &str) -> Option<String> {
+        let typed = typed.split('=').next()?;
+        let is_longer = |long: &str, short: &str| {
+            let end = long.strip_prefix(short);
+            end.is_some_and(|end| end.chars().count() == 1)
+        };
+        synonyms::shown_options(self.command.command)
+            .find(|option| is_longer(option, typed) || is_longer(typed, option))
+    }
+
+    /// The commands that have an option which this one lacks.
+    fn option_of_another_command(&self, typed: &str) -> Option<String> {
+        const MOST: usize = 3;
+        let is_one = self.command.command.get_name() != self.program.get_name();
+        let name = typed.split('=').next().filter(|_| is_one)?;
+        let has = |one: &&Command| {
+            let mut shown = one.get_arguments().filter(|arg| !arg.is_hide_set());
+            shown.any(|arg| match name.strip_prefix("--") {
+                Some(long) => arg.get_long() == Some(long),
+                None => arg
+                    .get_short()
+                    .is_some_and(|short| name == format!("-{short}")),
+            })
+        };
+        let commands = self
+            .program
+            .get_subcommands()
+            .filter(|one| !one.is_hide_set());
+        let mut names: Vec<&str> = commands.filter(has).map(Command::get_name).collect();
+        let ours = self.command.command.get_name();
+        names.sort_by_key(|name| !in_one_group(name, ours));
+        names.truncate(MOST);
+        (!names.is_empty()).then(|| {
+            format!(
+                "{name} is an option of deadheat {}; {} --help lists those of this command",
+                names.join(", "),
+                self.command.name
+            )
+        })
+    }
+
+    /// The advice to quote commands, if an unknown option follows the words of one command: a program
+    /// and words that are neither programs nor options.
+    fn quoted(&self, unknown: &str) -> Option<String> {
+        let words = self.options().skip_while(|word| *word != "run").skip(1);
+        let mut command: Vec<&str> = words.take_while(|word| *word != unknown).collect();
+        let (first, others) = command.split_first()?;
+        let is_plain = |word: &str| !word.starts_with('-') && !word.contains(char::is_whitespace);
+        let is_one = is_plain(first) && others.iter().all(|word| is_plain(word) && !exists(word));
+        is_one.then(|| {
+            command.push(unknown);
+            quote_commands(&command)
         })
     }
 }
 
-/// The advice for commands whose words are not quoted.
+/// The advice for commands whose words are not quoted. A program begins a command.
 pub fn quote_commands<T: AsRef<str>>(words: &[T]) -> String {
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    let mut commands: Vec<String> = Vec::new();
+    for word in words.iter().map(AsRef::as_ref) {
+        match commands.last_mut() {
+            Some(command) if !exists(word) => {
+                command.push(' ');
+                command.push_str(word);
+            }
+            _ => commands.push(word.to_owned()),
+        }
+    }
+    if commands.len() == 1 {
+        commands.push("ANOTHER COMMAND".to_owned());
+    }
     format!(
-        "quote each command: deadheat run '{}' 'ANOTHER COMMAND'",
-        words.join(" ")
+        "quote each command: deadheat run '{}'",
+        commands.join("' '")
     )
-}
-
-fn did_you_mean(near: &[String]) -> Option<String> {
-    let names: Vec<String> = near.iter().map(|name| format!("'{name}'")).collect();
-    (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
 }

@@ -336,10 +336,7 @@ fn what_makes_no_sense_names_its_option() {
     let track = Track::new();
     track.build("old");
     for (args, told) in [
-        (
-            &["./old", "./old", "-n", "a"][..],
-            "--name was given 1 times",
-        ),
+        (&["./old", "./old", "-n", "a"][..], "--name was given once"),
         (&["./old", "./old", "-n", "a", "-n", "a"], "--name a"),
         (&["./old", "-n", "a"], "--name a"),
         (&["./old", "--metric", "cycles", "work"], "--metric cycles"),

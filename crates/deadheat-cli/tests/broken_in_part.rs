@@ -136,7 +136,7 @@ fn a_benchmark_that_failed_in_one_file_is_a_failed_row() {
     for (text, out, err) in [
         (
             "goos: linux\nBenchmarkA-8 100 50 ns/op\nBenchmarkB-8   \tlistening\n",
-            "BenchmarkB-8 began and left no numbers",
+            "BenchmarkB-8 began, but printed no numbers",
             "",
         ),
         (
@@ -147,7 +147,7 @@ fn a_benchmark_that_failed_in_one_file_is_a_failed_row() {
         (
             "goos: linux\nBenchmarkA-8 100 50 ns/op\tpanic: no\nBenchmarkB-8 100 6,0 ns/op\n",
             "'6,0' is not a number",
-            "new.txt: line 2: behind the numbers of BenchmarkA-8",
+            "new.txt: line 2: after the numbers of BenchmarkA-8",
         ),
     ] {
         track.holds("old.txt", good).holds("new.txt", text);
@@ -220,7 +220,7 @@ fn a_folder_of_criterion_is_analyzed_as_it_was_measured_last() {
     set(&track, "criterion/print/new", true);
     set(&track, "criterion/old_layout/new", false);
     let done = track.run(&["analyze", "criterion"]);
-    let passed_over = "criterion: old_layout/new was passed over";
+    let passed_over = "criterion: old_layout/new was skipped";
     tells(&done, 0, &["parse", "print", "100 ns"], &[passed_over]);
     let report = track.run(&["report", "criterion", "--markdown"]);
     tells(&report, 0, &["parse"], &[passed_over]);
@@ -233,7 +233,7 @@ fn a_folder_of_criterion_is_analyzed_as_it_was_measured_last() {
     set(&track, "saved/parse/v1", true);
     for words in [&["analyze", "saved"][..], &["compare", "saved", "v1"]] {
         let done = track.run(words);
-        tells(&done, 4, &[], &["baseline 'new'", "there are v1"]);
+        tells(&done, 4, &[], &["baseline 'new'", "the folder has v1"]);
         assert!(!done.stderr.contains("cargo clean"), "{done:?}");
     }
     track.holds("files/1.json", "{}").holds("empty/.hidden", "");
@@ -248,7 +248,7 @@ fn a_folder_of_criterion_is_analyzed_as_it_was_measured_last() {
     tells(&done, 4, &[], &["empty is a folder without files"]);
     set(&track, "unnamed/parse/new", false);
     let done = track.run(&["analyze", "unnamed"]);
-    tells(&done, 4, &[], &["no benchmark.json"]);
+    tells(&done, 4, &[], &["benchmark.json is missing"]);
 }
 
 /// A text in UTF-16 or UTF-32.
@@ -326,7 +326,8 @@ fn tables_of_other_locales_and_files_of_other_tools_are_named() {
         (
             "quoted.csv",
             "benchmark,contender,replicate,wall_ns\nsort,old,0,\"12,5\"\n",
-            "quoted.csv:2: wall_ns of benchmark 'sort', replicate 0: '12,5' is not a number as it is written here\nhelp: write 12.5",
+            "quoted.csv:2: wall_ns of benchmark 'sort', replicate 0: '12,5' is not a number in \
+             this notation\nhelp: write 12.5",
         ),
         ("null.json", "null", "nothing but null"),
         (

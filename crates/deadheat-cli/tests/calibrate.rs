@@ -61,8 +61,8 @@ fn a_calibration_is_told_kept_quoted_and_shown_again() {
     for words in [
         "Calibration of 20",
         "seed 7",
-        "Raced against themselves",
-        "What remains when nothing differs",
+        "Identical contenders against each other",
+        "Noise between identical contenders",
         "Smallest difference found",
         "Known differences of work",
         "functions",
@@ -134,7 +134,7 @@ fn a_calibration_is_told_kept_quoted_and_shown_again() {
     let shown = shown.succeeds().stdout.split_whitespace();
     let shown = shown.collect::<Vec<_>>().join(" ");
     assert!(
-        shown.contains("another kernel. No race quotes it."),
+        shown.contains("another kernel, so races on this machine do not use it."),
         "{shown}"
     );
     assert!(shown.contains("read from"), "{shown}");
@@ -154,7 +154,7 @@ fn a_calibration_is_told_kept_quoted_and_shown_again() {
     let race = run(&track, &args);
     assert_eq!(race.succeeds().json().get("calibration"), None);
     run(&track, &["calibrate", "--show"])
-        .fails_with(4, &["calibration.json", "holds no calibration"]);
+        .fails_with(4, &["calibration.json", "does not contain a calibration"]);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn without_a_calibration_there_is_nothing_to_show() {
     let track = Track::new();
     run(&track, &["calibrate", "--show"]).fails_with(4, &["does not exist", "deadheat calibrate"]);
     let nowhere = track.run(&["calibrate", "--show"]);
-    nowhere.fails_with(4, &["no place", "--save", "DEADHEAT_CALIBRATION"]);
+    nowhere.fails_with(4, &["no folder", "--save", "DEADHEAT_CALIBRATION"]);
 }
 
 #[test]

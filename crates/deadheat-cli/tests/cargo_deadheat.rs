@@ -341,13 +341,13 @@ fn a_wrapper_of_the_compiler_stays_in_use() {
 }
 
 #[test]
-fn what_it_is_told_in_vain_it_says() {
+fn explains_arguments_that_it_cannot_follow() {
     needs!("git");
     let packages = Packages::new(&WORKSPACE);
     let done = packages.cargo(&["deadheat", "--bench", "race", "sum"]);
     done.fails_with(2, &["git working tree", "cargo deadheat -- sum"]);
     let done = packages.cargo(&["deadheat", "--manifest-path", "nowhere/Cargo.toml"]);
-    done.fails_with(2, &["nowhere/Cargo.toml", "which package"]);
+    done.fails_with(2, &["nowhere/Cargo.toml", "does not exist"]);
     packages.write("target/deadheat", "a file");
     let done = packages.cargo(&["deadheat"]);
     done.fails_with(5, &["target/deadheat", "needs to write there"]);

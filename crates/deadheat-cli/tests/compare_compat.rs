@@ -498,7 +498,7 @@ fn an_executable_that_fails_hands_on_its_exit_code_and_leaves_no_file() {
         (
             "silent",
             1,
-            "./bench: what it wrote is no JSON: line 1, column 1",
+            "./bench: its output is not JSON: line 1, column 1",
         ),
     ] {
         let (output, left) =

@@ -81,7 +81,7 @@ fn a_command_that_needs_the_terminal_fails_with_the_reason() {
 
 #[test]
 fn a_hook_that_wants_the_terminal_is_told_of() {
-    let wants = "it wants the terminal";
+    let wants = "it needs the terminal";
     fails_with(
         "-r 2 -p 'stty -F /dev/tty sane' -- true true",
         &[
@@ -122,7 +122,7 @@ fn a_command_that_stops_itself_is_given_up_and_one_that_goes_on_is_not() {
         let race = ["run", "--no-config", "-r", "2", "-S", "sh"];
         let commands = ["--", "true", "kill -STOP $$; true"];
         let done = track.run(&[&race[..], how, &commands].concat());
-        done.fails_with(3, &["stopped by signal 19 (SIGSTOP)", "did not go on"]);
+        done.fails_with(3, &["stopped by signal 19 (SIGSTOP)", "did not continue"]);
         let commands = [
             "--",
             "true",

@@ -67,6 +67,23 @@ fn a_command_against_itself_executes_the_same() {
 }
 
 #[test]
+fn commands_read_the_input_that_the_user_names() {
+    needs!("valgrind");
+    let track = Track::new();
+    fs::write(track.path("words"), "seven words\n").unwrap();
+    explained(
+        &track,
+        &["--input", "words", "--", "cp /dev/stdin copy", "true"],
+    );
+    assert_eq!(
+        fs::read_to_string(track.path("copy")).unwrap(),
+        "seven words\n"
+    );
+    explained(&track, &["--", "cp /dev/stdin copy", "true"]);
+    assert_eq!(fs::read_to_string(track.path("copy")).unwrap(), "");
+}
+
+#[test]
 fn the_function_that_does_more_is_named_first_and_by_how_much() {
     needs!("valgrind", "gcc");
     let track = Track::new();
@@ -321,19 +338,19 @@ fn commands_that_fail_are_told_by_name() {
         (
             &["--", "no-such-program", "true"],
             3,
-            &["there is no program 'no-such-program'"],
+            &["the program 'no-such-program' does not exist"],
         ),
         (
             &["--timeout", "1s", "--", "sleep 60", "true"],
             3,
-            &["did not come back within 1s (--timeout)"],
+            &["did not finish within 1s (--timeout)"],
         ),
         (
             &["--input", "nowhere", "--", "cat", "cat"],
             3,
             &["cannot read nowhere"],
         ),
-        (&["--", "true"], 2, &["give two of them"]),
+        (&["--", "true"], 2, &["give two, each one quoted"]),
     ];
     for (words, code, told) in cases {
         fails(&track, words, code, told);
@@ -365,12 +382,7 @@ fn programs_and_files_that_cannot_be_explained_are_told_apart() {
     )
     .unwrap();
     fails(&track, &["gone.jsonl"], 4, &["gone.jsonl"]);
-    fails(
-        &track,
-        &["table.csv"],
-        2,
-        &["no programs that could be run"],
-    );
+    fails(&track, &["table.csv"], 2, &["no programs to run"]);
     fails(
         &track,
         &["--html", "nowhere/page.html", "--", "true", "true"],
@@ -410,18 +422,18 @@ fn commands_that_raced_in_folders_of_their_own_run_there_with_their_hooks() {
     }
     built(&track, "adds", ADDS, &["-DTIMES=1"]);
     race_in_folders(&track, "./adds 5000");
-    let answer = explained(&track, &["run.jsonl"]);
+    let answer = explained(&track, &["run.jsonl", "--trust"]);
     let [old, new] = own(&answer["pairs"][0], "added");
     assert!((39_000..41_000).contains(&(new - old)), "{old} {new}");
     for hooked in ["old/set-up", "old/prepared", "new/set-up", "new/prepared"] {
         assert!(track.path(hooked).exists(), "{hooked}");
     }
     fs::remove_file(track.path("new/adds")).unwrap();
-    let told = ["there is no program './adds'"];
-    fails(&track, &["run.jsonl"], 3, &told);
+    let told = ["the program './adds' does not exist"];
+    fails(&track, &["run.jsonl", "--trust"], 3, &told);
     fs::remove_dir_all(track.path("old")).unwrap();
     let told = ["there is no folder", "/old' to run in"];
-    fails(&track, &["run.jsonl"], 3, &told);
+    fails(&track, &["run.jsonl", "--trust"], 3, &told);
 }
 
 /// A program in place of Valgrind.

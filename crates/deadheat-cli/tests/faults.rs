@@ -235,9 +235,9 @@ fn an_export_never_replaces_the_recording_it_comes_from() {
     ] {
         let flag = format!("--export-{shape}");
         let done = track.run(&["analyze", &flag, text(&again), text(&run)]);
-        done.fails_with(2, &[&flag, "is the recording itself"]);
+        done.fails_with(2, &[&flag, "is the same file as the argument"]);
         let done = track.run(&["run", "-q", &flag, text(&again), "--resume", text(&run)]);
-        done.fails_with(2, &[&flag, "is the recording itself"]);
+        done.fails_with(2, &[&flag, "is the same file as --resume"]);
     }
     assert_eq!(std::fs::read(&run).unwrap(), kept);
 }
@@ -579,7 +579,7 @@ fn a_run_without_what_it_judges_is_broken_and_no_option_is_blamed() {
     std::fs::write(track.path("run.jsonl"), renamed).unwrap();
     for words in [&["analyze"][..], &["analyze", "--metric", "cpu"]] {
         let done = track.run(&[words, &["run.jsonl"]].concat());
-        done.fails_with(4, &["run.jsonl: wall is judged, but only will"]);
+        done.fails_with(4, &["a rule judges wall, but the file records only will"]);
         assert!(!done.stderr.contains("--metric"), "{done:?}");
     }
 }
@@ -617,7 +617,13 @@ fn a_race_of_a_program_with_its_own_functions_cannot_be_taken_up_and_the_reason_
     for command in ["run", "bench"] {
         let done = track.run(&[command, "--resume", text(&save)]);
         let told = "run.jsonl holds functions that their own program raced";
-        done.fails_with(4, &[told, "what 'deadheat bench PROGRAM' races can go on"]);
+        done.fails_with(
+            4,
+            &[
+                told,
+                "only races by 'deadheat bench PROGRAM' can be continued",
+            ],
+        );
     }
 }
 

@@ -69,7 +69,7 @@ fn rules_are_found_from_a_folder_below() {
     assert_eq!(json["benchmarks"][0]["gate"]["rule"], "slower");
     assert_eq!(json["benchmarks"][0]["gate"]["fails"], true);
     let green = track.race(&[], [LONG, SHORT]);
-    says(&green, 0, &["the rules are those of deadheat.toml,"]);
+    says(&green, 0, &["rules come from deadheat.toml,"]);
 }
 
 #[test]
@@ -161,13 +161,14 @@ fn an_excuse_holds_until_its_day_and_is_told() {
     ignore("until = \"2020-01-31\"");
     let over = [
         "the run fails: the rule 'slower'",
-        "warning: deadheat.toml, line 3: the excuse of 'run' ended with 2020-01-31; what it breaks counts again.",
+        "warning: deadheat.toml, line 3: the excuse of 'run' ended with 2020-01-31; its broken \
+         rules count again.",
     ];
     says(&track.analyze(&[run]), 1, &over);
     ignore("rule = \"inconclusive\"");
     let stale = [
         "the run fails",
-        "line 3: 'run' does not break the rule 'inconclusive' any more; take its excuse out.",
+        "line 3: 'run' does not break the rule 'inconclusive' any more; remove its excuse.",
     ];
     says(&track.analyze(&[run]), 1, &stale);
     ignore("");

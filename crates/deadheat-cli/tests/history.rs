@@ -279,7 +279,7 @@ fn a_machine_that_says_too_much_of_its_precision_is_named_and_widened() {
     says(
         &text,
         0,
-        &["those of Processor bad do not: its errors were"],
+        &["loops on Processor bad do not close: its errors were"],
     );
 }
 
@@ -323,7 +323,7 @@ fn a_run_that_went_on_replaces_what_was_known_of_it() {
     says(
         &repository.run(&["add", "runs"]),
         0,
-        &["1 gone on since and replaced", "holds 1 run"],
+        &["1 continued since and replaced", "holds 1 run"],
     );
     let after = repository.show();
     let change = |shown: &Value| shown["benchmarks"][0]["races"][0]["change"].clone();
@@ -345,12 +345,16 @@ fn what_says_nothing_of_commits_is_refused_by_name_and_passed_over_in_a_folder()
     let refused = repository.run(&["add", "runs/bare.jsonl"]);
     refused.fails_with(
         4,
-        &["runs/bare.jsonl does not tell", "deadheat rev", "--commits"],
+        &[
+            "runs/bare.jsonl does not record",
+            "deadheat rev",
+            "--commits",
+        ],
     );
     says(
         &repository.run(&["add", "runs"]),
         0,
-        &["0 runs added, 1 that say nothing of commits"],
+        &["0 runs added, 1 without commits"],
     );
     fs::write(repository.track.path("other.json"), r#"{"results": []}"#).unwrap();
     repository
@@ -390,13 +394,13 @@ fn an_index_of_a_later_version_and_what_is_none_are_refused() {
     .unwrap();
     repository
         .run(&["show"])
-        .fails_with(4, &["history.sqlite", "is no index"]);
+        .fails_with(4, &["history.sqlite", "is not an index"]);
     // A database of somebody else's.
     bytes[68..72].copy_from_slice(&7_u32.to_be_bytes());
     fs::write(&path, &bytes).unwrap();
     repository
         .run(&["add", "runs"])
-        .fails_with(4, &["is no index of a history"]);
+        .fails_with(4, &["is not an index of a history"]);
 }
 
 #[test]
@@ -485,7 +489,7 @@ fn a_check_fails_until_the_step_is_accepted_and_again_when_that_is_taken_back() 
     says(
         &repository.run(&["check"]),
         0,
-        &["no step", "beside one that is accepted"],
+        &["no step", "one change is accepted"],
     );
     says(
         &repository.run(&["accept", "--list"]),
@@ -509,6 +513,49 @@ fn a_check_fails_until_the_step_is_accepted_and_again_when_that_is_taken_back() 
         .run(&["accept", short, "of another", "--benchmark", "print"])
         .succeeds();
     assert_eq!(repository.run(&["check"]).code, Some(1));
+}
+
+#[test]
+fn accepting_a_step_that_no_race_shows_is_said() {
+    needs!("git");
+    let repository = Repository::new(12);
+    let unknown = repository.run(&["accept", "HEAD", "why"]);
+    unknown.fails_with(2, &["there is no index", "history extend"]);
+    repository.race_all(stepped, |_| "one");
+    repository.run(&["add", "runs"]).succeeds();
+    let elsewhere = ["--index", "nope.sqlite"];
+    for words in [
+        &["accept", "HEAD~5", "why"][..],
+        &["accept", "--remove", "HEAD~5"],
+        &["accept", "--list"],
+    ] {
+        let done = repository.run(&[words, &elsewhere].concat());
+        done.fails_with(2, &["there is no index nope.sqlite", "help: "]);
+    }
+    assert!(!repository.track.path("accepted.toml").exists());
+    let hint = "hint: ";
+    for words in [
+        &["accept", "HEAD~5", "why"][..],
+        &["accept", "HEAD~5", "a better reason"],
+        &["accept", "HEAD~5", "why", "--benchmark", "parse"],
+    ] {
+        let done = repository.run(words);
+        done.succeeds();
+        assert!(!done.stderr.contains(hint), "{done:?}");
+        if words.contains(&"--benchmark") || words.contains(&"a better reason") {
+            repository.run(&["accept", "--remove", "HEAD~5"]).succeeds();
+        }
+    }
+    for words in [
+        &["accept", "HEAD", "why"][..],
+        &["accept", "HEAD~2", "why"],
+        &["accept", "HEAD~5", "why", "--benchmark", "nosuch"],
+    ] {
+        let done = repository.run(words);
+        done.succeeds();
+        let says_it = done.stderr.contains("show no step") && done.stderr.contains("--remove");
+        assert!(says_it, "{done:?}");
+    }
 }
 
 #[test]
@@ -590,7 +637,11 @@ fn a_history_is_shown_without_git_in_the_order_of_times() {
     };
     assert_eq!(ids(&with), ids(&without));
     fs::remove_dir_all(repository.track.path(".git")).unwrap();
-    says(&repository.run(&["show"]), 0, &["there is no git here"]);
+    says(
+        &repository.run(&["show"]),
+        0,
+        &["git is not available here"],
+    );
     let range = repository.run(&["show", "--range", "HEAD~1..HEAD"]);
     assert_eq!(range.code, Some(2), "{range:?}");
 }
@@ -653,6 +704,11 @@ fn a_part_of_the_history_is_asked_for_by_number_by_age_and_by_range() {
         let unknown = repository.run(words);
         unknown.fails_with(6, &["no benchmark of this range is called print"]);
     }
+    for range in ["HEAD~5..HEAD", "HEAD~3..", "v1..v2"] {
+        let words = ["show", range];
+        let help = format!("--range {range}");
+        repository.run(&words).fails_with(6, &["is called", &help]);
+    }
     repository
         .run(&["show", "--last", "3", "--all"])
         .fails_with(2, &["--all"]);
@@ -708,14 +764,10 @@ fn a_range_is_raced_around_a_commit_that_does_not_build_and_only_once() {
     says(
         &first,
         0,
-        &[
-            "5 links raced",
-            &format!("stepped around {broken}"),
-            "0 left",
-        ],
+        &["5 links raced", &format!("skipped {broken}"), "0 left"],
     );
     assert!(
-        first.stderr.contains("links are laid around it"),
+        first.stderr.contains("other races go around it"),
         "{}",
         first.stderr
     );
@@ -736,7 +788,7 @@ fn a_range_is_raced_around_a_commit_that_does_not_build_and_only_once() {
     let again = repository.run(&[&extend[..], &BUILD, &["--margin", "20%"]].concat());
     says(&again, 0, &["0 links raced, 5 known before"]);
     assert!(
-        again.stderr.contains("uncommitted stays out"),
+        again.stderr.contains("uncommitted changes are ignored"),
         "{}",
         again.stderr
     );
@@ -755,7 +807,7 @@ fn an_interrupted_range_keeps_what_was_raced_and_goes_on() {
     });
     assert!(kill(&["-INT", &child.id().to_string()]));
     let done = Finished::from(child.wait_with_output().unwrap());
-    says(&done, 130, &["the same command goes on"]);
+    says(&done, 130, &["run the same command again to continue"]);
     let kept = repository.show()["index"]["runs"].as_u64().unwrap();
     let rest = repository.track.run(&extend);
     says(&rest, 0, &["known before, 0 left"]);

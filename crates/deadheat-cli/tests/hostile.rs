@@ -14,6 +14,9 @@ use flate2::write::GzEncoder;
 /// Clears the screen, and is an order to a runner of workflows on a line of its own.
 const ORDERS: &str = "broken\u{1b}[2J\n::error file=x.rs::a\n  ::add-mask::a\r\u{9b}31m";
 
+/// The same for a folder whose files are named too, within the limits of a path.
+const ORDERS_OF_A_FOLDER: &str = "broken\u{1b}[2J\n::error file=x.rs::a";
+
 /// Asserts that an error is told, and none of the orders is carried out.
 #[track_caller]
 fn is_harmless(done: &Finished, code: i32) {
@@ -89,6 +92,92 @@ fn orders_on_the_command_line_are_shown_and_not_obeyed() {
     for args in [vec!["analyze", ORDERS], vec!["report", ORDERS, "--json"]] {
         is_harmless(&track.run(&args), 4);
     }
+}
+
+/// Asserts that the program succeeds, names the text, and carries out none of its orders.
+#[track_caller]
+fn prints_harmlessly(done: &Finished) {
+    done.succeeds();
+    assert!(done.stdout.contains("broken"), "{done:?}");
+    for said in [&done.stdout, &done.stderr] {
+        assert!(
+            !said.contains(|c: char| c.is_control() && c != '\n'),
+            "{said:?}"
+        );
+        let is_order = |line: &str| line.trim_start().starts_with("::");
+        assert!(!said.lines().any(is_order), "{said:?}");
+    }
+}
+
+#[test]
+fn orders_in_names_of_files_are_shown_and_not_obeyed() {
+    let track = Track::new();
+    let race = ["--no-config", "-r", "12", "-w", "0", "--", "true", "true "];
+    let page = format!("::{ORDERS}");
+    let run = ["run", "-q", "--save", ORDERS, "--html", &page];
+    prints_harmlessly(&track.run(&[&run, &race[..]].concat()));
+    let plan = ["plan", "run", "--save", "broken\u{1b}]0;a\u{7} b"];
+    let plan = track.run(&[&plan, &race[..]].concat());
+    prints_harmlessly(&plan);
+    assert!(plan.stdout.contains("deadheat pack 'broken"), "{plan:?}");
+    for words in [
+        &["report", ORDERS, "--html", &page][..],
+        &["report", ORDERS, "--svg", ORDERS_OF_A_FOLDER],
+        &["analyze", ORDERS, ORDERS],
+        &["man", "--out", ORDERS_OF_A_FOLDER],
+    ] {
+        prints_harmlessly(&track.run(words));
+    }
+}
+
+#[test]
+fn orders_in_a_plan_and_in_accepted_steps_are_shown_and_not_obeyed() {
+    let track = Track::new();
+    let escaped = ORDERS
+        .replace('\u{1b}', "\\u001b")
+        .replace('\u{9b}', "\\u009b")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r");
+    let plan = [
+        "plan",
+        "run",
+        "--save",
+        "plan.json",
+        "--max-replicates",
+        "6",
+    ];
+    let race = ["--", "true", "true "];
+    track.run(&[&plan, &race[..]].concat()).succeeds();
+    let text = std::fs::read_to_string(track.path("plan.json")).unwrap();
+    let words = format!("\"words\":[\"{escaped}\"]");
+    let hostile = text.replace("\"words\":[\"true\"]", &words);
+    assert_ne!(hostile, text);
+    std::fs::write(track.path("plan.json"), hostile).unwrap();
+    prints_harmlessly(&track.run(&["pack", "plan.json", "-o", "pack"]));
+    std::fs::create_dir(track.path(".deadheat")).unwrap();
+    let list = ["history", "accept", "--list"];
+    for field in ["why", "benchmark"] {
+        let fields = [("commit", "12345678"), ("benchmark", "b"), ("why", "w")];
+        let text = fields.into_iter().map(|(name, value)| {
+            let value = if name == field { &escaped } else { value };
+            format!("{name} = \"{value}\"\n")
+        });
+        let text = format!("[[accepted]]\n{}", text.collect::<String>());
+        std::fs::write(track.path(".deadheat/accepted.toml"), text).unwrap();
+        prints_harmlessly(&track.run(&list));
+    }
+}
+
+#[test]
+fn a_document_with_control_characters_stays_valid() {
+    let track = Track::new();
+    let rows = [1, 2, 3].map(|time| format!("a\u{9b}\u{7f}b,x,{time}\na\u{9b}\u{7f}b,y,{time}\n"));
+    let csv = format!("benchmark,contender,wall_ns\n{}", rows.concat());
+    std::fs::write(track.path("a.csv"), csv).unwrap();
+    let done = track.run(&["analyze", "a.csv", "--json"]);
+    let answer = done.succeeds().json();
+    assert!(!done.stdout.contains(['\u{9b}', '\u{7f}']), "{done:?}");
+    assert!(answer.to_string().contains("a\u{9b}\u{7f}b"), "{answer}");
 }
 
 #[test]

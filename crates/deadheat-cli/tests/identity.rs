@@ -277,31 +277,31 @@ fn what_only_the_sides_differ_in_is_not_the_same_work() {
             go(&[("a", &[("Sort-8", 5.0)])]),
             go(&[("b", &[("Sort-8", 5.0)])]),
             "Sort-8",
-            "'old' has it with package=a, 'new' with package=b",
+            "'old' ran this benchmark with package=a, 'new' with package=b",
         ),
         (
             jmh("a.X.f", "avgt", 1),
             jmh("a.X.f", "avgt", 4),
             "X.f (n=3)",
-            "'old' has it with threads=1, 'new' with threads=4",
+            "'old' ran this benchmark with threads=1, 'new' with threads=4",
         ),
         (
             jmh("a.X.f", "avgt", 1),
             jmh("a.X.f", "ss", 1),
             "X.f (n=3)",
-            "'old' has it with mode=avgt, 'new' with mode=ss",
+            "'old' ran this benchmark with mode=avgt, 'new' with mode=ss",
         ),
         (
             dotnet("N", "DefaultJob"),
             dotnet("N", "Server(Server=True)"),
             "Suite.A (N=3)",
-            "'old' has it with job=DefaultJob, 'new' with job=Server",
+            "'old' ran this benchmark with job=DefaultJob, 'new' with job=Server",
         ),
         (
             branch("main"),
             branch("dev"),
             "make",
-            "'old' has it with branch=main, 'new' with branch=dev",
+            "'old' ran this benchmark with branch=main, 'new' with branch=dev",
         ),
     ] {
         track.write("old", &old);

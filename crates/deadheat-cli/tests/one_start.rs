@@ -156,7 +156,7 @@ fn a_child_that_crashes_exits_or_hangs_costs_its_benchmark_only() {
         (
             "time.sleep(600)",
             &["--timeout", "1s"][..],
-            "did not come back within 1s",
+            "did not finish within 1s",
         ),
     ] {
         let track = Track::new();

@@ -10,11 +10,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use browser::{Chart, Looks, Tab};
-use deadheat::parts::model::{
-    Commit, CommitOrder, History, HistoryMachine, HistorySeries, Interval, LogRatio, LoopClosure,
-    Metric, Timeline, TimelineChange, TimelineCommit, TimelinePlateau, TimelineRace,
+use deadheat::parts::model::{Commit, Interval, LogRatio, Metric};
+use deadheat_history::{
+    CommitOrder, History, HistoryLinks, HistoryMachine, HistorySeries, LoopClosure, Timeline,
+    TimelineChange, TimelineCommit, TimelinePlateau, TimelineRace, to_history_page,
 };
-use deadheat::parts::report::{HistoryLinks, to_history_page};
 use deadheat_testing::needs;
 use pages::{page_of, utf8};
 

@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use common::{Finished, Track, says, wait_until};
 use deadheat::parts::format::read_header;
@@ -204,7 +204,8 @@ fn files_and_folders_that_no_argument_names_are_taken_along_by_name() {
     let outside = ["pack", "plan.json", "-o", "race.tar.zst", "--file", "/etc"];
     track.run(&outside).fails_with(2, &["--file /etc"]);
     let words = ["pack", "plan.json", "-o", "race.tar.zst", "--file", "data"];
-    says(&track.run(&words), 0, &["data/ new old"]);
+    let done = track.run(&words);
+    says(&done, 0, &["data/more/words data/words new old"]);
     let other = elsewhere(&track);
     drop(track);
     raced(&other, "race.tar.zst", "1/1").succeeds();
@@ -228,11 +229,62 @@ fn a_program_from_another_folder_has_a_name_of_its_own_in_the_pack() {
         &far,
     ];
     track.run(&plan).succeeds();
-    let done = track.run(&["pack", "plan.json", "-o", "race.tar.zst"]);
+    let pack = ["pack", "plan.json", "-o", "race.tar.zst"];
+    let far = elsewhere_built.path("old");
+    let refused = track.run(&pack);
+    refused.fails_with(2, &["outside this folder", far.to_str().unwrap(), "--yes"]);
+    assert!(!track.path("race.tar.zst").exists());
+    let done = track.run(&[&pack[..], &["--yes"]].concat());
     says(&done, 0, &["elsewhere/"]);
     let other = elsewhere(&track);
     drop((track, elsewhere_built));
     raced(&other, "race.tar.zst", "1/1").succeeds();
+}
+
+#[test]
+fn a_pack_takes_no_file_from_elsewhere_unasked() {
+    let track = with_programs();
+    planned(&track, &[]).succeeds();
+    let other = Track::new();
+    let secret = other.path("secret");
+    fs::write(&secret, "PRIVATE").unwrap();
+    fs::create_dir(track.path("data")).unwrap();
+    let pack = |more: &[&str]| {
+        let words = ["pack", "plan.json", "-o", "race.tar.zst"];
+        track.run(&[&words, more].concat())
+    };
+    // A link in a folder is no file of that folder, whatever the user says of this one.
+    symlink(&secret, track.path("data/link")).unwrap();
+    for more in [&["--file", "data"][..], &["--file", "data", "--yes"]] {
+        pack(more).fails_with(4, &["data/link", "secret", "help: "]);
+    }
+    // What is named itself is a link.
+    symlink(other.path(""), track.path("folder")).unwrap();
+    for named in ["data/link", "folder"] {
+        let done = pack(&["--file", named]);
+        done.fails_with(2, &[secret.to_str().unwrap(), "--yes"]);
+    }
+    let plan = fs::read_to_string(track.path("plan.json")).unwrap();
+    // The program, an argument and the input of a plan from elsewhere.
+    let named = |old: &str, new: String| {
+        assert!(plan.contains(old), "{plan}");
+        fs::write(track.path("plan.json"), plan.replacen(old, &new, 1)).unwrap();
+        pack(&[]).fails_with(2, &[secret.to_str().unwrap(), "--yes"]);
+    };
+    let secret = || secret.display().to_string();
+    named(
+        r#"["./old","input"]"#,
+        format!(r#"["{}","input"]"#, secret()),
+    );
+    named(
+        r#"["./old","input"]"#,
+        format!(r#"["./old","{}"]"#, secret()),
+    );
+    named(
+        r#""input":"null""#,
+        format!(r#""input":{{"file":"{}"}}"#, secret()),
+    );
+    assert!(!track.path("race.tar.zst").exists());
 }
 
 #[test]
@@ -261,6 +313,25 @@ fn a_part_of_a_pack_that_was_killed_goes_on_where_it_stopped() {
     assert_eq!(blocks_in(&file), 12);
     // A scheduler that starts it once more finds it done.
     track.run(&words).succeeds();
+    assert_eq!(blocks_in(&file), 12);
+}
+
+#[test]
+fn a_part_that_is_started_twice_goes_on_in_the_first_process() {
+    let track = with_programs();
+    write_program(&track, "new", "#!/bin/sh\nsleep 0.06\n");
+    packed(&track).succeeds();
+    let part = ["run", "-q", "--plan", "race.tar.zst", "--shard", "1/1"];
+    let words = [&part[..], &["--save", "part-1.jsonl"]].concat();
+    let mut racing = track.start(&words);
+    let file = track.path("part-1.jsonl");
+    wait_until("the first blocks are there", || blocks_in(&file) > 2);
+    let second = track.run(&words);
+    second.fails_with(2, &["--save", "another deadheat is recording into it"]);
+    // Another part has a folder of its own.
+    let other = [&part[..], &["--save", "part-2.jsonl"]].concat();
+    track.run(&other).succeeds();
+    assert!(racing.wait().unwrap().success());
     assert_eq!(blocks_in(&file), 12);
 }
 
@@ -295,7 +366,7 @@ fn what_a_plan_cannot_say_is_refused_before_anything_is_launched() {
     plan(&["run", "--", "./old input", "./new input"]).fails_with(2, &["--save"]);
     let save = ["run", "--save", "plan.json"];
     let with = |more: &[&str]| plan(&[&save[..], more, &PAIR].concat());
-    with(&["--shard", "1/2"]).fails_with(2, &["--shard", "where the plan is raced"]);
+    with(&["--shard", "1/2"]).fails_with(2, &["--shard", "a plan is for all parts"]);
     with(&["--html", "x.html"]).fails_with(2, &["--html", "no answer"]);
     plan(&["doctor"]).fails_with(2, &["plan doctor", "run, bench, rev"]);
     assert!(!track.path("plan.json").exists());
@@ -349,7 +420,7 @@ fn files_that_are_no_plans_are_refused_by_what_they_are() {
     );
     assert_ne!(older, text);
     fs::write(track.path("older.json"), older).unwrap();
-    race("older.json").fails_with(4, &["0.0.9", "plan it anew"]);
+    race("older.json").fails_with(4, &["0.0.9", "make the plan again"]);
     track
         .run(&["pack", "input", "-o", "y.tar.zst"])
         .fails_with(4, &["input"]);
@@ -374,4 +445,34 @@ fn a_pack_that_is_cut_off_or_holds_too_much_is_refused() {
         .output()
         .unwrap();
     Finished::from(done).fails_with(4, &["race.tar.zst", "DEADHEAT_MAX_INPUT"]);
+}
+
+#[test]
+fn a_plan_is_not_resumed() {
+    let track = Track::new();
+    planned(&track, &[]).succeeds();
+    let single = ["plan", "run", "--save", "single.json", "--", "true"];
+    track.run(&single).succeeds();
+    let gone = ["plan", "run", "--save", "gone.json", "--", "./gone", "true"];
+    fs::copy("/bin/true", track.path("gone")).unwrap();
+    track.run(&gone).succeeds();
+    fs::remove_file(track.path("gone")).unwrap();
+    for plan in ["plan.json", "single.json", "gone.json"] {
+        let before = fs::read(track.path(plan)).unwrap();
+        let done = track.run(&["run", "--resume", plan]);
+        done.fails_with(4, &["is a plan", "help: deadheat run --plan FILE"]);
+        assert_eq!(fs::read(track.path(plan)).unwrap(), before, "{plan}");
+    }
+    // The race of a plan is not a plan.
+    let race = ["run", "-q", "--plan", "single.json", "--save", "race.jsonl"];
+    track.run(&race).succeeds();
+    let more = [
+        "run",
+        "-q",
+        "--resume",
+        "race.jsonl",
+        "--max-replicates",
+        "2",
+    ];
+    track.run(&more).succeeds();
 }

@@ -407,7 +407,7 @@ fn the_secondary_figures_are_for_those_who_ask() {
     let asked = track.run(&[&args[..], &["--figures", "true", "true"]].concat());
     asked.succeeds();
     for told in [asked.stdout.clone(), written()] {
-        assert!(told.contains("Secondary figures: they inform, they never decide."));
+        assert!(told.contains("Secondary figures, which never decide a verdict."));
         assert!(told.contains("Hodges-Lehmann shift") && told.contains("percentile 99"));
     }
     let json = track
@@ -442,8 +442,6 @@ fn a_resumed_run_goes_on_in_the_same_file_and_is_judged_at_any_time() {
         text(&save),
         "--max-replicates",
         "10",
-        "--margin",
-        "50%",
     ];
     let resumed = track.run(&resume);
     let analysis = resumed.succeeds().json();
@@ -547,4 +545,61 @@ fn colours_come_only_when_asked_for() {
     assert!(!auto.succeeds().stdout.contains('\u{1b}'));
     let always = track.run(&[&args[..], &["always"], &command].concat());
     assert!(always.succeeds().stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn a_race_is_not_resumed_with_another_program_script_or_input() {
+    let track = Track::new();
+    let write = |name: &str, text: &str| std::fs::write(track.path(name), text).unwrap();
+    let tool = |text: &str| {
+        write("new-tool", &format!("#!/bin/sh\n{text}\n"));
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(track.path("new-tool"), mode).unwrap();
+        // It takes the place of the other, with an older time of modification.
+        let mut touch = std::process::Command::new("touch");
+        let touched = touch
+            .args(["-d", "2001-01-01"])
+            .arg(track.path("new-tool"))
+            .status();
+        assert!(touched.unwrap().success());
+        std::fs::rename(track.path("new-tool"), track.path("tool")).unwrap();
+    };
+    let race = |save: &str, command: &str| {
+        let words = ["run", "-q", "-r", "12", "--input", "in", "--save", save];
+        track
+            .run(&[&words[..], &["--", command, "cat"]].concat())
+            .succeeds();
+    };
+    let resume = |save: &str| track.run(&["run", "-q", "--resume", save, "--max-replicates", "1"]);
+    write("in", "1");
+    write("script.sh", "sleep 0.002");
+    tool("sleep 0.002");
+    race("a.jsonl", "./tool");
+    race("b.jsonl", "sh script.sh");
+    for save in ["a.jsonl", "b.jsonl"] {
+        resume(save).succeeds();
+    }
+    tool("sleep 0.003");
+    resume("a.jsonl").fails_with(4, &["was begun with other files: 'tool' holds other bytes"]);
+    write("script.sh", "sleep 0.003");
+    resume("b.jsonl").fails_with(4, &["'script.sh' holds other bytes", "race it again"]);
+    write("script.sh", "sleep 0.002");
+    resume("b.jsonl").succeeds();
+    write("in", "2");
+    resume("b.jsonl").fails_with(4, &["'in' holds other bytes"]);
+}
+
+#[test]
+fn a_race_whose_hooks_make_its_files_is_resumed() {
+    let track = Track::new();
+    let setup = "printf '#!/bin/sh\\nsleep 0.002\\n' > built; chmod +x built; date +%s%N > in";
+    let setup = format!("sh -c \"{setup}\"");
+    let race = [
+        "run", "-q", "-r", "12", "--input", "in", "--save", "r.jsonl",
+    ];
+    let hooked = ["--setup", &setup, "--", "./built", "cat"];
+    track.run(&[&race[..], &hooked].concat()).succeeds();
+    let resume = ["run", "-q", "--resume", "r.jsonl", "--max-replicates", "1"];
+    track.run(&resume).succeeds();
+    track.run(&resume).succeeds();
 }

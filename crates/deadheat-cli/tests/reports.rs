@@ -183,7 +183,7 @@ fn what_cannot_be_written_is_told_before_anything_is_raced() {
         .succeeds();
     let kept = fs::read(&run).unwrap();
     let done = track.run(&["report", text(&run), "--html", text(&run)]);
-    done.fails_with(2, &["--html", "the recording itself"]);
+    done.fails_with(2, &["--html", "is the same file as the argument"]);
     assert!(fs::read(&run).unwrap() == kept);
     let done = track.run(&["report", text(&run)]);
     done.fails_with(2, &["--html FILE"]);

@@ -311,7 +311,7 @@ fn what_makes_no_sense_is_said_with_a_way_out() {
     repo.rev(&["HEAD", "--exe", "x"])
         .fails_with(2, &["--build"]);
     repo.rev(&["HEAD", "--", "--bench", "race", "sum"])
-        .fails_with(2, &["'sum'", "before it"]);
+        .fails_with(2, &["'sum'", "before `--`"]);
     repo.rev(&["HEAD", "--", "--message-format=json"])
         .fails_with(2, &["--message-format"]);
     repo.cargo(&["nowhere"])
@@ -376,6 +376,27 @@ fn after_kill_9_the_next_run_leaves_alone_what_still_builds_and_then_clears_it_a
     wait_until("it is gone", || !lives(&pid));
     repo.rev(&args).succeeds();
     assert_eq!(repo.worktrees(), 1);
+}
+
+#[test]
+fn a_race_of_one_commit_with_one_build_begins_with_a_warning() {
+    needs!("git");
+    let repo = two();
+    for (args, warns) in [
+        (&["HEAD..HEAD"][..], true),
+        (&["HEAD"], true),
+        (&["HEAD~1..HEAD~1"], true),
+        (&["HEAD~1..HEAD"], false),
+        (&["HEAD..HEAD", "--cand-env", "FAST=1"], false),
+        (&["HEAD..HEAD", "--no-run"], false),
+    ] {
+        let done = repo.rev(&[args, &["--build", COPY], &EXE[1..]].concat());
+        let said = done.stderr.contains("same commit with the same build");
+        assert_eq!(said, warns, "{args:?}: {done:?}");
+    }
+    repo.write("value", "changed\n");
+    let done = repo.rev(&[&["HEAD", "--build", COPY], &EXE[1..]].concat());
+    assert!(!done.stderr.contains("same commit"), "{done:?}");
 }
 
 #[test]
@@ -467,6 +488,24 @@ fn bench_targets_of_a_commit_are_built_as_those_of_the_working_tree() {
     let other = repo.cargo(&["HEAD", "--profile", "dev", "--no-run"]);
     assert_eq!(say(&other), expected);
     assert!(other.stderr.contains("building HEAD"), "{}", other.stderr);
+}
+
+#[test]
+fn profiles_that_differ_are_named_with_options_that_make_them_equal() {
+    needs!("git");
+    let repo = Repo::new(&PACKAGE);
+    let profile = "[profile.bench]\nopt-level = \"s\"\nlto = true\n";
+    repo.write("Cargo.toml", &format!("{}{profile}", PACKAGE[0].1));
+    let done = repo.cargo(&["HEAD", "--no-run"]);
+    let told = &done.succeeds().stderr;
+    for difference in ["lto: false against true", "opt-level: 3 against \"s\""] {
+        assert!(told.contains(difference), "{told}");
+    }
+    // As a shell passes it on.
+    let advised = told.split("--base-args '").nth(1).unwrap();
+    let advised = advised.split('\'').next().unwrap();
+    let done = repo.cargo(&["HEAD", "--no-run", "--base-args", advised]);
+    assert!(!done.succeeds().stderr.contains("also differ"), "{done:?}");
 }
 
 #[test]

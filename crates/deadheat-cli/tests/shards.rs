@@ -114,7 +114,7 @@ fn merged_in_any_order_parts_give_the_same_bytes_and_the_gate_holds_for_all_of_t
     assert_eq!(hosts["hosts"].as_array().unwrap().len(), 6);
     assert!(hosts["next_host"][0].as_f64().unwrap() < hosts["next_host"][1].as_f64().unwrap());
     let again = track.run(&["analyze", "one.jsonl", "-v"]);
-    says(&again, 0, &["this speaks of hosts like these 6"]);
+    says(&again, 0, &["this verdict is about hosts like these 6"]);
     assert!(said(&again).contains("part: host"), "{again:?}");
 }
 
@@ -125,15 +125,11 @@ fn of_a_few_hosts_the_verdict_speaks_of_these_and_parts_of_one_boot_are_one_host
     says(
         &merged(&track, &files, &[]),
         0,
-        &["this speaks of these 3 hosts, and of no others"],
+        &["this verdict is about these 3 hosts only"],
     );
     moved_to(&track, "part-3.jsonl", "boot 1");
     let done = merged(&track, &files, &[]);
-    says(
-        &done,
-        0,
-        &["this speaks of these 2 hosts, and of no others"],
-    );
+    says(&done, 0, &["this verdict is about these 2 hosts only"]);
     assert_eq!(track.recorded().len(), 0, "nothing was asked to be kept");
 }
 
@@ -235,12 +231,14 @@ fn parts_of_another_race_are_refused_by_the_field_that_differs() {
         part(&track, "2/2", more, commands).succeeds();
         track.run(&["merge", "part-1.jsonl", "part-2.jsonl"])
     };
-    second(&["--seed", "9"], &PAIR)
-        .fails_with(4, &["part-2.jsonl", "part-1.jsonl", "seed differs"]);
-    second(&["--margin", "3%"], &PAIR).fails_with(4, &["design.margin differs"]);
+    second(&["--seed", "9"], &PAIR).fails_with(
+        4,
+        &["part-2.jsonl", "part-1.jsonl", "seed (--seed) differs"],
+    );
+    second(&["--margin", "3%"], &PAIR).fails_with(4, &["design.margin (--margin) differs"]);
     second(&[], &["--", "sleep 0.001", "sleep 0.003"])
         .fails_with(4, &["benchmarks[0].contenders[1].", " differs"]);
-    second(&["--warmup", "3"], &PAIR).fails_with(4, &["design.warmup differs"]);
+    second(&["--warmup", "3"], &PAIR).fails_with(4, &["design.warmup (--warmup) differs"]);
     second(&[], &PAIR).succeeds();
     let path = track.path("part-2.jsonl");
     let text = fs::read_to_string(&path).unwrap();
@@ -269,7 +267,7 @@ fn parts_of_another_race_are_refused_by_the_field_that_differs() {
         ])
         .succeeds();
     let done = track.run(&["merge", "plain.jsonl"]);
-    done.fails_with(4, &["plain.jsonl: is no part of a race"]);
+    done.fails_with(4, &["plain.jsonl: a whole race, not a part"]);
 }
 
 #[test]
@@ -305,7 +303,7 @@ fn a_part_that_was_killed_goes_on_by_the_same_command_and_one_that_is_done_is_le
         &[
             "part 2 is not finished",
             "has no end",
-            "the same command goes on",
+            "run the same command again to finish it",
         ],
     );
     track.run(&line).succeeds();
@@ -332,7 +330,7 @@ fn a_part_that_was_killed_goes_on_by_the_same_command_and_one_that_is_done_is_le
         .run(&other)
         .fails_with(2, &["a part of another race", "sleep 0.02"]);
     let resumed = track.run(&["run", "--resume", "part-2.jsonl"]);
-    resumed.fails_with(4, &["the command that began it goes on with it"]);
+    resumed.fails_with(4, &["run the command that began it again to continue it"]);
 }
 
 /// The header and the first blocks of a run file: so many lines of them.
@@ -432,11 +430,7 @@ fn a_suite_says_once_of_which_hosts_its_verdicts_speak() {
         );
     }
     let done = track.run(&["merge", "part-1.jsonl", "part-2.jsonl"]);
-    says(
-        &done,
-        0,
-        &["each speaks of these 2 hosts, and of no others."],
-    );
+    says(&done, 0, &["each verdict is about these 2 hosts only."]);
 }
 
 #[test]

@@ -18,14 +18,7 @@ fn unquoted_syntax_earns_a_hint_whatever_becomes_of_the_command() {
         "echo *.txt",
         "echo `date`",
         "echo $(date)",
-        "echo a;true",
-        "echo >out",
-        "echo <in",
-        "echo 2>/dev/null",
         "echo # no",
-        "LC_ALL=C sort /dev/null",
-        "echo a | cat",
-        "echo a && true",
         "echo file?",
         "echo \"$HOME\"",
         "echo a>b",
@@ -42,6 +35,53 @@ fn unquoted_syntax_earns_a_hint_whatever_becomes_of_the_command() {
                 "{command}: {shown}"
             );
         }
+    }
+}
+
+#[test]
+fn operators_without_a_shell_are_refused_before_anything_runs() {
+    let track = Track::new();
+    for command in [
+        "touch ran; true",
+        "touch ran;true",
+        "touch ran && true",
+        "touch ran | cat",
+        "touch ran >out",
+        "touch ran 2>/dev/null",
+        "touch ran <in",
+        "touch ran &",
+        "touch $HOME ran ;",
+    ] {
+        let hooks = ["--setup", "--prepare", "--conclude", "--cleanup"];
+        let of_hooks = hooks.map(|hook| vec![hook, command, "--", "touch ran", "true"]);
+        let commands = [vec!["--", "touch ran", command], vec!["--", command]];
+        let others = [vec!["-q", "-L", "x", "1,2", "--", command]];
+        for args in of_hooks.into_iter().chain(commands).chain(others) {
+            let line = [&["run", "--no-config", "-r", "2"], &args[..]].concat();
+            let words = [
+                &format!("'{command}': no shell reads the '"),
+                "help: -S runs",
+            ];
+            track.run(&line).fails_with(2, &words);
+        }
+        let explained = track.run(&["explain", "--", "touch ran", command]);
+        explained.fails_with(2, &["no shell reads the '", "help: -S runs"]);
+        assert!(!track.path("ran").exists(), "{command}");
+    }
+}
+
+#[test]
+fn quoted_operators_reach_the_program() {
+    let track = Track::new();
+    for command in [
+        "find . -maxdepth 0 -exec true {} \\;",
+        "find . -maxdepth 0 -exec true {} ';'",
+        "expr 0 \"|\" 1",
+        "expr 1 '<' 2",
+    ] {
+        let done = track.run(&["run", "--no-config", "-r", "2", "--", command, "true"]);
+        done.succeeds();
+        assert!(!done.stderr.contains("shell"), "{done:?}");
     }
 }
 
@@ -146,4 +186,38 @@ fn parameters_that_no_command_uses_and_values_given_twice_are_told() {
         ],
     );
     assert!(!shown.contains("error"), "{shown}");
+}
+
+#[test]
+fn launches_that_complete_the_last_replicate_are_told() {
+    let track = Track::new();
+    let hint = |args: &[&str]| {
+        let line = [&["run", "--no-config", "-i", "--json"], args].concat();
+        let done = track.run(&line);
+        let samples = &done.json()["benchmarks"][0]["baseline"]["samples"];
+        let hint = done.stderr.lines().find(|line| line.contains("hint: -"));
+        (samples.as_u64().unwrap(), hint.map(str::to_owned))
+    };
+    let two = ["--", "true", "false"];
+    for (option, asked, launched) in [("-r", "5", 6), ("-r", "1", 2), ("-M", "1", 2)] {
+        let (samples, hint) = hint(&[&[option, asked], &two[..]].concat());
+        assert_eq!(samples, launched);
+        let words = format!("{option} {asked}: a replicate has 2 launches of each command");
+        let hint = hint.unwrap();
+        assert!(hint.contains(&words), "{hint}");
+        assert!(
+            hint.ends_with(&format!("launched {launched} times")),
+            "{hint}"
+        );
+    }
+    for args in [
+        &["-r", "6", "--", "true", "false"][..],
+        &["-M", "5", "--", "true", "false"],
+        &["-r", "5", "--", "true"],
+        &["-r", "5", "--", "true", "false", "echo"],
+        &["-q", "-r", "5", "--", "true", "false"],
+    ] {
+        let (_, hint) = hint(args);
+        assert_eq!(hint, None, "{args:?}");
+    }
 }

@@ -172,7 +172,7 @@ fn a_suite_of_go_races_as_it_is() {
     assert_eq!(slower(&one), [odd]);
     let words = [text(&old), text(&new), "--", "-test.cpu=1,2"];
     let done = track.run(&[&["bench"], &words[..]].concat());
-    done.fails_with(2, &["-test.cpu: a race has one number of processors"]);
+    done.fails_with(2, &["-test.cpu: a race needs one number of processors"]);
 }
 
 /// A script that answers as criterion does, and does this when it is launched.

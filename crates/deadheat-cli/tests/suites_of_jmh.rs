@@ -191,14 +191,17 @@ fn a_benchmark_of_a_jar_that_goes_wrong_is_told_and_the_others_go_on() {
         ),
         ("row other $times", "ran no benchmark of this name"),
         ("echo '{\"version\":2}' > $report", "not the JSON of JMH"),
-        ("row bad 100,100,100,100,100,100,100", "repetitions where"),
+        (
+            "row bad 100,100,100,100,100,100,100",
+            "repetitions instead of",
+        ),
         (
             "echo 'No matching benchmarks.' >&2; exit 1",
             "exit code 1, saying: No matching benchmarks.",
         ),
         (
             "printf '1: <failure>\\n\\njava.lang.Error: out of luck\\n\\tat a.B\\n' >&2; echo '[]' > $report",
-            "reports an error: java.lang.Error: out of luck; to see",
+            "reports an error: java.lang.Error: out of luck; to reproduce it",
         ),
     ] {
         let track = pretended(launched);
@@ -265,7 +268,7 @@ fn jars_that_cannot_be_raced_are_told_with_the_reason() {
     for (words, told) in [
         (
             &["--pin", "0"][..],
-            "--pin: launches of JMH have threads beside the benchmark",
+            "--pin: launches of JMH have other threads",
         ),
         (
             &["--", "-p", "n=1"],
@@ -273,7 +276,7 @@ fn jars_that_cannot_be_raced_are_told_with_the_reason() {
         ),
         (
             &["--", "Sums"],
-            "Sums: JMH takes this for the name of a benchmark",
+            "Sums: JMH would take this for the name of another benchmark",
         ),
         (
             &["--", "-f", "3"],

@@ -376,7 +376,7 @@ fn a_benchmark_of_a_script_that_goes_wrong_is_told_and_the_others_go_on() {
         ),
         (
             "echo 'ValueError: out of luck' >&2; exit 1",
-            "exit code 1, saying: ValueError: out of luck; to see",
+            "exit code 1, saying: ValueError: out of luck; to reproduce it",
         ),
     ] {
         let track = pretended(launched);

@@ -152,11 +152,16 @@ fn a_value_is_read_from_a_file_that_each_launch_writes_anew() {
     assert!(done.stdout.contains("is below"), "{done:?}");
     // The second command leaves it to the first, whose number must not be read as its own.
     let lazy = race(&track, &file, [&writes(100), "true"]);
-    lazy.fails_with(3, &["command 'true' wrote no --value-file 'out.json'"]);
+    lazy.fails_with(
+        3,
+        &["command 'true' (warm-up) wrote no --value-file 'out.json'"],
+    );
     std::fs::create_dir(track.path("folder")).unwrap();
     let folder = ["--value", "v=/v", "--value-file", "folder"];
-    race(&track, &folder, ["true", "true"])
-        .fails_with(3, &["'folder' that is no file, so it was left alone"]);
+    race(&track, &folder, ["true", "true"]).fails_with(
+        3,
+        &["'folder' that is not a plain file, so deadheat did not touch it"],
+    );
     assert!(track.path("folder").is_dir());
 }
 
@@ -165,7 +170,7 @@ fn a_launch_without_its_value_fails_where_it_was_and_is_shown() {
     let track = Track::new();
     let told = |command: &str, expected: &str| {
         let done = race(&track, &["--value", "v=v: (\\S+)"], ["echo v: 1", command]);
-        let place = "benchmark 'run', replicate 0, block 0, slot ";
+        let place = "(replicate 0, block 0, slot ";
         done.fails_with(3, &[place, &format!("command '{command}'"), expected]);
     };
     told(
@@ -178,11 +183,11 @@ fn a_launch_without_its_value_fails_where_it_was_and_is_shown() {
     );
     told(
         "echo v: many",
-        "\"many\" is no finite number; it printed \"v: many\"",
+        "\"many\" is not a finite number; it printed \"v: many\"",
     );
     told("echo v: 0", "0 is not above zero, and a change is a ratio");
     told("echo v: -1", "-1 is not above zero");
-    told("echo v: inf", "\"inf\" is no finite number");
+    told("echo v: inf", "\"inf\" is not a finite number");
     told(
         "seq 1000",
         "\"1\" \"2\" \"3\" … 994 lines … \"998\" \"999\" \"1000\"",
@@ -193,7 +198,7 @@ fn a_launch_without_its_value_fails_where_it_was_and_is_shown() {
         &["--value", "v=v: (\\S+)"],
         ["echo v: 1", "printf 'v: 1\\377'"],
     );
-    rates.fails_with(3, &["is no finite number"]);
+    rates.fails_with(3, &["is not a finite number"]);
 }
 
 #[test]
@@ -201,7 +206,7 @@ fn a_program_that_prints_without_end_is_stopped_and_one_that_prints_a_gigabyte_i
     let track = Track::new();
     for endless in ["yes", "head -c 1000000000 /dev/zero"] {
         let done = race(&track, &["--value", "v=([0-9]+)"], ["echo 1", endless]);
-        let expected = format!("command '{endless}' printed more than the 16 MiB");
+        let expected = format!("command '{endless}' (warm-up) printed more than the 16 MiB");
         done.fails_with(3, &[&expected, "--value-file"]);
     }
     let file = ["--value", "v=([0-9]+)", "--value-file", "out"];
@@ -225,8 +230,8 @@ fn options_that_cannot_be_meant_are_refused_before_anything_is_launched() {
     for (options, expected) in [
         (&["--value", "v"][..], "--value 'v' is not NAME=PATTERN"),
         (&["--value", "v="], "is not NAME=PATTERN"),
-        (&["--value", "=1"], "is no name of a metric"),
-        (&["--value", "v=("], "'(' is no regular expression"),
+        (&["--value", "=1"], "is not a metric name"),
+        (&["--value", "v=("], "'(' is not a regular expression"),
         (&["--value", "wall=1"], "deadheat measures 'wall' itself"),
         (
             &[value[0], value[1], "--value", "v=/v"],

@@ -61,7 +61,7 @@ impl Document {
             if reader.take(b'{') {
                 Ok(())
             } else {
-                reader.wrong("an object should stand here")
+                reader.wrong("an object is expected here")
             }
         })?;
         loop {
@@ -158,7 +158,7 @@ fn rows_of_pieces<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Rows> {
     let mut rows = Rows::default();
     let is_empty = step(pieces, 1, |reader| {
         if !reader.take(b'[') {
-            return reader.wrong("a list should stand here");
+            return reader.wrong("a list is expected here");
         }
         reader.space();
         Ok(reader.take(b']'))
@@ -174,7 +174,7 @@ fn rows_of_pieces<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Rows> {
                 let index = rows.all.len();
                 let row = match reader.peek() {
                     Some(b'{') => rows.read(reader, index),
-                    _ => reader.wrong("a row should stand here"),
+                    _ => reader.wrong("a row is expected here"),
                 };
                 let read = row.and_then(|()| {
                     reader.space();
@@ -223,7 +223,7 @@ fn more(reader: &mut Reader<'_>, close: u8) -> Result<bool, Broken> {
     } else if reader.take(close) {
         Ok(false)
     } else {
-        reader.wrong("a comma or a closing bracket should stand here")
+        reader.wrong("a comma or a closing bracket is expected here")
     }
 }
 

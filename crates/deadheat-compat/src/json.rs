@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
 
     fn whole<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, Broken>) -> Result<T, Broken> {
         if let Err(error) = std::str::from_utf8(self.text) {
-            return Err((error.valid_up_to(), "these bytes are no UTF-8"));
+            return Err((error.valid_up_to(), "these bytes are not UTF-8"));
         }
         if self.text.starts_with(b"\xef\xbb\xbf") {
             return Err((0, "there is a byte-order mark; save it without one"));
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
         self.space();
         match self.peek() {
             None => Ok(value),
-            Some(_) => Err((self.at, "there is more behind the end of the JSON")),
+            Some(_) => Err((self.at, "there is more text after the end of the JSON")),
         }
     }
 
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         &mut self,
         mut entry: impl FnMut(&mut Self, Text<'a>) -> Result<(), Broken>,
     ) -> Result<(), Broken> {
-        let behind = "a comma or a closing brace should stand here";
+        let behind = "a comma or a closing brace is expected here";
         self.bracketed(b'}', behind, |reader| {
             let key = reader.key()?;
             entry(reader, key)
@@ -137,12 +137,12 @@ impl<'a> Reader<'a> {
     /// Reads the key of an entry up to its value.
     pub(crate) fn key(&mut self) -> Result<Text<'a>, Broken> {
         if self.peek() != Some(b'"') {
-            return self.wrong("a name in double quotes should stand here");
+            return self.wrong("a name in double quotes is expected here");
         }
         let key = self.string()?;
         self.space();
         if !self.take(b':') {
-            return self.wrong("a colon should stand here");
+            return self.wrong("a colon is expected here");
         }
         self.space();
         Ok(key)
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
         &mut self,
         item: impl FnMut(&mut Self) -> Result<(), Broken>,
     ) -> Result<(), Broken> {
-        self.bracketed(b']', "a comma or a closing bracket should stand here", item)
+        self.bracketed(b']', "a comma or a closing bracket is expected here", item)
     }
 
     /// Reads items up to a bracket; `behind` says what should stand behind each.
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
         self.at += 1;
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err((self.at, "there are too many brackets within brackets"));
+            return Err((self.at, "brackets are nested too deeply"));
         }
         self.space();
         if !self.take(close) {
@@ -246,16 +246,16 @@ impl<'a> Reader<'a> {
         let mut is_whole = true;
         self.take(b'-');
         if !self.take(b'0') {
-            self.some_digits("a value should stand here")?;
+            self.some_digits("a value is expected here")?;
         }
         if self.take(b'.') {
             is_whole = false;
-            self.some_digits("a digit should stand here")?;
+            self.some_digits("a digit is expected here")?;
         }
         if self.take(b'e') || self.take(b'E') {
             is_whole = false;
             let _ = self.take(b'+') || self.take(b'-');
-            self.some_digits("a digit should stand here")?;
+            self.some_digits("a digit is expected here")?;
         }
         let digits = std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
         Ok((digits, is_whole))
@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
                 push_scalar(bytes, unit);
                 return Ok(());
             }
-            _ => return self.wrong("there is no such escape"),
+            _ => return self.wrong("this escape does not exist"),
         };
         bytes.push(character);
         self.at += 1;
@@ -337,7 +337,7 @@ impl<'a> Reader<'a> {
         let number = std::str::from_utf8(digits).ok().filter(|_| all);
         number
             .and_then(|digits| u32::from_str_radix(digits, 16).ok())
-            .ok_or((at, "four hexadecimal digits should stand here"))
+            .ok_or((at, "four hexadecimal digits are expected here"))
     }
 }
 

@@ -74,8 +74,8 @@ impl CommandLine {
                 }
             } else if OF_SAVED_TIMES.contains(&name) {
                 return Err(format!(
-                    "{name}: two builds race each other here, and not one against times that were \
-                     saved: cargo deadheat BASE, or deadheat bench OLD NEW"
+                    "{name}: deadheat races two builds and does not compare with saved times: use \
+                     cargo deadheat BASE, or deadheat bench OLD NEW"
                 ));
             } else {
                 read.words.push(word);
@@ -106,7 +106,7 @@ pub(crate) fn run(listed: &[Listed], without_meaning: BTreeSet<&'static str>) ->
         let names: Vec<&str> = line.without_meaning.iter().copied().collect();
         to_stderr(
             "deadheat",
-            &format!("{} mean nothing to a race", names.join(", ")),
+            &format!("{} have no effect on a race", names.join(", ")),
         );
     }
     let planned = if line.group_races {

@@ -228,7 +228,7 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
             });
             assert!(
                 !session::is_unserved(),
-                "the benchmark never calls Bencher::iter or one of its like"
+                "the benchmark never calls Bencher::iter or a variant of it"
             );
         }
     }

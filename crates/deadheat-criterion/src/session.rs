@@ -59,7 +59,7 @@ impl Drop for Unended {
         if matches!(session.role, Role::Listing(_)) && !session.ends_itself {
             to_stderr(
                 "deadheat",
-                "nothing was raced: a main of one's own, without criterion_main!, ends with \
+                "no race ran: a main function without criterion_main! must end with \
                  Criterion::default().final_summary()",
             );
         }

@@ -146,7 +146,7 @@ fn without_that_each_is_measured_alone_and_settings_without_a_meaning_are_named_
     let told = stdout(&output);
     assert!(told.contains("grouped/twice/2000"), "{told}");
     let names = "--noplot, measurement_time, plot_config, sample_size, sampling_mode, \
-                 with_profiler, without_plots mean nothing to a race";
+                 with_profiler, without_plots have no effect on a race";
     assert_eq!(stderr(&output).matches(names).count(), 1);
     let quiet = run(
         "written_for_criterion",

@@ -1,6 +1,6 @@
-//! The conditions of a host that races a part: what its container may use, and what the files of
-//! the system say of anything that disturbs measurements. Nothing is measured, so it costs no time
-//! that a race would miss; `deadheat doctor` says more.
+//! The conditions of a host in a distributed race: the limits of its container, and what system
+//! files report about disturbances. Nothing is measured, so it delays the race by milliseconds
+//! only; `deadheat doctor` reports more.
 
 use deadheat_engine::cores_of_this_thread;
 use deadheat_model::doctor::{CoreWatch, Facts, Finding, NotMeasured, State};
@@ -15,8 +15,8 @@ use crate::memory::aslr;
 use crate::procfs::{Root, stat};
 use crate::watch::Watched;
 
-/// Reads the limits of this process and what disturbs measurements on its host. What the system
-/// does not tell is left out.
+/// Reads the limits of this process and the disturbances of its host. Values that the system does
+/// not report are left out.
 pub fn conditions(root: &Root) -> Conditions {
     let topology = Topology::of(root);
     let allowed = cores_of_this_thread().unwrap_or_default();
@@ -46,8 +46,8 @@ pub fn conditions(root: &Root) -> Conditions {
     }
 }
 
-/// The numbers of a checkup that measures nothing. The share of time that a hypervisor took so far
-/// stands for the share that it will take.
+/// The numbers of a checkup without measurements. The share of time stolen by the hypervisor so far
+/// stands in for the future share.
 fn read(stolen: Option<f64>) -> Measured {
     Measured {
         watched: Watched {
@@ -81,9 +81,9 @@ fn read(stolen: Option<f64>) -> Measured {
     }
 }
 
-/// A finding in as few words as there are.
+/// A finding in a few words.
 fn disturbance(finding: &Finding) -> Option<Disturbance> {
-    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let percent = |share: f64| format!("{:.0}%", 100.0 * share);
     let found = match &finding.facts {
         Facts::Steal { since_start } => {
             format!("{} of the time since the start", percent((*since_start)?))
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_says_what_limits_and_what_disturbs_it_in_the_order_in_which_it_is_mended() {
+    fn conditions_list_limits_and_disturbances_in_the_order_of_fixes() {
         let files = [
             ("sys/fs/cgroup/job/cpu.max", "150000 100000\n"),
             ("sys/fs/cgroup/job/memory.max", "max\n"),
@@ -159,7 +159,7 @@ mod tests {
         };
         assert_eq!(found.limits, limits);
         let expected = [
-            ("steal", "10 % of the time since the start"),
+            ("steal", "10% of the time since the start"),
             ("load", "2.4 tasks a core"),
             ("thermal", "97 degrees Celsius"),
             ("aslr", "off"),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_that_wait_say_more_than_those_that_want_to_run() {
+    fn pressure_takes_precedence_over_load() {
         let files = [
             ("sys/devices/system/cpu/online", "0-3\n"),
             ("proc/loadavg", "9.60 1.00 1.00 1/100 1\n"),
@@ -176,11 +176,11 @@ mod tests {
         ];
         let (_folder, root) = machine(&files);
         let found = conditions(&root);
-        assert_eq!(named(&found), [("load", "tasks wait 35 % of the time")]);
+        assert_eq!(named(&found), [("load", "tasks wait 35% of the time")]);
     }
 
     #[test]
-    fn the_first_version_of_control_groups_limits_as_the_second_does() {
+    fn reads_limits_of_both_versions_of_control_groups() {
         let mounts = "\
 31 29 0:27 / /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu
 32 29 0:28 / /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_host_and_one_that_hides_everything_say_nothing() {
+    fn quiet_and_hidden_hosts_report_no_conditions() {
         let (_folder, hidden) = machine(&[]);
         assert_eq!(conditions(&hidden), Conditions::default());
         let (_folder, quiet) = machine(&[
@@ -222,10 +222,10 @@ mod tests {
     }
 
     #[test]
-    fn it_costs_no_time_that_a_race_would_miss() {
+    fn reading_conditions_is_fast() {
         let began = Instant::now();
         let _ = conditions(&Root::real());
-        // Some milliseconds; a fifth of a second may pass where the machine is loaded.
+        // It takes some milliseconds; the limit allows for a loaded machine.
         let took = began.elapsed();
         assert!(took.as_millis() < 1_000, "{took:?}");
     }

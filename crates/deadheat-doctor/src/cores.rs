@@ -1,4 +1,4 @@
-//! The cores of a machine: how they hang together, which are watched, and which to race on.
+//! The cores of a machine: their topology, which of them to watch, and which to race on.
 
 use std::thread;
 
@@ -14,11 +14,11 @@ const CORES: &str = "sys/devices/system/cpu";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Topology {
     pub(crate) online: Vec<u32>,
-    /// Cores that the scheduler leaves alone.
+    /// Cores on which the scheduler places no tasks by itself.
     pub(crate) isolated: Vec<u32>,
-    /// Cores that need no timer while one task runs.
+    /// Cores without a timer tick while one task runs.
     pub(crate) tickless: Vec<u32>,
-    /// True if threads share cores; `None` where the system does not say.
+    /// True if hardware threads share cores; `None` if the system does not report it.
     pub(crate) smt: Option<bool>,
 }
 
@@ -32,7 +32,7 @@ impl Topology {
         isolated.dedup();
         let smt = root.number::<u8>(&format!("{CORES}/smt/active"));
         let smt = smt.map(|active| active == 1).or_else(|| {
-            // Kernels before 4.19 have no such file, but lists of siblings.
+            // Kernels before 4.19 lack this file, but list siblings.
             let lists = online.iter().filter_map(|core| shared(root, *core));
             let mut lists = lists.peekable();
             lists.peek()?;
@@ -47,7 +47,7 @@ impl Topology {
     }
 }
 
-/// Cores of a cpuset partition that is isolated, where this process is in one.
+/// Cores of an isolated cpuset partition that contains this process.
 fn partition(root: &Root) -> Vec<u32> {
     let groups = root.text("proc/self/cgroup").unwrap_or_default();
     let Some(path) = groups.lines().find_map(|line| line.strip_prefix("0::")) else {
@@ -62,7 +62,7 @@ fn partition(root: &Root) -> Vec<u32> {
     }
 }
 
-/// The other cores that are threads of the same one.
+/// The other hardware threads of the same core.
 pub(crate) fn siblings(root: &Root, core: u32) -> Vec<u32> {
     let mut shared = shared(root, core).unwrap_or_default();
     shared.retain(|one| *one != core);
@@ -78,7 +78,7 @@ fn shared(root: &Root, core: u32) -> Option<Vec<u32>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// A number that cores of equal speed share; 0 where the system does not say.
+/// A number that is equal for cores of equal speed; 0 if the system does not report it.
 pub(crate) fn speed(root: &Root, core: u32) -> u64 {
     let folder = format!("{CORES}/cpu{core}");
     ["cpu_capacity", "cpufreq/cpuinfo_max_freq"]
@@ -87,13 +87,13 @@ pub(crate) fn speed(root: &Root, core: u32) -> u64 {
         .unwrap_or(0)
 }
 
-/// The cores that a file lists; none where it is not there.
+/// The cores that a file lists; empty if the file does not exist.
 fn listed(root: &Root, file: &str) -> Vec<u32> {
     cpu_list(&root.text(file).unwrap_or_default())
 }
 
-/// The cores of `0-3,5`. What is no list is empty: kernels write `(null)`, or nothing, for one that
-/// was never set.
+/// Parses a list such as `0-3,5`. Anything else is empty: kernels write `(null)` or nothing for a
+/// list that was never set.
 pub(crate) fn cpu_list(text: &str) -> Vec<u32> {
     let mut cores = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
@@ -106,17 +106,17 @@ pub(crate) fn cpu_list(text: &str) -> Vec<u32> {
     cores
 }
 
-/// Cores that are watched at most: more would each be seen for too short.
+/// The largest number of watched cores; with more, each would be watched too briefly.
 pub(crate) const MOST_CORES: usize = 8;
 
-/// Returns true if this process may use a core it was not started with. A thread that ends at once
-/// finds it out.
+/// Returns true if this process may use a core that is not in its inherited set. A short-lived
+/// thread tries it.
 pub(crate) fn accepts(core: u32) -> bool {
     let tried = thread::spawn(move || pin_this_thread(core).is_ok());
     tried.join().unwrap_or(false)
 }
 
-/// The cores to watch; one that is `None` is wherever the scheduler likes.
+/// The cores to watch; `None` means any core that the scheduler chooses.
 pub(crate) fn candidates(
     pinning: &Pinning,
     root: &Root,
@@ -142,8 +142,8 @@ pub(crate) fn candidates(
     })
 }
 
-/// As many as can be watched: those set apart first, then some from all over, the first and the
-/// last among them.
+/// Chooses at most [`MOST_CORES`] cores: isolated ones first, then an even selection that includes
+/// the first and the last.
 fn spread_out(cores: &[u32], isolated: &[u32]) -> Vec<u32> {
     if cores.len() <= MOST_CORES {
         return cores.to_vec();
@@ -160,12 +160,12 @@ fn spread_out(cores: &[u32], isolated: &[u32]) -> Vec<u32> {
     chosen
 }
 
-/// A core is quieter than others when it loses at most this part of what the others lose, and so
-/// much less of the time: a moment's watch is no more certain than that.
+/// A core is quieter than the others if it loses at most this share of what they lose, and at least
+/// `CLEARLY` of the time less; the short watch is not more accurate than that.
 const QUIETER: f64 = 0.5;
 const CLEARLY: f64 = 0.002;
 
-/// The advice for cores that were watched. `allowed` are those deadheat was started with.
+/// The advice from the watched cores. `allowed` are the cores that deadheat was started with.
 pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> PinAdvice {
     let advice = |pinning, cores, reason| PinAdvice {
         pinning,
@@ -187,7 +187,7 @@ pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> P
     if let Some((core, _)) = best(true) {
         let mut found = on_one(*core, PinReason::Isolated);
         if !allowed.contains(core) {
-            // deadheat itself stays on a core that is not set apart.
+            // deadheat itself stays on a core that is not isolated.
             found.start_with = allowed.iter().take(1).copied().chain([*core]).collect();
         }
         return found;
@@ -211,7 +211,7 @@ pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> P
             };
             let mut others: Vec<f64> = known.iter().map(|(_, watch)| watch.lost).collect();
             others.sort_by(f64::total_cmp);
-            // Of two cores this is the other one.
+            // Of two cores, this is the other one.
             let usual = others[others.len() / 2];
             if watch.lost <= QUIETER * usual && watch.lost + CLEARLY <= usual {
                 on_one(*core, PinReason::Quietest)
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_newer_file_the_lists_of_siblings_tell_whether_cores_are_shared() {
+    fn falls_back_to_sibling_lists_without_the_smt_file() {
         let shared = "sys/devices/system/cpu/cpu0/topology/thread_siblings_list";
         let smt = |list: &str| {
             let (_folder, root) =
@@ -287,14 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_empty() {
+    fn parses_anything_but_a_core_list_as_empty() {
         for text in ["", "\n", "(null)", " (null)\n", "3-1", "0-99999999"] {
             assert!(cpu_list(text).is_empty(), "{text}");
         }
     }
 
     #[test]
-    fn of_many_cores_some_from_all_over_are_watched() {
+    fn watches_an_even_selection_of_many_cores() {
         let many: Vec<u32> = (0..64).collect();
         let chosen = spread_out(&many, &[]);
         assert_eq!(chosen, [0, 9, 18, 27, 36, 45, 54, 63]);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn cores_set_apart_come_first_and_deadheat_has_to_be_started_with_them() {
+    fn advises_isolated_cores_first_and_starting_with_them() {
         let cores = [watched(0, 0.0, false), watched(3, 0.001, true)];
         let found = advice(&Pinning::Auto, &cores, &[0, 1]);
         assert_eq!(found.pinning, Pinning::Cores(vec![3]));
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_compared_is_not_advised_as_if_it_was() {
+    fn advice_without_a_comparison_says_so() {
         let one = [watched(2, 0.1, false)];
         let asked = Pinning::Cores(vec![2]);
         let here = (asked.clone(), PinReason::NotCompared);

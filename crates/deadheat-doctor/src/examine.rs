@@ -1,4 +1,4 @@
-//! A checkup, from the first reading to the last.
+//! Runs a checkup.
 
 use std::thread;
 use std::time::Instant;
@@ -19,8 +19,7 @@ use crate::scheduler::sharing_facts;
 use crate::sharing::share;
 use crate::watch::{Watched, Work, slowdown, watch};
 
-/// The share of the whole time that each part takes. The rest goes to reading files and getting
-/// memory.
+/// The share of the total time for each part. The rest is for reading files and allocating memory.
 const WATCHING: f64 = 0.21;
 const WORKING: f64 = 0.08;
 const COMPETING: f64 = 0.10;
@@ -30,27 +29,31 @@ const SHARING: f64 = 0.35;
 /// Options of a checkup.
 #[derive(Clone, Debug)]
 pub struct DoctorOptions {
-    /// The cores to look at.
+    /// The cores to examine.
     pub pinning: Pinning,
-    /// Where the files of the system begin.
+    /// The root of the system files.
     pub root: Root,
     /// The version of deadheat.
     pub tool_version: String,
     /// True if the program was built with debug assertions.
     pub debug_assertions: bool,
-    /// About how long it may take, in seconds.
+    /// The approximate duration in seconds.
     pub seconds: f64,
 }
 
-/// Looks at the machine and measures. The only error is [`AffinityError`], for cores that deadheat
-/// may not use; what cannot be found out is reported as unknown. The calling thread stays where it
-/// is. `begins` is called when the cores are known to be usable and the measuring starts.
+/// Examines the machine and measures. Values that cannot be determined are reported as unknown. The
+/// affinity of the calling thread does not change. Calls `begins` when the cores are known to be
+/// usable and the measurements start.
+///
+/// # Errors
+///
+/// [`AffinityError`] if deadheat may not use the given cores.
 pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup, AffinityError> {
     let whole = OsClock::start();
     let root = &options.root;
     let topology = Topology::of(root);
     let allowed = cores_of_this_thread().unwrap_or_default();
-    // Cores set apart are not in the set a process inherits. It may still be allowed to use them.
+    // Isolated cores are not in the inherited set, but the process may be allowed to use them.
     let mut reachable = allowed.clone();
     let isolated = topology.isolated.iter();
     reachable.extend(isolated.filter(|core| !allowed.contains(core) && accepts(**core)));
@@ -70,7 +73,7 @@ pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup
         tool_version: options.tool_version.clone(),
         system: machine.system,
         kernel: root.line("proc/sys/kernel/osrelease"),
-        // Processors of ARM say only who made them.
+        // ARM processors report only their maker.
         cpu: root.read("proc/cpuinfo", |text| {
             of_cpuinfo(text, "model name").map(str::to_owned)
         }),
@@ -85,14 +88,13 @@ pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup
     })
 }
 
-/// The result of the measuring thread.
 struct Seen {
     measured: Measured,
     cores: Vec<CoreWatch>,
     facts: Vec<Facts>,
 }
 
-/// Everything that spins, on a thread whose core nobody else cares for.
+/// All measurements that spin, in a thread that is pinned to a core.
 fn measure(
     options: &DoctorOptions,
     topology: &Topology,
@@ -101,7 +103,7 @@ fn measure(
 ) -> Seen {
     let root = &options.root;
     let groups = Groups::of(root, "cpu");
-    // Before anything spins, or it would find itself.
+    // Before anything spins, because the load would include it.
     let load = load(root, topology, allowed);
     let (clock, fallback) = SampleClock::choose();
     let since = OsClock::start();
@@ -111,7 +113,8 @@ fn measure(
         .iter()
         .map(|core| {
             if let Some(core) = core {
-                // It was allowed a moment ago; if not, wherever it is.
+                // Pinning to this core worked before; if it fails now, the thread stays where it
+                // is.
                 let _ = pin_this_thread(*core);
             }
             let isolated = core.is_some_and(|core| topology.isolated.contains(&core));
@@ -125,7 +128,7 @@ fn measure(
     }
     let work = Work::sized(&clock);
     let evenness = work.evenness(options.seconds * WORKING);
-    // Before there are rivals: one thread is what a race runs.
+    // Read before competing loops run, because a race runs only one thread.
     let held_back_ns = groups.as_ref().and_then(|groups| groups.held_back_ns(root));
     let held_back = grown(totals.held_back_ns, held_back_ns);
     let quota_throttled = held_back.map(|ns| (ns as f64 / since.elapsed_ns() as f64).min(1.0));
@@ -154,7 +157,7 @@ fn measure(
     } else {
         Err(NotMeasured::TooLittleMemory)
     };
-    // Two loops on different cores would not share any.
+    // Two loops on different cores would not compete.
     let shared_core = core.or_else(|| allowed.last().copied());
     let shared = shared_core
         .ok_or(NotMeasured::Hidden)
@@ -223,7 +226,7 @@ fn measure(
     }
 }
 
-/// The facts that are read from files alone.
+/// The facts that come from files alone.
 fn facts_of_files(root: &Root, core: Option<u32>, other_core: Option<u32>) -> [Facts; 7] {
     let turbo = turbo(root, core);
     [
@@ -245,7 +248,7 @@ fn facts_of_files(root: &Root, core: Option<u32>, other_core: Option<u32>) -> [F
     ]
 }
 
-/// The core to go on with: one set apart, else the one that lost least.
+/// The core for the remaining measurements: an isolated one, otherwise the one that lost least.
 fn quietest(watched: &[Watched]) -> &Watched {
     let order = |one: &&Watched, other: &&Watched| {
         let apart = other.watch.isolated.cmp(&one.watch.isolated);
@@ -255,7 +258,7 @@ fn quietest(watched: &[Watched]) -> &Watched {
     best.expect("there is at least one candidate")
 }
 
-/// Other tasks that run, of the files that count them.
+/// Other running tasks, from the files that count them.
 pub(crate) fn load(root: &Root, topology: &Topology, allowed: &[u32]) -> Facts {
     let cores = match topology.online.len() {
         0 => allowed.len().max(1),
@@ -269,7 +272,7 @@ pub(crate) fn load(root: &Root, topology: &Topology, allowed: &[u32]) -> Facts {
     }
 }
 
-/// Counts of the kernel since the start, read before and after everything else.
+/// Kernel counters since boot, read before and after all measurements.
 struct Totals {
     swapped: Option<u64>,
     throttled: Option<u64>,
@@ -286,16 +289,16 @@ impl Totals {
     }
 }
 
-/// The growth of a count, where it was read both times.
+/// The growth of a counter, if it was read both times.
 fn grown(before: Option<u64>, after: Option<u64>) -> Option<u64> {
     let (before, after) = before.zip(after)?;
     Some(after.saturating_sub(before))
 }
 
-/// Readings of the clock of the system whose cost is averaged.
+/// The number of readings of the system clock whose cost is averaged.
 const SYSTEM_READINGS: u32 = 2_000;
 
-/// The cost of one reading of the clock of the operating system.
+/// The cost of one reading of the system clock.
 pub(crate) fn system_clock_cost_ns() -> f64 {
     let begin = Instant::now();
     for _ in 1..SYSTEM_READINGS {
@@ -304,7 +307,7 @@ pub(crate) fn system_clock_cost_ns() -> f64 {
     begin.elapsed().as_nanos() as f64 / f64::from(SYSTEM_READINGS)
 }
 
-/// The clock that times samples, and the one the kernel keeps time by.
+/// The clock for samples, and the kernel's clock source.
 pub(crate) fn clock_facts(root: &Root, clock: &SampleClock, fallback: Option<String>) -> Facts {
     let folder = "sys/devices/system/clocksource/clocksource0";
     let available = root.line(&format!("{folder}/available_clocksource"));
@@ -317,8 +320,8 @@ pub(crate) fn clock_facts(root: &Root, clock: &SampleClock, fallback: Option<Str
     }
 }
 
-/// The setting of the kernel, and what came of trying: settings do not know of sandboxes, nor of
-/// machines without counters.
+/// The kernel's setting, and the result of opening a counter: the setting does not show sandboxes
+/// or machines without counters.
 pub(crate) fn counters(root: &Root) -> Facts {
     Facts::Counters {
         paranoid: root.number("proc/sys/kernel/perf_event_paranoid"),
@@ -354,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_looked_at_as_a_whole() {
+    fn examines_this_machine() {
         let checkup = examine(&options(Root::real(), Pinning::Auto), || ()).unwrap();
         assert_eq!(checkup.findings.len(), 17);
         let mut topics: Vec<Topic> = checkup.findings.iter().map(|one| one.topic()).collect();
@@ -367,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_hides_everything_is_still_looked_at() {
+    fn examines_a_machine_without_readable_files() {
         let (_folder, root) = machine(&[]);
         let checkup = examine(&options(root, Pinning::Auto), || ()).unwrap();
         assert_eq!((checkup.kernel.clone(), checkup.cpu.clone()), (None, None));
@@ -387,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_of_a_machine_of_files_is_found() {
+    fn finds_the_quota_of_a_machine_of_files() {
         let mounts = "34 24 0:29 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
         let (_folder, root) = machine(&[
             ("proc/self/cgroup", "0::/\n"),
@@ -416,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_grow_and_those_that_are_hidden_stay_so() {
+    fn the_growth_of_a_hidden_counter_is_unknown() {
         assert_eq!(grown(Some(3), Some(10)), Some(7));
         assert_eq!(grown(Some(3), Some(1)), Some(0), "it began anew");
         assert_eq!(grown(None, Some(1)), None);
@@ -454,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn what_refuses_them_is_facts_apart() {
+    fn errors_of_opening_counters_are_classified() {
         let of = |errno| refused(&std::io::Error::from_raw_os_error(errno));
         assert_eq!(of(libc::EACCES), Refused::NotPermitted);
         assert_eq!(of(libc::ENOENT), Refused::NotThere);

@@ -1,9 +1,9 @@
-//! Findings: facts and numbers put together, and graded by how much they disturb races in pairs.
+//! Combines facts and measurements into findings, and grades how much they disturb paired races.
 //!
-//! deadheat compares neighbours in time, in random order, in many processes. What is the same for
-//! both of a pair cancels: a slow machine, a drifting frequency, a cold or a warm one. What hits
-//! one of them and not the other widens the interval, so that the answer takes longer. The limits
-//! below say from where on that is worth mending.
+//! deadheat compares samples that are close in time, in random order, in many processes. Influences
+//! on both sides of a pair cancel: a slow machine, a drifting frequency, the temperature.
+//! Influences on one side only widen the interval, so that the answer takes longer. The limits
+//! below say from which size on that is worth fixing.
 
 use deadheat_model::doctor::{
     Effect, EffectKind, Facts, Finding, Host, NotMeasured, SharingFlaw, State,
@@ -13,28 +13,29 @@ use crate::memory::PageReads;
 use crate::sharing::Shared;
 use crate::watch::{Evenness, Watched};
 
-/// Everything that was measured; what could not be is `None` or says why.
+/// All measurements; a missing one is `None` or has a reason.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measured {
-    /// The core all the rest was measured on, as it was watched.
+    /// The core on which everything else was measured, and the result of watching it.
     pub(crate) watched: Watched,
     pub(crate) clock_resolution_ns: f64,
     pub(crate) clock_cost_ns: f64,
     pub(crate) system_clock_cost_ns: f64,
     pub(crate) evenness: Option<Evenness>,
-    /// Change of the time of a piece of work while others are busy.
+    /// The relative change in the time of the work while a sibling thread, or another core, is
+    /// busy.
     pub(crate) sibling: Result<f64, NotMeasured>,
     pub(crate) other: Result<f64, NotMeasured>,
     pub(crate) pages: Result<PageReads, NotMeasured>,
-    /// Equal loops that shared a core.
+    /// The result of two equal loops on one core.
     pub(crate) shared: Result<Shared, NotMeasured>,
-    /// Over all of the checkup.
+    /// Counted over the whole checkup.
     pub(crate) swapped_pages: Option<u64>,
     pub(crate) throttle_events: Option<u64>,
     pub(crate) quota_throttled: Option<f64>,
 }
 
-/// A finding for each of the facts, in the order in which things are mended.
+/// A finding for each fact, in the order in which problems should be fixed.
 pub(crate) fn findings(facts: Vec<Facts>, measured: &Measured) -> Vec<Finding> {
     let mut findings: Vec<Finding> = facts
         .into_iter()
@@ -52,7 +53,7 @@ pub(crate) fn findings(facts: Vec<Facts>, measured: &Measured) -> Vec<Finding> {
     findings
 }
 
-/// The numbers that belong to these facts, and why one of them was not measured.
+/// The measurements that belong to these facts, and the reason why one is missing.
 fn effects(facts: &Facts, measured: &Measured) -> (Vec<Effect>, Option<NotMeasured>) {
     let watched = &measured.watched;
     let watch = &watched.watch;
@@ -153,36 +154,35 @@ fn effects(facts: &Facts, measured: &Measured) -> (Vec<Effect>, Option<NotMeasur
     (effects, not_measured)
 }
 
-/// Share of the time that may be lost before it shows, and before it disturbs.
+/// The share of lost time from which it is a minor problem, and from which it disturbs.
 const LOST: [f64; 2] = [0.002, 0.01];
 
-/// The same for time that other tasks had the core.
+/// The same limits for time in which other tasks had the core.
 const WAITING: [f64; 2] = [0.002, 0.02];
 
-/// The same for time the hypervisor gave to others.
+/// The same limits for time that the hypervisor gave to other machines.
 const STOLEN: [f64; 2] = [0.0005, 0.01];
 
-/// The same for tasks that want to run, per core, and for the share of time in which some task
-/// waits.
+/// The same limits for runnable tasks per core, and for the share of time in which some task waits.
 const LOAD: [f64; 2] = [0.25, 1.0];
 pub(crate) const PRESSURE: [f64; 2] = [0.02, 0.2];
 
-/// The same for how a fixed piece of work spreads, relative to its median.
+/// The same limits for the spread of a fixed piece of work, relative to its median.
 const SPREAD: [f64; 2] = [0.02, 0.10];
 
-/// The same for what others that are busy do to it.
+/// The same limits for its slowdown while other cores are busy.
 const SLOWDOWN: [f64; 2] = [0.02, 0.10];
 
-/// Share of the time from which a sibling counts as busy by itself.
+/// The busy share of the time from which a sibling is busy on its own.
 const SIBLING_BUSY: f64 = 0.10;
 
-/// Nanoseconds a reading of the clock may take, and what its steps may be.
+/// The same limits for the cost of a clock reading and the resolution of the clock, in nanoseconds.
 const CLOCK_NS: [f64; 2] = [100.0, 1_000.0];
 
-/// Degrees below the critical temperature at which there is room left.
+/// The distance in °C from the critical temperature that is large enough.
 const HEADROOM: f64 = 10.0;
 
-/// The state of the thing that these facts are about.
+/// Grades the subject of these facts.
 pub(crate) fn state(facts: &Facts, measured: &Measured) -> State {
     let watch = &measured.watched.watch;
     match facts {
@@ -231,13 +231,13 @@ pub(crate) fn state(facts: &Facts, measured: &Measured) -> State {
             ..
         } => {
             let per_core = one_minute.map(|load| load / f64::from((*cores).max(1)));
-            // What ran a minute ago may be over; the loop knows what runs now.
+            // The load of a minute ago may be over; the loop shows the present load.
             let of_a_minute = per_core.map(|load| match (graded(load, LOAD), watch.waiting) {
                 (State::Disturbs, Some(_)) => State::Minor,
                 (grade, _) => grade,
             });
             let grades = [
-                // What a quota held back is the quota's.
+                // Time throttled by a quota is reported with the quota.
                 watch.waiting.map(|waiting| {
                     let quota = measured.quota_throttled.unwrap_or(0.0);
                     graded(waiting - quota, WAITING)
@@ -331,7 +331,7 @@ fn at_least_minor(value: f64, limits: [f64; 2]) -> State {
     }
 }
 
-/// The worst of what is known.
+/// The worst of the known grades.
 fn worst<const N: usize>(grades: [Option<State>; N]) -> State {
     let mut order = [State::Disturbs, State::Minor, State::Fine].into_iter();
     let found = order.find(|state| grades.contains(&Some(*state)));
@@ -344,7 +344,7 @@ mod tests {
 
     use super::*;
 
-    /// The numbers of a machine that nothing disturbs.
+    /// The measurements of a quiet machine.
     fn quiet() -> Measured {
         Measured {
             watched: Watched {
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_stand_in_the_order_in_which_things_are_mended() {
+    fn findings_are_in_the_order_of_fixes() {
         let facts = vec![
             Facts::Build {
                 debug_assertions: false,
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_measured_says_why() {
+    fn a_missing_measurement_has_a_reason() {
         let mut measured = quiet();
         measured.other = Err(NotMeasured::OneCore);
         measured.watched.watch.stolen = None;
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_spreads_disturbs_whoever_chooses_the_frequency() {
+    fn uneven_work_disturbs_with_any_governor() {
         let governor = |names: &[&str], spread: f64| {
             let mut measured = quiet();
             measured.evenness = measured.evenness.map(|mut even| {
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_are_not_drawn_anew_disturb() {
+    fn disabled_address_randomisation_disturbs() {
         let aslr = |setting, switched_off| {
             let facts = Facts::Aslr {
                 setting,
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_disturbs_when_it_holds_back_or_leaves_less_than_a_core() {
+    fn a_quota_disturbs_if_it_throttles_or_is_below_a_core() {
         let container = |cores: Option<f64>, throttled: Option<f64>| {
             let mut measured = quiet();
             measured.quota_throttled = throttled;
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flaw_of_sharing_disturbs_but_for_a_nice_value() {
+    fn every_sharing_flaw_but_a_nice_value_disturbs() {
         let facts = |flaws: &[SharingFlaw]| Facts::Sharing {
             core: Some(1),
             loop_ms: 8.0,

@@ -1,5 +1,4 @@
-//! The frequency of the cores: the governor that chooses it, permission to exceed the nominal one,
-//! and the heat that lowers it.
+//! The frequency of the cores: the governor, turbo mode, and throttling by heat.
 
 use deadheat_model::doctor::{Facts, Sensor, TurboSwitch};
 
@@ -7,7 +6,7 @@ use crate::procfs::Root;
 
 const CORES: &str = "sys/devices/system/cpu";
 
-/// The governors of these cores, and the range of the first.
+/// The governors of these cores, and the frequency range of the measured one.
 pub(crate) fn governor(root: &Root, cores: &[u32], measured_on: Option<u32>) -> Facts {
     let of = |core: u32, file: &str| root.line(&format!("{CORES}/cpu{core}/cpufreq/{file}"));
     let mut governors: Vec<String> = cores
@@ -25,7 +24,7 @@ pub(crate) fn governor(root: &Root, cores: &[u32], measured_on: Option<u32>) -> 
     }
 }
 
-/// Returns true if frequencies above the nominal one are allowed, and the file that says so.
+/// Returns true if turbo frequencies are allowed, and the file with that setting.
 pub(crate) fn turbo(root: &Root, core: Option<u32>) -> Option<(bool, TurboSwitch)> {
     if let Some(off) = root.number::<u8>(&format!("{CORES}/intel_pstate/no_turbo")) {
         return Some((off == 0, TurboSwitch::NoTurbo));
@@ -38,7 +37,7 @@ pub(crate) fn turbo(root: &Root, core: Option<u32>) -> Option<(bool, TurboSwitch
     Some((on == 1, TurboSwitch::BoostOfCores))
 }
 
-/// The hottest sensor of the processor, or of the machine where none says that it is the
+/// The hottest sensor of the processor, or of the machine if no sensor is known to be the
 /// processor's.
 pub(crate) fn hottest(root: &Root) -> Option<Sensor> {
     let of_all = |heats: Vec<Sensor>| {
@@ -48,7 +47,7 @@ pub(crate) fn hottest(root: &Root) -> Option<Sensor> {
     of_all(of_the_processor(root)).or_else(|| of_all(zones(root)))
 }
 
-/// The sensors of drivers that read a processor.
+/// The sensors of processor drivers.
 fn of_the_processor(root: &Root) -> Vec<Sensor> {
     const DRIVERS: [&str; 5] = [
         "coretemp",
@@ -85,7 +84,7 @@ fn of_the_processor(root: &Root) -> Vec<Sensor> {
     heats
 }
 
-/// The zones that the kernel keeps an eye on.
+/// The thermal zones of the kernel.
 fn zones(root: &Root) -> Vec<Sensor> {
     let folder = "sys/class/thermal";
     let zones = root.names(folder).into_iter();
@@ -106,14 +105,14 @@ fn zones(root: &Root) -> Vec<Sensor> {
         .collect()
 }
 
-/// Thousandths of a degree, as sensors write them. Nonsense of broken sensors is left out.
+/// Degrees Celsius from a sensor file in thousandths. Impossible values of broken sensors are
+/// `None`.
 fn degrees(root: &Root, path: &str) -> Option<f64> {
     let celsius = root.number::<i64>(path)? as f64 / 1000.0;
     (-40.0..=200.0).contains(&celsius).then_some(celsius)
 }
 
-/// The times that the cores of this list, and the processors they are part of, slowed themselves
-/// down for heat since the system started.
+/// How often these cores, and their packages, were throttled by heat since boot.
 pub(crate) fn throttled(root: &Root, cores: &[u32]) -> Option<u64> {
     let counts = |file: &'static str| {
         let path = move |core| format!("{CORES}/cpu{core}/thermal_throttle/{file}");
@@ -121,7 +120,7 @@ pub(crate) fn throttled(root: &Root, cores: &[u32]) -> Option<u64> {
             .iter()
             .filter_map(move |core| root.number::<u64>(&path(core)))
     };
-    // Every core shows the count of the package it is part of.
+    // Every core shows the count of its package.
     let package = counts("package_throttle_count").max();
     counts("core_throttle_count")
         .chain(package)
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn without_such_a_sensor_the_zones_are_asked() {
+    fn falls_back_to_thermal_zones_without_a_processor_sensor() {
         let (_folder, root) = machine(&[
             ("sys/class/thermal/cooling_device0/type", "Processor\n"),
             ("sys/class/thermal/thermal_zone1/type", "cpu-thermal\n"),

@@ -1,17 +1,17 @@
-//! The system below: hardware or a virtual machine, a container or none; and the control groups
-//! that hold this process, with what it may use there.
+//! The system: hardware or a virtual machine, and a container or none; and the control groups of
+//! this process, with their limits.
 
 use deadheat_model::doctor::{Host, Quota};
 
 use crate::procfs::{Root, of_cpuinfo, value_of};
 
-/// Hardware, or a virtual machine.
+/// Detects whether this is hardware or a virtual machine.
 pub(crate) fn host(root: &Root) -> Host {
     let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
     let maker = maker(root);
     match says_hypervisor(&cpuinfo) {
         Some(true) => {
-            // A machine of files cannot be asked.
+            // Only on the real machine; tests with files must not run the instruction.
             let by_cpuid = || root.is_real().then(hypervisor).flatten();
             Host::VirtualMachine(maker.or_else(by_cpuid))
         }
@@ -25,14 +25,14 @@ pub(crate) fn host(root: &Root) -> Host {
     }
 }
 
-/// Returns true if the processor says that a hypervisor runs it; `None` where the processors of
-/// this family do not say.
+/// Returns true if the processor reports a hypervisor; `None` if processors of this family do not
+/// report it.
 fn says_hypervisor(cpuinfo: &str) -> Option<bool> {
     let flags = of_cpuinfo(cpuinfo, "flags")?;
     Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// The maker of the virtual machine, as its firmware names it.
+/// The maker of the virtual machine according to the firmware.
 fn maker(root: &Root) -> Option<String> {
     const KNOWN: [(&str, &str); 10] = [
         ("qemu", "KVM/QEMU"),
@@ -50,7 +50,7 @@ fn maker(root: &Root) -> Option<String> {
     let dmi = |file: &str| root.line(&format!("{folder}/{file}")).unwrap_or_default();
     let product = dmi("product_name");
     let mut names = format!("{} {product}", dmi("sys_vendor"));
-    // Whole machines of a cloud bear its name as well.
+    // A cloud's bare-metal machines bear its name too.
     if product.ends_with(".metal") || product.contains(".metal-") {
         return None;
     }
@@ -63,7 +63,7 @@ fn maker(root: &Root) -> Option<String> {
     known.map(|(_, name)| (*name).to_owned())
 }
 
-/// The container around this process.
+/// The kind of container that holds this process, if any.
 pub(crate) fn container(root: &Root) -> Option<String> {
     if let Some(name) = root.line("run/systemd/container") {
         return Some(name);
@@ -87,15 +87,15 @@ pub(crate) fn container(root: &Root) -> Option<String> {
     .map(|(_, name)| (*name).to_owned())
 }
 
-/// The name of the hypervisor below this machine, where the processor is one that can be asked.
-/// Only for a machine whose processor says it has one.
+/// The name of the hypervisor, if the processor supports the query. Call it only if the processor
+/// reports a hypervisor.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 fn hypervisor() -> Option<String> {
-    // Newer compilers see that it is safe, older ones want the block.
+    // Newer compilers treat the intrinsic as safe, older ones require the block.
     #[allow(unused_unsafe)]
-    // SAFETY: every x86-64 processor has the instruction; a leaf it does not know gives numbers
-    // without meaning, and no fault.
+    // SAFETY: every x86-64 processor has this instruction; for an unknown leaf it returns
+    // meaningless numbers, and does not fault.
     let leaf = unsafe { std::arch::x86_64::__cpuid(0x4000_0000) };
     let mut letters = Vec::new();
     for part in [leaf.ebx, leaf.ecx, leaf.edx] {
@@ -104,13 +104,13 @@ fn hypervisor() -> Option<String> {
     name(&letters)
 }
 
-/// Other processors cannot be asked.
+/// Other processors do not support the query.
 #[cfg(not(target_arch = "x86_64"))]
 fn hypervisor() -> Option<String> {
     None
 }
 
-/// The maker of these twelve letters; those of an unknown one as they are.
+/// The maker for these twelve letters; for an unknown maker the letters themselves.
 #[cfg(target_arch = "x86_64")]
 fn name(letters: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(letters);
@@ -129,24 +129,24 @@ fn name(letters: &[u8]) -> Option<String> {
     shown.then(|| known.to_owned())
 }
 
-/// The folders of the groups that hold this process, the innermost first.
+/// The folders of the control groups of this process, the innermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Groups {
-    /// 1 or 2.
+    /// The version of control groups, 1 or 2.
     pub(crate) version: u8,
     folders: Vec<String>,
 }
 
 impl Groups {
-    /// The groups of this process that a controller, `cpu` or `memory`, may limit; of version 1
-    /// where the controller is there, else of version 2.
+    /// The groups of this process with the limits of a controller, `cpu` or `memory`: of version 1
+    /// if it has the controller, otherwise of version 2.
     pub(crate) fn of(root: &Root, controller: &str) -> Option<Self> {
         let membership = root.text("proc/self/cgroup")?;
         let mounts = root.text("proc/self/mountinfo")?;
         groups(&membership, &mounts, controller)
     }
 
-    /// The tightest quota of them all.
+    /// The smallest quota of all groups.
     pub(crate) fn quota(&self, root: &Root) -> Option<Quota> {
         let quotas = self.folders.iter().filter_map(|folder| {
             let (file, quota, period) = if self.version == 1 {
@@ -171,8 +171,8 @@ impl Groups {
         quotas.min_by(|one, other| one.cores.total_cmp(&other.cores))
     }
 
-    /// Nanoseconds for which the groups were held back since they were made, summed over all of
-    /// them: a process waits when any of them is.
+    /// The nanoseconds for which the groups were throttled since their creation, summed over all
+    /// groups, because a process waits if any of them is throttled.
     pub(crate) fn held_back_ns(&self, root: &Root) -> Option<u64> {
         let folders = self.folders.iter();
         let each =
@@ -180,9 +180,9 @@ impl Groups {
         each.reduce(|one, other| one + other)
     }
 
-    /// Bytes of memory that the tightest limit allows.
+    /// The smallest memory limit in bytes.
     pub(crate) fn memory_limit(&self, root: &Root) -> Option<u64> {
-        // Version 1 writes the largest number of whole pages where there is no limit.
+        // Version 1 writes the largest multiple of the page size if there is no limit.
         const NO_LIMIT: u64 = 1 << 60;
         let file = match self.version {
             1 => "memory.limit_in_bytes",
@@ -193,7 +193,7 @@ impl Groups {
         limits.filter(|limit| *limit < NO_LIMIT).min()
     }
 
-    /// Bytes of memory that are left below the tightest limit.
+    /// The bytes of memory left below the smallest limit.
     pub(crate) fn memory_left(&self, root: &Root) -> Option<u64> {
         let [limit, usage] = match self.version {
             1 => ["memory.limit_in_bytes", "memory.usage_in_bytes"],
@@ -208,7 +208,7 @@ impl Groups {
     }
 }
 
-/// Where the groups are, of `/proc/self/cgroup` and `/proc/self/mountinfo`.
+/// Finds the folders of the groups from `/proc/self/cgroup` and `/proc/self/mountinfo`.
 fn groups(membership: &str, mounts: &str, controller: &str) -> Option<Groups> {
     let mut mounts = mounts.lines().filter_map(Mount::of);
     let mut memberships = membership.lines().filter_map(|line| {
@@ -236,10 +236,10 @@ fn groups(membership: &str, mounts: &str, controller: &str) -> Option<Groups> {
     })
 }
 
-/// A mounted hierarchy of groups.
+/// A mounted hierarchy of control groups.
 #[derive(Clone, Copy, Debug)]
 struct Mount<'a> {
-    /// The group that is mounted.
+    /// The group at the root of the mount.
     root: &'a str,
     place: &'a str,
     kind: &'a str,
@@ -247,7 +247,7 @@ struct Mount<'a> {
 }
 
 impl<'a> Mount<'a> {
-    /// `36 35 98:0 /root /place rw,noatime master:1 - kind source options`.
+    /// Parses `36 35 98:0 /root /place rw,noatime master:1 - kind source options`.
     fn of(line: &'a str) -> Option<Self> {
         let (before, behind) = line.split_once(" - ")?;
         let mut before = before.split(' ').skip(3);
@@ -260,9 +260,9 @@ impl<'a> Mount<'a> {
         })
     }
 
-    /// The folders from the group of this path out to what is mounted.
+    /// The folders from the group with this path out to the root of the mount.
     fn folders(self, path: &str) -> Vec<String> {
-        // Seen from inside a container, the path may begin outside of it.
+        // Inside a container, the path may begin outside of the mount.
         let below = match self.root {
             "/" => path,
             root => path.strip_prefix(root).unwrap_or("/"),
@@ -279,14 +279,14 @@ impl<'a> Mount<'a> {
     }
 }
 
-/// Quota and period in microseconds, of `cpu.max`; `None` without a limit.
+/// Quota and period in microseconds from `cpu.max`; `None` without a limit.
 fn cpu_max(text: &str) -> Option<(u64, u64)> {
     let mut words = text.split_whitespace();
     let quota = words.next()?.parse().ok()?;
     Some((quota, words.next()?.parse().ok()?))
 }
 
-/// `throttled_usec` of version 2, `throttled_time` in nanoseconds of 1.
+/// Reads `throttled_usec` of version 2, or `throttled_time` (in nanoseconds) of version 1.
 fn held_back_ns(stat: &str) -> Option<u64> {
     let value = |name: &str| value_of(stat, name, ' ')?.parse::<u64>().ok();
     let microseconds = value("throttled_usec").map(|us| us.saturating_mul(1000));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn of_arm_the_firmware_tells() {
+    fn on_arm_the_firmware_reports_the_hypervisor() {
         let vendor = "sys/class/dmi/id/sys_vendor";
         let product = "sys/class/dmi/id/product_name";
         let cloud = |name| {
@@ -387,7 +387,7 @@ mod tests {
 ";
 
     #[test]
-    fn the_tightest_quota_on_the_way_out_counts() {
+    fn the_smallest_quota_of_all_groups_counts() {
         let (_folder, root) = machine(&[
             ("proc/self/cgroup", "0::/user.slice/race.scope\n"),
             ("proc/self/mountinfo", NEW_MOUNT),

@@ -1,6 +1,6 @@
-//! The checkup that `deadheat doctor` makes: what a machine does to measurements. It changes
-//! nothing: it reads what the kernel publishes, opens a counter and closes it again, and spins.
-//! What it finds is a `Checkup` of the model.
+//! The checkup of `deadheat doctor`: how a machine disturbs measurements. It changes no setting: it
+//! reads what the kernel publishes, opens and closes a counter, and spins. The result is a
+//! `Checkup` of the model.
 
 mod conditions;
 mod cores;

@@ -1,4 +1,4 @@
-//! Memory: huge pages and what they make of random reads, swap, and random addresses.
+//! Memory: huge pages and their effect on random reads, swap, and address randomisation.
 
 use std::hint::black_box;
 use std::ptr::NonNull;
@@ -19,14 +19,14 @@ pub(crate) fn huge_pages(root: &Root) -> Facts {
     }
 }
 
-/// The word in brackets: `always [madvise] never`.
+/// The word in brackets, as in `always [madvise] never`.
 fn chosen(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     let (word, _) = rest.split_once(']')?;
     Some(word.to_owned())
 }
 
-/// The size of swap, and the part of it that is in use.
+/// The size of swap, and how much of it is used.
 pub(crate) fn swap(root: &Root) -> Facts {
     let text = root.text("proc/meminfo").unwrap_or_default();
     let total = kibibytes(&text, "SwapTotal");
@@ -39,23 +39,23 @@ pub(crate) fn swap(root: &Root) -> Facts {
     }
 }
 
-/// Bytes that can be had without moving others out.
+/// Bytes available without swapping.
 pub(crate) fn available(root: &Root) -> Option<u64> {
     root.read("proc/meminfo", |text| kibibytes(text, "MemAvailable"))
 }
 
-/// Bytes of this process that lie in huge pages, of its `smaps_rollup`.
+/// Bytes of this process in huge pages, from its `smaps_rollup`.
 pub(crate) fn in_huge_pages(smaps: &str) -> Option<u64> {
     kibibytes(smaps, "AnonHugePages")
 }
 
-/// Pages moved to and from swap since the system started, of `/proc/vmstat`.
+/// Pages moved to and from swap since boot, from `/proc/vmstat`.
 pub(crate) fn swapped_pages(vmstat: &str) -> Option<u64> {
     let count = |name: &str| value_of(vmstat, name, ' ')?.parse::<u64>().ok();
     Some(count("pswpin")? + count("pswpout")?)
 }
 
-/// The bytes of a line in kibibytes.
+/// The value in bytes of a line in kibibytes.
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let value = value_of(text, name, ':')?.strip_suffix("kB")?;
     value
@@ -65,35 +65,35 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
         .map(|kibibytes: u64| kibibytes * 1024)
 }
 
-/// Each array: far more than the pages any processor has at hand.
+/// The size of each array: far more than a processor's TLB covers.
 const ARRAY: usize = 32 << 20;
 
-/// The alignment at which the kernel can put in huge pages.
+/// The alignment for huge pages.
 const HUGE: usize = 2 << 20;
 const SMALL: usize = 4096;
 
-/// Both arrays have to leave this many times their size free.
+/// This many times the size of both arrays must be free.
 const ROOM: u64 = 4;
 
-/// Reads between two looks at the clock.
+/// Reads between two clock readings.
 const READS: u64 = 20_000;
 
-/// The arrays in turns: small, huge, huge, small.
+/// The order of the arrays: small, huge, huge, small.
 const TURNS: [usize; 8] = [0, 1, 1, 0, 1, 0, 0, 1];
 
-/// The cost of one read in both, in nanoseconds.
+/// The cost of one read in each array, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PageReads {
     pub(crate) small_ns: f64,
     pub(crate) huge_ns: f64,
 }
 
-/// Returns true if both arrays fit well into what is left of the memory.
+/// Returns true if both arrays fit well into the free memory.
 pub(crate) fn fits(left: Option<u64>) -> bool {
     left.is_none_or(|left| left >= ROOM * 2 * ARRAY as u64)
 }
 
-/// Reads each array, in turns, for so long in all.
+/// Reads the arrays in turns, for `seconds` in total.
 pub(crate) fn page_reads(
     clock: &SampleClock,
     root: &Root,
@@ -104,7 +104,7 @@ pub(crate) fn page_reads(
     let small = Array::new(libc::MADV_NOHUGEPAGE).ok_or(too_little)?;
     let before = huge_bytes();
     let huge = Array::new(libc::MADV_HUGEPAGE).ok_or(too_little)?;
-    // Asking is not getting. Where it cannot be seen, nothing is claimed.
+    // The kernel may ignore the advice. If its effect cannot be read, the result is `Hidden`.
     let gained = match (before, huge_bytes()) {
         (Some(before), Some(after)) => after.saturating_sub(before),
         _ => return Err(NotMeasured::Hidden),
@@ -132,7 +132,7 @@ pub(crate) fn page_reads(
     Ok(PageReads { small_ns, huge_ns })
 }
 
-/// Memory of its own, every page of it in place, given back when dropped.
+/// A private mapping with all pages populated, unmapped when dropped.
 struct Array {
     mapped: NonNull<libc::c_void>,
     length: usize,
@@ -141,10 +141,10 @@ struct Array {
 
 #[allow(unsafe_code)]
 impl Array {
-    /// Memory that the kernel was advised about; `None` when there is none.
+    /// A mapping with the given advice to the kernel; `None` if there is not enough memory.
     fn new(advice: libc::c_int) -> Option<Self> {
         let length = ARRAY + HUGE;
-        // SAFETY: a new mapping at a place the kernel chooses touches nothing that exists.
+        // SAFETY: a new mapping at an address chosen by the kernel overlaps no existing memory.
         let mapped = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -160,15 +160,15 @@ impl Array {
         }
         let mapped = NonNull::new(mapped)?;
         let ahead = mapped.as_ptr().align_offset(HUGE);
-        // SAFETY: the mapping is longer than the array by one alignment, so that the aligned array
-        // lies within.
+        // SAFETY: the mapping is longer than the array by one alignment, so the aligned array is
+        // within it.
         let first = unsafe { mapped.cast::<u8>().add(ahead) };
-        // SAFETY: the whole array is mapped. The advice changes no contents; a kernel that does not
-        // know it says so and nothing else.
+        // SAFETY: the whole array is mapped. The advice does not change its content; a kernel that
+        // does not know the advice only returns an error.
         unsafe { libc::madvise(first.as_ptr().cast(), ARRAY, advice) };
         for page in (0..ARRAY).step_by(SMALL) {
-            // SAFETY: within the array, which is mapped for writing. Volatile, or the compiler
-            // leaves out stores that nobody reads.
+            // SAFETY: the address is within the array, which is mapped for writing. Volatile,
+            // because the compiler would remove stores that are never read.
             unsafe { first.add(page).write_volatile(0) };
         }
         Some(Self {
@@ -178,8 +178,8 @@ impl Array {
         })
     }
 
-    /// Reads at random places, each of which follows from what was read before: all bytes are zero,
-    /// but the processor cannot know.
+    /// Reads at random places, each computed from the value read before. All bytes are zero, but
+    /// the processor cannot predict that.
     fn read(&self, reads: u64) {
         let mut place = 1usize;
         for _ in 0..reads {
@@ -188,8 +188,8 @@ impl Array {
                 .wrapping_add(1_442_695_040_888_963_407);
             // The low bits of such a sequence are the least random.
             let offset = (place >> 20) % ARRAY;
-            // SAFETY: the offset is below the length of the array. Volatile, for a read that nobody
-            // uses would be left out.
+            // SAFETY: the offset is below the length of the array. Volatile, because the compiler
+            // would remove an unused read.
             let read = unsafe { self.first.add(offset).read_volatile() };
             place = place.wrapping_add(usize::from(read));
         }
@@ -200,16 +200,15 @@ impl Array {
 #[allow(unsafe_code)]
 impl Drop for Array {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` at this place with this length; nobody else has a pointer into
-        // it.
+        // SAFETY: `new` mapped this address with this length, and no other pointer into it exists.
         unsafe { libc::munmap(self.mapped.as_ptr(), self.length) };
     }
 }
 
-/// The bit of a personality that switches random addresses off.
+/// The bit of a process's personality that turns address randomisation off.
 const NO_RANDOMIZE: u64 = 0x004_0000;
 
-/// The setting of the kernel for random addresses, and whether this process was started without.
+/// The kernel's setting for address randomisation, and whether this process was started without it.
 pub(crate) fn aslr(root: &Root) -> Facts {
     let personality = root.line("proc/self/personality");
     Facts::Aslr {
@@ -325,7 +324,7 @@ SwapFree:        1048572 kB
     }
 
     #[test]
-    fn only_that_one_bit_counts() {
+    fn only_the_randomisation_bit_of_the_personality_counts() {
         assert!(!is_switched_off("00000000\n") && !is_switched_off("00200000"));
         assert!(is_switched_off("00240000") && !is_switched_off("many"));
     }

@@ -1,26 +1,25 @@
-//! The files of the system: where they begin, and the texts of `/proc` that count: what every core
-//! did (`stat`), what else runs (`loadavg`, `pressure`), and how often every core was interrupted,
-//! and by what (`interrupts`).
+//! The system files: their root folder, and parsers for those in `/proc` about core times (`stat`),
+//! load (`loadavg`, `pressure`), and interrupts by core and source (`interrupts`).
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The folder that holds `proc` and `sys`. Tests put a machine of their own into one; everything
-/// that cannot be read there is simply not known.
+/// The folder that contains `proc` and `sys`. Tests create their own; a file that cannot be read
+/// there counts as unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
     folder: PathBuf,
 }
 
 impl Root {
-    /// Of the machine this runs on.
+    /// The root of the real machine.
     pub fn real() -> Self {
         Self::at("/")
     }
 
-    /// Of a machine laid out in a folder.
+    /// The root of a machine whose files are in a folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         Self { folder }
@@ -34,18 +33,18 @@ impl Root {
         self.folder.join(path.trim_start_matches('/'))
     }
 
-    /// The text of a file; the path may begin with a slash or not.
+    /// The content of a file; a leading slash of the path is optional.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let bytes = fs::read(self.below(path)).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The meaning of the text of a file, if there is one.
+    /// The content of a file after parsing, if both succeed.
     pub(crate) fn read<T>(&self, path: &str, meaning: fn(&str) -> Option<T>) -> Option<T> {
         meaning(&self.text(path)?)
     }
 
-    /// The first line of a file, if there is anything in it.
+    /// The first line of a file, unless it is empty.
     pub(crate) fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         let line = text.lines().next()?.trim();
@@ -57,12 +56,12 @@ impl Root {
         self.line(path)?.parse().ok()
     }
 
-    /// Returns true if there is such a file or folder.
+    /// Returns true if the file or folder exists.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.below(path).exists()
     }
 
-    /// The names in a folder, in order.
+    /// The sorted names in a folder.
     pub(crate) fn names(&self, path: &str) -> Vec<String> {
         let folder = fs::read_dir(self.below(path));
         let entries = folder.into_iter().flatten().flatten();
@@ -80,14 +79,14 @@ pub(crate) fn value_of<'a>(text: &'a str, name: &str, separator: char) -> Option
     Some(value.trim())
 }
 
-/// The entry of `/proc/cpuinfo` the first processor that begins with this name.
+/// The entry with this name of the first processor in `/proc/cpuinfo`.
 pub(crate) fn of_cpuinfo<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut lines = text.lines();
     let (_, value) = lines.find(|line| line.starts_with(name))?.split_once(':')?;
     Some(value.trim())
 }
 
-/// Times of a core, in steps of the kernel's clock.
+/// Times of a core, in kernel clock ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CoreTimes {
     pub(crate) total: u64,
@@ -95,17 +94,17 @@ pub(crate) struct CoreTimes {
     pub(crate) stolen: u64,
 }
 
-/// The whole file.
+/// The content of `/proc/stat`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) all: CoreTimes,
     pub(crate) cores: BTreeMap<u32, CoreTimes>,
-    /// Tasks that run or want to.
+    /// Runnable tasks.
     pub(crate) running: Option<u32>,
 }
 
 impl CoreTimes {
-    /// The times that passed since an earlier reading.
+    /// The times since an earlier reading.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             total: self.total.saturating_sub(earlier.total),
@@ -114,18 +113,18 @@ impl CoreTimes {
         }
     }
 
-    /// Share of the time that the hypervisor gave to others.
+    /// The share of the time that the hypervisor gave to other machines.
     pub(crate) fn stolen_share(self) -> Option<f64> {
         (self.total > 0).then(|| self.stolen as f64 / self.total as f64)
     }
 
-    /// Share of the time that something ran.
+    /// The share of the time in which a task ran.
     pub(crate) fn busy_share(self) -> Option<f64> {
         (self.total > 0).then(|| self.busy as f64 / self.total as f64)
     }
 
-    /// `user nice system idle iowait irq softirq steal`; guests are counted in the first two, and
-    /// old kernels end earlier.
+    /// Reads `user nice system idle iowait irq softirq steal`. The first two include guests, and
+    /// old kernels have fewer columns.
     fn of(numbers: &[u64]) -> Self {
         let at = |index: usize| numbers.get(index).copied().unwrap_or(0);
         Self {
@@ -136,7 +135,7 @@ impl CoreTimes {
     }
 }
 
-/// The text of the file. `None` when it holds no times.
+/// Parses `/proc/stat`. `None` if it contains no times.
 pub(crate) fn stat(text: &str) -> Option<Stat> {
     let mut stat = Stat::default();
     let mut found = false;
@@ -163,13 +162,14 @@ pub(crate) fn stat(text: &str) -> Option<Stat> {
     found.then_some(stat)
 }
 
-/// Tasks that ran or wanted to, on average over the last minute.
+/// The average number of runnable tasks over the last minute.
 pub(crate) fn one_minute(loadavg: &str) -> Option<f64> {
     let number: f64 = loadavg.split_whitespace().next()?.parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
-/// Share of the last ten seconds in which some task waited, from 0 to 1, of `/proc/pressure/cpu`.
+/// The share of the last ten seconds in which some task waited, from 0 to 1, from
+/// `/proc/pressure/cpu`.
 pub(crate) fn waiting(pressure: &str) -> Option<f64> {
     let some = pressure.lines().find(|line| line.starts_with("some "))?;
     let average = some
@@ -179,8 +179,8 @@ pub(crate) fn waiting(pressure: &str) -> Option<f64> {
     (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }
 
-/// Nanoseconds that a thread was ready to run and did not, of its `schedstat`: time on a core, time
-/// waiting, turns.
+/// The nanoseconds that a thread waited for a core, from its `schedstat`: time on a core, time
+/// waiting, number of turns.
 pub(crate) fn waited_ns(schedstat: &str) -> Option<u64> {
     let mut numbers = schedstat.split_whitespace();
     let waited = numbers.nth(1)?.parse().ok()?;
@@ -188,10 +188,10 @@ pub(crate) fn waited_ns(schedstat: &str) -> Option<u64> {
     Some(waited)
 }
 
-/// The nice value of a process and the number of its scheduling policy, of its `stat`.
+/// The nice value of a process and the number of its scheduling policy, from its `stat`.
 pub(crate) fn nice_and_policy(stat: &str) -> Option<(i32, u32)> {
-    // The name may hold anything, so the fields are counted from the end of it: the state is
-    // the third.
+    // The name may contain any character, so fields are counted from its end: the state is the
+    // third.
     let (_, fields) = stat.rsplit_once(')')?;
     let field = |number: usize| fields.split_whitespace().nth(number - 3);
     Some((field(19)?.parse().ok()?, field(41)?.parse().ok()?))
@@ -202,24 +202,24 @@ pub(crate) fn nice_and_policy(stat: &str) -> Option<(i32, u32)> {
 pub(crate) enum Kind {
     Timer,
     Device,
-    /// Other cores, counters of the processor, and the like.
+    /// Interrupts from other cores, processor counters, and others.
     Other,
 }
 
-/// A line: one source of interrupts.
+/// One source of interrupts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) label: String,
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// As many as there are cores in the head of the file.
+    /// One count per core in the head of the file.
     counts: Vec<u64>,
 }
 
-/// The whole file.
+/// The content of `/proc/interrupts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Interrupts {
-    /// The cores that are running; those that are not have no column.
+    /// The running cores; others have no column.
     cores: Vec<u32>,
     pub(crate) lines: Vec<Line>,
 }
@@ -230,13 +230,13 @@ pub(crate) struct InterruptCounts {
     pub(crate) all: u64,
     pub(crate) timer: u64,
     pub(crate) device: u64,
-    /// Label, name and count of the device that came most; a count above 0.
+    /// Label, name and count of the device with the most interrupts; the count is above 0.
     pub(crate) busiest: Option<(String, String, u64)>,
 }
 
 impl Interrupts {
-    /// The interrupts of this core, or of all of them, since an earlier reading; `None` when the
-    /// core has no column.
+    /// The interrupts of this core, or of all cores, since an earlier reading; `None` if the core
+    /// has no column.
     pub(crate) fn since(&self, earlier: &Self, core: Option<u32>) -> Option<InterruptCounts> {
         let column = match core {
             None => None,
@@ -270,7 +270,7 @@ impl Interrupts {
     }
 }
 
-/// The text of the file. `None` when it has no head.
+/// Parses `/proc/interrupts`. `None` if it has no head.
 pub(crate) fn interrupts(text: &str) -> Option<Interrupts> {
     let mut lines = text.lines();
     let head = lines.next()?.split_whitespace();
@@ -282,7 +282,7 @@ pub(crate) fn interrupts(text: &str) -> Option<Interrupts> {
     Some(Interrupts { cores, lines })
 }
 
-/// A line with a count for each core; the counts of errors have only one.
+/// A line with a count for each core; lines of error counts have only one.
 fn line(text: &str, cores: usize) -> Option<Line> {
     let (label, rest) = text.split_once(':')?;
     let label = label.trim();
@@ -297,8 +297,8 @@ fn line(text: &str, cores: usize) -> Option<Line> {
     })
 }
 
-/// Of `IO-APIC 5-edge ACPI:Ged` and `GICv3 27 Level arch_timer` what comes last; a description in
-/// words is left whole.
+/// The device's name: the last word of `IO-APIC 5-edge ACPI:Ged` or `GICv3 27 Level arch_timer`; a
+/// description in plain words stays whole.
 fn name(words: &[&str]) -> String {
     let is_trigger = |word: &&str| {
         let word = word.to_ascii_lowercase();
@@ -332,7 +332,7 @@ pub(crate) mod fake {
 
     use super::Root;
 
-    /// A machine that has these files and no others.
+    /// A machine with these files only.
     pub(crate) fn machine(files: &[(&str, &str)]) -> (TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -350,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_is_not_known() {
+    fn a_missing_file_is_unknown() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("proc/sys")).unwrap();
         fs::write(folder.path().join("proc/sys/two"), " 2 \nmore\n").unwrap();
@@ -392,7 +392,7 @@ procs_blocked 0
         let passed = later.since(earlier);
         assert_eq!(passed.stolen_share(), Some(0.5));
         assert_eq!(passed.busy_share(), Some(0.5));
-        // The counters of a core that went off and came back begin anew.
+        // The counters of a core that was taken offline start again at 0.
         assert_eq!(earlier.since(later).stolen_share(), None);
     }
 
@@ -475,7 +475,7 @@ Err:          0
     }
 
     #[test]
-    fn what_came_on_a_core_is_counted_by_its_column() {
+    fn counts_interrupts_by_the_column_of_the_core() {
         let before = interrupts(ARM).unwrap();
         let after = ARM
             .replace("2345678", "2345778")

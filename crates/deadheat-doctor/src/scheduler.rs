@@ -1,5 +1,5 @@
-//! What the scheduler of the kernel is, what commands inherit from deadheat, and what of it is
-//! wrong for commands that share a core.
+//! The kernel's scheduler, the settings that commands inherit from deadheat, and the problems of
+//! these for commands that share a core.
 
 use deadheat_engine::can_set_slices;
 use deadheat_model::doctor::{Facts, Policy, Scheduler, SharingFlaw};
@@ -7,7 +7,7 @@ use deadheat_model::doctor::{Facts, Policy, Scheduler, SharingFlaw};
 use crate::procfs::{Root, nice_and_policy};
 use crate::sharing::{LOOP_NS, Shared};
 
-/// The facts about sharing, and what is wrong. `core` is the one that was measured.
+/// The facts about sharing, with its flaws. `core` is the measured core.
 pub(crate) fn sharing_facts(root: &Root, core: Option<u32>, shared: Option<&Shared>) -> Facts {
     let (nice, policy) = root.read("proc/self/stat", nice_and_policy).unzip();
     let policy = policy.and_then(policy_of);
@@ -42,7 +42,7 @@ fn scheduler(root: &Root) -> Option<Scheduler> {
     })
 }
 
-/// The policy of this number in `sched.h`.
+/// The policy with this number in `sched.h`.
 fn policy_of(number: u32) -> Option<Policy> {
     Some(match number {
         0 => Policy::Other,
@@ -55,7 +55,7 @@ fn policy_of(number: u32) -> Option<Policy> {
     })
 }
 
-/// Share of the time that real-time tasks may take; 1 without a limit.
+/// The share of the time that real-time tasks may take; 1 without a limit.
 fn real_time_share(root: &Root) -> Option<f64> {
     let runtime: f64 = root.number("proc/sys/kernel/sched_rt_runtime_us")?;
     let period: f64 = root.number("proc/sys/kernel/sched_rt_period_us")?;
@@ -65,8 +65,8 @@ fn real_time_share(root: &Root) -> Option<f64> {
     })
 }
 
-/// From this share on, the first loop hardly took turns with the other one. With slices of half a
-/// loop, the first one has two thirds when it ends.
+/// From this share on, the loops hardly took turns. With time slices of half a loop, the loop that
+/// ends first has two thirds by then.
 const ALONE: f64 = 0.9;
 
 /// A bias is a mean difference of at least this much, half of the default margin, …
@@ -74,11 +74,12 @@ const BIAS: f64 = 0.005;
 /// … that is more than this many standard errors away from 0.
 const CLEARLY: f64 = 3.0;
 
-/// Pairs that scatter by more are no better than turns: in turns, four launches of 15 ms scatter by
-/// 8 %. Pairs of 8 ms scattered by 1 to 3 % on a virtual machine with two cores and four busy tasks.
+/// If pairs vary by more than this, sharing a core is not better than taking turns: in turns, four
+/// launches of 15 ms vary by 8%. Pairs of 8 ms varied by 1 to 3% on a virtual machine with two
+/// cores and four busy tasks.
 const SCATTER: f64 = 0.08;
 
-/// Lists what is wrong, the worst first.
+/// Lists the flaws, the worst first.
 fn flaws(shared: Option<&Shared>, nice: Option<i32>, policy: Option<Policy>) -> Vec<SharingFlaw> {
     let is_real_time = policy.is_some_and(Policy::is_real_time);
     let measured = |is_wrong: &dyn Fn(&Shared) -> bool| shared.is_some_and(is_wrong);

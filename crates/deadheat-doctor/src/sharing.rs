@@ -1,8 +1,8 @@
 //! How the kernel shares a core between two tasks: two threads start equal loops at the same moment
-//! on one core, again and again, and each reads the CPU time that its loop took.
+//! on one core, repeatedly, and each reads the CPU time of its loop.
 //!
-//! `deadheat run` races commands this way, so a kernel that favours one of two equal loops would
-//! favour one of two equal commands.
+//! `deadheat run` races commands in this way, so a kernel that favours one of two equal loops would
+//! also favour one of two equal commands.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -14,25 +14,26 @@ use deadheat_model::doctor::NotMeasured;
 
 use crate::watch::Work;
 
-/// CPU time of a loop: two of the slices of 4 ms that a kernel with 250 ticks a second gives.
+/// CPU time of a loop in nanoseconds: two time slices of 4 ms, the length with 250 ticks per
+/// second.
 pub(crate) const LOOP_NS: f64 = 8e6;
 
-/// Pairs at most, and at least.
+/// The largest and the smallest number of pairs.
 const MOST_PAIRS: usize = 100;
 const FEWEST_PAIRS: usize = 4;
 
-/// The thread that is to run first sleeps this long, so that it reaches the barrier last and goes
-/// on at once.
+/// The thread that should run first sleeps this long, so that it reaches the barrier last and
+/// continues immediately.
 const HEAD_START: Duration = Duration::from_micros(200);
 
-/// Two equal loops that shared a core.
+/// The result of two equal loops on one core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pair {
-    /// CPU time of either loop.
+    /// CPU time of each loop.
     used_ns: [f64; 2],
-    /// CPU time that either had used when the first of them ended.
+    /// CPU time of each loop when the first of them ended.
     together_ns: [f64; 2],
-    /// Number of times that the kernel took the core from either loop.
+    /// How often the kernel preempted either loop.
     switches: u64,
 }
 
@@ -40,16 +41,16 @@ pub(crate) struct Pair {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shared {
     pub(crate) pairs: usize,
-    /// CPU time of the first loop relative to the second: the mean, its standard error and the
-    /// standard deviation of the pairs.
+    /// CPU time of the first loop relative to the second: the mean, its standard error, and the
+    /// standard deviation between pairs.
     pub(crate) difference: f64,
     pub(crate) error: f64,
     pub(crate) scatter: f64,
-    /// CPU time of the loop that ended first, as a share of what both had used by then.
+    /// CPU time of the loop that ended first, as a share of the total of both at that time.
     pub(crate) first: f64,
     /// Switches per second of CPU time, while both loops ran.
     pub(crate) switches: f64,
-    /// CPU time that a loop got in one go, on average.
+    /// The average CPU time of an uninterrupted turn.
     pub(crate) turn_ns: f64,
 }
 
@@ -77,13 +78,13 @@ impl Shared {
                 one.max(other) / both_ns(pair)
             }),
             switches: switches / (all_ns / 1e9),
-            // The last turn of a pair ends with its loop.
+            // The last turn of each loop ends with the loop.
             turn_ns: all_ns / (switches + count),
         })
     }
 }
 
-/// Lets two loops share a core until the time is over.
+/// Lets pairs of loops share a core for `seconds`.
 pub(crate) fn share(work: &Work, core: u32, seconds: f64) -> Result<Shared, NotMeasured> {
     let pairs = thread::scope(|scope| scope.spawn(|| race(work, core, seconds)).join());
     let pairs = pairs.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -101,7 +102,7 @@ fn race(work: &Work, core: u32, seconds: f64) -> Option<Vec<Pair>> {
     let begin = Instant::now();
     let is_late = || begin.elapsed().as_secs_f64() >= seconds;
     thread::scope(|scope| {
-        // A thread starts on the cores of the one that starts it.
+        // A new thread inherits the affinity of its parent.
         let other = scope.spawn(|| turnstile.run(work, 1, || false));
         let one = turnstile.run(work, 0, is_late);
         let other = other.join();
@@ -115,7 +116,7 @@ fn race(work: &Work, core: u32, seconds: f64) -> Option<Vec<Pair>> {
     })
 }
 
-/// The state that the two threads have in common.
+/// The state shared by the two threads.
 struct Turnstile {
     barrier: Barrier,
     is_over: AtomicBool,
@@ -123,18 +124,18 @@ struct Turnstile {
     clocks: [AtomicI32; 2],
 }
 
-/// One loop, in readings of CPU clocks in nanoseconds.
+/// One loop, with readings of CPU clocks in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Loop {
     start_ns: u64,
     end_ns: u64,
-    /// The clock of the other thread when this loop ended.
+    /// The reading of the other thread's clock when this loop ended.
     other_ns: u64,
     switches: u64,
 }
 
 impl Turnstile {
-    /// Runs one of two loops of every pair. The first thread decides when the last pair is over.
+    /// Runs one of the two loops of every pair. The first thread decides which pair is the last.
     fn run(&self, work: &Work, place: usize, is_late: impl Fn() -> bool) -> Vec<Loop> {
         let own_clock = own_cpu_clock();
         self.clocks[place].store(own_clock, Ordering::Release);
@@ -180,7 +181,7 @@ fn pair(one: &Loop, other: &Loop) -> Pair {
     }
 }
 
-/// The CPU clock of the calling thread, which other threads may read as well.
+/// The CPU clock of the calling thread, which other threads can read too.
 #[allow(unsafe_code)]
 fn own_cpu_clock() -> libc::clockid_t {
     let mut clock = libc::CLOCK_THREAD_CPUTIME_ID;
@@ -200,10 +201,10 @@ fn read_ns(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Number of times that the kernel took the core from the calling thread.
+/// How often the kernel preempted the calling thread.
 #[allow(unsafe_code)]
 fn involuntary_switches() -> u64 {
-    // SAFETY: zeros are a valid account.
+    // SAFETY: zeros are a valid `rusage`.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is valid for writes; a failure leaves the zeros.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
@@ -216,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    /// A pair in which the first loop ended when the second had used this much.
+    /// A pair in which the first loop ended when the second had used `other_ns`.
     fn ended(used_ns: [f64; 2], other_ns: f64) -> Pair {
         Pair {
             used_ns,

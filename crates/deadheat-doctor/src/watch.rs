@@ -1,6 +1,6 @@
-//! What a core does to measurements, watched for a moment: by a loop on it that reads the clock and
-//! notices when it was gone, by what the kernel counts meanwhile, and by a fixed piece of work, how
-//! evenly that gets done and what becomes of it when another core is busy.
+//! Watches a core for a short time: with a loop that reads the clock and detects gaps, with the
+//! kernel's counters, and with a fixed piece of work, whose times show how even the core is and how
+//! much it slows down while another core is busy.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -12,7 +12,7 @@ use deadheat_model::doctor::{BusyLine, CoreWatch};
 
 use crate::procfs::{InterruptCounts, Interrupts, Root, Stat, interrupts, stat, waited_ns};
 
-/// A core as it was watched, and what interrupted it.
+/// The result of watching a core, with its interrupts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Watched {
     pub(crate) watch: CoreWatch,
@@ -20,19 +20,19 @@ pub(crate) struct Watched {
     pub(crate) timer: Option<f64>,
     pub(crate) device: Option<f64>,
     pub(crate) busiest: Option<BusyLine>,
-    /// Share of the time that each core of the machine was busy meanwhile.
+    /// The share of the time that each core of the machine was busy meanwhile.
     pub(crate) busy: Vec<(u32, f64)>,
 }
 
 impl Watched {
-    /// Share of the time that a core of the machine was busy meanwhile.
+    /// The share of the time that this core was busy meanwhile.
     pub(crate) fn busy_share(&self, core: u32) -> Option<f64> {
         let of_core = self.busy.iter().find(|(one, _)| *one == core);
         of_core.map(|(_, share)| *share)
     }
 }
 
-/// Counts of the kernel since the start.
+/// Kernel counters since boot.
 struct Counted {
     stat: Option<Stat>,
     interrupts: Option<Interrupts>,
@@ -49,7 +49,7 @@ impl Counted {
     }
 }
 
-/// Watches the core that the calling thread is held on, or wherever it is moved to.
+/// Watches the core to which the calling thread is pinned, or wherever the scheduler moves it.
 pub(crate) fn watch(
     clock: &SampleClock,
     root: &Root,
@@ -101,7 +101,7 @@ pub(crate) fn watch(
     }
 }
 
-/// The stolen share of the watched core, and how busy every core was.
+/// The stolen share of the watched core, and the busy share of every core.
 fn passed(before: &Stat, after: &Stat, core: Option<u32>) -> (Option<f64>, Vec<(u32, f64)>) {
     let of_core = |core: &u32| Some(after.cores.get(core)?.since(*before.cores.get(core)?));
     let watched = match core {
@@ -116,15 +116,15 @@ fn passed(before: &Stat, after: &Stat, core: Option<u32>) -> (Option<f64>, Vec<(
     )
 }
 
-/// Gaps shorter than this many nanoseconds are no interruption: a cache that has to be filled takes
-/// that long. The shortest interrupt takes longer.
+/// Gaps shorter than this many nanoseconds are not interruptions: a cache miss can take that long,
+/// and the shortest interrupt takes longer.
 const SHORTEST_GAP_NS: f64 = 1_000.0;
 
-/// And no shorter than so many readings: where reading is a system call, readings differ among
-/// themselves.
+/// A gap must also last this many clock readings: if reading the clock is a system call, its
+/// duration varies.
 const READINGS: f64 = 10.0;
 
-/// The gaps that a loop noticed.
+/// The gaps that the loop detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Gaps {
     pub(crate) count: u64,
@@ -133,7 +133,7 @@ pub(crate) struct Gaps {
     pub(crate) watched_ns: f64,
 }
 
-/// Reads the clock for this long, on the core the calling thread is on.
+/// Reads the clock for `seconds` on the calling thread's core.
 pub(crate) fn spin(clock: &SampleClock, seconds: f64) -> Gaps {
     let shortest = SHORTEST_GAP_NS.max(READINGS * clock.resolution_ns());
     let mut gaps = Gaps::default();
@@ -155,17 +155,17 @@ pub(crate) fn spin(clock: &SampleClock, seconds: f64) -> Gaps {
     }
 }
 
-/// A piece takes about this long: short beside the time between interrupts, long beside a reading
-/// of the clock.
+/// The approximate duration of a piece: much shorter than the time between interrupts, much longer
+/// than a clock reading.
 const PIECE_NS: f64 = 40_000.0;
 
-/// Most pieces that are kept, for whatever the clock says.
+/// The largest number of pieces to store, even if the clock is wrong.
 const MOST_PIECES: usize = 200_000;
 
-/// Fewest pieces that say anything.
+/// The smallest number of pieces for a result.
 const FEWEST_PIECES: usize = 20;
 
-/// A piece of work that takes about 40 µs on this machine, always the same.
+/// A fixed piece of work that takes about 40 µs on this machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     clock: SampleClock,
@@ -175,27 +175,27 @@ pub(crate) struct Work {
 /// The spread and drift of the times of pieces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Evenness {
-    /// The middle 80 % of them, relative to the median.
+    /// The range of the middle 80%, relative to the median.
     pub(crate) spread: f64,
-    /// The change of the median from the first quarter to the last.
+    /// The relative change of the median from the first quarter to the last.
     pub(crate) drift: f64,
 }
 
 impl Work {
-    /// Chooses how much work a piece is. Takes a few milliseconds.
+    /// Chooses the size of a piece. Takes a few milliseconds.
     pub(crate) fn sized(clock: &SampleClock) -> Self {
         let mut work = Self {
             clock: *clock,
             rounds: 1_000,
         };
-        // The first pieces wake the core up.
+        // The first pieces only wake up the core.
         let best = (0..50).map(|_| work.piece()).fold(f64::INFINITY, f64::min);
         let scale = PIECE_NS / best.max(1.0);
         work.rounds = ((work.rounds as f64 * scale) as u64).clamp(100, 10_000_000);
         work
     }
 
-    /// Does one piece and gives its nanoseconds.
+    /// Runs one piece and returns its time in nanoseconds.
     pub(crate) fn piece(&self) -> f64 {
         let start = self.clock.start();
         black_box(churn(black_box(self.rounds)));
@@ -203,7 +203,7 @@ impl Work {
         self.clock.ns_between(start, stop)
     }
 
-    /// Appends the times of pieces, one after the other for so long.
+    /// Runs pieces for `seconds` and appends their times.
     pub(crate) fn pieces(&self, seconds: f64, times: &mut Vec<f64>) {
         let begin = self.clock.start();
         while times.len() < MOST_PIECES {
@@ -214,14 +214,14 @@ impl Work {
         }
     }
 
-    /// Does pieces for so long; `None` when they were too few to say anything.
+    /// Runs pieces for `seconds`; `None` if there are too few for a result.
     pub(crate) fn evenness(&self, seconds: f64) -> Option<Evenness> {
         let mut times = Vec::new();
         self.pieces(seconds, &mut times);
         evenness(&mut times)
     }
 
-    /// Does a fixed amount of the same work, which takes about this many nanoseconds.
+    /// Runs a fixed amount of the same work, which takes about `ns` nanoseconds.
     pub(crate) fn churn_for(&self, ns: f64) {
         let rounds = self.rounds as f64 * (ns / PIECE_NS);
         black_box(churn(black_box(rounds as u64)));
@@ -233,8 +233,8 @@ impl Work {
     }
 }
 
-/// Six chains at a time, so that the core has as much to do as it can take: a thread that waits for
-/// its own results would leave room for its sibling.
+/// Six independent chains keep the core's execution units busy; a thread that waits for its own
+/// results would leave them to its sibling.
 fn churn(rounds: u64) -> u64 {
     let mut lanes = [1u64, 2, 3, 4, 5, 6];
     for round in 0..rounds {
@@ -262,7 +262,7 @@ fn evenness(times: &mut [f64]) -> Option<Evenness> {
     })
 }
 
-/// The value below which this part of the values lies; their order is lost.
+/// The value below which this part of the values is; reorders the values.
 pub(crate) fn quantile(values: &mut [f64], part: f64) -> Option<f64> {
     if values.is_empty() {
         return None;
@@ -272,22 +272,21 @@ pub(crate) fn quantile(values: &mut [f64], part: f64) -> Option<f64> {
     Some(*value)
 }
 
-/// Windows in which the other core is idle or busy: as in a race, so that what drifts cancels.
+/// Whether the other core is busy in each window: alternating as in a race, so that drift cancels.
 const WINDOWS: [bool; 8] = [false, true, true, false, true, false, false, true];
 
-/// The longest wait for the other core to get busy or come to rest.
+/// The longest wait for the other core to become busy or idle.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// After that it has to be busy for a moment: frequencies follow.
+/// The other core is then busy for this long before the measurement, because frequencies adapt.
 const SETTLING: Duration = Duration::from_millis(1);
 
 const REST: u8 = 0;
 const BUSY: u8 = 1;
 const OVER: u8 = 2;
 
-/// The relative change of the time of a piece of work on this core while the same work keeps
-/// `other` busy: 0.01 is one per cent longer. `None` when the other core may not be used, or too
-/// little got done.
+/// The relative change of the time of a piece on this core while the same work keeps `other` busy:
+/// 0.01 is 1% longer. `None` if the other core may not be used, or there are too few pieces.
 pub(crate) fn slowdown(work: &Work, other: u32, seconds: f64) -> Option<f64> {
     let wanted = AtomicU8::new(REST);
     let state = AtomicU8::new(REST);
@@ -350,7 +349,7 @@ mod tests {
     use crate::procfs::fake::machine;
 
     #[test]
-    fn where_the_kernel_tells_nothing_the_loop_still_does() {
+    fn watching_works_without_kernel_counters() {
         let (clock, _) = SampleClock::choose();
         let (_folder, root) = machine(&[]);
         let seen = watch(&clock, &root, None, false, 0.01);
@@ -400,7 +399,7 @@ mod tests {
 
     #[test]
     fn spread_and_drift_are_relative_to_medians() {
-        // 100, 101, … 199: a climb.
+        // The times 100, 101, … 199, which rise.
         let mut climb: Vec<f64> = (100..200).map(f64::from).collect();
         let found = evenness(&mut climb).unwrap();
         assert!((found.spread - 80.0 / 150.0).abs() < 0.02, "{found:?}");
@@ -435,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_is_there_gives_a_number() {
+    fn measures_the_slowdown_by_an_existing_core() {
         let (clock, _) = SampleClock::choose();
         let work = Work::sized(&clock);
         let cores = deadheat_engine::cores_of_this_thread().unwrap();

@@ -31,7 +31,7 @@ impl std::fmt::Display for AffinityError {
         match self {
             Self::NotAllowed { core, allowed } => write!(
                 f,
-                "--pin: core {core} is not among the cores deadheat may use ({allowed})"
+                "--pin: core {core} is not among the cores deadheat may use ({allowed})\nhelp: --pin auto chooses one of them"
             ),
             Self::Hidden => f.write_str(
                 "--arrangement side-by-side needs a core to share, and the system does not tell \

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fmt, io};
 
-use deadheat_model::{HELP, Harness, QUOTE, before_help, in_one_line, words_of_system};
+use deadheat_model::{HELP, Harness, QUOTE, UNNAMED, before_help, in_one_line, words_of_system};
 
 use crate::executable::{Variant, on_link};
 use crate::interrupt::signal_name;
@@ -42,9 +42,11 @@ pub enum StandardError {
 
 impl fmt::Display for ContenderFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (benchmark, command) = (shortened(&self.benchmark), shortened(&self.command));
-        let (moment, link) = (&self.moment, on_link(&self.link));
-        write!(f, "benchmark '{benchmark}', {moment}: command '{command}' ")?;
+        let link = on_link(&self.link);
+        if self.benchmark != UNNAMED {
+            write!(f, "benchmark '{}', ", shortened(&self.benchmark))?;
+        }
+        write!(f, "{} ", self.launch())?;
         let why = before_help(&self.cause.to_string(), &link);
         match &self.standard_error {
             StandardError::Kept(lines) if self.has_died() && !lines.is_empty() => {
@@ -66,7 +68,6 @@ impl fmt::Display for ContenderFailure {
 impl ContenderFailure {
     /// The message in one line, for a reader who knows which benchmark it is about.
     pub fn within_benchmark(&self) -> String {
-        let (moment, command) = (&self.moment, shortened(&self.command));
         let (cause, link) = (&self.cause, on_link(&self.link));
         let errors = match &self.standard_error {
             StandardError::Kept(lines) if self.has_died() && !lines.is_empty() => {
@@ -78,7 +79,16 @@ impl ContenderFailure {
             _ => self.about_silence().to_owned(),
         };
         let cause = in_one_line(&before_help(&cause.to_string(), &link));
-        format!("{moment}: command '{command}' {cause}{errors}")
+        format!("{} {cause}{errors}", self.launch())
+    }
+
+    /// The command and, in parentheses, the moment of its launch.
+    fn launch(&self) -> String {
+        let command = shortened(&self.command);
+        match self.moment {
+            Moment::Around => format!("command '{command}'"),
+            moment => format!("command '{command}' ({moment})"),
+        }
     }
 
     /// Returns true if the command ended by itself, so that its standard error may tell why.
@@ -115,7 +125,8 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
 /// The words for a process that this signal stopped; 0 stands for a stop of a process that it
 /// started.
 pub(crate) fn stopped_by(signal: i32) -> String {
-    const WANTS: &str = "it wants the terminal, which deadheat keeps to itself\nhelp: enter passwords \
+    const WANTS: &str = "it needs the terminal, which deadheat does not share\nhelp: enter \
+     passwords \
          before the race, as with sudo -v, or start it with setsid -w";
     match signal {
         0 => format!("was killed because a process that it started was stopped: {WANTS}"),
@@ -125,7 +136,7 @@ pub(crate) fn stopped_by(signal: i32) -> String {
         }
         _ => {
             let name = signal_name(signal);
-            format!("was stopped by signal {signal}{name}, did not go on, and was killed")
+            format!("was stopped by signal {signal}{name}, did not continue, and was killed")
         }
     }
 }
@@ -135,7 +146,41 @@ impl std::error::Error for ContenderFailure {}
 /// What is said of a program that died under Valgrind of an instruction.
 pub(crate) const ILLEGAL_INSTRUCTION: &str = "was killed by signal 4 (SIGILL): mostly an instruction \
      that Valgrind does not know\nhelp: build both sides for an older processor (-C target-cpu=x86-64-v2 \
-     for Rust, -march=x86-64-v2 for C and C++), or take a newer Valgrind";
+     for Rust, -march=x86-64-v2 for C and C++), or install a newer Valgrind";
+
+const RELATIVE: &str = "relative paths begin at the current folder";
+
+/// The advice on a command that this signal killed, if there is any.
+fn advice_on_signal(signal: i32) -> Option<&'static str> {
+    match signal {
+        libc::SIGKILL => {
+            Some("the kernel does this if memory runs out (see `dmesg`), and so does `kill -9`")
+        }
+        libc::SIGSEGV | libc::SIGBUS | libc::SIGABRT | libc::SIGFPE => {
+            Some("it crashed: start it by itself, under a debugger if it crashes only sometimes")
+        }
+        libc::SIGILL => Some(
+            "it was probably built for a newer processor: build it on this machine, or without \
+             -march=native or -C target-cpu=native",
+        ),
+        libc::SIGTERM | libc::SIGINT | libc::SIGHUP => {
+            Some("another process ended it: look for a `kill` or a time limit in what it starts")
+        }
+        libc::SIGPIPE => Some("it wrote to a pipe that its reader had closed"),
+        libc::SIGXCPU | libc::SIGXFSZ => Some("it reached a limit of the shell: see `ulimit -a`"),
+        _ => None,
+    }
+}
+
+/// The moment at which a hook runs.
+fn run_when(flag: &str) -> &'static str {
+    match flag {
+        "--setup" => "--setup runs before the first launch",
+        "--prepare" => "--prepare runs before every launch",
+        "--conclude" => "--conclude runs after every launch",
+        _ => "--cleanup runs after the last launch",
+    }
+}
 
 /// An error of a command.
 #[derive(Debug)]
@@ -231,10 +276,10 @@ impl fmt::Display for CommandError {
             Self::Exited(inner) => {
                 write!(f, "exited with code {inner}")?;
                 if *inner == 127 {
-                    write!(
+                    return write!(
                         f,
                         "{HELP}a shell returns 127 if it finds no program of this name"
-                    )?;
+                    );
                 }
                 write!(
                     f,
@@ -242,36 +287,63 @@ impl fmt::Display for CommandError {
                 )
             }
             Self::IllegalInstruction => f.write_str(ILLEGAL_INSTRUCTION),
-            Self::Signalled(inner) => write!(
-                f,
-                "was killed by signal {inner}{name}",
-                name = signal_name(*inner)
-            ),
+            Self::Signalled(signal) => {
+                let name = signal_name(*signal);
+                write!(f, "was killed by signal {signal}{name}")?;
+                let advice = advice_on_signal(*signal);
+                advice.map_or(Ok(()), |advice| write!(f, "{HELP}{advice}"))
+            }
             Self::Stopped(signal) => f.write_str(&stopped_by(*signal)),
             Self::TimedOut(inner) => {
-                write!(f, "did not end within {inner:?} (--timeout) and was killed")
+                write!(
+                    f,
+                    "did not end within {inner:?} (--timeout) and was killed{HELP}--timeout TIME sets \
+                     a longer limit; without it a command may take any time"
+                )
             }
+            Self::NoInput { path, error } if error.raw_os_error() == Some(libc::ESPIPE) => write!(
+                f,
+                "cannot read its --input '{}': it is a pipe, which the first launch would empty{HELP}write \
+                 its content to a file, and name that as --input",
+                path.display()
+            ),
             Self::NoInput { path, error } => {
                 let why = words_of_system(error);
-                write!(f, "cannot read its --input '{}': {why}", path.display())
+                let path = path.display();
+                write!(f, "cannot read its --input '{path}': {why}{HELP}{RELATIVE}")
             }
-            Self::NoOutput { path, error } => write!(
+            Self::NoOutput {
+                path: Some(path),
+                error,
+            } if error.raw_os_error() == Some(libc::ENXIO) => write!(
                 f,
-                "cannot write its --output{}: {}",
-                path.as_ref()
-                    .map(|path| format!(" '{}'", path.display()))
-                    .unwrap_or_default(),
-                words_of_system(error)
+                "cannot write its --output '{}': it is a FIFO that no process reads{HELP}start its reader \
+                 first, or name a file",
+                path.display()
             ),
+            Self::NoOutput { path, error } => {
+                let why = words_of_system(error);
+                match path {
+                    Some(path) => {
+                        let path = path.display();
+                        write!(
+                            f,
+                            "cannot write its --output '{path}': {why}{HELP}{RELATIVE}"
+                        )
+                    }
+                    None => write!(f, "cannot write its output: {why}"),
+                }
+            }
             Self::NoValueFile { path, error } => match error.raw_os_error() {
                 Some(libc::ENOENT) => write!(
                     f,
-                    "wrote no --value-file '{}'; what lay there before the launch was removed",
+                    "wrote no --value-file '{}'; deadheat removed the old file before the launch",
                     path.display()
                 ),
                 Some(libc::EINVAL) => write!(
                     f,
-                    "has a --value-file '{}' that is no file, so it was left alone",
+                    "has a --value-file '{}' that is not a plain file, so deadheat did not touch \
+                     it",
                     path.display()
                 ),
                 _ => write!(
@@ -312,7 +384,15 @@ impl fmt::Display for CommandError {
                 errors,
             } => {
                 let ended = before_help(ended, &said(": ", errors));
-                write!(f, "has a {flag} hook '{}' that {ended}", shortened(hook))
+                write!(f, "has a {flag} hook '{}' that {ended}", shortened(hook))?;
+                if ended.contains(HELP.trim_start()) {
+                    return Ok(());
+                }
+                write!(
+                    f,
+                    "{HELP}a race needs its hooks to succeed; {}",
+                    run_when(flag)
+                )
             }
             Self::OutputDiffers {
                 baseline,
@@ -321,7 +401,8 @@ impl fmt::Display for CommandError {
                 found,
             } => write!(
                 f,
-                "prints something else than '{baseline}' (--check-output): line {line} {}, the baseline's {}",
+                "prints other output than '{baseline}' (--check-output): line {line} {}, the \
+                 baseline's {}",
                 reads(found),
                 reads(expected)
             ),
@@ -331,7 +412,7 @@ impl fmt::Display for CommandError {
                 found,
             } => write!(
                 f,
-                "exits with code {found} where '{baseline}' exits with {expected} (--check-output)"
+                "exits with code {found}, but '{baseline}' exits with {expected} (--check-output)"
             ),
         }
     }
@@ -383,7 +464,7 @@ impl fmt::Display for HarnessCause {
                 "{HELP}both sides ran at the same time, which --arrangement turns avoids"
             )?;
         }
-        write!(f, "{HELP}to see for yourself: {}", self.launch)
+        write!(f, "{HELP}to reproduce it: {}", self.launch)
     }
 }
 
@@ -473,19 +554,20 @@ impl fmt::Display for HarnessError {
                     "did not end within {time:?} and was killed{HELP}a longer --timeout gives every launch more time"
                 ),
                 Ending::Endless => {
-                    f.write_str("wrote more than any report of a benchmark has, and was killed")
+                    f.write_str("wrote more than any benchmark report contains, and was killed")
                 }
                 Ending::Exited(code) => write!(
                     f,
                     "ended with exit code {code}{}",
                     said(", saying: ", stderr_tail)
                 ),
-                Ending::Signalled(signal) => write!(
-                    f,
-                    "was killed by signal {signal}{}{}",
-                    signal_name(*signal),
-                    said(", saying: ", stderr_tail)
-                ),
+                Ending::Signalled(signal) => {
+                    let name = signal_name(*signal);
+                    let errors = said(", saying: ", stderr_tail);
+                    write!(f, "was killed by signal {signal}{name}{errors}")?;
+                    let advice = advice_on_signal(*signal);
+                    advice.map_or(Ok(()), |advice| write!(f, "{HELP}{advice}"))
+                }
                 Ending::Stopped(signal) => f.write_str(&stopped_by(*signal)),
                 Ending::Odd(status) => write!(f, "ended unexpectedly ({status})"),
             },
@@ -510,13 +592,14 @@ impl fmt::Display for HarnessError {
             ),
             Self::Several(names) => write!(
                 f,
-                "runs {} benchmarks by this name: {}",
+                "runs {} benchmarks of this name: {}",
                 names.len(),
                 names.join(", ")
             ),
             Self::Repetitions { found, expected } => write!(
                 f,
-                "reports {found} repetitions where {expected} were planned; a name that two benchmarks \
+                "reports {found} repetitions instead of the planned {expected}; a name that two \
+                 benchmarks \
          share, or a benchmark that changes from launch to launch, cannot be raced"
             ),
             Self::SingleCalls => f.write_str(
@@ -527,8 +610,8 @@ impl fmt::Display for HarnessError {
                 "cannot run side by side: {reason}; --arrangement auto races it in turns"
             ),
             Self::OnlyAggregates => f.write_str(
-                "reports only aggregates of its repetitions; a race needs each of them, so take \
-         ReportAggregatesOnly or Repetitions away from the benchmark",
+                "reports only aggregates of its repetitions; a race needs each of them, so remove \
+         ReportAggregatesOnly or Repetitions from the benchmark",
             ),
             Self::NotAlike { found, baseline } => write!(
                 f,
@@ -551,7 +634,7 @@ impl fmt::Display for HarnessError {
             } => write!(
                 f,
                 "gives no usable number for its counter '{counter}' in repetition {repetition}: {found}; \
-         the pilot found one, so set it in every run of the benchmark, or never"
+         the calibration run found one, so set it in every run of the benchmark, or never"
             ),
         }
     }
@@ -563,13 +646,13 @@ fn no_report(harness: Harness) -> &'static str {
     match harness {
         Harness::GoogleBenchmark => {
             "wrote no report to --benchmark_out; an executable of Google Benchmark does, unless its \
-             main leaves before RunSpecifiedBenchmarks"
+             main returns before RunSpecifiedBenchmarks"
         }
         Harness::Criterion => "left no sample.json in CRITERION_HOME, as criterion does since 0.3",
         Harness::Divan => "printed no table of divan",
         Harness::Go => "printed no result of the benchmark",
         Harness::Jmh => "wrote no results to -rff",
-        Harness::Pyperf => "wrote no values to --pipe, as a task that the script does not have",
+        Harness::Pyperf => "wrote no values to --pipe, probably because the script lacks this task",
     }
 }
 
@@ -645,7 +728,7 @@ mod tests {
         let kept = |lines: &[&str]| {
             StandardError::Kept(lines.iter().map(|line| (*line).to_owned()).collect())
         };
-        let before = "benchmark 'run', warm-up: command 'ls'";
+        let before = "command 'ls' (warm-up)";
         for (standard_error, expected) in [
             (
                 kept(&["no", "disk"]),
@@ -662,22 +745,26 @@ mod tests {
         }
         let text = failure(CommandError::Signalled(6), StandardError::Dropped);
         assert!(
-            text.ends_with("(SIGABRT)\nhelp: --show-output shows its standard error"),
+            text.contains("(SIGABRT)\nhelp: it crashed: ")
+                && text.ends_with("\nhelp: --show-output shows its standard error"),
             "{text}"
         );
         let timed_out = CommandError::TimedOut(Duration::from_secs(1));
         let text = failure(timed_out, StandardError::Dropped);
-        assert!(text.ends_with("and was killed"), "{text}");
+        assert!(
+            text.contains("and was killed\nhelp: --timeout TIME"),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_stop_is_told_with_its_signal_and_what_to_do() {
         let text = stopped_by(libc::SIGTTOU);
         assert!(
-            text.contains("(SIGTTOU)") && text.contains("wants the terminal"),
+            text.contains("(SIGTTOU)") && text.contains("needs the terminal"),
             "{text}"
         );
-        assert!(stopped_by(0).contains("wants the terminal"));
+        assert!(stopped_by(0).contains("needs the terminal"));
         let text = stopped_by(libc::SIGSTOP);
         assert!(
             text.contains("(SIGSTOP)") && !text.contains("terminal"),
@@ -709,7 +796,7 @@ mod tests {
         };
         assert_eq!(
             cause.to_string(),
-            "ended with exit code 3, saying: no disk\nhelp: to see for yourself: \
+            "ended with exit code 3, saying: no disk\nhelp: to reproduce it: \
              ./bench '--benchmark_filter=^a$'"
         );
     }

@@ -7,9 +7,9 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(feature = "commands")]
-pub use hardware::Counters;
+pub(crate) use hardware::COUNTER_COUNT;
 #[cfg(feature = "commands")]
-pub(crate) use hardware::{COUNTER_COUNT, opens_a_clock};
+pub use hardware::{Counters, opens_a_clock};
 
 /// Hardware counters of the commands, where the machine has them.
 #[cfg(all(feature = "commands", target_os = "linux"))]
@@ -98,8 +98,9 @@ mod hardware {
         }
     }
 
-    /// Opens the clock of a process, which every machine has, or says why it is not permitted.
-    pub(crate) fn opens_a_clock() -> Result<(), String> {
+    /// Checks that the clock of a process can be opened, by which perf samples. Every machine has one; an
+    /// error says why it is not permitted.
+    pub fn opens_a_clock() -> Result<(), String> {
         let opened = follow_commands(Software::CPU_CLOCK);
         let refused = |error: io::Error| Counters::explain(error.raw_os_error().unwrap_or(0));
         opened.map(|_| ()).map_err(refused)
@@ -153,7 +154,8 @@ mod hardware {
         }
     }
 
-    pub(crate) fn opens_a_clock() -> Result<(), String> {
+    /// Returns why the clock of a process cannot be opened.
+    pub fn opens_a_clock() -> Result<(), String> {
         Err(Counters::explain(0))
     }
 }

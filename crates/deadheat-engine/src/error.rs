@@ -12,7 +12,7 @@ use crate::interrupt::Interrupted;
 #[cfg(feature = "commands")]
 use crate::launcher::{ImageError, LauncherError};
 #[cfg(feature = "commands")]
-use crate::valgrind::ProfileError;
+use crate::valgrind::ValgrindError;
 
 /// The reason why a race could not be started or finished.
 #[derive(Debug)]
@@ -74,9 +74,9 @@ pub enum EngineError {
         /// The number there may be.
         max: usize,
     },
-    /// Instructions cannot be counted by callgrind.
+    /// callgrind, which should count instructions, cannot be used.
     #[cfg(feature = "commands")]
-    Profile(Box<ProfileError>),
+    Valgrind(ValgrindError),
     /// The counter that times samples lost its pace in the middle of the run.
     Clock(f64),
     /// Signals cannot be taken over.
@@ -120,7 +120,7 @@ impl std::fmt::Display for EngineError {
                 "a run can hold at most {max} commands and hooks, not {found}"
             ),
             #[cfg(feature = "commands")]
-            Self::Profile(inner) => inner.fmt(f),
+            Self::Valgrind(inner) => inner.fmt(f),
             Self::Clock(inner) => write!(
                 f,
                 "the processor's counter and the system's clock drifted {:.2}% apart during the run, so \
@@ -160,11 +160,11 @@ impl From<Interrupted> for EngineError {
 }
 
 #[cfg(feature = "commands")]
-impl From<ProfileError> for EngineError {
-    fn from(inner: ProfileError) -> Self {
+impl From<ValgrindError> for EngineError {
+    fn from(inner: ValgrindError) -> Self {
         match inner {
-            ProfileError::Interrupted => Self::Interrupted,
-            inner => Self::Profile(Box::new(inner)),
+            ValgrindError::Interrupted => Self::Interrupted,
+            inner => Self::Valgrind(inner),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Files that can be started: found by their name, known again, and their neutral links; and jars,
 //! which `java` starts.
 
+#[cfg(feature = "commands")]
+use std::ffi::OsStr;
 use std::fmt;
 #[cfg(feature = "commands")]
 use std::fs::Metadata;
@@ -14,12 +16,23 @@ use std::process::Command;
 
 use deadheat_model::NeutralLink;
 #[cfg(feature = "commands")]
+use deadheat_model::{CommandLine, Input};
+#[cfg(feature = "commands")]
 use sha2::{Digest as _, Sha256};
 
 #[cfg(feature = "commands")]
 pub(crate) use jar::holds_benchmarks_of_jmh;
 #[cfg(feature = "commands")]
 pub use jar::is_jar;
+
+/// A file, by its device and its inode.
+pub(crate) type FileId = (u64, u64);
+
+/// The identity of a file; `None` if it cannot be read.
+pub(crate) fn file_id(path: impl AsRef<Path>) -> Option<FileId> {
+    let about = metadata(path).ok()?;
+    Some((about.dev(), about.ino()))
+}
 
 /// The folder of link records and neutral links, seen from that of the executable.
 const LINKS: &str = ".deadheat/links";
@@ -109,6 +122,13 @@ pub(crate) fn interpreter_of(program: &Path) -> Option<String> {
     Some(words.split([' ', '\t']).next().unwrap_or("").to_owned())
 }
 
+/// Returns true for a file that begins as an executable of Linux or as a script with an interpreter.
+pub(crate) fn begins_like_a_program(file: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(4).read_to_end(&mut beginning));
+    read.is_ok() && (beginning.starts_with(b"#!") || beginning == b"\x7fELF")
+}
+
 /// The paths `execvp` would try for a program, existing ones first. A setup
 /// hook may build the program, so one that does not exist yet is kept.
 pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
@@ -153,10 +173,10 @@ pub fn find_executable(name: &str) -> Option<PathBuf> {
     candidates.find(|candidate| is_executable(candidate))
 }
 
-/// The executable or jar that a name leads to, and the files among its arguments, such as the script
-/// of an interpreter, each with the SHA-256 of what it holds.
+/// The executable or jar that a name leads to, and those of `arguments` that are files, each with the
+/// SHA-256 of its content.
 #[cfg(feature = "commands")]
-pub fn contents(program: &Path, arguments: &[String]) -> Vec<(PathBuf, String)> {
+pub fn contents(program: &Path, arguments: &[PathBuf]) -> Vec<(PathBuf, String)> {
     let files = files_of(program, arguments);
     let files = files.filter(|file| metadata(file).is_ok_and(|found| found.is_file()));
     let held = files.filter_map(|file| {
@@ -167,22 +187,63 @@ pub fn contents(program: &Path, arguments: &[String]) -> Vec<(PathBuf, String)> 
     held.collect()
 }
 
-/// The executable or jar that a name leads to, or a file among its arguments, such as
-/// the script of an interpreter, if it was written after this second of Unix
-/// time: a run that began then raced another one.
+/// The executable or jar that a name leads to, or a file among `arguments`, if it was written after
+/// this second of Unix time: a run that began then raced another one.
 #[cfg(feature = "commands")]
-pub fn rewritten_since(program: &Path, arguments: &[String], unix_seconds: u64) -> Option<PathBuf> {
+pub fn rewritten_since(
+    program: &Path,
+    arguments: &[PathBuf],
+    unix_seconds: u64,
+) -> Option<PathBuf> {
     let later = |found: Metadata| found.is_file() && found.mtime() > unix_seconds as i64;
     files_of(program, arguments).find(|file| metadata(file).is_ok_and(later))
 }
 
 /// The executable or jar that a name leads to, and its arguments, of which some may be files.
 #[cfg(feature = "commands")]
-fn files_of(program: &Path, arguments: &[String]) -> impl Iterator<Item = PathBuf> {
+fn files_of(program: &Path, arguments: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     let mut candidates = program_paths(program).into_iter();
     let executable = candidates.find(|candidate| is_executable(candidate) || is_jar(candidate));
-    let arguments = arguments.iter().map(PathBuf::from);
-    executable.into_iter().chain(arguments)
+    executable.into_iter().chain(arguments.iter().cloned())
+}
+
+/// Endings of the names of scripts that interpreters execute.
+#[cfg(feature = "commands")]
+const SCRIPT_ENDINGS: [&str; 15] = [
+    "R", "bash", "cjs", "fish", "jl", "js", "lua", "mjs", "php", "pl", "py", "rb", "sh", "ts",
+    "zsh",
+];
+
+/// The files that decide what a command does: the scripts among its arguments, and its input. Other
+/// files among the arguments may be those that it writes.
+#[cfg(feature = "commands")]
+pub fn scripts_and_input(command: &CommandLine) -> Vec<PathBuf> {
+    let within = |path: &Path| match &command.directory {
+        Some(directory) => directory.join(path),
+        None => path.to_owned(),
+    };
+    let words = command.words.iter().skip(1);
+    let arguments = words.map(|word| within(Path::new(word)));
+    let mut files: Vec<PathBuf> = arguments.filter(|path| is_script(path)).collect();
+    if let Input::File(input) = &command.input {
+        // The launcher opens it in the folder of deadheat.
+        files.push(input.clone());
+    }
+    files
+}
+
+#[cfg(feature = "commands")]
+fn is_script(path: &Path) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    let is_file = metadata(path).is_ok_and(|found| found.is_file());
+    is_file && (SCRIPT_ENDINGS.contains(&ending) || has_interpreter(path))
+}
+
+/// Returns true if a file begins with `#!`.
+pub(crate) fn has_interpreter(path: &Path) -> bool {
+    let mut beginning = [0; 2];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    read.is_ok() && &beginning == b"#!"
 }
 
 /// Enough to know a file again: one that is written anew has another time, one
@@ -372,9 +433,36 @@ mod tests {
         let missing = Path::new("no-such-program-anywhere");
         assert_eq!(rewritten_since(missing, &[], 0), None);
         // A script, and not the name of a folder or of nothing.
-        let words = ["/", "none", file.to_str().unwrap()].map(str::to_owned);
+        let words = ["/", "none", file.to_str().unwrap()].map(PathBuf::from);
         assert_eq!(rewritten_since(missing, &words, written), None);
         assert_eq!(rewritten_since(missing, &words, written - 1), Some(file));
+    }
+
+    #[cfg(feature = "commands")]
+    #[test]
+    fn scripts_and_the_input_decide_what_a_command_does_and_its_outputs_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in [
+            ("a.py", "1"),
+            ("tool", "#!/bin/sh"),
+            ("out", "1"),
+            ("in", "1"),
+        ] {
+            fs::write(folder.path().join(name), content).unwrap();
+        }
+        let words = [
+            "python3", "-O", "a.py", "tool", "-o", "out", "none.py", "in.sh",
+        ];
+        let command = CommandLine {
+            directory: Some(folder.path().to_owned()),
+            input: Input::File("in".into()),
+            ..deadheat_testing::runs::command(&words)
+        };
+        let mut expected = ["a.py", "tool"]
+            .map(|name| folder.path().join(name))
+            .to_vec();
+        expected.push("in".into());
+        assert_eq!(scripts_and_input(&command), expected);
     }
 
     #[cfg(feature = "commands")]

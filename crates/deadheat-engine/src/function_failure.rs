@@ -119,7 +119,7 @@ pub enum FunctionError {
     /// An instruction killed it that Valgrind, which counts it, does not know.
     #[cfg(feature = "commands")]
     IllegalInstruction,
-    /// It did not come back within the time that a single sample may take.
+    /// It did not finish within the time that a single sample may take.
     TimedOut(Duration),
     /// The same, of one that does not tell when it goes on.
     TimedOutInAll {
@@ -190,12 +190,12 @@ Self::Exited(inner) => write!(f, "ended its process with exit code {inner}"),
 Self::Signalled(inner) => write!(f, "was killed by signal {inner}{name}", name = signal_name(*inner)),
 #[cfg(feature = "commands")]
 Self::IllegalInstruction => f.write_str(ILLEGAL_INSTRUCTION),
-Self::TimedOut(inner) => write!(f, "did not come back within {inner:?} (--timeout) and was killed"),
-Self::TimedOutInAll { each, samples } => write!(f, "did not come back within {:?} (--timeout {each:?} for each of {samples} samples) and was \
+Self::TimedOut(inner) => write!(f, "did not finish within {inner:?} (--timeout) and was killed"),
+Self::TimedOutInAll { each, samples } => write!(f, "did not finish within {:?} (--timeout {each:?} for each of {samples} samples) and was \
          killed", *each * *samples),
-Self::NeitherCameBack(inner) => write!(f, "wait for each other: neither came back within {inner:?} (--timeout), and both were killed; \
+Self::NeitherCameBack(inner) => write!(f, "wait for each other: neither finished within {inner:?} (--timeout), and both were killed; \
          one of them does not hand the baton over as docs/protocol.md says"),
-Self::BatonClosed => f.write_str("closed the pipes of the baton before the turns were over (docs/protocol.md), and goes on"),
+Self::BatonClosed => f.write_str("closed the turn-taking pipes before its last turn (docs/protocol.md) and keeps running"),
 Self::OutputDiffers { baseline, detail } => write!(f, "returns another output than '{baseline}' for the same input{}", after_colon(detail)),
 Self::OutputVaries(detail) => write!(f, "returns different outputs for the same input, so outputs cannot be compared{}", after_colon(detail)),
 Self::NotOneByOne(why) => write!(f, "cannot be timed call by call, as a quantile takes (--quantile): {why}"),
@@ -203,9 +203,13 @@ Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
 Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}\nhelp: build \
          it with a release of deadheat that speaks version {ours}"),
 Self::NoBenchmarks { ended, instead: Some(instead), .. } => write!(f, "{ended} and lists no benchmarks: it is {instead}"),
-Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lists no benchmarks; {wrote}\nhelp: deadheat run races whole executions; for a program with benchmarks, --harness names its \
-         harness (docs/suites.md)"),
-Self::WithoutSuite => f.write_str("ends without deadheat.suite(), which must be the last line of a file of Python benchmarks (docs/python.md)"),
+Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lists no benchmarks; {wrote}\nhelp: deadheat run OLD NEW races whole executions, and deadheat explain -- OLD NEW profiles them \
+         (after deadheat rev --no-run, with the printed paths); if it has benchmarks, --harness \
+         names \
+         its harness (docs/suites.md)"),
+Self::WithoutSuite => f.write_str("ends without deadheat.suite(), which must be the last line of a file of Python benchmarks (docs/python.md)\nhelp: \
+         if it has tests of pytest-benchmark: deadheat rev BASE --pytest FILE, where BASE is a \
+         git revision"),
 Self::Protocol(inner) => write!(f, "does not speak the protocol of workers: {inner}"),
 #[cfg(feature = "commands")]
 Self::Unlisted { harness, problem } => write!(f, "does not list its benchmarks as executables of {} do: {problem}", harness.name()),
@@ -223,8 +227,8 @@ impl FunctionError {
         matches!(self, FunctionError::Exited(_) | FunctionError::Signalled(_))
     }
 
-    /// The end of its standard error, where that may say more than the error.
-    pub(crate) fn with_last_words(&self, stderr_tail: Option<&str>) -> String {
+    /// The words to append for the end of its standard error; empty if that says no more than the error.
+    pub fn with_last_words(&self, stderr_tail: Option<&str>) -> String {
         match (self, stderr_tail) {
             (
                 FunctionError::Panicked(_)

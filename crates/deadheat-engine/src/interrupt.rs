@@ -120,6 +120,17 @@ impl Drop for Interrupts {
     }
 }
 
+/// The signal that asks to stop while an [`Interrupts`] of this thread holds signals back; `None`
+/// otherwise, because signals then act at once.
+pub fn held_back_signal() -> Option<i32> {
+    let original = BEFORE.get()?;
+    let _ = ppoll(&mut [], Some(TimeSpec::new(0, 0)), Some(original));
+    match LAST.load(Ordering::SeqCst) {
+        0 => None,
+        signal => Some(signal),
+    }
+}
+
 /// A signal asks deadheat to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interrupted;

@@ -1,55 +1,54 @@
 //! The folder of one launch, for the results of harnesses and of Valgrind, which write files.
 
 use std::fs;
-use std::io::{ErrorKind, Read, Result};
+use std::io::{Read, Result};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use deadheat_model::under_new_name;
 
 /// Bytes of a file of results at most.
 const MOST_BYTES: u64 = 4 << 20;
 /// Folders below each other at most: group, function, parameter and set of criterion are four.
 const DEEPEST: usize = 8;
 
-/// A file of a folder, known by the numbers at the end of its name.
+/// A file of a folder, with the numbers at the end of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NumberedFile {
-    pub(crate) numbers: Vec<u64>,
-    pub(crate) name: String,
-    pub(crate) text: String,
+pub struct NumberedFile {
+    /// The numbers, such as 7 and 2 of `dump.7.2`.
+    pub numbers: Vec<u64>,
+    /// The whole name.
+    pub name: String,
+    /// The content.
+    pub text: String,
 }
 
-/// A folder of its own, gone when this is dropped.
+/// A temporary folder, removed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct LaunchFolder(PathBuf);
+pub struct LaunchFolder(PathBuf);
 
 impl LaunchFolder {
-    /// Makes a folder below that of the system for temporary files, which nobody else can read.
-    pub(crate) fn new() -> Result<Self> {
+    /// Creates a folder that only this user can read, in the folder of the system for temporary files.
+    pub fn new() -> Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
 
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        let process = std::process::id();
-        loop {
-            let number = MADE.fetch_add(1, Ordering::Relaxed);
-            // Names of one length, which are in the environment of the launch.
-            let name = format!("deadheat-launch-{process:010}-{number:010}");
-            let path = std::env::temp_dir().join(name);
-            match fs::DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                // That of a process of the same number, which was killed.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
+        // Names of one length, which are in the environment of the launch.
+        let name = |random: u64| format!("deadheat-launch-{random:016x}");
+        let created = under_new_name(&std::env::temp_dir(), name, |path| {
+            fs::DirBuilder::new().mode(0o700).create(path)
+        });
+        created
+            .map(|(path, ())| Self(path))
+            .map_err(|(_, error)| error)
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// The folder.
+    pub fn path(&self) -> &Path {
         &self.0
     }
 
     /// Makes a file in the folder itself, for a process to write into.
     pub(crate) fn create(&self, name: &str) -> Result<fs::File> {
-        fs::File::create(self.0.join(name))
+        fs::File::create_new(self.0.join(name))
     }
 
     /// Reads the files of these names, in the order of their paths below the folder. Links are
@@ -61,9 +60,8 @@ impl LaunchFolder {
         Ok(found)
     }
 
-    /// Reads the files in the folder itself whose names begin so, in the order of their numbers, of
-    /// each at most so many bytes.
-    pub(crate) fn numbered(&self, beginning: &str, most_bytes: u64) -> Result<Vec<NumberedFile>> {
+    /// Reads at most `most_bytes` of each file named `{beginning}N`, in order of N.
+    pub fn numbered(&self, beginning: &str, most_bytes: u64) -> Result<Vec<NumberedFile>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
@@ -87,8 +85,8 @@ impl LaunchFolder {
         Ok(found)
     }
 
-    /// Removes the files in the folder itself whose names begin so.
-    pub(crate) fn clear(&self, beginning: &str) {
+    /// Removes the files whose names begin so.
+    pub fn clear(&self, beginning: &str) {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         for entry in
             entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(beginning))

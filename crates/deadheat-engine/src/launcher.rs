@@ -16,6 +16,7 @@
 mod child;
 mod gate;
 pub(crate) mod image;
+mod left_behind;
 mod serve;
 mod side_by_side;
 mod stopped;
@@ -151,6 +152,7 @@ impl Launcher {
             sightings: duplicate(&sightings)?,
             traced: false,
             record: Vec::new(),
+            daemons: Vec::new(),
         };
         // SAFETY: the child runs `serve`, which opens counters and then makes
         // only system calls on memory it owns, and leaves through `_exit`: no

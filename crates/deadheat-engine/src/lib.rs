@@ -8,6 +8,8 @@ mod clock;
 mod command_failure;
 mod contender;
 mod counters;
+#[cfg(feature = "commands")]
+mod deadline;
 mod error;
 mod executable;
 mod function;
@@ -17,16 +19,18 @@ mod interrupt;
 mod launch_folder;
 #[cfg(feature = "commands")]
 mod launcher;
+#[cfg(feature = "commands")]
+mod lone_worker;
 mod machine;
+mod mapped_files;
 mod memory_layout;
 mod observed;
 mod order;
 #[cfg(feature = "commands")]
 mod owner;
+mod page_draws;
 mod placement;
 mod procfs;
-#[cfg(feature = "commands")]
-mod profile;
 mod random;
 mod rounds;
 mod run_delay;
@@ -35,6 +39,8 @@ mod stack;
 mod start_failure;
 mod subprocess;
 mod terminal;
+#[cfg(feature = "commands")]
+mod tool;
 mod usage;
 #[cfg(feature = "commands")]
 mod valgrind;
@@ -54,29 +60,36 @@ pub use command_failure::HarnessError;
 pub use contender::{
     ArgumentError, CommandContenders, CommandOptions, CommandTrial, HarnessContenders,
     HarnessOptions, HarnessPilot, HarnessSide, HarnessTrial, InTurns, IterationUsage, LaunchUsage,
-    PYTHON_WITHOUT_PACKAGE, RequestedRepetitions, TrialOf, ValueReader, inspect, is_variable_name,
-    may_be_pinned, repetitions_of_a_launch, requested_repetitions, tells_cpu_time, why_in_turns,
+    PYTHON_WITHOUT_PACKAGE, RequestedRepetitions, TrialOf, ValueReader, google_benchmark_launch,
+    inspect, is_variable_name, may_be_pinned, repetitions_of_a_launch, requested_repetitions,
+    tells_cpu_time, why_in_turns,
 };
 pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]
 pub use contender::{Noise, SimulatedContenders, Simulation};
-#[cfg(feature = "commands")]
-pub use counters::Counters;
 pub use counters::{Allocations, CountingAllocator, allocations_of_this_thread};
+#[cfg(feature = "commands")]
+pub use counters::{Counters, opens_a_clock};
+#[cfg(feature = "commands")]
+pub use deadline::Deadline;
 pub use error::EngineError;
 pub use executable::{PLACEMENTS_VARIABLE, is_executable};
 #[cfg(feature = "commands")]
-pub use executable::{contents, find_executable, is_jar, rewritten_since};
+pub use executable::{contents, find_executable, is_jar, rewritten_since, scripts_and_input};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
     FunctionBenchmark, Pilot, least_warm_up_rounds, pilot,
 };
 pub use function_failure::{FunctionError, FunctionFailure};
-pub use interrupt::Interrupts;
+pub use interrupt::{Interrupts, held_back_signal};
+#[cfg(feature = "commands")]
+pub use launch_folder::{LaunchFolder, NumberedFile};
 #[cfg(feature = "commands")]
 pub use launcher::can_set_slices;
 #[cfg(feature = "commands")]
-pub use machine::boot;
+pub use lone_worker::{LoneWorker, LoneWorkerError};
+#[cfg(feature = "commands")]
+pub use machine::{boot, user};
 pub use machine::{environment, machine};
 pub use order::{Moment, Schedule};
 #[cfg(feature = "commands")]
@@ -84,16 +97,20 @@ pub use owner::Owner;
 pub use placement::LinkProgram;
 #[cfg(feature = "commands")]
 pub use placement::Placements;
-#[cfg(feature = "commands")]
-pub use profile::{CountedWorker, LaunchLength, Perf, WorkerProfiler};
 pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use stack::with_enough_stack;
-pub use terminal::{
-    Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,
-};
+pub use start_failure::not_executable;
+pub use terminal::{Ended, run_in_foreground, stdout_was_closed, terminal_width};
+#[cfg(feature = "commands")]
+pub use tool::{Captured, Ending, Tool, ToolError, ToolInput};
 pub use usage::ThreadUsage;
 #[cfg(feature = "commands")]
-pub use valgrind::{COUNTED_PATTERN, Dump, ProfileError, Under, Valgrind, counted_words, run_hook};
+pub use valgrind::{
+    COUNTED_PATTERN, Valgrind, ValgrindError, callgrind_dumps, callgrind_dumps_of_samples,
+    counted_words, valgrind_logs, without_valgrind,
+};
+#[doc(hidden)]
+pub use worker::message_survives;
 pub use worker::{
     FirstRequest, ListRequest, ListedBenchmark, Source, WantedBenchmark, WorkerListing,
     WorkerPipes, WorkerProgram, WorkerSuite, serve,

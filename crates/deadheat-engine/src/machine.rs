@@ -39,6 +39,12 @@ pub fn boot() -> Option<String> {
     line("/proc/sys/kernel/random/boot_id").map(|id| unrecognisable(&id))
 }
 
+/// The id of the user whose rights this process has.
+#[cfg(feature = "commands")]
+pub fn user() -> u32 {
+    nix::unistd::geteuid().as_raw()
+}
+
 /// The identity that tells the machine of these facts apart from others.
 pub fn machine(environment: &Environment) -> Machine {
     let id = ["/etc/machine-id", "/var/lib/dbus/machine-id"];

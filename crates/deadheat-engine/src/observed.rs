@@ -10,9 +10,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -20,7 +18,8 @@ use deadheat_model::AddressSpace;
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::{Pid, read};
 
-use crate::executable::program_paths;
+use crate::executable::{FileId, file_id, has_interpreter, program_paths};
+use crate::mapped_files::{MappedFile, mapped_files};
 use crate::procfs::{children_of, cpu_ns, open_file_of, threads};
 
 /// Size of a process name in the kernel, including the final zero.
@@ -29,6 +28,8 @@ const NAME_BYTES: usize = 16;
 const RANDOMISED: u64 = 0x0040_0000;
 /// The words of `stat` from behind the name up to the flags of the process.
 const FLAGS_AT: usize = 6;
+/// The words of `stat` from behind the name up to the address at which the environment ends.
+const ENVIRONMENT_END_AT: usize = 48;
 
 /// The variable that pads an environment. If it is missing, none of the others that
 /// deadheat sets is assumed to have reached the program.
@@ -55,16 +56,6 @@ const TELLING_VARIABLES: [&str; 17] = [
     "_RJEM_MALLOC_CONF=",
 ];
 
-/// A file, by its device and its inode.
-pub(crate) type FileId = (u64, u64);
-
-/// The identity of a file; `None` if it cannot be read.
-pub(crate) fn file_id(path: impl AsRef<Path>) -> Option<FileId> {
-    fs::metadata(path)
-        .ok()
-        .map(|found| (found.dev(), found.ino()))
-}
-
 /// A file that is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Started {
@@ -80,15 +71,9 @@ impl Started {
         let mut found = paths.iter().filter_map(|path| Some((path, file_id(path)?)));
         found.next().map(|(path, file)| Self {
             file,
-            is_script: is_script(path),
+            is_script: has_interpreter(path),
         })
     }
-}
-
-fn is_script(path: &Path) -> bool {
-    let mut beginning = [0; 2];
-    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
-    read.is_ok() && &beginning == b"#!"
 }
 
 /// What the kernel keeps of a process until it is reaped.
@@ -119,16 +104,28 @@ fn parse(text: &[u8]) -> Option<ProcessState> {
     let bytes = text.get(open + 1..close)?;
     let length = bytes.len().min(NAME_BYTES - 1);
     name[..length].copy_from_slice(&bytes[..length]);
-    let mut words = text[close + 1..]
-        .split(|byte| *byte == b' ')
-        .filter(|word| !word.is_empty());
-    let flags = std::str::from_utf8(words.nth(FLAGS_AT)?).ok()?;
-    let flags: u64 = flags.parse().ok()?;
+    let flags = number_behind_name(text, FLAGS_AT)?;
     let addresses = match flags & RANDOMISED {
         0 => AddressSpace::Fixed,
         _ => AddressSpace::Random,
     };
     Some(ProcessState { name, addresses })
+}
+
+/// The number at index `words` after the name in the text of `/proc/PID/stat`.
+fn number_behind_name(text: &[u8], words: usize) -> Option<u64> {
+    let close = text.iter().rposition(|byte| *byte == b')')?;
+    let all = text[close + 1..].split(|byte| byte.is_ascii_whitespace());
+    let word = all.filter(|word| !word.is_empty()).nth(words)?;
+    std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+/// Returns true if the kernel has handed over arguments and environment to the program. While it
+/// still loads the program, the file is known already, but arguments and environment read as empty:
+/// a script looks as if its interpreter had been started instead.
+fn has_begun(pid: Pid) -> bool {
+    let text = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    number_behind_name(&text, ENVIRONMENT_END_AT).is_some_and(|end| end > 0)
 }
 
 /// Returns true if all of these cores were given.
@@ -150,6 +147,8 @@ pub(crate) struct Sighting {
     pub(crate) environment: Option<Environment>,
     /// The files among its first arguments: its script, if it is an interpreter.
     pub(crate) scripts: Vec<FileId>,
+    /// The files from which it executed code; empty unless it was traced to its end.
+    pub(crate) mapped: Vec<MappedFile>,
 }
 
 /// The variables of an environment that affect the layout of memory, libraries or threads.
@@ -179,10 +178,14 @@ impl Environment {
 }
 
 impl Sighting {
-    /// Looks at a process; `None` if `/proc` cannot be read or the process has ended.
+    /// Looks at a process; `None` if `/proc` cannot be read, or if the process has not begun or has
+    /// ended.
     pub(crate) fn of(pid: Pid) -> Option<Self> {
         let state = ProcessState::of(pid)?;
         let worker = worker_of(pid);
+        if !has_begun(worker) {
+            return None;
+        }
         let executable = format!("/proc/{worker}/exe");
         let environment = fs::read(format!("/proc/{worker}/environ")).ok();
         let cores = threads(worker).into_iter();
@@ -195,6 +198,7 @@ impl Sighting {
                 .collect(),
             environment: environment.map(|entries| Environment::parse(&entries)),
             scripts: scripts_of(worker),
+            mapped: Vec::new(),
         })
     }
 
@@ -246,12 +250,24 @@ pub(crate) struct Watch {
     /// The process, the time of the last look, and the pause after it.
     looking: Option<(Pid, Instant, Duration)>,
     pub(crate) seen: Option<Sighting>,
+    /// The files from which the process executes code; `None` if they are not looked for, because a
+    /// look at them takes much longer.
+    pub(crate) mapped: Option<Vec<MappedFile>>,
     pub(crate) ended_as: Option<ProcessState>,
     /// The cores that its main thread might run on when it ended.
     pub(crate) ended_on: Option<CpuSet>,
 }
 
 impl Watch {
+    /// Creates a watch that also looks for the files that the process maps, if `notes_files`.
+    #[cfg(feature = "commands")]
+    pub(crate) fn new(notes_files: bool) -> Self {
+        Self {
+            mapped: notes_files.then(Vec::new),
+            ..Self::default()
+        }
+    }
+
     /// Begins with a process that has just been started.
     pub(crate) fn begin(&mut self, pid: Pid) {
         self.looking = Some((pid, Instant::now(), FIRST_LOOK));
@@ -276,6 +292,9 @@ impl Watch {
             let pause = if is_time { pause * 4 } else { pause };
             self.looking = Some((pid, Instant::now(), pause.min(LONGEST_PAUSE)));
             self.seen = Sighting::of(pid).or(self.seen.take());
+            if let Some(mapped) = &mut self.mapped {
+                mapped.extend(mapped_files(worker_of(pid)).unwrap_or_default());
+            }
         }
     }
 
@@ -302,6 +321,19 @@ mod tests {
         assert_eq!(state.addresses, AddressSpace::Fixed);
         assert_eq!(parse(b"17 (x) Z 1"), None);
         assert_eq!(parse(b"nonsense"), None);
+        assert_eq!(number_behind_name(b"17 (a) b (c) S 1 23\n", 2), Some(23));
+    }
+
+    #[test]
+    fn a_process_has_begun_once_it_has_arguments_and_environment() {
+        assert!(has_begun(Pid::this()));
+        let mut ended = Command::new("true").spawn().unwrap();
+        let pid = Pid::from_raw(ended.id() as i32);
+        let stat = format!("/proc/{pid}/stat");
+        while !fs::read_to_string(&stat).unwrap().contains(") Z ") {}
+        assert!(!has_begun(pid) && Sighting::of(pid).is_none());
+        ended.wait().unwrap();
+        assert!(!has_begun(Pid::from_raw(i32::MAX)));
     }
 
     #[test]
@@ -316,7 +348,12 @@ mod tests {
     fn a_living_process_is_seen_with_its_file_and_after_its_end_with_its_name() {
         let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = Pid::from_raw(child.id() as i32);
-        let seen = Sighting::of(pid).unwrap();
+        // `spawn` returns before the kernel has handed over the environment.
+        let seen = loop {
+            if let Some(seen) = Sighting::of(pid) {
+                break seen;
+            }
+        };
         assert!(seen.path.is_absolute());
         assert_eq!(file_id(&seen.path), Some(seen.file));
         assert_eq!(&seen.state.name[..6], b"sleep\0");

@@ -41,7 +41,7 @@ impl Moment {
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Moment::Pilot => f.write_str("pilot"),
+            Moment::Pilot => f.write_str("calibration run"),
             Moment::WarmUp => f.write_str("warm-up"),
             Moment::Block {
                 replicate,

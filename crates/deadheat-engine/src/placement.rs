@@ -1,8 +1,8 @@
-//! Where the code lies: neutral links of an executable, made by another
-//! process ahead of each look, so that no linker runs while samples are taken.
+//! Code layout: neutral links of an executable, made before each interim analysis, so that no
+//! linker runs while samples are taken.
 //!
-//! deadheat itself links nothing here. It starts a program that understands
-//! `placements EXECUTABLE SEED… --beside OTHER…` and answers in lines of JSON ([`helper`]).
+//! The engine links nothing itself. It starts a program with the arguments
+//! `placements EXECUTABLE SEED… --beside OTHER…`, which replies with lines of JSON ([`helper`]).
 
 mod helper;
 mod placer;
@@ -24,11 +24,10 @@ use crate::executable::{Executable, Variant};
 use crate::interrupt::Interrupts;
 use placer::Placer;
 
-/// Contenders that are started from files, and can be started from neutral
-/// links of these.
+/// Contenders that can be started from neutral links of their executables.
 #[cfg(feature = "commands")]
 pub(crate) trait StartsFrom {
-    /// Starts a contender from this link from now on, or from its own file.
+    /// Makes later launches of a contender use `link`, or the user's executable if that is `None`.
     fn start_from(
         &mut self,
         benchmark: usize,
@@ -36,10 +35,9 @@ pub(crate) trait StartsFrom {
         link: Option<&Variant>,
     ) -> Result<(), EngineError>;
 
-    /// Launches a contender once from a link, before `block`, and forgets what it
-    /// took: a new file has not been read by anybody. Returns what is wrong with
-    /// the link, if the contender does not fail in the same way on the user's
-    /// own.
+    /// Launches a contender once from a link before `block` and discards the timing, because the
+    /// new file is not in the page cache yet. Returns what is wrong with the link, unless the
+    /// user's executable fails in the same way.
     fn flaw(
         &mut self,
         block: &Block,
@@ -48,19 +46,19 @@ pub(crate) trait StartsFrom {
     ) -> Result<Option<Flaw>, EngineError>;
 }
 
-/// What keeps a contender from being raced on a neutral link.
+/// The reason why a contender cannot be raced on a neutral link.
 #[cfg(feature = "commands")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// This link fails; another may not.
+    /// This link fails; a link with another seed may work.
     OfLink(String),
-    /// The program does not stay on any link.
+    /// The program executes another file, whichever link it is started from.
     OfProgram(String),
 }
 
 #[cfg(feature = "commands")]
 impl Flaw {
-    /// A contender that executes another file than the link it was started from.
+    /// The flaw of a contender that executes `file` instead of the link it was started from.
     pub(crate) fn leaves_link(contender: &str, file: &Path) -> Self {
         Self::OfProgram(format!(
             "'{contender}' starts itself again: a process started from a neutral link then executed \
@@ -70,28 +68,28 @@ impl Flaw {
     }
 }
 
-/// An executable among those that have neutral links.
+/// Identifies an executable that has neutral links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) placer: usize,
-    /// Of the builds that the placer matches.
+    /// Index among the builds that the placer matches.
     pub(crate) side: usize,
 }
 
-/// Which contenders of a plan run on neutral links, and on which.
+/// The neutral links of each contender of a plan.
 #[derive(Debug, Default)]
 pub struct Placements {
-    /// One per executable that has some.
+    /// One per executable with neutral links, or per group of matched builds.
     placers: Vec<Placer>,
-    /// Per benchmark and contender, its executable among the placers.
+    /// By benchmark and contender, its executable; `None` if it has no neutral links.
     places: Vec<Vec<Option<Place>>>,
     #[cfg(feature = "commands")]
     facts: Vec<NeutralLinks>,
 }
 
 impl Placements {
-    /// One more executable, or builds that are `matched`, of which this is known; the place of the
-    /// first of them.
+    /// Adds an executable, or several builds that are `matched`, and returns the place of the
+    /// first. Each build comes with the helper's facts about its links.
     pub(crate) fn add(
         &mut self,
         helper: &Helper,
@@ -120,28 +118,26 @@ impl Placements {
         }
     }
 
-    /// The next benchmark of the plan: the executable of each contender, by its
-    /// place; `None` where it is started as the user linked it.
+    /// Adds the next benchmark of the plan with the place of each contender, which is `None` if the
+    /// contender runs as the user linked it.
     pub(crate) fn add_benchmark(&mut self, places: Vec<Option<Place>>) {
         self.places.push(places);
     }
 
-    /// All that is known of neutral links; empty when there was nobody to ask
-    /// about.
+    /// Returns what the helper reported about each executable; empty if it examined none.
     #[cfg(feature = "commands")]
     pub fn neutral_links(&self) -> &[NeutralLinks] {
         &self.facts
     }
 
-    /// Returns whether every contender of a benchmark has neutral links.
+    /// Returns true if every contender of a benchmark has neutral links.
     #[cfg(feature = "commands")]
     pub fn possible(&self, benchmark: usize) -> bool {
         let places = self.places.get(benchmark);
         places.is_some_and(|places| places.iter().all(Option::is_some))
     }
 
-    /// Goes on after what a run holds: replicates keep the seeds they had in
-    /// other benchmarks, and nobody draws one a second time.
+    /// Restores the seeds of a resumed run: replicates keep theirs, and no seed is drawn twice.
     #[cfg(feature = "commands")]
     pub fn remember(&mut self, run: &[Placed]) {
         for placed in run {
@@ -159,20 +155,19 @@ impl Placements {
         }
     }
 
-    /// Returns whether anybody in this benchmark has links.
+    /// Returns true if any contender of a benchmark has neutral links.
     pub(crate) fn concerns(&self, benchmark: usize) -> bool {
         let places = self.places.get(benchmark);
         places.is_some_and(|places| places.iter().any(Option::is_some))
     }
 
-    /// The placer of a contender, and its side there.
     fn placer(&mut self, benchmark: usize, contender: usize) -> Option<(&mut Placer, usize)> {
         let place = (*self.places.get(benchmark)?.get(contender)?)?;
         Some((self.placers.get_mut(place.placer)?, place.side))
     }
 
-    /// The link of one contender in one replicate, made now with others if it
-    /// is not there yet.
+    /// Returns the link of a contender in a replicate. A missing link is made now, together with
+    /// the others up to the next interim analysis.
     pub(crate) fn link(
         &mut self,
         benchmark: usize,
@@ -186,7 +181,7 @@ impl Placements {
         }
     }
 
-    /// The link of one contender came to nothing.
+    /// Discards the link of a contender; the replicate then gets another seed.
     pub(crate) fn refuse(
         &mut self,
         benchmark: usize,
@@ -199,9 +194,8 @@ impl Placements {
         }
     }
 
-    /// Where the code of this benchmark lies in this replicate, for which its
-    /// contenders run on these links. `render` words a reason, where it must be
-    /// known which contender it is about.
+    /// Returns the record of the links of a benchmark in a replicate. `render` adds the contender
+    /// to the reason for a refusal.
     pub(crate) fn placed(
         &mut self,
         benchmark: usize,
@@ -237,8 +231,8 @@ impl Placements {
         placed
     }
 
-    /// Has the links of a replicate ready and tried, and says where its code
-    /// lies. Nothing is linked any more when this returns.
+    /// Makes the links of a replicate, launches each once as a trial, and returns their record. No
+    /// linker runs after this returns.
     #[cfg(feature = "commands")]
     pub(crate) fn enter_replicate(
         &mut self,
@@ -250,8 +244,7 @@ impl Placements {
         let count = self.places[benchmark].len();
         let mut links: Vec<Option<Variant>> = vec![None; count];
         let mut tried = links.clone();
-        // A block that is not primed counts on its first contender having run
-        // last.
+        // A block without an unrecorded first launch assumes that its first contender ran last.
         let last = first.slots.first().map_or(0, |slot| slot.contender.index());
         let order: Vec<usize> = (0..count).filter(|c| *c != last).chain([last]).collect();
         'again: loop {
@@ -288,12 +281,15 @@ impl Placements {
 
 #[cfg(feature = "commands")]
 impl Placements {
-    /// Asks this program about every command and Google Benchmark executable of
-    /// the plan that a record of its link lies beside; about none where there is
-    /// no program. To be called before deadheat settles on one core.
+    /// Asks `program` about every command and Google Benchmark executable of the plan that has a
+    /// record of its link next to it. Without a program there are no neutral links. Call this
+    /// before deadheat pins itself to one core, because linkers use all of them.
     ///
-    /// A run that is taken up again tells what it knew `before` of neutral
-    /// links, and goes on with those.
+    /// A resumed run passes the facts recorded `before` and keeps its neutral links.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Interrupted`] if the user interrupts.
     pub fn find(
         program: Option<LinkProgram>,
         plan: &Plan,
@@ -308,11 +304,10 @@ impl Placements {
         if before.is_some_and(|before| !before.iter().any(NeutralLinks::is_matched)) {
             helper.draw_independently();
         }
-        // Commands of the same executable share its links, so that a race of
-        // two of its functions is one of functions. Builds that are matched
-        // have one draw between them. Where they are not, each side draws for
-        // itself: a Google Benchmark executable is a build, also when it is
-        // raced against itself, and so is a control where somebody else is.
+        // Commands of the same executable share its links, so that a race of two of its functions
+        // compares only the functions. Matched builds share one seed per replicate. Otherwise each
+        // side draws its own: a Google Benchmark executable is a build even if raced against
+        // itself, and so is a control if another contender of the benchmark is a build.
         let mut known: Vec<(Vec<PathBuf>, Option<usize>, Option<Place>)> = Vec::new();
         for (index, benchmark) in plan.benchmarks.iter().enumerate() {
             let contenders = 0..benchmark.contenders.len();
@@ -347,9 +342,7 @@ impl Placements {
                     let beside = others.filter(|other| helper.matching() && *other != build);
                     helper.ask(build, beside, &[], interrupts)?.links
                 } else {
-                    Err(format!(
-                        "no record of its link lies beside '{named}' any more"
-                    ))
+                    Err(format!("the link record next to '{named}' is gone"))
                 });
             }
             let matched = matched(&mut links);
@@ -399,7 +392,8 @@ impl Placements {
     }
 }
 
-/// Returns true if all of several builds are matched; if one cannot be, none is, and all say why.
+/// Returns true if all of several builds are matched. If one cannot be, this marks all of them as
+/// unmatched with its reason.
 pub(crate) fn matched(builds: &mut [Result<Links, String>]) -> bool {
     let matched = |links: &Result<Links, String>| match links {
         Ok(links) => links.matched.clone(),
@@ -414,8 +408,8 @@ pub(crate) fn matched(builds: &mut [Result<Links, String>]) -> bool {
     builds.len() > 1 && builds.iter().all(|links| matched(links) == Some(Ok(())))
 }
 
-/// Returns whether this is the control of a benchmark in which somebody launches
-/// another executable than the baseline, or nobody else launches any.
+/// Returns true if this contender is the control of a benchmark in which some contender launches
+/// another executable than the baseline, or no other contender launches one.
 #[cfg(feature = "commands")]
 fn is_a_build_again(benchmark: &Benchmark, contender: usize) -> bool {
     let control = benchmark.control().map(ContenderId::index);
@@ -426,7 +420,7 @@ fn is_a_build_again(benchmark: &Benchmark, contender: usize) -> bool {
             || candidates.any(|id| program_of(benchmark, id.index()) != baseline))
 }
 
-/// The program that is launched, as it was named.
+/// Returns the launched program as the user named it.
 #[cfg(feature = "commands")]
 fn program_of(benchmark: &Benchmark, contender: usize) -> Option<String> {
     let program = match &benchmark.contenders[contender].workload {

@@ -260,8 +260,19 @@ fn times() -> (u64, u64) {
 
 /// Returns true if this process has a child, running or ended.
 pub(crate) fn has_children() -> bool {
+    look_for_ended_child().is_some()
+}
+
+/// A child that has ended and was not yet waited for.
+#[cfg(feature = "commands")]
+pub(crate) fn ended_child() -> Option<libc::pid_t> {
+    look_for_ended_child().filter(|pid| *pid > 0)
+}
+
+/// A child that has ended, 0 if all children run, or `None` without children.
+fn look_for_ended_child() -> Option<libc::pid_t> {
     let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
-    // SAFETY: the pointer is valid for writes; nobody is waited for for good.
+    // SAFETY: the pointer is valid for writes, and the child stays to be waited for.
     let found = unsafe {
         libc::waitid(
             libc::P_ALL,
@@ -270,7 +281,8 @@ pub(crate) fn has_children() -> bool {
             libc::WEXITED | libc::WNOHANG | libc::WNOWAIT,
         )
     };
-    found == 0
+    // SAFETY: zeroed above, which means that no child has ended, or filled by a successful waitid.
+    (found == 0).then(|| unsafe { info.assume_init().si_pid() })
 }
 
 /// The account of a child that has ended and was not yet waited for: of its

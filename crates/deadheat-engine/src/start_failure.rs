@@ -5,16 +5,15 @@ use std::path::Path;
 
 use deadheat_model::{HELP, words_of_system};
 
-use crate::executable::{interpreter_of, is_executable};
+use crate::executable::{begins_like_a_program, interpreter_of, is_executable};
 
 /// The error of the system and the advice for it.
 pub(crate) fn why_not_started(error: &io::Error, program: &Path) -> String {
-    let file = program.display();
     let (why, advice) = match error.raw_os_error() {
         Some(libc::ENOENT) if program.exists() => return missing_interpreter(program),
         Some(libc::ENOENT) => (
             "there is no such file",
-            "build it, or name the file where it lies".to_owned(),
+            "build it, or give its path".to_owned(),
         ),
         Some(libc::EACCES) if program.is_dir() => {
             ("it is a folder", "name an executable in it".to_owned())
@@ -25,7 +24,7 @@ pub(crate) fn why_not_started(error: &io::Error, program: &Path) -> String {
              file system is mounted with noexec"
                 .to_owned(),
         ),
-        Some(libc::EACCES) => ("it is not executable", format!("chmod +x {file}")),
+        Some(libc::EACCES) => return not_executable(program),
         Some(libc::ENOEXEC) => (
             "it is neither an executable for this system nor a script that names its interpreter",
             "begin a script with a line such as #!/bin/sh".to_owned(),
@@ -40,6 +39,30 @@ pub(crate) fn why_not_started(error: &io::Error, program: &Path) -> String {
         _ => return words_of_system(error),
     };
     format!("{why}{HELP}{advice}")
+}
+
+/// The words for a file that is not executable, with what to do about it by what it holds.
+pub fn not_executable(program: &Path) -> String {
+    let file = program.display();
+    let ending = program.extension().and_then(|ending| ending.to_str());
+    let run_by = |interpreter: &str| format!("name what runs it, as in '{interpreter} {file}'");
+    let advice = match ending.unwrap_or_default() {
+        _ if begins_like_a_program(program) => format!("chmod +x {file}"),
+        "py" => run_by("python3"),
+        "js" | "mjs" => run_by("node"),
+        "rb" => run_by("ruby"),
+        "pl" => run_by("perl"),
+        "sh" => run_by("sh"),
+        "c" | "cc" | "cpp" | "cxx" | "rs" | "go" | "f90" | "zig" | "java" => {
+            "it is source code: compile it, and name the program that the compiler writes"
+                .to_owned()
+        }
+        "json" | "jsonl" | "csv" | "txt" | "log" | "gz" | "zst" => {
+            "if it holds results, deadheat compare OLD NEW compares them".to_owned()
+        }
+        _ => format!("if it is a program, chmod +x {file}; else {}", run_by("sh")),
+    };
+    format!("it is not executable{HELP}{advice}")
 }
 
 /// The kernel says "no such file" of a script whose interpreter is missing.
@@ -57,7 +80,8 @@ fn missing_interpreter(program: &Path) -> String {
              loader; build it for this system, or install the loader"
         ),
         Some(name) => format!(
-            "its interpreter '{name}' does not exist{HELP}install it, or mend the first line of {file}"
+            "its interpreter '{name}' does not exist{HELP}install it, or correct the first line \
+             of {file}"
         ),
     }
 }
@@ -73,14 +97,34 @@ mod tests {
     #[test]
     fn what_cannot_be_started_is_told_with_advice() {
         let why = |code, path: &str| why(code, Path::new(path));
-        assert!(why(libc::ENOENT, "/no/such").ends_with("name the file where it lies"));
+        assert!(why(libc::ENOENT, "/no/such").ends_with("give its path"));
         assert!(why(libc::ENOENT, "/").ends_with("does not exist"));
         assert!(why(libc::EACCES, "/").ends_with("name an executable in it"));
-        assert!(why(libc::EACCES, "/dev/null").ends_with("chmod +x /dev/null"));
+        assert!(why(libc::EACCES, "/dev/null").contains("if it is a program, chmod +x /dev/null"));
         assert!(why(libc::EACCES, "/bin/sh").ends_with("noexec"));
         assert!(why(libc::ENOEXEC, "/").ends_with("#!/bin/sh"));
         assert!(why(libc::E2BIG, "/").contains("longer than the kernel allows"));
         assert_eq!(why(libc::ENOMEM, "/"), "Cannot allocate memory");
+    }
+
+    #[test]
+    fn a_file_that_is_not_executable_is_answered_by_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text, advice) in [
+            ("a.py", "print()", "as in 'python3 "),
+            ("a.c", "int main;", "compile it"),
+            ("b.rs", "fn main() {}", "compile it"),
+            ("a.json", "{}", "deadheat compare"),
+            ("b.py", "#!/usr/bin/python3\n", "help: chmod +x "),
+            ("c", "\x7fELF", "help: chmod +x "),
+            ("d", "data", "if it is a program, chmod +x"),
+        ] {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            let text = not_executable(&file);
+            assert!(text.starts_with("it is not executable\nhelp: "), "{text}");
+            assert!(text.contains(advice), "{name}: {text}");
+        }
     }
 
     #[test]

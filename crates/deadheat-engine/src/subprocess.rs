@@ -15,6 +15,7 @@ pub(crate) use stderr_tail::StderrTail;
 #[cfg(feature = "commands")]
 pub(crate) use stderr_tail::in_one_line;
 
+use std::fmt;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -37,12 +38,14 @@ const MOST_OUTPUT: usize = 4 << 20;
 const MOST_ERRORS: usize = 8 << 10;
 
 /// The output of a process until it ended.
-pub(crate) struct Captured {
-    pub(crate) output: Vec<u8>,
+#[derive(Debug)]
+pub struct Captured {
+    /// Its answer.
+    pub output: Vec<u8>,
     /// The end of its standard error, in one line.
-    pub(crate) stderr_tail: String,
+    pub stderr_tail: String,
     /// Its end, unless it ended well.
-    pub(crate) ending: Option<Ending>,
+    pub ending: Option<Ending>,
 }
 
 /// The end of a process that did not end well.
@@ -64,25 +67,32 @@ pub enum Ending {
     Odd(String),
 }
 
-impl Captured {
-    /// The problem with the process and the end of its standard error, unless it ended well.
-    pub(crate) fn problem(&self) -> Option<String> {
-        let ended = match self.ending.as_ref()? {
-            Ending::NotStarted(reason) => format!("cannot be started: {reason}"),
-            Ending::Silent(patience) => format!("said nothing for {patience:?} and was killed"),
-            Ending::Endless => "talks without end and was killed".to_owned(),
-            Ending::Exited(code) => format!("exited with code {code}"),
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ending::NotStarted(reason) => write!(f, "cannot be started: {reason}"),
+            Ending::Silent(patience) => write!(f, "said nothing for {patience:?} and was killed"),
+            Ending::Endless => f.write_str("talks without end and was killed"),
+            Ending::Exited(code) => write!(f, "exited with code {code}"),
             Ending::Signalled(signal) => {
-                format!("was killed by signal {signal}{}", signal_name(*signal))
+                write!(f, "was killed by signal {signal}{}", signal_name(*signal))
             }
-            Ending::Stopped(signal) => format!(
-                "was stopped by signal {signal}{}, did not go on, and was killed",
+            Ending::Stopped(signal) => write!(
+                f,
+                "was stopped by signal {signal}{}, did not continue, and was killed",
                 signal_name(*signal)
             ),
-            Ending::Odd(status) => format!("ended unexpectedly ({status})"),
-        };
+            Ending::Odd(status) => write!(f, "ended unexpectedly ({status})"),
+        }
+    }
+}
+
+impl Captured {
+    /// The problem with the process and the end of its standard error, unless it ended well.
+    pub fn problem(&self) -> Option<String> {
+        let ended = self.ending.as_ref()?;
         Some(match &*self.stderr_tail {
-            "" => ended,
+            "" => ended.to_string(),
             stderr_tail => format!("{ended}: {stderr_tail}"),
         })
     }
@@ -117,6 +127,7 @@ pub(crate) fn run_captured(
 ) -> Result<Captured, Interrupted> {
     let job = Job {
         command,
+        input: Stdio::null(),
         answer,
         watch: None,
     };
@@ -126,13 +137,15 @@ pub(crate) fn run_captured(
 /// A process to run.
 pub(crate) struct Job<'w> {
     pub(crate) command: Command,
+    /// Its standard input.
+    pub(crate) input: Stdio,
     pub(crate) answer: Answer,
     /// Looks at the process while it runs.
     pub(crate) watch: Option<&'w mut Watch>,
 }
 
 /// Runs one job like [`run_captured`].
-fn run(
+pub(crate) fn run(
     job: Job<'_>,
     cores: Option<&CpuSet>,
     patience: Option<Duration>,
@@ -190,6 +203,7 @@ fn prepare(job: Job<'_>) -> (Command, Running<'_>) {
     };
     let mut command = job.command;
     command
+        .stdin(job.input)
         .stdout(file.unwrap_or(printed))
         .stderr(Stdio::piped());
     if let Some(there) = &there {
@@ -540,6 +554,7 @@ mod tests {
         command.args(["-c", "kill -STOP $$; echo on"]);
         let mut watch = Watch::default();
         let job = Job {
+            input: Stdio::null(),
             command,
             answer: Answer::Printed,
             watch: Some(&mut watch),

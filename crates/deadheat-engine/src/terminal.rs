@@ -62,21 +62,7 @@ pub enum Ended {
 ///
 /// A program that cannot be started.
 pub fn run_in_foreground(program: &OsStr, arguments: &[OsString]) -> io::Result<Ended> {
-    wait_for(Command::new(program).args(arguments))
-}
-
-/// The same, but what the program prints on standard output goes to standard error: this program's
-/// is for an answer.
-///
-/// # Errors
-///
-/// A program that cannot be started.
-pub fn run_beside_the_answer(program: &OsStr, arguments: &[OsString]) -> io::Result<Ended> {
-    wait_for(Command::new(program).args(arguments).stdout(io::stderr()))
-}
-
-fn wait_for(command: &mut Command) -> io::Result<Ended> {
-    let status = command.status()?;
+    let status = Command::new(program).args(arguments).status()?;
     Ok(match status.code() {
         Some(code) => Ended::Exited(code),
         None => Ended::Killed(status.signal().unwrap_or(0)),
@@ -128,7 +114,5 @@ mod tests {
         assert_eq!(sh("exit 3").unwrap(), Ended::Exited(3));
         assert_eq!(sh("kill -11 $$").unwrap(), Ended::Killed(11));
         assert!(run_in_foreground("no such program".as_ref(), &[]).is_err());
-        let beside = run_beside_the_answer("sh".as_ref(), &["-c".into(), "exit 4".into()]);
-        assert_eq!(beside.unwrap(), Ended::Exited(4));
     }
 }

@@ -1,206 +1,167 @@
-//! Valgrind's callgrind, which counts every instruction: how it is started around commands and
-//! workers, what it writes, and what goes wrong with it; and what other profilers share with it.
-
-mod command;
-
-pub use command::{COUNTED_PATTERN, ProfileError, Under, counted_words, run_hook};
-pub(crate) use command::{Counted, around_worker, ask_version, checked, is_counted, run};
+//! Valgrind's callgrind, which counts every instruction: its arguments, its output, and the words of
+//! commands that it counts.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::process::Command;
-
-use deadheat_model::CommandLine;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fmt, io};
 
 use crate::executable::find_executable;
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
-use crate::launch_folder::LaunchFolder;
+use crate::launch_folder::{LaunchFolder, NumberedFile};
+use crate::tool::{Tool, ToolError};
 use crate::worker::WorkerProgram;
-use command::COUNTS;
 
-/// Bytes of what callgrind writes for one process at most.
+/// The most bytes that callgrind writes for one process.
 const MOST_BYTES: u64 = 1 << 30;
-/// Bytes of Valgrind's own words that are read.
-const MOST_WORDS: u64 = 1 << 20;
 
-/// The beginnings of names in the folder: of what callgrind counted, and of what Valgrind says.
+/// The time limit for the version.
+const VERSION: Duration = Duration::from_secs(30);
+
+/// The beginnings of the names of files in the folder: counts, and Valgrind's own words.
 const DUMP: &str = "dump.";
 const WORDS: &str = "log.";
+/// The most bytes of Valgrind's own words that are read.
+const MOST_WORDS: u64 = 1 << 20;
 
-/// Words by which Valgrind says that it does not know an instruction.
-const UNKNOWN: [&str; 2] = ["unhandled instruction bytes:", "Unrecognised instruction"];
-
-/// The trigger of the dumps that a worker asks for, one a sample.
+/// A line of each dump that a worker requests, one per sample.
 const OF_A_SAMPLE: &str = "desc: Trigger: Client Request";
 
-/// Valgrind, as it is found on this machine.
+/// Valgrind, as found on this machine.
 #[derive(Clone, Debug)]
 pub struct Valgrind {
     program: PathBuf,
     version: String,
 }
 
-/// Functions that make a copy of the process, which would count as its own what was counted before:
-/// that is written down first, and begins anew in both.
-const FORKS: [&str; 4] = ["fork", "_Fork", "__libc_fork", "vfork"];
-
-/// What callgrind wrote once: the counts of a process, or of a sample.
+/// Valgrind cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dump {
-    /// The name of its file, for messages.
-    pub name: String,
-    /// The whole of it.
-    pub text: String,
+pub enum ValgrindError {
+    /// There is no Valgrind in `PATH`.
+    Missing,
+    /// Valgrind did not say its version.
+    Failed {
+        /// The executable.
+        program: String,
+        /// Its end, in words, with the end of its standard error.
+        ended: String,
+    },
+    /// A signal asked deadheat to stop.
+    Interrupted,
 }
 
-/// What callgrind collects of a process.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Collect<'a> {
-    /// All of it.
-    Everything,
-    /// What runs below functions of these names, in which `*` stands for anything.
-    Below(&'a [String]),
-    /// What the process marks.
-    Marked,
+impl fmt::Display for ValgrindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str(
+                "there is no valgrind here, which counts the instructions\nhelp: install it (the package \
+                 is called valgrind), or perf (linux-perf) where the machine has hardware counters",
+            ),
+            Self::Failed { program, ended } => write!(f, "'{program}' {ended}"),
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
 }
+
+impl std::error::Error for ValgrindError {}
 
 impl Valgrind {
-    /// Finds it in `PATH`, and asks its version.
-    pub fn find(interrupts: &Interrupts) -> Result<Self, ProfileError> {
-        let program = find_executable("valgrind").ok_or(ProfileError::NoValgrind)?;
-        let said = ask_version(&program, interrupts)?;
+    /// Finds it in `PATH` and asks for its version.
+    pub fn find(interrupts: &Interrupts) -> Result<Self, ValgrindError> {
+        let program = find_executable("valgrind").ok_or(ValgrindError::Missing)?;
+        let tool = Tool {
+            patience: Some(VERSION),
+            ..Tool::new(&program, ["--version"])
+        };
+        let failed = |ended| ValgrindError::Failed {
+            program: program.display().to_string(),
+            ended,
+        };
+        let said = tool.read(interrupts).map_err(|error| match error {
+            ToolError::Interrupted => ValgrindError::Interrupted,
+            error => failed(error.to_string()),
+        })?;
         if let Some(ended) = said.problem() {
-            let program = program.display().to_string();
-            return Err(ProfileError::Failed {
-                program,
-                under: None,
-                ended,
-            });
+            return Err(failed(ended));
         }
         let version = String::from_utf8_lossy(&said.output).trim().to_owned();
         Ok(Self { program, version })
     }
 
-    /// Name and version, such as `valgrind-3.19.0`.
+    /// The executable.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Its name and version, such as `valgrind-3.19.0`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The arguments in front of a program and its own.
-    fn arguments(&self, collect: Collect<'_>, folder: &LaunchFolder) -> Vec<OsString> {
-        let below = |option: &str, name: &str| {
+    /// The arguments that come before a program and its own arguments. callgrind writes into `folder`;
+    /// `collect` are its options that select what it counts.
+    pub fn arguments(
+        &self,
+        folder: &LaunchFolder,
+        collect: impl IntoIterator<Item = String>,
+    ) -> Vec<OsString> {
+        let below = |option: &str, beginning: &str| {
             let mut argument = OsString::from(option);
-            argument.push(folder.path().join(name));
+            argument.push(folder.path().join(format!("{beginning}%p")));
             argument
         };
         let mut arguments = vec![
             COUNTS.into(),
-            below("--callgrind-out-file=", "dump.%p"),
-            below("--log-file=", "log.%p"),
+            below("--callgrind-out-file=", DUMP),
+            below("--log-file=", WORDS),
             // A script that ends by starting the program, and what a command starts.
             "--trace-children=yes".into(),
             "--dump-line=yes".into(),
             "--dump-instr=no".into(),
         ];
-        match collect {
-            Collect::Everything => {
-                let dumps = FORKS.iter().map(|name| format!("--dump-before={name}"));
-                arguments.extend(dumps.map(OsString::from));
-            }
-            Collect::Below(names) => {
-                let toggles = names.iter().map(|name| format!("--toggle-collect={name}"));
-                arguments.extend(toggles.map(OsString::from));
-            }
-            Collect::Marked => arguments.push("--collect-atstart=no".into()),
-        }
+        arguments.extend(collect.into_iter().map(OsString::from));
         arguments
     }
 
-    /// A worker as Valgrind starts it, which counts what the worker marks and writes it into
+    /// A worker under callgrind, which counts the samples that the worker marks and writes them into
     /// `folder`.
-    pub(crate) fn around_worker(
-        &self,
-        program: &WorkerProgram,
-        folder: &LaunchFolder,
-    ) -> WorkerProgram {
-        let arguments = self.arguments(Collect::Marked, folder);
-        around_worker(&self.program, arguments, program)
-    }
-
-    /// Runs a command once, and returns what callgrind counted of it and of all it started.
-    pub fn count_command(
-        &self,
-        line: &CommandLine,
-        interrupts: &Interrupts,
-    ) -> Result<Vec<Dump>, ProfileError> {
-        match Counted::of_command(line)? {
-            Some(counted) => self.count(counted, Collect::Everything, interrupts),
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// Runs a program once, and returns what callgrind wrote of it.
-    pub(crate) fn count(
-        &self,
-        counted: Counted<'_>,
-        collect: Collect<'_>,
-        interrupts: &Interrupts,
-    ) -> Result<Vec<Dump>, ProfileError> {
-        let folder = LaunchFolder::new().map_err(ProfileError::Folder)?;
-        let mut command = Command::new(&self.program);
-        command.args(self.arguments(collect, &folder));
-        let (patience, policy) = (counted.patience, counted.policy);
-        let program = counted.program;
-        counted.hand_to(&mut command)?;
-        let captured = run(command, patience, interrupts)?;
-        let ended_well = captured.ending.is_none();
-        let unknown = (!ended_well).then(|| self.unknown_instruction(program, &folder));
-        if let Some(unknown) = unknown.flatten() {
-            return Err(unknown);
-        }
-        checked(program, Under::Valgrind, &captured, policy)?;
-        dumps(&folder, |_| true)
-    }
-
-    /// The error that Valgrind does not know an instruction, where it said so.
-    pub(crate) fn unknown_instruction(
-        &self,
-        program: &str,
-        folder: &LaunchFolder,
-    ) -> Option<ProfileError> {
-        let logs = folder.numbered(WORDS, MOST_WORDS).ok()?;
-        let mut lines = logs.iter().flat_map(|log| log.text.lines());
-        let line = lines.find(|line| UNKNOWN.iter().any(|words| line.contains(words)))?;
-        let bytes = line.split_once(UNKNOWN[0]).map(|(_, bytes)| bytes.trim());
-        Some(ProfileError::UnknownInstruction {
-            program: program.to_owned(),
-            bytes: bytes.map(str::to_owned),
-            valgrind: self.version.clone(),
-        })
+    pub fn around_worker(&self, program: &WorkerProgram, folder: &LaunchFolder) -> WorkerProgram {
+        let marked = "--collect-atstart=no".to_owned();
+        let arguments = self.arguments(folder, [marked]);
+        program.under(&self.program, arguments)
     }
 }
 
-/// The dumps in the folder that are wanted, in the order in which they were written.
-fn dumps(folder: &LaunchFolder, wanted: impl Fn(&str) -> bool) -> Result<Vec<Dump>, ProfileError> {
-    let files = folder.numbered(DUMP, MOST_BYTES);
-    let files = files.map_err(ProfileError::Folder)?.into_iter();
-    let wanted = files.filter(|file| wanted(&file.text));
-    let dump = |file: crate::launch_folder::NumberedFile| Dump {
-        name: file.name,
-        text: file.text,
-    };
-    Ok(wanted.map(dump).collect())
+/// The dumps in the folder of callgrind, in the order in which they were written.
+pub fn callgrind_dumps(folder: &LaunchFolder) -> io::Result<Vec<NumberedFile>> {
+    folder.numbered(DUMP, MOST_BYTES)
 }
 
-/// The instructions of the last samples in the folder, so many of them, which are then gone from
-/// there. Whoever is raced marks its samples, or there are fewer.
+/// The dumps of samples in the folder of callgrind, in the order in which they were taken.
+pub fn callgrind_dumps_of_samples(folder: &LaunchFolder) -> io::Result<Vec<NumberedFile>> {
+    let mut dumps = callgrind_dumps(folder)?;
+    dumps.retain(|dump| dump.text.contains(OF_A_SAMPLE));
+    Ok(dumps)
+}
+
+/// Valgrind's own words about the processes that write into the folder.
+pub fn valgrind_logs(folder: &LaunchFolder) -> io::Result<Vec<NumberedFile>> {
+    folder.numbered(WORDS, MOST_WORDS)
+}
+
+/// The instruction counts of the last `samples` samples in the folder. Removes all dumps from there. A
+/// worker that does not mark its samples writes fewer.
 pub(crate) fn instructions_of_samples(
     folder: &LaunchFolder,
     samples: usize,
 ) -> Result<Vec<f64>, FunctionError> {
     let protocol = |problem: String| FunctionError::Protocol(problem);
-    let dumps = dumps_of_samples(folder).map_err(|error| protocol(error.to_string()))?;
+    let dumps = callgrind_dumps_of_samples(folder).map_err(|error| {
+        protocol(format!(
+            "the folder for the profiler's output cannot be used: {error}"
+        ))
+    })?;
     folder.clear(DUMP);
     let Some(first) = dumps.len().checked_sub(samples) else {
         return Err(protocol(
@@ -209,7 +170,7 @@ pub(crate) fn instructions_of_samples(
                 .to_owned(),
         ));
     };
-    let total = |dump: &Dump| {
+    let total = |dump: &NumberedFile| {
         let mut lines = dump.text.lines().rev();
         let total = lines.find_map(|line| line.strip_prefix("totals:")?.trim().parse().ok());
         total.ok_or_else(|| protocol(format!("callgrind's {} ends before its totals", dump.name)))
@@ -217,7 +178,57 @@ pub(crate) fn instructions_of_samples(
     dumps[first..].iter().map(total).collect()
 }
 
-/// The dumps of samples in the folder, in the order in which these were taken.
-pub(crate) fn dumps_of_samples(folder: &LaunchFolder) -> Result<Vec<Dump>, ProfileError> {
-    dumps(folder, |text| text.contains(OF_A_SAMPLE))
+/// The argument by which Valgrind counts, the first one of a command that is counted.
+const COUNTS: &str = "--tool=callgrind";
+
+/// A pattern for the number of instructions in what Valgrind says at the end of each process.
+pub const COUNTED_PATTERN: &str = r"==\d+== Collected : (\d+)";
+
+/// The words of a command under callgrind, which prints on standard output the instruction count of
+/// the command and of each program it executes.
+///
+/// Programs that it starts are followed. Without that a command that starts itself again had no
+/// count, and a script around two different programs was a dead heat.
+pub fn counted_words(valgrind: &Path, words: &[String]) -> Vec<String> {
+    let options = [
+        COUNTS,
+        "--callgrind-out-file=/dev/null",
+        "--log-fd=1",
+        "--trace-children=yes",
+        // Until it executes something, a child still has the counts of its parent.
+        "--child-silent-after-fork=yes",
+    ];
+    let valgrind = valgrind.display().to_string();
+    let options = options.iter().map(|option| (*option).to_owned());
+    let words = words.iter().cloned();
+    [valgrind].into_iter().chain(options).chain(words).collect()
+}
+
+/// Returns true if these are words of [`counted_words`].
+pub(crate) fn is_counted(words: &[String]) -> bool {
+    words.get(1).is_some_and(|word| word == COUNTS)
+}
+
+/// The words of a command without those that [`counted_words`] added.
+pub fn without_valgrind(words: &[String]) -> &[String] {
+    if !is_counted(words) {
+        return words;
+    }
+    // Run files of earlier versions have fewer options.
+    let options = words[1..].iter().take_while(|word| word.starts_with("--"));
+    &words[1 + options.count()..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_was_counted_is_the_same_without_valgrind() {
+        let words = ["./a", "7"].map(str::to_owned);
+        let counted = counted_words(Path::new("/bin/valgrind"), &words);
+        assert_eq!(counted[0], "/bin/valgrind");
+        assert_eq!(without_valgrind(&counted), words);
+        assert_eq!(without_valgrind(&words), words);
+    }
 }

@@ -15,6 +15,8 @@ mod serve;
 pub(crate) use await_replies::{ReplyLimits, WaitError, await_all};
 pub use pipes::WorkerPipes;
 pub(crate) use pipes::{Baton, Relay};
+#[doc(hidden)]
+pub use protocol::message_survives;
 pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply, Request, SEEDS};
 #[cfg(feature = "commands")]
 pub use protocol::{HarnessListing, Inspected};
@@ -135,6 +137,7 @@ impl WorkerProcess {
             .env_remove(BATON_VARIABLE)
             .env_remove(PLACEMENTS_VARIABLE)
             .env(PADDING_VARIABLE, "x".repeat(start.padding))
+            .stdin(Stdio::null())
             .stdout(output.unwrap_or_else(stderr))
             .stderr(errors);
         #[cfg(feature = "commands")]
@@ -205,7 +208,7 @@ impl WorkerProcess {
             }
             if self.received.len() > LONGEST_LINE {
                 let said = quoted(&self.received);
-                let problem = format!("it goes on without an end of line, from {said}");
+                let problem = format!("its line has no end; it starts with {said}");
                 return Err(FunctionError::Protocol(problem));
             }
             match self.read()? {
@@ -333,7 +336,7 @@ impl WorkerProcess {
         match self.end() {
             Some(end) => end,
             None => {
-                FunctionError::Protocol("it closed the pipe of its replies and goes on".to_owned())
+                FunctionError::Protocol("it closed its reply pipe and keeps running".to_owned())
             }
         }
     }
@@ -399,6 +402,19 @@ pub struct WorkerProgram {
     pub directory: Option<PathBuf>,
     /// True if what the functions print is shown on standard error.
     pub shown: bool,
+}
+
+impl WorkerProgram {
+    /// The program as `tool` starts it: these arguments come before its own words.
+    pub fn under(&self, tool: &Path, mut arguments: Vec<OsString>) -> Self {
+        arguments.push(self.executable.clone().into());
+        arguments.extend(self.arguments.iter().cloned());
+        Self {
+            executable: tool.to_owned(),
+            arguments,
+            ..self.clone()
+        }
+    }
 }
 
 /// The start of one worker.

@@ -312,7 +312,7 @@ fn whatever_goes_wrong_in_the_pilot_names_benchmark_and_side_and_says_what_to_do
         ),
         (r#"echo '{"benchmarks":[' > $out"#, "not the JSON"),
         (r#"echo '{"benchmarks":[]}' > $out"#, "ran no benchmark"),
-        ("yes > $out", "wrote more than any report"),
+        ("yes > $out", "wrote more than any benchmark report"),
         (
             "count=0; report > $out",
             "no usable iterations in repetition 0",
@@ -329,8 +329,11 @@ fn whatever_goes_wrong_in_the_pilot_names_benchmark_and_side_and_says_what_to_do
     ] {
         let (_, text) = problem(piloted(script, LONG).unwrap_err());
         assert!(text.contains(told), "{script}: {text}");
-        assert!(text.contains("benchmark 'a/8', pilot: '"), "{text}");
-        assert!(text.contains("to see for yourself: /"), "{text}");
+        assert!(
+            text.contains("benchmark 'a/8', calibration run: '"),
+            "{text}"
+        );
+        assert!(text.contains("to reproduce it: /"), "{text}");
     }
 }
 
@@ -374,7 +377,7 @@ fn whatever_goes_wrong_in_the_race_names_the_replicate_too() {
         ("[ $n -lt 12 ] || exit 3; report > $out", "exit code 3"),
         (
             "[ $n -lt 12 ] || repetitions=2; report > $out",
-            "reports 2 repetitions where 4 were planned",
+            "reports 2 repetitions instead of the planned 4",
         ),
         (
             r#"rows=$n; [ $n -lt 12 ] || rows=NaN; more=',"rows":'$rows; report > $out"#,
@@ -471,7 +474,7 @@ fi"#;
     assert_eq!(refused.len(), 1);
     let reason = &refused[0].reason;
     assert!(
-        reason.contains("exit code 9") && reason.contains("your own link"),
+        reason.contains("exit code 9") && reason.contains("as you linked it"),
         "{reason}"
     );
     let neutral = |placing: &Placing| matches!(placing, Placing::Neutral(_));

@@ -47,6 +47,17 @@ fn run_one_block(
     plan: &Plan,
     ballast: impl Fn() -> Vec<u8>,
 ) -> Result<(Vec<Metric>, BlockRecord), EngineError> {
+    in_one_block(plan, ballast, |contenders, record| {
+        (contenders.metrics().to_vec(), record)
+    })
+}
+
+/// Opens the benchmark, runs one block and closes it. Returns what `result` makes of the block.
+fn in_one_block<T>(
+    plan: &Plan,
+    ballast: impl Fn() -> Vec<u8>,
+    result: impl FnOnce(&mut CommandContenders<'_>, BlockRecord) -> T,
+) -> Result<T, EngineError> {
     let _guard = ONE_AT_A_TIME
         .lock()
         .unwrap_or_else(|poison| poison.into_inner());
@@ -65,7 +76,7 @@ fn run_one_block(
     drop(ballast);
     ran?;
     closed?;
-    Ok((contenders.metrics().to_vec(), record))
+    Ok(result(&mut contenders, record))
 }
 
 fn values(metrics: &[Metric], record: &BlockRecord, metric: &Metric) -> Vec<f64> {
@@ -178,9 +189,9 @@ fn a_missing_program_is_named() {
 #[test]
 fn an_exit_code_is_reported_unless_it_is_ignored() {
     let text = message(&plan(vec![shell("exit 3")]));
-    assert!(text.contains("'exit 3' exited with code 3"), "{text}");
+    assert!(text.contains("exited with code 3"), "{text}");
     assert!(
-        text.contains("benchmark 'real', replicate 0, block 0, slot 0"),
+        text.contains("benchmark 'real', command 'exit 3' (replicate 0, block 0, slot 0)"),
         "{text}"
     );
     for policy in [ExitPolicy::Any, ExitPolicy::Also(vec![3])] {
@@ -361,7 +372,7 @@ fn an_exit_code_unlike_the_baselines_is_reported_by_the_output_check() {
     };
     let text = message(&plan(vec![compared("exit 1"), compared("exit 2")]));
     assert!(
-        text.contains("exits with code 2 where 'exit 1' exits with 1"),
+        text.contains("exits with code 2, but 'exit 1' exits with 1"),
         "{text}"
     );
 }
@@ -453,4 +464,127 @@ fn waiting_that_is_kept_is_not_recorded() {
     let (metrics, record) = one_block(&plan).unwrap();
     assert!(!metrics.contains(&Metric::RunDelay));
     assert!(record.samples.iter().all(|one| one.flags == Flags::NONE));
+}
+
+/// The names of the processes that contenders left running, as observed in one block.
+fn left_by(plan: &Plan) -> Vec<Option<String>> {
+    let mut observed = in_one_block(plan, Vec::new, |contenders, _| contenders.observed()).unwrap();
+    observed.sort_by_key(|one| one.contender);
+    observed.dedup_by_key(|one| one.contender);
+    let names = observed.into_iter().map(|one| one.process.left_behind);
+    names.collect()
+}
+
+/// The number of processes with this command line.
+fn running(words: &str) -> usize {
+    let mut count = 0;
+    for process in std::fs::read_dir("/proc").unwrap().flatten() {
+        let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let line: Vec<u8> = line
+            .iter()
+            .map(|b| if *b == 0 { b' ' } else { *b })
+            .collect();
+        count += usize::from(String::from_utf8_lossy(&line).trim() == words);
+    }
+    count
+}
+
+#[test]
+fn processes_that_a_command_left_are_killed_at_the_end_of_its_launch_and_named() {
+    for (seconds, script) in [
+        ("3001.1", "sleep 3001.1 & :"),
+        ("3001.2", "setsid -f sleep 3001.2"),
+        (
+            "3001.3",
+            "(setsid sh -c '(exec sleep 3001.3) & sleep 0.01' &) ; :",
+        ),
+        (
+            "3001.4",
+            "trap '' TERM HUP; nohup sleep 3001.4 >/dev/null 2>&1 & exit 0",
+        ),
+    ] {
+        let names = left_by(&plan(vec![shell(script), shell("true")]));
+        assert!(names[0].is_some(), "{script}: {names:?}");
+        assert_eq!(names[1], None, "{script}");
+        assert_eq!(running(&format!("sleep {seconds}")), 0, "{script}");
+    }
+}
+
+#[test]
+fn a_process_that_ends_soon_after_its_command_is_not_reported() {
+    let names = left_by(&plan(vec![shell("sleep 0.001 & :"), shell("true")]));
+    assert_eq!(names, [None, None]);
+}
+
+#[test]
+fn a_process_that_escaped_a_command_over_its_time_limit_is_killed() {
+    let mut escapes = shell("setsid -f sleep 3002; sleep 100");
+    escapes.timeout = Some(Duration::from_millis(300));
+    let text = message(&plan(vec![escapes, shell("true")]));
+    assert!(text.contains("did not end within"), "{text}");
+    assert_eq!(running("sleep 3002"), 0);
+}
+
+#[test]
+fn a_server_that_a_hook_started_lives_until_a_hook_ends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let pid = folder.path().join("pid");
+    let words = |script: &str| {
+        let script = script.replace("PID", pid.to_str().unwrap());
+        Some(["sh", "-c", &script].map(str::to_owned).to_vec())
+    };
+    let mut served = shell(&format!("kill -0 $(cat {})", pid.display()));
+    served.hooks = Hooks {
+        prepare: words("sleep 3003 & echo $! > PID"),
+        // Without a reaper its process would exist for ever.
+        conclude: words("kill $(cat PID); while kill -0 $(cat PID); do sleep 0.01; done"),
+        ..Hooks::default()
+    };
+    let names = left_by(&plan(vec![served.clone(), served]));
+    assert_eq!(names, [None, None]);
+    assert_eq!(running("sleep 3003"), 0);
+}
+
+#[test]
+fn a_fifo_as_input_or_output_is_refused_and_never_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    let mut reads = shell("cat");
+    reads.input = Input::File(fifo.clone());
+    let text = message(&plan(vec![reads, shell("true")]));
+    assert!(text.contains("it is a pipe"), "{text}");
+    let mut writes = shell("echo");
+    writes.output = Output::File(fifo.clone());
+    let text = message(&plan(vec![writes, shell("true")]));
+    assert!(text.contains("FIFO that no process reads"), "{text}");
+}
+
+#[test]
+fn a_hook_of_a_launch_has_the_time_limit_of_the_launch() {
+    let slow = || Some(["sleep", "100"].map(str::to_owned).to_vec());
+    for (flag, hooks) in [
+        (
+            "--prepare",
+            Hooks {
+                prepare: slow(),
+                ..Hooks::default()
+            },
+        ),
+        (
+            "--conclude",
+            Hooks {
+                conclude: slow(),
+                ..Hooks::default()
+            },
+        ),
+    ] {
+        let mut hooked = shell("true");
+        hooked.timeout = Some(Duration::from_millis(300));
+        hooked.hooks = hooks;
+        let text = message(&plan(vec![hooked, shell("true")]));
+        let expected = format!("has a {flag} hook 'sleep 100' that did not end within 300ms");
+        assert!(text.contains(&expected), "{text}");
+    }
 }

@@ -124,7 +124,7 @@ int main(int count, char **words)
     let message = inspected(&executable, &[]).unwrap_err();
     for told in [
         "it prints 'ignored: --benchmark_list_tests=true | parse: 12 ms | render: 7 ms'",
-        "help: deadheat run races whole executions",
+        "help: deadheat run OLD NEW races whole executions",
     ] {
         assert!(message.contains(told), "{message}");
     }

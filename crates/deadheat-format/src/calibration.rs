@@ -1,7 +1,7 @@
 //! The calibration of a machine, kept in a file: `deadheat.calibration/1`,
 //! described by `docs/schema/calibration-1.schema.json`.
 
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use deadheat_model::{
@@ -9,8 +9,8 @@ use deadheat_model::{
     NoiseFloor, Object, ReplicateCost, Tally,
 };
 
-use crate::content::open_plain;
-use crate::error::{FormatError, cannot_read, cannot_write};
+use crate::content::read_plain_text;
+use crate::error::{FormatError, cannot_write};
 use crate::output::write_export;
 use crate::wire::{Fields, WireError, names, object, required};
 
@@ -42,13 +42,9 @@ pub fn write_calibration(
 /// The calibration in a file; `None` when there is no such file.
 pub fn read_calibration(path: impl AsRef<Path>) -> Result<Option<Calibration>, FormatError> {
     let path = path.as_ref();
-    let mut text = String::new();
-    let read = open_plain(path).and_then(|mut file| file.read_to_string(&mut text));
-    match read {
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(cannot_read(path)(error)),
-    }
+    let Some(text) = read_plain_text(path)? else {
+        return Ok(None);
+    };
     let read = calibration(&text).map(Some);
     read.map_err(|problem| {
         let advice = "`deadheat calibrate` makes a new one";
@@ -58,12 +54,12 @@ pub fn read_calibration(path: impl AsRef<Path>) -> Result<Option<Calibration>, F
 
 /// The calibration in a text. `Err` says in words why there is none.
 fn calibration(text: &str) -> Result<Calibration, String> {
-    let none = || "it holds no calibration".to_owned();
+    let none = || "it does not contain a calibration".to_owned();
     let json = Json::parse(text).ok_or_else(none)?;
     let whole = json.as_object().ok_or_else(none)?;
     match whole.get("schema").and_then(Json::as_text) {
         Some(CALIBRATION_SCHEMA) => Calibration::take(whole)
-            .map_err(|error| format!("'{}' is missing or holds something odd", error.field())),
+            .map_err(|error| format!("'{}' is missing or invalid", error.field())),
         Some(schema) if schema.starts_with("deadheat.calibration/") => Err(format!(
             "it has schema {schema} and needs a later deadheat; this one reads \
              {CALIBRATION_SCHEMA}"

@@ -1,11 +1,13 @@
-//! Files of others, read in bounded memory: what stands under a name, and all bytes of a file, of
+//! Files of others, read in bounded memory: what a path leads to, and all bytes of a file, of
 //! standard input or of a pipe, unpacked, or its lines, read in parts of the file at once.
 //!
-//! 3.9 MB of gzip can hold 4 GB of blanks, and `/dev/zero` never ends: both were read until the
-//! memory was full. So a reader stops at a limit, unpacked bytes counted, and opens no device.
+//! A reader stops at the limits of [`crate::limits`], unpacked bytes counted, and opens no device.
 
 // A build that reads only run files, or only calibrations, needs a part of it.
-#![cfg_attr(not(feature = "history"), allow(dead_code, unused_imports))]
+#![cfg_attr(
+    not(all(feature = "saved", feature = "reports")),
+    allow(dead_code, unused_imports)
+)]
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,7 +15,7 @@ use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
 use std::thread;
 
-use deadheat_model::{HELP, byte_size};
+use deadheat_model::HELP;
 #[cfg(feature = "saved")]
 use flate2::read::MultiGzDecoder;
 #[cfg(feature = "read")]
@@ -22,22 +24,18 @@ use memchr::memchr;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use crate::error::{FormatError, cannot_read};
-
-/// Another limit, in bytes or with `K`, `M` or `G`.
-const VARIABLE: &str = "DEADHEAT_MAX_INPUT";
-
-/// Bytes read of one file unless [`VARIABLE`] says otherwise. A million rows of Google Benchmark
-/// take 760 MB.
-const MOST_BYTES: u64 = 1 << 30;
-
-/// Bytes of a line of a run file: the longest is its header, with some kB a benchmark.
-const MOST_OF_A_LINE: u64 = 64 << 20;
+use crate::limits::{self, Bounded, read_line};
 
 /// Opens a file that the user named. A pipe is read as it comes; a device is refused.
 pub(crate) fn open(path: &Path) -> io::Result<Bounded<File>> {
-    let kind = fs::metadata(path)?.file_type();
+    let about = fs::metadata(path)?;
+    let kind = about.file_type();
     if kind.is_char_device() || kind.is_block_device() {
         return Err(io::Error::other("it is a device, not a file"));
+    }
+    // One of 2 GiB would be read for a minute before it is refused.
+    if kind.is_file() {
+        limits::refuse_larger(about.len())?;
     }
     Bounded::new(File::open(path)?)
 }
@@ -46,9 +44,24 @@ pub(crate) fn open(path: &Path) -> io::Result<Bounded<File>> {
 pub(crate) fn open_plain(path: &Path) -> io::Result<Bounded<File>> {
     let kind = fs::metadata(path)?;
     if !kind.is_file() && !kind.is_dir() {
-        return Err(io::Error::other("it is no plain file"));
+        return Err(io::Error::other("it is not a plain file"));
     }
     open(path)
+}
+
+/// The text of a plain file where deadheat looks for one; `None` if the file does not exist.
+///
+/// # Errors
+///
+/// The file cannot be read, is not a plain file, or is not UTF-8.
+pub fn read_plain_text(path: &Path) -> Result<Option<String>, FormatError> {
+    let mut text = String::new();
+    let read = open_plain(path).and_then(|mut file| file.read_to_string(&mut text));
+    match read {
+        Ok(_) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(cannot_read(path)(error)),
+    }
 }
 
 /// All bytes of a file that the user named.
@@ -58,74 +71,6 @@ pub(crate) fn all_bytes(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a line with its end behind what is in `line`, and gives back its bytes: none at the end.
-pub(crate) fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
-    let bytes = reader.take(MOST_OF_A_LINE + 1).read_until(b'\n', line)?;
-    if bytes as u64 > MOST_OF_A_LINE {
-        return Err(io::Error::other("a line of it is longer than 64 MiB"));
-    }
-    Ok(bytes)
-}
-
-/// A reader that fails where there is more than the limit.
-#[derive(Debug)]
-pub(crate) struct Bounded<R> {
-    inner: R,
-    left: u64,
-    most: u64,
-}
-
-impl<R> Bounded<R> {
-    /// Bounds a reader by the limit that holds for all.
-    pub(crate) fn new(inner: R) -> io::Result<Self> {
-        Ok(Self::to(most_bytes()?, inner))
-    }
-
-    fn to(most: u64, inner: R) -> Self {
-        Self {
-            inner,
-            left: most,
-            most,
-        }
-    }
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 && !buffer.is_empty() {
-            return match self.inner.read(&mut [0])? {
-                0 => Ok(0),
-                _ => Err(io::Error::other(format!(
-                    "it holds more than {} bytes{HELP}{VARIABLE}=8G reads as much as 8 GiB",
-                    self.most
-                ))),
-            };
-        }
-        let room = usize::try_from(self.left).unwrap_or(usize::MAX);
-        let room = room.min(buffer.len());
-        let read = self.inner.read(&mut buffer[..room])?;
-        self.left -= read as u64;
-        Ok(read)
-    }
-}
-
-/// Returns true where a reader takes so many bytes.
-pub(crate) fn holds(bytes: u64) -> bool {
-    most_bytes().is_ok_and(|most| bytes <= most)
-}
-
-fn most_bytes() -> io::Result<u64> {
-    match std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
-        None => Ok(MOST_BYTES),
-        Some(value) => value.to_str().and_then(byte_size).ok_or_else(|| {
-            let value = value.display();
-            io::Error::other(format!(
-                "{VARIABLE}={value} is not a size\nhelp: write a number with K, M or G, such as 2G"
-            ))
-        }),
-    }
-}
-
 /// The first bytes of compressed files.
 const GZIP: &[u8] = b"\x1f\x8b";
 pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
@@ -133,10 +78,14 @@ pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 /// The first bytes of an executable of this system.
 const ELF: &[u8] = b"\x7fELF";
 
-#[cfg(feature = "saved")]
 /// Reads a file to its end, `-` being standard input; what is packed by gzip or
 /// zstd is unpacked, whatever it is called.
-pub(crate) fn read_content(path: &Path) -> Result<Vec<u8>, FormatError> {
+///
+/// # Errors
+///
+/// The file cannot be read or unpacked, or is packed in another way.
+#[cfg(feature = "saved")]
+pub fn read_content(path: &Path) -> Result<Vec<u8>, FormatError> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
         let input = Bounded::new(io::stdin().lock());
@@ -153,9 +102,44 @@ pub(crate) fn is_packed(beginning: &[u8]) -> bool {
     beginning.starts_with(GZIP) || beginning.starts_with(ZSTD)
 }
 
+/// What a file of bytes is, by how it begins: never a file of results.
+pub(crate) fn kind_of_bytes(beginning: &[u8]) -> Option<&'static str> {
+    const KINDS: [(&[u8], &str); 18] = [
+        (ELF, "an executable or a library"),
+        (b"MZ", "an executable of Windows"),
+        (b"\xcf\xfa\xed\xfe", "an executable of macOS"),
+        (
+            b"\xca\xfe\xba\xbe",
+            "a Java class or an executable of macOS",
+        ),
+        (b"!<arch>\n", "a static library"),
+        (b"\0asm", "a WebAssembly module"),
+        (b"\x89PNG", "a PNG image"),
+        (b"\xff\xd8\xff", "a JPEG image"),
+        (b"GIF8", "a GIF image"),
+        (b"%PDF", "a PDF document"),
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"\x89HDF", "an HDF5 file"),
+        (b"PAR1", "a Parquet file"),
+        (b"ARROW1", "an Arrow file"),
+        (b"\x93NUMPY", "a NumPy array"),
+        (b"PERFILE2", "a recording of perf record"),
+        (b"\x80\x04\x95", "a Python pickle"),
+        (b"\x80\x05\x95", "a Python pickle"),
+    ];
+    let known = KINDS.iter().find(|(sign, _)| beginning.starts_with(sign));
+    // A table may begin with the same letters.
+    let is_text = || !beginning.contains(&0) && std::str::from_utf8(beginning).is_ok();
+    known.filter(|_| !is_text()).map(|(_, kind)| *kind)
+}
+
+/// The bytes themselves, or what was packed in them; text comes in UTF-8. Errors name `path`.
+///
+/// # Errors
+///
+/// The bytes cannot be unpacked, or are packed in another way.
 #[cfg(feature = "saved")]
-/// The bytes themselves, or what was packed in them; text comes in UTF-8.
-pub(crate) fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
+pub fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
     let mut all = Vec::new();
     let read = if bytes.starts_with(GZIP) {
         Bounded::new(MultiGzDecoder::new(&bytes[..]))
@@ -513,23 +497,6 @@ mod tests {
 
     use super::*;
 
-    fn all(mut reader: impl Read) -> Result<usize, String> {
-        let mut bytes = Vec::new();
-        let read = reader.read_to_end(&mut bytes);
-        read.map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn what_just_fits_is_read_and_one_byte_more_is_too_much() {
-        assert_eq!(all(Bounded::to(5, &b"12345"[..])), Ok(5));
-        assert_eq!(all(Bounded::to(0, &b""[..])), Ok(0));
-        let error = all(Bounded::to(5, &b"123456"[..])).unwrap_err();
-        assert!(error.contains("more than 5 bytes"), "{error}");
-        assert!(error.contains(VARIABLE), "{error}");
-        let endless = all(Bounded::to(1 << 16, io::repeat(b' ')));
-        assert!(endless.is_err());
-    }
-
     #[cfg(feature = "saved")]
     #[test]
     fn wide_text_becomes_utf8_with_a_mark_and_without() {
@@ -590,23 +557,8 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.unwrap().success());
         let error = open_plain(&pipe).unwrap_err().to_string();
-        assert!(error.contains("no plain file"), "{error}");
+        assert!(error.contains("not a plain file"), "{error}");
         assert!(open_plain(&folder.path().join("missing")).is_err());
-    }
-
-    #[test]
-    fn lines_are_read_one_by_one_and_an_endless_one_is_not() {
-        let mut reader = BufReader::new(&b"one\ntwo"[..]);
-        let mut line = Vec::new();
-        assert_eq!(read_line(&mut reader, &mut line).unwrap(), 4);
-        line.clear();
-        assert_eq!(read_line(&mut reader, &mut line).unwrap(), 3);
-        assert_eq!(line, b"two");
-        assert_eq!(read_line(&mut reader, &mut line).unwrap(), 0);
-        line.clear();
-        let mut endless = BufReader::new(io::repeat(0));
-        let error = read_line(&mut endless, &mut line).unwrap_err();
-        assert!(error.to_string().contains("64 MiB"), "{error}");
     }
 
     #[test]

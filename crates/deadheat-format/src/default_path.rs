@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 
 use deadheat_model::Day;
 
-use crate::error::{FormatError, cannot_write};
+use crate::error::{FormatError, cannot_write, create_folder_of};
 
 const HOME: &str = ".deadheat";
 const RUNS: &str = "runs";
-#[cfg(feature = "saved")]
-const SEARCHES: &str = "bisect";
 
 /// The file of a run that nobody named: `.deadheat/runs/YYYYMMDD-HHMMSS-SEED.jsonl` below `base`.
 ///
@@ -27,7 +25,7 @@ pub fn default_run_path(base: &Path, started_at: u64, seed: u64, number: u32) ->
         time_stamp(started_at),
         seed as u32
     );
-    base.join(HOME).join(RUNS).join(name)
+    own_folder(base, RUNS).join(name)
 }
 
 /// Returns true for a name that [`default_run_path`] gives. A file of another name was named by
@@ -63,42 +61,41 @@ pub fn are_first_runs(file: &Path, count: usize) -> bool {
     files.is_some_and(|files| files.take(count + 1).count() <= count)
 }
 
-/// Creates the folder of [`default_run_path`] below `base`. When deadheat's own folder is new it
-/// also gets a `.gitignore` that keeps all of it out of version control.
+/// Creates the folder of [`default_run_path`] below `base`, see [`create_own_folder`].
 pub fn create_run_folder(base: &Path) -> Result<(), FormatError> {
-    create_below_home(base, RUNS)
+    create_own_folder(base, RUNS)
 }
 
-/// The record of a search of this name: `.deadheat/bisect/NAME.jsonl` below `base`.
-#[cfg(feature = "saved")]
-pub fn bisect_log_path(base: &Path, name: &str) -> PathBuf {
-    base.join(HOME).join(SEARCHES).join(format!("{name}.jsonl"))
+/// A folder of deadheat's own below `base`, as `.deadheat/runs`.
+pub fn own_folder(base: &Path, name: &str) -> PathBuf {
+    base.join(HOME).join(name)
 }
 
-/// Creates the folder of [`bisect_log_path`] below `base`, as [`create_run_folder`] does for runs.
-#[cfg(feature = "saved")]
-pub fn create_bisect_folder(base: &Path) -> Result<(), FormatError> {
-    create_below_home(base, SEARCHES)
+/// Creates the [`own_folder`] of this name. If deadheat's own folder is new, it also gets a
+/// `.gitignore` that keeps all of it out of version control.
+///
+/// # Errors
+///
+/// The folder or the `.gitignore` cannot be written.
+pub fn create_own_folder(base: &Path, name: &str) -> Result<(), FormatError> {
+    create_below(&base.join(HOME), &own_folder(base, name))
 }
 
-/// The record of a search below `base` that was written last; `None` where there is none.
-#[cfg(feature = "saved")]
-pub fn latest_bisect_log(base: &Path) -> Option<PathBuf> {
-    let entries = fs::read_dir(base.join(HOME).join(SEARCHES)).ok()?;
-    let logs = entries.filter_map(|entry| {
-        let path = entry.ok()?.path();
-        let written = path.metadata().ok()?.modified().ok()?;
-        let is_log = path.extension().is_some_and(|ending| ending == "jsonl");
-        is_log.then_some((written, path))
-    });
-    logs.max().map(|(_, path)| path)
+/// Creates the folder of a file. If that is deadheat's own and new, it gets the same `.gitignore`.
+///
+/// # Errors
+///
+/// The folder or the `.gitignore` cannot be written.
+pub fn create_folder_for(file: &Path) -> Result<(), FormatError> {
+    match file.parent() {
+        Some(home) if home.file_name() == Some(HOME.as_ref()) => create_below(home, home),
+        _ => create_folder_of(file),
+    }
 }
 
-fn create_below_home(base: &Path, folder: &str) -> Result<(), FormatError> {
-    let home = base.join(HOME);
+fn create_below(home: &Path, folder: &Path) -> Result<(), FormatError> {
     let is_new = !home.exists();
-    let folder = home.join(folder);
-    fs::create_dir_all(&folder).map_err(cannot_write(&folder))?;
+    fs::create_dir_all(folder).map_err(cannot_write(folder))?;
     if is_new {
         let ignore = home.join(".gitignore");
         fs::write(&ignore, "*\n").map_err(cannot_write(&ignore))?;

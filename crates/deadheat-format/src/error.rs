@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(feature = "saved")]
 use deadheat_model::in_one_line;
-use deadheat_model::{HELP, before_help, words_of_system};
+use deadheat_model::{HELP, before_help, suggestion, words_of_system};
 
 /// A file that cannot be read, understood or written. Every text names the file; where a line is to
 /// blame it reads `file:line: …`.
@@ -31,6 +31,8 @@ pub enum FileProblem {
     AlreadyExists,
     /// Another process is recording into the run file.
     InUse,
+    /// The user interrupted while it was read or written.
+    Interrupted,
     /// The run has no wall times, which the format to be written needs.
     NoWallTimes,
     /// There is nothing in it.
@@ -84,7 +86,7 @@ pub enum Place {
 
 /// The problem of a file in which something follows the end of its JSON.
 #[cfg(feature = "saved")]
-pub(crate) const MORE_BEHIND: &str = "there is more behind the end of the JSON";
+pub(crate) const MORE_BEHIND: &str = "there is more text after the end of the JSON";
 
 impl From<u64> for Place {
     fn from(line: u64) -> Self {
@@ -118,7 +120,7 @@ impl fmt::Display for FormatError {
                 )
             }
             CannotWrite(source) => {
-                let missing = "no file can be made there";
+                let missing = "no file can be created there";
                 write!(
                     f,
                     "cannot write {file}: {}",
@@ -127,19 +129,23 @@ impl fmt::Display for FormatError {
             }
             AlreadyExists => write!(
                 f,
-                "cannot write {file}: it exists already{HELP}choose another name, or go on with it by \
-                 --resume"
+                "cannot write {file}: it exists already{HELP}choose another name"
             ),
             InUse => write!(
                 f,
                 "cannot write {file}: another deadheat is recording into it"
             ),
+            Interrupted => write!(f, "interrupted while {file} was in use"),
             NoWallTimes => write!(
                 f,
                 "cannot write {file}: the results have no wall times, which its format holds{HELP}\
                  --export-csv and --json hold every metric"
             ),
-            Empty => write!(f, "{file} is empty"),
+            Empty => write!(
+                f,
+                "{file} is empty{HELP}the program that should have written it may have failed: \
+                 record it again"
+            ),
             Unknown(found) => write!(f, "{file} {found}"),
             Json {
                 line,
@@ -184,8 +190,15 @@ fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
         .filter(|folder| !folder.as_os_str().is_empty());
     let missing = folder.filter(|folder| !folder.exists());
     match (error.kind(), missing) {
+        (NotFound, Some(folder)) if folder.starts_with("~") => format!(
+            "there is no folder {}{HELP}a shell replaces ~ only at the beginning of a word: write $HOME",
+            folder.display()
+        ),
         (NotFound, Some(folder)) => format!("there is no folder {}", folder.display()),
-        (NotFound, None) => missing_file.to_owned(),
+        (NotFound, None) => match similar_file(file) {
+            Some(similar) => format!("{missing_file}{HELP}did you mean '{similar}'?"),
+            None => missing_file.to_owned(),
+        },
         (IsADirectory, _) => format!("it is a folder{HELP}name a file in it"),
         (NotADirectory, _) => "a part of its path is a file, not a folder".to_owned(),
         (PermissionDenied, _) => {
@@ -194,6 +207,27 @@ fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
         (StorageFull, _) => "the disk is full".to_owned(),
         _ => words_of_system(error),
     }
+}
+
+/// The most files of a folder that are looked through for a similar name.
+const MOST_LOOKED_AT: usize = 5000;
+
+/// The file in the folder of a missing one whose name needs few edits, with that folder.
+pub fn similar_file(missing: &Path) -> Option<String> {
+    let folder = missing.parent()?;
+    let within = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let entries = fs::read_dir(within).ok()?.take(MOST_LOOKED_AT).flatten();
+    let names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    let wanted = missing.file_name()?.to_str()?;
+    let meant = suggestion(wanted, names.iter().map(String::as_str))?;
+    Some(folder.join(meant).display().to_string())
 }
 
 impl std::error::Error for FormatError {
@@ -207,7 +241,7 @@ impl std::error::Error for FormatError {
 
 impl FileProblem {
     /// Content that is wrong at a place.
-    pub(crate) fn at(place: impl Into<Place>, problem: impl fmt::Display) -> Self {
+    pub fn at(place: impl Into<Place>, problem: impl fmt::Display) -> Self {
         Self::Content {
             place: place.into(),
             problem: problem.to_string(),
@@ -254,7 +288,7 @@ impl FileProblem {
 
 impl FormatError {
     /// Content that is wrong at a place.
-    pub(crate) fn at(file: &Path, place: impl Into<Place>, problem: impl fmt::Display) -> Self {
+    pub fn at(file: &Path, place: impl Into<Place>, problem: impl fmt::Display) -> Self {
         FileProblem::at(place, problem).of(file)
     }
 
@@ -265,7 +299,7 @@ impl FormatError {
 
     /// A file that is something else, in words that follow its name.
     #[cfg(feature = "read")]
-    pub(crate) fn unknown(file: &Path, found: impl Into<String>) -> Self {
+    pub fn unknown(file: &Path, found: impl Into<String>) -> Self {
         FileProblem::Unknown(found.into()).of(file)
     }
 
@@ -315,12 +349,12 @@ impl FormatError {
 }
 
 /// Turns what the system said about reading a file into a [`FormatError`].
-pub(crate) fn cannot_read(file: &Path) -> impl Fn(io::Error) -> FormatError {
+pub fn cannot_read(file: &Path) -> impl Fn(io::Error) -> FormatError {
     move |source| FileProblem::CannotRead(source).of(file)
 }
 
 /// Turns what the system said about writing a file into a [`FormatError`].
-pub(crate) fn cannot_write(file: &Path) -> impl Fn(io::Error) -> FormatError {
+pub fn cannot_write(file: &Path) -> impl Fn(io::Error) -> FormatError {
     move |source| FileProblem::CannotWrite(source).of(file)
 }
 
@@ -330,30 +364,6 @@ pub(crate) fn create_folder_of(file: &Path) -> Result<(), FormatError> {
         Some(folder) => fs::create_dir_all(folder).map_err(cannot_write(folder)),
         None => Ok(()),
     }
-}
-
-/// The name present that needs the fewest edits to become `wanted`, and how
-/// many; `None` where nothing is present. Case does not count.
-pub(crate) fn nearest<'a>(wanted: &str, present: &[&'a str]) -> Option<(&'a str, usize)> {
-    let wanted = wanted.to_lowercase();
-    let edits = |name: &&'a str| (*name, edit_distance(&wanted, &name.to_lowercase()));
-    present.iter().map(edits).min_by_key(|(_, edits)| *edits)
-}
-
-/// Insertions, deletions and substitutions between two words.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -368,17 +378,5 @@ mod tests {
         assert!(!gone.is_write_error());
         let empty = FileProblem::Empty.of("x");
         assert!(!empty.is_write_error());
-    }
-
-    #[test]
-    fn the_nearest_name_is_the_one_with_the_fewest_edits() {
-        let present = ["benchmark", "contender", "wall", "cpu_ns"];
-        assert_eq!(nearest("wall_ns", &present), Some(("wall", 3)));
-        assert_eq!(
-            nearest("wall_ns", &["Wall_NS", "wall_s"]),
-            Some(("Wall_NS", 0))
-        );
-        assert_eq!(nearest("x", &[]), None);
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
     }
 }

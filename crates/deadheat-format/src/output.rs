@@ -3,10 +3,11 @@
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use deadheat_model::under_new_name;
 
 use crate::error::{FileProblem, FormatError, cannot_write, create_folder_of};
 
@@ -85,13 +86,28 @@ pub fn write_export(
 /// Makes a folder, and those above it, unless it is there.
 pub fn ensure_folder(path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
+    if path.exists() && !path.is_dir() {
+        let problem = "it is a file\nhelp: name a folder";
+        let problem = io::Error::new(io::ErrorKind::NotADirectory, problem);
+        return Err(cannot_write(path)(problem));
+    }
     fs::create_dir_all(path).map_err(cannot_write(path))
 }
 
-/// Finds out whether a file can be written, without changing what is in it; one
-/// that was missing still is. Better asked before a race than after it.
+/// Checks before a race that a file can be written. Leaves the content of an existing file unchanged
+/// and does not leave a new one.
+///
+/// # Errors
+///
+/// If the file cannot be written, or if it is a program: `--export-csv /bin/true 'true 1'` replaced
+/// `/bin/true`.
 pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
+    if is_program(path) {
+        let problem = "it is a program\nhelp: name another file";
+        let error = io::Error::new(io::ErrorKind::AlreadyExists, problem);
+        return Err(cannot_write(path)(error));
+    }
     let missing = fs::symlink_metadata(path).is_err();
     let opened = OpenOptions::new().create(true).append(true).open(path);
     opened.map_err(cannot_write(path))?;
@@ -101,12 +117,16 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Returns true where two paths lead to one file that is there.
-pub fn is_same_file(one: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
-    match (fs::canonicalize(one), fs::canonicalize(other)) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
+/// Returns true for an executable file that begins like a program or a script.
+fn is_program(path: &Path) -> bool {
+    let is_executable = fs::metadata(path)
+        .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0);
+    let mut beginning = Vec::new();
+    is_executable
+        && File::open(path)
+            .and_then(|file| file.take(4).read_to_end(&mut beginning))
+            .is_ok()
+        && (beginning.starts_with(b"\x7fELF") || beginning.starts_with(b"#!"))
 }
 
 /// Writes a file by `write`, in place of an older one, which stays as it is until all of the new
@@ -148,7 +168,6 @@ struct Beside {
 impl Beside {
     /// `None` where the file is to be written in place.
     fn create(path: &Path, target: &Path) -> io::Result<Option<(Self, File)>> {
-        static MADE: AtomicU32 = AtomicU32::new(0);
         // `/dev/stdout` may lead to a plain file, which others hold open.
         if path.starts_with("/dev") || path.starts_with("/proc") {
             return Ok(None);
@@ -160,16 +179,19 @@ impl Beside {
             Err(_) if target.is_symlink() => return Ok(None),
             Err(_) => None,
         };
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".deadheat-{}-{number}", std::process::id());
-        let beside = Self {
-            path: target.with_file_name(name),
+        let folder = match target.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
         };
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&beside.path)?;
+        // Until it has the rights of the older file, only this user may read it.
+        let mode = if older.is_some() { 0o600 } else { 0o666 };
+        let name = |random: u64| format!(".deadheat-{random:016x}");
+        let created = under_new_name(folder, name, |path| {
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true).mode(mode).open(path)
+        });
+        let (path, file) = created.map_err(|(_, error)| error)?;
+        let beside = Self { path };
         if let Some(older) = older {
             let new = file.metadata()?;
             if (older.uid(), older.gid()) != (new.uid(), new.gid()) {
@@ -221,8 +243,7 @@ pub(crate) struct Journal<D = File> {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Goes on behind the first `len` bytes; what stands after them is cut off
-    /// before the first line is written.
+    /// Goes on after the first `len` bytes. The rest is cut off before the first line is written.
     pub(crate) fn new(disk: D, len: u64, torn: bool) -> Self {
         Journal { disk, len, torn }
     }
@@ -261,6 +282,22 @@ impl<D: Disk> Journal<D> {
     }
 }
 
+/// Refuses a file that another process appends to.
+///
+/// # Errors
+///
+/// It is in use.
+pub fn refuse_file_in_use(path: &Path) -> Result<(), FormatError> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    match OpenOptions::new().append(true).open(path) {
+        Ok(file) => lock(&file, path),
+        // The error is reported when the file is opened to be written.
+        Err(_) => Ok(()),
+    }
+}
+
 /// Keeps two processes from recording into one file, where their lines would
 /// mingle. A file system without locks has to do without.
 pub(crate) fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
@@ -278,16 +315,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_known_again_by_another_path() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a");
-        assert!(!is_same_file(&path, &path), "nothing is there");
-        write_text(&path, "").unwrap();
-        assert!(is_same_file(&path, folder.path().join(".").join("a")));
-        assert!(!is_same_file(&path, folder.path()));
-    }
-
-    #[test]
     fn asking_whether_a_file_is_writable_leaves_its_content_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("answer.md");
@@ -296,6 +323,27 @@ mod tests {
         write_text(&path, "old").unwrap();
         ensure_writable(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    }
+
+    #[test]
+    fn refuses_to_write_over_programs_and_not_over_other_executable_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, content: &[u8], mode| {
+            let path = folder.path().join(name);
+            fs::write(&path, content).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            path
+        };
+        for path in [
+            file("program", b"\x7fELF\x02", 0o755),
+            file("script", b"#!/bin/sh\n", 0o744),
+        ] {
+            let error = ensure_writable(&path).unwrap_err().to_string();
+            assert!(error.contains("it is a program"), "{error}");
+        }
+        // File systems without rights show all files as executable.
+        ensure_writable(file("page.html", b"<!DOCTYPE html>", 0o777)).unwrap();
+        ensure_writable(file("sources.sh", b"#!/bin/sh\n", 0o644)).unwrap();
     }
 
     #[test]
@@ -369,6 +417,46 @@ mod tests {
         put(&path, "today").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "today");
         assert_eq!(names(folder.path()), ["report.md"]);
+    }
+
+    #[test]
+    fn links_under_the_names_that_temporary_files_had_are_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let precious = folder.path().join("precious");
+        fs::write(&precious, "precious").unwrap();
+        let process = std::process::id();
+        let links =
+            (0..4).map(|number| folder.path().join(format!(".deadheat-{process}-{number}")));
+        let links: Vec<PathBuf> = links.collect();
+        links
+            .iter()
+            .for_each(|link| symlink(&precious, link).unwrap());
+        for name in ["page.html", "results.csv", "pack.tar.zst"] {
+            let path = folder.path().join(name);
+            put(&path, name).unwrap();
+            assert!(!path.is_symlink());
+            assert_eq!(fs::read_to_string(&path).unwrap(), name);
+        }
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+        assert!(links.iter().all(|link| link.is_symlink()));
+    }
+
+    #[test]
+    fn nobody_else_can_read_a_private_file_while_it_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("private.csv");
+        put(&path, "1").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        replace(&path, |out| {
+            let modes = fs::read_dir(folder.path()).unwrap().map(|entry| {
+                let about = entry.unwrap().metadata().unwrap();
+                about.permissions().mode() & 0o777
+            });
+            assert_eq!(modes.collect::<Vec<_>>(), [0o600, 0o600]);
+            out.write_all(b"2").map_err(cannot_write(&path))
+        })
+        .unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "2");
     }
 
     #[test]

@@ -4,18 +4,21 @@
 //! file under the name that the plan has for it. It tells nothing of when and by whom it was made,
 //! so the same files make the same archive.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use deadheat_model::RunHeader;
+use deadheat_model::{RunHeader, is_inner_path};
 use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tar::{Archive, Builder, EntryType, Header};
 
-use crate::content::{self, Bounded, ZSTD};
+use crate::content::{self, ZSTD};
 use crate::error::{FileProblem, FormatError, cannot_read, cannot_write};
+use crate::limits::{Allowance, Bounded, DEEPEST_FOLDER, MOST_OF_A_PATH, refuse_larger};
 use crate::output::write_bytes;
 use crate::run_file::header_line;
 
@@ -61,7 +64,9 @@ pub fn write_pack(
     let appended = archive.append_data(&mut about, PLAN, plan.as_bytes());
     appended.map_err(broken)?;
     for file in files {
-        append(&mut archive, file)?;
+        for plain in contents(file)? {
+            append(&mut archive, &plain)?;
+        }
     }
     let bytes = archive.into_inner().map_err(broken)?;
     let packed = compress_to_vec(&bytes[..], CompressionLevel::Fastest);
@@ -82,36 +87,85 @@ fn about(size: usize, executable: bool) -> Header {
     header
 }
 
-/// Appends a file, or all that lies in a folder, in the order of names.
-fn append(archive: &mut Builder<Vec<u8>>, file: &PackedFile) -> Result<(), FormatError> {
-    let PackedFile { source, name } = file;
-    let unreadable = || cannot_read(source);
-    let found = fs::metadata(source).map_err(unreadable())?;
-    if found.is_dir() {
+/// All plain files of a file or folder, in the order of their names.
+///
+/// # Errors
+///
+/// A file that cannot be read or is not a plain file, a link that leads out of the folder that `file`
+/// names, and a link to a folder around it.
+pub fn contents(file: &PackedFile) -> Result<Vec<PackedFile>, FormatError> {
+    let root = file.source.canonicalize();
+    let mut walk = Walk {
+        root: root.map_err(cannot_read(&file.source))?,
+        above: Vec::new(),
+        found: Vec::new(),
+    };
+    walk.take(file)?;
+    Ok(walk.found)
+}
+
+/// A walk through a folder.
+struct Walk {
+    /// What was named, without links.
+    root: PathBuf,
+    /// The folders around the current one, without links.
+    above: Vec<PathBuf>,
+    found: Vec<PackedFile>,
+}
+
+impl Walk {
+    fn take(&mut self, file: &PackedFile) -> Result<(), FormatError> {
+        let source = &file.source;
+        let unreadable = || cannot_read(source);
+        let place = source.canonicalize().map_err(unreadable())?;
+        if !place.starts_with(&self.root) {
+            let problem = format!(
+                "leads to {}, which is outside of the folder that is packed\nhelp: put a copy of the \
+                 file in place of the link, or remove the link",
+                place.display()
+            );
+            return Err(FormatError::whole(source, problem));
+        }
+        if self.above.contains(&place) {
+            let problem = "leads to a folder that holds it\nhelp: remove the link";
+            return Err(FormatError::whole(source, problem));
+        }
+        let found = fs::metadata(source).map_err(unreadable())?;
+        if found.is_file() {
+            self.found.push(file.clone());
+            return Ok(());
+        }
+        if !found.is_dir() {
+            return Err(FormatError::whole(source, "is neither a file nor a folder"));
+        }
         let entries = fs::read_dir(source).map_err(unreadable())?;
         let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
-        let mut names = names
-            .collect::<io::Result<Vec<_>>>()
-            .map_err(unreadable())?;
+        let names: io::Result<Vec<_>> = names.collect();
+        let mut names = names.map_err(unreadable())?;
         names.sort();
+        self.above.push(place);
         for inner in names {
-            append(
-                archive,
-                &PackedFile {
-                    source: source.join(&inner),
-                    name: name.join(&inner),
-                },
-            )?;
+            self.take(&PackedFile {
+                source: source.join(&inner),
+                name: file.name.join(&inner),
+            })?;
         }
-        return Ok(());
+        self.above.pop();
+        Ok(())
     }
-    if !found.is_file() {
-        return Err(FormatError::whole(source, "is neither a file nor a folder"));
-    }
-    let bytes = fs::read(source).map_err(unreadable())?;
+}
+
+/// Appends a plain file.
+fn append(archive: &mut Builder<Vec<u8>>, file: &PackedFile) -> Result<(), FormatError> {
+    let unreadable = || cannot_read(&file.source);
+    let found = fs::metadata(&file.source).map_err(unreadable())?;
+    let bytes = content::all_bytes(&file.source).map_err(unreadable())?;
     let mut about = about(bytes.len(), found.permissions().mode() & 0o111 != 0);
-    let appended = archive.append_data(&mut about, name, &bytes[..]);
-    appended.map_err(unreadable())
+    let appended = archive.append_data(&mut about, &file.name, &bytes[..]);
+    // A pack that is larger could not be unpacked.
+    appended
+        .and_then(|()| refuse_larger(archive.get_ref().len() as u64))
+        .map_err(unreadable())
 }
 
 /// Unpacks an archive into a folder, and says where in it the plan is.
@@ -126,16 +180,33 @@ pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
     let frame = StreamingDecoder::new(io::BufReader::new(file));
     let frame = frame.map_err(|problem| FormatError::whole(pack, problem.to_string()))?;
     let mut archive = Archive::new(Bounded::new(frame).map_err(unreadable())?);
-    for entry in archive.entries().map_err(unreadable())? {
+    let mut allowed = Allowance::of_files().map_err(unreadable())?;
+    let mut long_name = None;
+    // Raw, because the library reads long names and extended headers to their end, however long.
+    let entries = archive.entries().map_err(unreadable())?.raw(true);
+    for entry in entries {
         let mut entry = entry.map_err(unreadable())?;
-        let name = entry.path().map_err(unreadable())?.into_owned();
-        let below = name
-            .components()
-            .all(|part| matches!(part, Component::Normal(_)));
-        if !below || entry.header().entry_type() != EntryType::Regular {
-            let problem = format!("holds '{}', which is no file of a pack", name.display());
+        let kind = entry.header().entry_type();
+        if kind == EntryType::GNULongName && long_name.is_none() {
+            long_name = Some(read_long_name(&mut entry).map_err(unreadable())?);
+            continue;
+        }
+        let name = match long_name.take() {
+            Some(name) => name,
+            None => entry.path().map_err(unreadable())?.into_owned(),
+        };
+        if !is_inner_path(&name) || kind != EntryType::Regular {
+            let shown = name.display().to_string();
+            let shown: String = shown.chars().take(MOST_SHOWN).collect();
+            let problem = format!("holds '{shown}', which does not belong in a pack");
             return Err(FormatError::whole(pack, problem));
         }
+        let depth = name.components().count();
+        if depth > DEEPEST_FOLDER {
+            let problem = format!("holds a file below more than {DEEPEST_FOLDER} folders");
+            return Err(FormatError::whole(pack, problem));
+        }
+        allowed.take(depth as u64).map_err(unreadable())?;
         let executable = entry.header().mode().map_err(unreadable())? & 0o111 != 0;
         put(&mut entry, executable, &folder.join(name)).map_err(unreadable())?;
     }
@@ -144,6 +215,23 @@ pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
         return Err(FormatError::whole(pack, "holds no plan"));
     }
     Ok(plan)
+}
+
+/// Characters of a name that an error shows.
+const MOST_SHOWN: usize = 200;
+
+/// The name of the next file, which was too long for its header.
+fn read_long_name(entry: &mut impl Read) -> io::Result<PathBuf> {
+    let mut name = Vec::new();
+    // The name ends with a zero.
+    entry.take(MOST_OF_A_PATH + 2).read_to_end(&mut name)?;
+    let bytes = name.strip_suffix(b"\0").unwrap_or(&name);
+    if bytes.len() as u64 > MOST_OF_A_PATH {
+        return Err(io::Error::other(format!(
+            "the name of a file in it is longer than {MOST_OF_A_PATH} bytes"
+        )));
+    }
+    Ok(PathBuf::from(OsStr::from_bytes(bytes)))
 }
 
 /// Writes a file of a pack. It has the time of one that is older than any race: a part that goes on is
@@ -204,12 +292,149 @@ mod tests {
         ] {
             let pack = archive(base.path(), name, kind);
             let told = unpack(&pack, &folder).unwrap_err().to_string();
-            assert!(told.contains("no file of a pack"), "{name}: {told}");
+            assert!(told.contains("does not belong in a pack"), "{name}: {told}");
             assert!(!absolute.exists());
         }
         let pack = archive(base.path(), "old", EntryType::Regular);
         let told = unpack(&pack, &folder).unwrap_err().to_string();
         assert!(told.contains("holds no plan"), "{told}");
+    }
+
+    /// The names of the plain files of a folder, or what is wrong with it.
+    fn names(folder: &Path) -> Result<Vec<PathBuf>, String> {
+        let files = contents(&PackedFile {
+            source: folder.to_owned(),
+            name: "data".into(),
+        });
+        let names = |files: Vec<PackedFile>| files.into_iter().map(|file| file.name).collect();
+        files.map(names).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn links_are_followed_inside_of_the_packed_folder_only() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().join("data");
+        fs::create_dir_all(folder.join("deep")).unwrap();
+        fs::create_dir(base.path().join("data-of-others")).unwrap();
+        fs::write(folder.join("deep/a"), "a").unwrap();
+        fs::write(base.path().join("secret"), "secret").unwrap();
+        let link = |to: &Path| {
+            let path = folder.join("link");
+            let _ = fs::remove_file(&path);
+            std::os::unix::fs::symlink(to, path).unwrap();
+        };
+        link(Path::new("deep/a"));
+        assert_eq!(
+            names(&folder).unwrap(),
+            ["data/deep/a", "data/link"].map(PathBuf::from)
+        );
+        link(Path::new("deep"));
+        assert_eq!(
+            names(&folder).unwrap(),
+            ["data/deep/a", "data/link/a"].map(PathBuf::from)
+        );
+        for outside in [
+            "../secret",
+            "deep/../../secret",
+            "../data-of-others",
+            "/etc",
+            "..",
+        ] {
+            link(Path::new(outside));
+            let told = names(&folder).unwrap_err();
+            assert!(
+                told.contains("link: leads to") && told.contains("outside"),
+                "{told}"
+            );
+        }
+        for around in [".", "deep/.."] {
+            link(Path::new(around));
+            let told = names(&folder).unwrap_err();
+            assert!(told.contains("a folder that holds it"), "{told}");
+        }
+        // The user named this link.
+        let named = base.path().join("named");
+        fs::remove_file(folder.join("link")).unwrap();
+        std::os::unix::fs::symlink(&folder, &named).unwrap();
+        assert_eq!(names(&named).unwrap(), ["data/deep/a"].map(PathBuf::from));
+    }
+
+    /// An archive of entries of these kinds, names and contents.
+    fn raw_archive(folder: &Path, entries: &[(EntryType, &str, &[u8])]) -> PathBuf {
+        let mut archive = Builder::new(Vec::new());
+        for (kind, name, content) in entries {
+            let mut about = about(content.len(), false);
+            about.set_entry_type(*kind);
+            about.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            about.set_cksum();
+            archive.append(&about, *content).unwrap();
+        }
+        let bytes = archive.into_inner().unwrap();
+        let packed = compress_to_vec(&bytes[..], CompressionLevel::Fastest);
+        fs::write(folder.join("pack"), packed).unwrap();
+        folder.join("pack")
+    }
+
+    #[test]
+    fn a_long_name_is_read_and_one_that_no_file_can_have_is_refused() {
+        let long = EntryType::GNULongName;
+        let deep = vec!["a"; DEEPEST_FOLDER + 1].join("/");
+        let name = vec!["b".repeat(150); 2].join("/");
+        for (bytes, found) in [
+            (name.len(), "holds no plan"),
+            (4096, "does not belong in a pack"),
+            (4097, "longer than 4096 bytes"),
+            (1 << 20, "longer than 4096 bytes"),
+        ] {
+            let base = tempfile::tempdir().unwrap();
+            let inside = base.path().join("inside");
+            fs::create_dir(&inside).unwrap();
+            // Refused for its `..`, before the system is asked for so long a name.
+            let name = match bytes {
+                4096.. => format!("../{}", "c".repeat(bytes - 3)),
+                _ => name.clone(),
+            };
+            let content = format!("{name}\0");
+            let file = (EntryType::Regular, "x", &b"1"[..]);
+            let entries = [(long, "././@LongLink", content.as_bytes()), file];
+            let told = unpack(&raw_archive(base.path(), &entries), &inside);
+            let told = told.unwrap_err().to_string();
+            assert!(told.contains(found), "{bytes}: {told}");
+            assert!(told.len() < 1000, "{told}");
+        }
+        let base = tempfile::tempdir().unwrap();
+        let content = format!("{deep}\0");
+        let file = (EntryType::Regular, "x", &b"1"[..]);
+        let entries = [(long, "././@LongLink", content.as_bytes()), file];
+        let told = unpack(&raw_archive(base.path(), &entries), base.path());
+        let told = told.unwrap_err().to_string();
+        assert!(told.contains("below more than 64 folders"), "{told}");
+    }
+
+    #[test]
+    fn headers_that_no_pack_has_are_refused_unread() {
+        let base = tempfile::tempdir().unwrap();
+        let extended = vec![b'1'; 1 << 20];
+        for kind in [
+            EntryType::XHeader,
+            EntryType::XGlobalHeader,
+            EntryType::GNULongLink,
+            EntryType::GNUSparse,
+        ] {
+            let file = (EntryType::Regular, "plan.json", &b"{}"[..]);
+            let entries = [(kind, "x", &extended[..]), file];
+            let told = unpack(&raw_archive(base.path(), &entries), base.path());
+            let told = told.unwrap_err().to_string();
+            assert!(
+                told.contains("does not belong in a pack"),
+                "{kind:?}: {told}"
+            );
+        }
+        // Two long names in a row belong to no file.
+        let name = (EntryType::GNULongName, "././@LongLink", &b"a\0"[..]);
+        let told = unpack(&raw_archive(base.path(), &[name, name]), base.path());
+        let told = told.unwrap_err().to_string();
+        assert!(told.contains("does not belong in a pack"), "{told}");
     }
 
     #[test]

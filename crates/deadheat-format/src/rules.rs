@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use deadheat_model::{
     Day, FailOn, Glob, Ignore, RaceSettings, RulesFile, RulesOfSome, Setting, ShareRange,
-    ValueKind, fraction,
+    ValueKind, fraction, suggestion,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{FileProblem, FormatError, cannot_read, nearest};
+use crate::error::{FileProblem, FormatError, cannot_read};
 
 /// The name of the file that is looked for.
 pub const RULES_FILE: &str = "deadheat.toml";
@@ -76,7 +76,8 @@ pub fn read_rules(path: impl AsRef<Path>) -> Result<RulesFile, FormatError> {
     let read = file.take(MOST_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(cannot_read(path))?;
     if bytes.len() as u64 > MOST_BYTES {
-        let problem = "it is larger than 1 MiB, so it is no rules file\nhelp: --config names another, \
+        let problem = "it is larger than 1 MiB, so it is not a rules file\nhelp: --config names \
+         another, \
                        --no-config reads none";
         return Err(FormatError::at(path, "all of it", problem));
     }
@@ -145,11 +146,6 @@ struct Entry<'d> {
     value: &'d Spanned<DeValue<'d>>,
 }
 
-/// The most edits a key may be away from the one that was meant.
-fn near_enough(key: &str, edits: usize) -> bool {
-    edits <= (key.chars().count() / 3).max(2)
-}
-
 impl<'t> Document<'t> {
     fn new(text: &'t str) -> Self {
         let ends = text.match_indices('\n').map(|(end, _)| end + 1);
@@ -207,11 +203,9 @@ impl<'t> Document<'t> {
             .flat_map(char::escape_debug)
             .take(60)
             .collect();
-        let advice = match nearest(entry.key, known) {
-            Some((meant, edits)) if near_enough(entry.key, edits) => {
-                format!("did you mean '{meant}'?")
-            }
-            _ => format!("the keys {of} are {}", known.join(", ")),
+        let advice = match suggestion(entry.key, known.iter().copied()) {
+            Some(meant) => format!("did you mean '{meant}'?"),
+            None => format!("the keys {of} are {}", known.join(", ")),
         };
         self.wrong(entry.at, format!("unknown key '{key}'"), advice)
     }
@@ -346,7 +340,7 @@ impl Document<'_> {
     }
 
     fn glob(&self, entry: &Entry<'_>) -> Result<Glob, FileProblem> {
-        let advice = "write the name of a benchmark, in which * stands for any characters";
+        let advice = "write the name of a benchmark, in which * matches any characters";
         self.text(entry, advice).map(Glob::new)
     }
 
@@ -389,11 +383,11 @@ impl Document<'_> {
                     .date
                     .filter(|_| moment.time.is_none() && moment.offset.is_none());
                 let date = date.ok_or_else(|| {
-                    let problem = format!("{} is {moment}, which is no day", entry.key);
+                    let problem = format!("{} is {moment}, which is not a date", entry.key);
                     self.wrong(entry.value.span().start, problem, ADVICE)
                 })?;
                 Day::new(date.year, date.month, date.day).ok_or_else(|| {
-                    self.senseless(entry, &format!("{date} is no day of the calendar"))
+                    self.senseless(entry, &format!("{date} is not a day of the calendar"))
                 })
             }
             _ => Err(self.of_wrong_kind(entry, ADVICE)),
@@ -403,7 +397,7 @@ impl Document<'_> {
     /// Tables that stand below `[[key]]`, each with its place.
     fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<(usize, &'d DeTable<'d>)>, FileProblem> {
         let wrong = |item: &Spanned<DeValue<'_>>| {
-            let problem = format!("{} is no list of tables", entry.key);
+            let problem = format!("{} is not a list of tables", entry.key);
             let advice = format!("write [[{}]] with two brackets above each", entry.key);
             self.wrong(item.span().start, problem, advice)
         };

@@ -20,7 +20,7 @@ pub use merge::merge_parts;
 #[cfg(feature = "saved")]
 pub(crate) use reader::BUFFER;
 #[cfg(feature = "read")]
-pub use reader::{read_header, read_run, read_run_from};
+pub use reader::{has_only_header, read_header, read_run, read_run_from, refuse_plan};
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};

@@ -1,10 +1,11 @@
 //! Files and folders that go when their owner does.
 
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::hash::{BuildHasher, RandomState};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use deadheat_model::under_new_name;
 
 use crate::error::{FormatError, cannot_write};
 
@@ -12,6 +13,8 @@ use crate::error::{FormatError, cannot_write};
 #[derive(Debug)]
 pub struct ScratchFolder {
     path: PathBuf,
+    /// Locked as long as the folder is used.
+    _busy: Option<File>,
 }
 
 impl ScratchFolder {
@@ -30,30 +33,42 @@ impl ScratchFolder {
     ///
     /// When no folder can be made there.
     pub fn create_in(folder: impl AsRef<Path>) -> Result<Self, FormatError> {
-        let name = |random: u64| format!("deadheat-{:08x}", random as u32);
-        let path = create_under_new_name(folder.as_ref(), name, |path| {
-            DirBuilder::new().mode(0o700).create(path)
-        })?;
-        Ok(Self { path })
+        Self::create_with_prefix(folder.as_ref(), "deadheat-")
     }
 
-    /// Makes one of this name among the temporary files of the system, in place of what an earlier
-    /// one left that was killed.
+    fn create_with_prefix(folder: &Path, prefix: &str) -> Result<Self, FormatError> {
+        let name = |random: u64| format!("{prefix}{random:016x}");
+        let (path, ()) = create_under_new_name(folder, name, |path| {
+            DirBuilder::new().mode(0o700).create(path)
+        })?;
+        Ok(Self { path, _busy: None })
+    }
+
+    /// Makes one among the temporary files of the system for something large, and removes those that
+    /// processes of this user left there when they were killed.
     ///
     /// # Errors
     ///
-    /// When something of this name is there that cannot be removed, as that of another user.
-    pub fn create_named(name: &str) -> Result<Self, FormatError> {
-        let path = std::env::temp_dir().join(name);
-        match fs::remove_dir_all(&path) {
-            Err(problem) if problem.kind() != io::ErrorKind::NotFound => {
-                return Err(cannot_write(&path)(problem));
-            }
-            _ => {}
+    /// When no folder can be made there.
+    pub fn create_large() -> Result<Self, FormatError> {
+        Self::create_large_in(&std::env::temp_dir())
+    }
+
+    fn create_large_in(folder: &Path) -> Result<Self, FormatError> {
+        let mut made = Self::create_with_prefix(folder, LARGE)?;
+        let busy = made.path.join(BUSY);
+        let new = busy.with_extension("new");
+        // Only a locked file gets the name that others look for.
+        let locked = File::create_new(&new).and_then(|file| {
+            let _ = file.try_lock();
+            fs::rename(&new, &busy)?;
+            Ok(file)
+        });
+        made._busy = Some(locked.map_err(cannot_write(&busy))?);
+        if let Ok(own) = fs::metadata(&made.path) {
+            remove_abandoned(folder, own.uid());
         }
-        let made = DirBuilder::new().mode(0o700).create(&path);
-        made.map_err(cannot_write(&path))?;
-        Ok(Self { path })
+        Ok(made)
     }
 
     /// Where it is.
@@ -87,6 +102,28 @@ impl Drop for ScratchFolder {
     }
 }
 
+/// The beginning of the name of a folder for something large.
+const LARGE: &str = "deadheat-large-";
+
+/// A file in such a folder, locked by the process that uses it.
+const BUSY: &str = ".deadheat-busy";
+
+/// Removes the large folders of a user that no process uses any more.
+fn remove_abandoned(folder: &Path, user: u32) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_large = entry.file_name().to_string_lossy().starts_with(LARGE);
+        // Does not follow links.
+        let own = |about: fs::Metadata| about.is_dir() && about.uid() == user;
+        if !is_large || !entry.metadata().is_ok_and(own) {
+            continue;
+        }
+        let busy = File::open(entry.path().join(BUSY));
+        if busy.is_ok_and(|busy| busy.try_lock().is_ok()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// An empty file for another program to write to; removed when this is dropped.
 #[derive(Debug)]
 pub struct TemporaryFile {
@@ -109,11 +146,11 @@ impl TemporaryFile {
             }
             name
         };
-        let path = create_under_new_name(folder.as_ref(), name, |path| {
+        let created = create_under_new_name(folder.as_ref(), name, |path| {
             let mut options = OpenOptions::new();
-            options.write(true).create_new(true).mode(0o600);
-            options.open(path).map(drop)
-        })?;
+            options.write(true).create_new(true).mode(0o600).open(path)
+        });
+        let (path, _) = created?;
         Ok(Self { path })
     }
 
@@ -130,24 +167,14 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// Creates something in a folder under a name made of a random number, and tries other numbers
-/// where there is something of that name.
-fn create_under_new_name(
+/// Calls `create` with absolute paths in `folder` that have random names, until one is new.
+fn create_under_new_name<T>(
     folder: &Path,
     name: impl Fn(u64) -> String,
-    create: impl Fn(&Path) -> io::Result<()>,
-) -> Result<PathBuf, FormatError> {
+    create: impl Fn(&Path) -> io::Result<T>,
+) -> Result<(PathBuf, T), FormatError> {
     let folder = std::path::absolute(folder).map_err(cannot_write(folder))?;
-    for attempt in 0_u8..=u8::MAX {
-        // Every one of these hashers begins with keys of its own.
-        let path = folder.join(name(RandomState::new().hash_one(attempt)));
-        match create(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(cannot_write(&path)(error)),
-        }
-    }
-    Err(cannot_write(&folder)(io::ErrorKind::AlreadyExists.into()))
+    under_new_name(&folder, name, create).map_err(|(path, error)| cannot_write(&path)(error))
 }
 
 #[cfg(test)]
@@ -170,6 +197,24 @@ mod tests {
         drop(one);
         assert!(!path.exists() && other.path().exists());
         assert!(ScratchFolder::create_in("/no/such/folder").is_err());
+    }
+
+    #[test]
+    fn a_large_folder_is_removed_by_the_next_process_only_if_its_owner_was_killed() {
+        let base = tempfile::tempdir().unwrap();
+        let used = ScratchFolder::create_large_in(base.path()).unwrap();
+        let foreign = base.path().join("deadheat-large-foreign");
+        fs::create_dir(&foreign).unwrap();
+        let killed = ScratchFolder::create_large_in(base.path()).unwrap();
+        let left = killed.path().to_owned();
+        let mut killed = std::mem::ManuallyDrop::new(killed);
+        drop(killed._busy.take());
+        let link = base.path().join("deadheat-large-link");
+        std::os::unix::fs::symlink(&left, &link).unwrap();
+        let next = ScratchFolder::create_large_in(base.path()).unwrap();
+        assert!(!left.exists(), "nobody uses it");
+        assert!(used.path().exists() && next.path().exists());
+        assert!(foreign.exists() && link.is_symlink(), "not of ours");
     }
 
     #[test]

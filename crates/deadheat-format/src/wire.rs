@@ -10,13 +10,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use deadheat_model::{Json, LogRatio, Metric, Object, Promise, RaceKind, column_name};
+pub use deadheat_model::{Json, Object};
+use deadheat_model::{LogRatio, Metric, Promise, RaceKind, column_name};
 
 #[cfg(feature = "decode")]
-pub(crate) use reading::{WireError, inside, names, object_of, or_else, or_missing, required};
+pub use reading::{WireError, inside, names, object_of, or_else, or_missing, required};
 
 /// A value that is written to JSON and read from it.
-pub(crate) trait Wire: Sized {
+pub trait Wire: Sized {
     /// The JSON of the value.
     fn to_json(&self) -> Json;
 
@@ -34,19 +35,35 @@ pub(crate) trait Wire: Sized {
 /// The major version of a schema such as `deadheat.run/1` or `deadheat.run/1.4`, of which the family
 /// is `deadheat.run/`; `None` of any other.
 #[cfg(feature = "read")]
-pub(crate) fn major_version(schema: &str, family: &str) -> Option<u64> {
+pub fn major_version(schema: &str, family: &str) -> Option<u64> {
     let version = schema.strip_prefix(family)?;
     version.split('.').next()?.parse().ok()
 }
 
 /// A value of named fields, which may stand among the fields of another.
-pub(crate) trait Fields: Sized {
+pub trait Fields: Sized {
     /// Adds its fields.
     fn put(&self, object: Object) -> Object;
 
     /// Reads its fields.
     #[cfg(feature = "decode")]
     fn take(object: &Object) -> Result<Self, WireError>;
+}
+
+/// The items of the reading half, in a build that has it. Here and not at their place, a
+/// `cfg(feature)` asks for the feature of this crate in whichever crate the type lives.
+#[cfg(feature = "decode")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! decoded {
+    ($($item:item)*) => { $($item)* };
+}
+
+#[cfg(not(feature = "decode"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! decoded {
+    ($($item:item)*) => {};
 }
 
 /// Describes a struct by its fields, each as `field`, or as `field = "name"` where the file has
@@ -60,29 +77,31 @@ pub(crate) trait Fields: Sized {
 ///
 /// `..value` at the end gives the fields that are not in the file; `ensure check` behind the braces
 /// refuses what cannot be.
+#[macro_export]
 macro_rules! object {
     ($type:ty {
         $($field:ident $(= $name:literal)? $(: $mode:ident $(($($with:tt)*))?)?,)*
         $(..$rest:expr)?
     } $(ensure $check:path)?) => {
         impl $crate::wire::Fields for $type {
-            fn put(&self, object: deadheat_model::Object) -> deadheat_model::Object {
+            fn put(&self, object: $crate::wire::Object) -> $crate::wire::Object {
                 $(let object = $crate::wire::put!(
                     object, &self.$field, [$field $($name)?] $($mode $($($with)*)?)?
                 );)*
                 object
             }
 
-            #[cfg(feature = "decode")]
-            fn take(object: &deadheat_model::Object) -> Result<Self, $crate::wire::WireError> {
-                let read = Self {
-                    $($field: $crate::wire::take!(
-                        object, [$field $($name)?] $($mode $($($with)*)?)?
-                    )?,)*
-                    $(..$rest)?
-                };
-                $($check(&read)?;)?
-                Ok(read)
+            $crate::wire::decoded! {
+                fn take(object: &$crate::wire::Object) -> Result<Self, $crate::wire::WireError> {
+                    let read = Self {
+                        $($field: $crate::wire::take!(
+                            object, [$field $($name)?] $($mode $($($with)*)?)?
+                        )?,)*
+                        $(..$rest)?
+                    };
+                    $($check(&read)?;)?
+                    Ok(read)
+                }
             }
         }
 
@@ -91,46 +110,53 @@ macro_rules! object {
 }
 
 /// Makes an object of its own of a type with [`Fields`].
+#[doc(hidden)]
+#[macro_export]
 macro_rules! whole {
     ($type:ty) => {
         impl $crate::wire::Wire for $type {
-            fn to_json(&self) -> deadheat_model::Json {
-                $crate::wire::Fields::put(self, deadheat_model::Object::new()).into()
+            fn to_json(&self) -> $crate::wire::Json {
+                $crate::wire::Fields::put(self, $crate::wire::Object::new()).into()
             }
 
-            #[cfg(feature = "decode")]
-            fn from_json(json: &deadheat_model::Json) -> Result<Self, $crate::wire::WireError> {
-                $crate::wire::Fields::take($crate::wire::object_of(json)?)
+            $crate::wire::decoded! {
+                fn from_json(json: &$crate::wire::Json) -> Result<Self, $crate::wire::WireError> {
+                    $crate::wire::Fields::take($crate::wire::object_of(json)?)
+                }
             }
         }
     };
 }
 
 /// Describes an enum: a variant is its name alone, or an object of its name and its value.
+#[macro_export]
 macro_rules! choice {
     ($type:ty { $($name:literal => $variant:ident $(($value:ident))?,)* }) => {
         impl $crate::wire::Wire for $type {
-            fn to_json(&self) -> deadheat_model::Json {
+            fn to_json(&self) -> $crate::wire::Json {
                 match self {
                     $(Self::$variant $(($value))? => $crate::wire::variant!($name $($value)?),)*
                 }
             }
 
-            #[cfg(feature = "decode")]
-            fn from_json(json: &deadheat_model::Json) -> Result<Self, $crate::wire::WireError> {
-                $($crate::wire::variant!(json, $name, $variant $($value)?);)*
-                Err($crate::wire::names(&[$($name),*]))
+            $crate::wire::decoded! {
+                fn from_json(json: &$crate::wire::Json) -> Result<Self, $crate::wire::WireError> {
+                    $($crate::wire::variant!(json, $name, $variant $($value)?);)*
+                    Err($crate::wire::names(&[$($name),*]))
+                }
             }
         }
     };
 }
 
+#[doc(hidden)]
+#[macro_export]
 macro_rules! variant {
     ($name:literal) => {
-        deadheat_model::Json::from($name)
+        $crate::wire::Json::from($name)
     };
     ($name:literal $value:ident) => {
-        deadheat_model::Json::tagged($name, $crate::wire::Wire::to_json($value))
+        $crate::wire::Json::tagged($name, $crate::wire::Wire::to_json($value))
     };
     ($json:expr, $name:literal, $variant:ident) => {
         if $json.as_text() == Some($name) {
@@ -138,7 +164,7 @@ macro_rules! variant {
         }
     };
     ($json:expr, $name:literal, $variant:ident $value:ident) => {
-        if let Some(($name, $value)) = $json.as_object().and_then(deadheat_model::Object::only) {
+        if let Some(($name, $value)) = $json.as_object().and_then($crate::wire::Object::only) {
             let read = $crate::wire::Wire::from_json($value);
             return read
                 .map(Self::$variant)
@@ -147,6 +173,8 @@ macro_rules! variant {
     };
 }
 
+#[doc(hidden)]
+#[macro_export]
 macro_rules! name {
     ($field:ident) => {
         stringify!($field)
@@ -156,11 +184,13 @@ macro_rules! name {
     };
 }
 
+#[doc(hidden)]
+#[macro_export]
 macro_rules! put {
     ($object:ident, $value:expr, [$($name:tt)*] within $inner:literal) => {
         $object.with(
             $crate::wire::name!($($name)*),
-            deadheat_model::Json::tagged($inner, $crate::wire::Wire::to_json($value)),
+            $crate::wire::Json::tagged($inner, $crate::wire::Wire::to_json($value)),
         )
     };
     ($object:ident, $value:expr, [$($name:tt)*] inline) => {
@@ -178,6 +208,8 @@ macro_rules! put {
 }
 
 #[cfg(feature = "decode")]
+#[doc(hidden)]
+#[macro_export]
 macro_rules! take {
     ($object:ident, [$($name:tt)*]) => {
         $crate::wire::required($object, $crate::wire::name!($($name)*))
@@ -199,11 +231,11 @@ macro_rules! take {
 }
 
 #[cfg(feature = "decode")]
-pub(crate) use take;
-pub(crate) use {choice, name, object, put, variant, whole};
+pub use take;
+pub use {choice, decoded, name, object, put, variant, whole};
 
 /// The value, unless it is the default of its type.
-pub(crate) fn unless_default<T: Default + PartialEq>(value: &T) -> Option<&T> {
+pub fn unless_default<T: Default + PartialEq>(value: &T) -> Option<&T> {
     (*value != T::default()).then_some(value)
 }
 
@@ -264,6 +296,12 @@ scalar! {
         |json| match json {
             Json::Text(text) => Some(text.into()),
             _ => reading::path_of_hex(json.as_object()?.get("hex")?.as_text()?),
+        };
+    (usize, usize): "two whole numbers",
+        |pair| Json::from_iter([pair.0, pair.1]),
+        |json| match json.as_list()? {
+            [one, other] => Some((reading::integer(one)?, reading::integer(other)?)),
+            _ => None,
         };
     // Pairs, not an object, keep the order declared.
     (String, String): "a pair of texts",
@@ -327,7 +365,7 @@ mod reading {
 
     /// JSON that is not what it should be, and where.
     #[derive(Clone, Debug, PartialEq, Eq)]
-    pub(crate) struct WireError {
+    pub struct WireError {
         /// From the outermost object, as `plan.benchmarks[3].name`. Empty where the problem says
         /// what is wrong where.
         path: String,
@@ -343,12 +381,12 @@ mod reading {
 
     impl WireError {
         /// A value that is not what is expected, in words.
-        pub(crate) fn odd(expected: impl fmt::Display) -> Self {
+        pub fn odd(expected: impl fmt::Display) -> Self {
             Self::wrong(format!("expected {expected}"))
         }
 
         /// A value of which this is wrong, in words.
-        pub(crate) fn wrong(problem: impl Into<String>) -> Self {
+        pub fn wrong(problem: impl Into<String>) -> Self {
             Self {
                 path: String::new(),
                 problem: Problem::Wrong(problem.into()),
@@ -356,7 +394,7 @@ mod reading {
         }
 
         /// A field that must be there.
-        pub(crate) fn missing(name: &str) -> Self {
+        pub fn missing(name: &str) -> Self {
             Self {
                 path: name.to_owned(),
                 problem: Problem::Missing,
@@ -364,7 +402,7 @@ mod reading {
         }
 
         /// A sentence that needs no place.
-        pub(crate) fn sentence(problem: String) -> Self {
+        pub fn sentence(problem: String) -> Self {
             Self {
                 path: String::new(),
                 problem: Problem::Sentence(problem),
@@ -372,7 +410,7 @@ mod reading {
         }
 
         /// The same error, seen from the object or list around it.
-        pub(crate) fn inside(mut self, name: &str) -> Self {
+        pub fn inside(mut self, name: &str) -> Self {
             let dot = !self.path.is_empty() && !self.path.starts_with('[');
             self.path = format!("{name}{}{}", if dot { "." } else { "" }, self.path);
             self
@@ -380,14 +418,14 @@ mod reading {
 
         /// The name of the innermost field.
         #[cfg(feature = "reports")]
-        pub(crate) fn field(&self) -> &str {
+        pub fn field(&self) -> &str {
             let last = self.path.rsplit('.').next().unwrap_or_default();
             last.split('[').next().unwrap_or_default()
         }
 
         /// Returns true where the text says all there is to say.
         #[cfg(feature = "read")]
-        pub(crate) fn is_sentence(&self) -> bool {
+        pub fn is_sentence(&self) -> bool {
             matches!(self.problem, Problem::Sentence(_))
         }
     }
@@ -415,17 +453,17 @@ mod reading {
     }
 
     /// The error of a text that is none of these.
-    pub(crate) fn names(known: &[&str]) -> WireError {
+    pub fn names(known: &[&str]) -> WireError {
         WireError::odd(format!("one of {}", known.join(", ")))
     }
 
     /// The fields of an object.
-    pub(crate) fn object_of(json: &Json) -> Result<&Object, WireError> {
+    pub fn object_of(json: &Json) -> Result<&Object, WireError> {
         json.as_object().ok_or_else(|| WireError::odd("an object"))
     }
 
     /// Reads a field by `read`, when it is there.
-    pub(crate) fn inside<T>(
+    pub fn inside<T>(
         object: &Object,
         name: &str,
         read: impl FnOnce(&Json) -> Result<T, WireError>,
@@ -435,7 +473,7 @@ mod reading {
     }
 
     /// Reads a field by `read`; an error when it is not there.
-    pub(crate) fn or_missing<T>(
+    pub fn or_missing<T>(
         object: &Object,
         name: &str,
         read: impl FnOnce(&Json) -> Result<T, WireError>,
@@ -444,13 +482,13 @@ mod reading {
     }
 
     /// Reads a field that must be there, unless its type says what it is otherwise.
-    pub(crate) fn required<T: Wire>(object: &Object, name: &str) -> Result<T, WireError> {
+    pub fn required<T: Wire>(object: &Object, name: &str) -> Result<T, WireError> {
         let missing = || T::missing().ok_or_else(|| WireError::missing(name));
         inside(object, name, T::from_json).unwrap_or_else(missing)
     }
 
     /// Reads a field, or makes its value where it is not there.
-    pub(crate) fn or_else<T: Wire>(
+    pub fn or_else<T: Wire>(
         object: &Object,
         name: &str,
         default: impl FnOnce() -> T,

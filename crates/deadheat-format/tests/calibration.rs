@@ -207,9 +207,12 @@ fn what_is_written_keeps_to_the_schema_and_the_schema_names_all_of_it() {
 fn a_file_that_holds_something_else_is_refused_with_its_name_and_a_way_out() {
     let sound = text(&calibration());
     for (text, told) in [
-        ("", "holds no calibration"),
-        ("[]", "holds no calibration"),
-        ("{\"schema\":\"deadheat.run/1\"}", "holds no calibration"),
+        ("", "does not contain a calibration"),
+        ("[]", "does not contain a calibration"),
+        (
+            "{\"schema\":\"deadheat.run/1\"}",
+            "does not contain a calibration",
+        ),
         (
             "{\"schema\":\"deadheat.calibration/2\"}",
             "needs a later deadheat",

@@ -297,7 +297,7 @@ fn a_cell_that_cannot_be_is_an_error_that_names_its_place() {
         (
             "970,2",
             "970,x",
-            "a.csv:5: flags of benchmark 's', replicate 3, block 0, slot 0: 'x' is none of 'preempted', 'migrated', 'concurrent', \
+            "a.csv:5: flags of benchmark 's', replicate 3, block 0, slot 0: 'x' is not one of 'preempted', 'migrated', 'concurrent', \
              'delay-unread', 'gpu-clock'",
         ),
         (
@@ -340,7 +340,7 @@ fn more_contenders_than_can_race_are_refused() {
     let text = "benchmark,contender,wall_ns\n".to_owned() + &rows;
     assert_eq!(
         message(&text),
-        "a.csv:66: contender of benchmark 's': 'c64' is one more than the 64 that can race"
+        "a.csv:66: contender of benchmark 's': 'c64' exceeds the limit of 64 contenders"
     );
     let (fits, _) = text.rsplit_once("s,c64").unwrap();
     assert_eq!(
@@ -353,15 +353,24 @@ fn more_contenders_than_can_race_are_refused() {
 
 #[test]
 fn a_file_without_rows_or_without_a_needed_column_says_so() {
-    assert_eq!(message(""), "a.csv is empty");
+    assert!(message("").starts_with("a.csv is empty\nhelp: "));
     assert_eq!(
         message("benchmark,contender,wall_ns\n"),
         "a.csv has a header line but no rows"
     );
     assert_eq!(
         message("benchmark,contender,wall_time,x\n"),
-        "a.csv:1: column wall_ns is missing\nhelp: the nearest column present is 'wall_time'"
+        "a.csv:1: column wall_ns is missing\nhelp: the columns are benchmark, contender, wall_time, x; \
+         tidy CSV needs benchmark, contender and wall_ns (docs/formats.md)"
     );
+    for (header, advice) in [
+        ("benchmark,contender,wall-ns", "rename 'wall-ns'?"),
+        ("benchmark,contendr,wall_ns", "rename 'contendr'?"),
+        ("Benchmark,contender,wall_ns", "rename 'Benchmark'?"),
+    ] {
+        let told = message(&format!("{header}\n"));
+        assert!(told.contains(advice), "{told}");
+    }
     let not_text = read_csv_from(
         &b"benchmark,contender,wall_ns\ns,\xff,1\n"[..],
         "a.csv",

@@ -206,7 +206,7 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ("max-replicates = 4.5", "max-replicates is a number"),
         (
             "fail-on = [\"slow\"]",
-            "fail-on: 'slow' is none of slower, inconclusive, not-equivalent in deadheat.toml, line 1, column 12",
+            "fail-on: 'slow' is not one of slower, inconclusive, not-equivalent in deadheat.toml, line 1, column 12",
         ),
         (
             "fail-on = [\n  \"slower\",\n  3,\n]",
@@ -236,11 +236,11 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = \"soon\"",
-            "until: 'soon' is no date",
+            "until: 'soon' is not a date",
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = \"2026-02-30\"",
-            "no day of the calendar",
+            "not a day of the calendar",
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = 2026-02-30",
@@ -248,11 +248,11 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = 2026-02-01T10:00:00Z",
-            "which is no day",
+            "which is not a date",
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = 10:00:00",
-            "which is no day",
+            "which is not a date",
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = 2026",
@@ -260,7 +260,7 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nrule = \"slow\"",
-            "rule: 'slow' is none of",
+            "rule: 'slow' is not one of",
         ),
         ("margin = 0.1\nmargin = 0.2", "no TOML:"),
         ("margin = ", "no TOML:"),

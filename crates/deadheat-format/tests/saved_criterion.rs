@@ -136,7 +136,7 @@ fn every_version_of_the_layout_is_read() {
 fn the_sets_of_a_folder_are_listed_without_what_is_none() {
     let error = read_criterion(golden("0.8"), Some("gone")).unwrap_err();
     let told = error.to_string();
-    assert!(told.ends_with("there are base, head, main"), "{told}");
+    assert!(told.ends_with("the folder has base, head, main"), "{told}");
     assert!(
         !read_criterion(golden("0.8"), None)
             .unwrap()
@@ -162,12 +162,13 @@ fn a_baseline_that_is_not_there_is_answered_with_those_that_are() {
     let error = told(golden("0.8"), Some("mian"));
     assert!(
         error.ends_with(
-            "0.8: baseline 'mian': criterion saved none of this name; there are base, head, main"
+            "0.8: baseline 'mian': criterion saved no baseline of this name; the folder has base, \
+             head, main"
         ),
         "{error}"
     );
     let error = told(golden("0.8").join("plain/head"), Some("main"));
-    assert!(error.contains("there are head"), "{error}");
+    assert!(error.contains("the folder has head"), "{error}");
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn a_folder_without_results_says_so() {
     fs::create_dir_all(folder.path().join("report")).unwrap();
     fs::write(folder.path().join("report/index.html"), "").unwrap();
     let error = read_criterion(folder.path(), None).unwrap_err().to_string();
-    assert!(error.contains("criterion left no results"), "{error}");
+    assert!(error.contains("without results of criterion"), "{error}");
     fs::write(folder.path().join("measurement_1.cbor"), "").unwrap();
     let error = read_criterion(folder.path(), Some("main")).unwrap_err();
     assert!(error.to_string().contains("cargo bench"), "{error}");
@@ -205,7 +206,10 @@ fn benchmarks_called_like_sets_are_told_apart_from_them() {
     let results = read_criterion(folder.path(), None).unwrap();
     assert_eq!(names(&results), ["c", "new", "report"]);
     let error = read_criterion(folder.path(), Some("x")).unwrap_err();
-    assert!(error.to_string().contains("none under any name"), "{error}");
+    assert!(
+        error.to_string().contains("criterion saved no baseline"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -347,7 +351,7 @@ fn samples_that_cannot_be_are_named_by_their_place() {
         (r#"{"iters":[1e-300],"times":[1e300]}"#, "iters[0]"),
         (
             r#"{"iters":[1,2],"times":[4]}"#,
-            "times: there are 1 times of 2 numbers of iterations",
+            "times: 1 times do not match 2 iteration counts",
         ),
         (r#"{"iters":[],"times":[]}"#, "times: there are no samples"),
         (r#"[[1],[-4]]"#, "[1][0]: -4 is negative"),
@@ -437,13 +441,13 @@ fn samples_without_a_name_are_passed_over_and_named() {
     assert_eq!(
         results.unread,
         [
-            "old/base was passed over: it has samples, but no benchmark.json",
-            "old/new was passed over: it has samples, but no benchmark.json",
+            "old/base was skipped: it has samples, but no benchmark.json",
+            "old/new was skipped: it has samples, but no benchmark.json",
         ]
     );
     let error = read_criterion(folder.path().join("old"), None).unwrap_err();
     assert!(
-        error.to_string().contains("have no benchmark.json"),
+        error.to_string().contains("benchmark.json is missing"),
         "{error}"
     );
 }
@@ -454,7 +458,7 @@ fn a_folder_without_a_newest_set_names_those_that_are_there() {
     write_set(&folder.path().join("a/v1"), "a");
     let error = read_criterion(folder.path(), None).unwrap_err().to_string();
     assert!(
-        error.contains("baseline 'new'") && error.ends_with("there are v1"),
+        error.contains("baseline 'new'") && error.ends_with("the folder has v1"),
         "{error}"
     );
     assert!(!error.contains("cargo clean"), "{error}");

@@ -225,7 +225,7 @@ fn a_broken_number_costs_its_line_and_nothing_else() {
         ("BenchmarkA-8 1", "BenchmarkA-8 has no measurement"),
         (
             "BenchmarkA-8   \t",
-            "BenchmarkA-8 began and left no numbers",
+            "BenchmarkA-8 began, but printed no numbers",
         ),
         ("BenchmarkA-8   \tpanic: not now", "panic: not now"),
     ] {
@@ -281,7 +281,7 @@ fn what_a_program_prints_into_its_results_does_no_harm() {
         "BenchmarkB-8 100 60 ns/op\tpanic: not now\nBenchmarkB-8 2\n",
         &[("B-8", "[60.0]")],
         &[
-            "line 1: behind the numbers of BenchmarkB-8: 'panic:' is not a number",
+            "line 1: after the numbers of BenchmarkB-8: 'panic:' is not a number",
             "line 2: BenchmarkB-8 has no measurement",
         ],
     );
@@ -335,11 +335,11 @@ fn a_benchmark_that_began_and_never_ended_has_failed() {
     for (text, why) in [
         (
             "BenchmarkB-8   \t",
-            "BenchmarkB-8 began and left no numbers",
+            "BenchmarkB-8 began, but printed no numbers",
         ),
         (
             "BenchmarkB-8   \tlistening\nmore\n",
-            "BenchmarkB-8 began and left no numbers",
+            "BenchmarkB-8 began, but printed no numbers",
         ),
         (
             "BenchmarkB-8   \t\npanic: out of range\n\ngoroutine 1 [running]:\nexit status 2\nFAIL\tx\t0.1s\n",
@@ -350,7 +350,7 @@ fn a_benchmark_that_began_and_never_ended_has_failed() {
             "BenchmarkB\npanic: out of range\nFAIL\tx\t0.1s\n",
             "panic: out of range",
         ),
-        ("BenchmarkB\n", "BenchmarkB began and left no numbers"),
+        ("BenchmarkB\n", "BenchmarkB began, but printed no numbers"),
     ] {
         let failed = format!("failed: {why}");
         holds(

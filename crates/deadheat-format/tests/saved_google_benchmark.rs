@@ -455,7 +455,7 @@ fn a_time_that_is_none_is_an_error_that_names_its_place() {
             let told = with(field, value);
             assert_eq!(told, format!("{place}there is no number"), "{value}");
         }
-        assert_eq!(with(field, "-1"), format!("{place}-1000 is negative"));
+        assert_eq!(with(field, "-1"), format!("{place}-1 is negative"));
         assert_eq!(
             with(field, "1e308"),
             format!("{place}the number is too large")
@@ -535,7 +535,7 @@ fn a_broken_file_is_an_error_that_names_line_column_and_place() {
         (format!("{context}[7]}}"), "at benchmarks[0]"),
         (
             format!("{context}[]}} {{}}"),
-            "there is more behind the end of the JSON",
+            "there is more text after the end of the JSON",
         ),
         (r#"{"context":[],"benchmarks":{}}"#.to_owned(), "at "),
         (
@@ -602,7 +602,7 @@ fn one_bad_row_costs_its_benchmark_and_no_other() {
         ),
         (
             row("bad", "").replace("\"iteration\"", "\"odd\""),
-            "benchmarks[1].run_type: 'odd' is not one of the words",
+            "benchmarks[1].run_type: 'odd' is not a known value",
         ),
     ] {
         // Other rows of it do not make up for the one.
@@ -655,9 +655,12 @@ fn lines_of_a_log_around_the_json_are_passed_over_and_named() {
     let json = file(&[&row("a", "")]);
     for (text, unread) in [
         (format!("ready\n[warn] slow {{}}\n{json}\n"), "lines 1 to 2"),
-        (format!("{json}\ndone in 3 s\n"), "line 2 is not"),
-        (format!("{{\"level\":\"info\"}}\n{json}"), "line 1 is not"),
-        (format!("3 files, ready\n{json}"), "line 1 is not"),
+        (format!("{json}\ndone in 3 s\n"), "line 2 is skipped"),
+        (
+            format!("{{\"level\":\"info\"}}\n{json}"),
+            "line 1 is skipped",
+        ),
+        (format!("3 files, ready\n{json}"), "line 1 is skipped"),
     ] {
         let results = read(&text).unwrap();
         assert_eq!(names(&results), ["a"], "{text}");
@@ -672,8 +675,8 @@ fn lines_of_a_log_around_the_json_are_passed_over_and_named() {
     assert_eq!(
         both.unread,
         [
-            "line 1 is not part of the results, and passed over",
-            "lines 3 to 4 are not part of the results, and passed over"
+            "line 1 is skipped as not part of the results",
+            "lines 3 to 4 are skipped as not part of the results"
         ]
     );
     let torn = error(&format!("ready\n{}", &json[..json.len() - 3]));

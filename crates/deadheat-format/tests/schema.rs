@@ -269,7 +269,7 @@ fn rules_of_a_benchmark_that_cannot_hold_are_not_read() {
     for (wrong, told) in [
         (r#""margin":7"#, "margin of benchmark"),
         (r#""quantile":1.0"#, "quantile of benchmark"),
-        (r#""alpha":0.01"#, "one of alpha and looks"),
+        (r#""alpha":0.01"#, "alpha and looks must be given together"),
     ] {
         let broken = line.replace(r#""rules":{"margin":0.2"#, &format!(r#""rules":{{{wrong}"#));
         assert_ne!(broken, line);

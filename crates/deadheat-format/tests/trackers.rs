@@ -12,8 +12,9 @@ use deadheat_format::{
     write_smaller_is_better,
 };
 use deadheat_model::{
-    Analysis, BenchmarkFailure, Better, Comparison, EndReason, Ending, Estimate, Interval,
-    LogRatio, Metric, Processes, Run, RunHeader, Scope, Side, Unit, Verdict,
+    Analysis, Aspects, BenchmarkDetails, BenchmarkFailure, Better, Comparison, EndReason, Ending,
+    Estimate, Evidence, InSuite, Interval, LogRatio, Metric, Processes, Run, RunHeader, Side,
+    Terms, Unit, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -72,24 +73,17 @@ fn side(name: &str, median: f64) -> Side {
 /// `candidate` needs a tenth more than `old`, give or take a hundredth.
 fn slower(benchmark: &str, candidate: &str) -> Comparison {
     Comparison {
-        margin: 0.01,
-        plots: None,
-        alpha: 0.05,
-        gate: None,
-        is_unjudged: false,
         benchmark: benchmark.to_owned(),
-        parameters: vec![],
-        label: None,
-        threads: None,
-        throughput: None,
-        metric: Metric::Wall,
-        quantile: None,
+        details: BenchmarkDetails::default(),
+        terms: Terms {
+            metric: Metric::Wall,
+            quantile: None,
+            margin: 0.01,
+            alpha: 0.05,
+        },
         baseline: side("old", 100.0),
         candidate: Some(side(candidate, 112.5)),
         verdict: Some(Verdict::Slower),
-        excludes_zero: true,
-        provisional: false,
-        scope: Scope::Binary,
         estimate: Some(Estimate {
             effect: LogRatio::from_change(0.1),
             interval: Some(Interval {
@@ -101,26 +95,13 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
             replicates: 22,
             blocks: 22,
         }),
-        p_adjusted: None,
-        p_looks: None,
-        holds_in_suite: true,
-        confirmation: None,
-        p_sign_flip: None,
-        minimum_detectable_effect: None,
-        matched: false,
-        processes: Vec::new(),
-        own_link: None,
-        turns_because: None,
-        side_by_side: None,
-        control: None,
-        hosts: None,
-        spreads: None,
-        waiting: None,
-        replicates_to_settle: None,
-        seconds_to_settle: None,
-        dropped_blocks: 0,
-        effect_with_dropped: None,
-        diagnostics: None,
+        evidence: Evidence {
+            excludes_zero: true,
+            ..Evidence::default()
+        },
+        aspects: Aspects::default(),
+        suite: InSuite::default(),
+        plots: None,
         figures: None,
         metrics: vec![],
         warnings: vec![],
@@ -130,7 +111,10 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
 /// A single contender, of which nothing is doubted.
 fn alone(benchmark: &str, metric: Metric) -> Comparison {
     Comparison {
-        metric,
+        terms: Terms {
+            metric,
+            ..slower(benchmark, "").terms
+        },
         candidate: None,
         verdict: None,
         estimate: None,
@@ -172,14 +156,20 @@ fn tracked(analysis: &Analysis) -> Vec<String> {
 
 /// One that uses every corner.
 fn elaborate() -> Analysis {
-    let parameters = |value: &str| vec![("n".to_owned(), value.to_owned())];
+    let details = |value: &str| BenchmarkDetails {
+        parameters: vec![("n".to_owned(), value.to_owned())],
+        ..BenchmarkDetails::default()
+    };
     let one = Comparison {
-        parameters: parameters("1"),
-        provisional: true,
+        details: details("1"),
+        evidence: Evidence {
+            provisional: true,
+            ..Evidence::default()
+        },
         ..slower("sort \"quoted\"", "new")
     };
     let two = Comparison {
-        parameters: parameters("2"),
+        details: details("2"),
         verdict: None,
         estimate: None,
         ..slower("sort \"quoted\"", "new")

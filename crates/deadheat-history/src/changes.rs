@@ -1,37 +1,36 @@
-//! Steps at single commits, creep that no single commit shows, and the plateaus between steps.
+//! Finds steps at single commits, creep over several commits, and the plateaus between steps.
 //!
-//! | what is told | the test | what is controlled |
+//! | change | test | controlled error rate |
 //! | --- | --- | --- |
-//! | a step at a commit | the difference from the commit before it, by all races of the graph | the chance of one false step or more in the range |
-//! | creep from one commit to another | what lies between the two beside steps, told or accepted, for windows of 2, 4, 8 … commits that overlap by half | the chance of one false creep or more in the range |
+//! | a step at a commit | the difference from the commit before it, estimated from all races of the graph | the probability of any false step in the range |
+//! | creep from one commit to another | the change between the two, without reported or accepted steps, for windows of 2, 4, 8 … commits that overlap by half | the probability of any false creep in the range |
 //!
-//! Both by Holm's procedure at the same level, each over its own tests.
+//! Both use Holm's procedure at the same level, each over its own tests.
 //!
-//! A step is judged without any assumption on other commits: a step two commits on, or creep all
-//! along, moves nothing here. So creep is not told as steps; and a step that is too small to be told
-//! at its commit may be found as the creep of a window that holds it. Each edge of a range counts as
-//! a test even where no race joined the two commits directly, since the others still say something
-//! of it.
+//! The test of a step makes no assumption about other commits: a step two commits later, or creep
+//! all along, has no effect on it. So creep is not reported as steps. A step that is too small to
+//! be found at its commit may be found as creep of a window that contains it. Each pair of
+//! neighbours counts as a test even if no race joined the two directly, because other races still
+//! inform about it.
 //!
 //! # Plateaus
 //!
-//! They are the stretches of commits between which nothing is to be seen.
+//! Plateaus are the stretches of commits without a visible change.
 //!
-//! A series with boundaries at some commits is the same least squares as that of the levels, but
-//! with one level for all commits between two boundaries: the graph is contracted. Links of 64
-//! commits take part in this as those of one do, with the correlation that all levels have. What a
-//! stretch costs therefore depends on the stretches beside it, and the dynamic programs of optimal
-//! partitioning and PELT do not apply. Boundaries are chosen step by step instead: first that which
-//! shows most, as long as one is above the penalty; then the weakest is taken out, as long as one
-//! is below it.
+//! A series with boundaries at some commits is fitted by the same least squares as the levels, but
+//! with one level for all commits between two boundaries, which contracts the graph. Links of 64
+//! commits take part like links of one, with the correlation that all levels have. The cost of a
+//! stretch therefore depends on its neighbours, and the dynamic programs of optimal partitioning
+//! and PELT do not apply. Instead, boundaries are chosen stepwise: the strongest one is added while
+//! one is above the penalty, then the weakest is removed while one is below it.
 //!
-//! The penalty is that of an alarm. A boundary must lie as many standard normal deviates from none
-//! as makes the chance of one such among all places of the series the level that was asked for
-//! (Bonferroni): in squares of deviates, as residuals are counted, z² of level/places, which for
-//! 1,000 commits and 5 % is 16.5. Boundaries that are known stay.
+//! The penalty controls false positives. A boundary must have so large a standard normal deviate
+//! that the probability of one anywhere in a series without a change is the requested level
+//! (Bonferroni over all places). In squared deviates it is z² of level/places, which is 16.5 for
+//! 1,000 commits and 5%. Known boundaries stay.
 //!
-//! This draws the series; it does not decide. Creep becomes stairs here, which no test of a single
-//! commit would call steps.
+//! Plateaus are for drawing the series, not for decisions: creep becomes stairs here, although no
+//! test of a single commit finds these steps.
 
 use deadheat_stats::dist::{normal_deviate, normal_quantile};
 use deadheat_stats::holm;
@@ -42,14 +41,14 @@ use crate::levels::{Difference, Levels};
 /// A change between two commits of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// Places in the series of the last commit before the change and of the first one after it;
-    /// of a step these are neighbours.
+    /// Positions in the series of the last commit before the change and of the first commit after
+    /// it; for a step these are neighbours.
     pub from: usize,
     /// See `from`.
     pub to: usize,
-    /// The size of the change; of creep without the steps inside.
+    /// The size of the change; for creep without the steps inside the window.
     pub difference: Difference,
-    /// The p-value among all tests of its kind in the range.
+    /// The p-value, adjusted for all tests of its kind in the range.
     pub p_value: f64,
 }
 
@@ -58,16 +57,16 @@ pub struct Change {
 pub struct Changes {
     /// Steps that are not accepted, in the order of commits.
     pub steps: Vec<Change>,
-    /// Windows that creep, none of which overlap, in the order of commits.
+    /// Windows with creep, which do not overlap, in the order of commits.
     pub creep: Vec<Change>,
-    /// Neighbours in the series that no races connect.
+    /// The number of neighbours in the series without a connection by races.
     pub unconnected: usize,
 }
 
-/// Looks for steps and creep along `series`, the nodes of a range of commits in their order.
+/// Finds steps and creep along `series`, the nodes of a range of commits in order.
 ///
-/// `accepted` are nodes at which a step is known; it is not told again, nor counted as creep.
-/// `level` is the chance of a false step, and that of false creep, in a range where there is none.
+/// `accepted` are nodes with a known step, which is neither reported again nor counted as creep.
+/// `level` is the probability of a false step, and that of false creep, in a range without changes.
 pub fn changes(levels: &Levels, series: &[usize], accepted: &[usize], level: f64) -> Changes {
     let mut unconnected = 0;
     let mut tests = Vec::new();
@@ -103,7 +102,7 @@ pub fn changes(levels: &Levels, series: &[usize], accepted: &[usize], level: f64
     }
     let mut creep: Vec<Change> = Vec::new();
     let mut candidates = rejected(windows, level);
-    // Of windows that overlap, the one that is surest.
+    // Of overlapping windows, the one with the largest deviate is kept.
     candidates.sort_by(|a, b| {
         let (a, b) = (a.difference.deviate().abs(), b.difference.deviate().abs());
         b.total_cmp(&a)
@@ -124,7 +123,7 @@ pub fn changes(levels: &Levels, series: &[usize], accepted: &[usize], level: f64
     }
 }
 
-/// The differences that are told of all that were tested, by Holm's procedure.
+/// The tested differences that Holm's procedure rejects.
 fn rejected(tests: Vec<(usize, usize, Difference)>, level: f64) -> Vec<Change> {
     let p_values: Vec<f64> = tests
         .iter()
@@ -141,24 +140,24 @@ fn rejected(tests: Vec<(usize, usize, Difference)>, level: f64) -> Vec<Change> {
     all.filter(|change| change.p_value <= level).collect()
 }
 
-/// Neighbours in a series that share a level.
+/// Neighbours in a series with one common level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plateau {
-    /// The place of its first commit in the series.
+    /// The position of its first commit in the series.
     pub first: usize,
-    /// The place of its last commit in the series.
+    /// The position of its last commit in the series.
     pub last: usize,
-    /// Its level, relative to the first plateau of the series that races connect with it.
+    /// Its level, relative to the first plateau of the series that is connected with it by races.
     pub level: f64,
     /// The standard error of the level.
     pub se: f64,
 }
 
-/// Divides `series`, the nodes of a range of commits in their order, into plateaus.
+/// Divides `series`, the nodes of a range of commits in order, into plateaus.
 ///
-/// `edges` are those of the whole graph of `nodes` commits. A boundary is kept before each node of
-/// `known`: steps that were told or accepted. `level` is the chance that a series without a change
-/// gets a boundary.
+/// `edges` are all edges of the graph of `nodes` commits. There is always a boundary before each
+/// node of `known`, the reported or accepted steps. `level` is the probability that a series
+/// without a change gets a boundary.
 ///
 /// # Errors
 ///
@@ -191,13 +190,13 @@ pub fn plateaus(
 }
 
 /// A series with boundaries, and the graph with one node for each plateau. Nodes outside the series
-/// stay their own.
+/// keep nodes of their own.
 struct Division<'a> {
     nodes: usize,
     edges: &'a [Edge],
     weights: &'a [Weight],
     series: &'a [usize],
-    /// For each place between neighbours of the series: a boundary lies there.
+    /// For each pair of neighbours in the series: true if there is a boundary between them.
     boundary: Vec<bool>,
     /// The contracted node of each node.
     contracted: Vec<usize>,
@@ -248,7 +247,7 @@ impl<'a> Division<'a> {
         })
     }
 
-    /// The same with or without a boundary at a place.
+    /// Solves the division again with or without a boundary at a place.
     fn with(mut self, place: usize, is_boundary: bool) -> Result<Self, GraphError> {
         self.boundary[place] = is_boundary;
         Self::new(
@@ -260,11 +259,12 @@ impl<'a> Division<'a> {
         )
     }
 
-    /// The place without a boundary where one would show most, and the size of its deviate.
+    /// The place without a boundary where one would have the largest deviate, and the absolute
+    /// deviate.
     ///
-    /// The score test of a jump at the place, for all places in one sweep: a node of the series
-    /// counts as behind the place until the sweep has passed it, and only the edges at that node
-    /// change their part.
+    /// This is the score test of a jump at each place, for all places in one sweep. A node of the
+    /// series counts as after the place until the sweep has passed it, and only the edges of that
+    /// node change their contribution.
     fn strongest(&self) -> Option<(usize, f64)> {
         let mut at = vec![Vec::new(); self.nodes];
         for (number, edge) in self.edges.iter().enumerate() {
@@ -276,7 +276,7 @@ impl<'a> Division<'a> {
             right: vec![0.0; self.levels.nodes()],
             ..Jump::default()
         };
-        // All of the series is behind the place before its first commit.
+        // At first the whole series is after the place.
         for node in self.series {
             self.turn(*node, &at[*node], &mut behind, &mut jump);
         }
@@ -286,7 +286,7 @@ impl<'a> Division<'a> {
             if self.boundary[place] {
                 continue;
             }
-            // What the levels of the plateaus explain of the jump says nothing for it.
+            // The part of the jump that the levels of the plateaus explain is not evidence for it.
             let solved = self.levels.solved(&jump.right);
             let explained: f64 = jump.right.iter().zip(&solved).map(|(b, y)| b * y).sum();
             let information = jump.information - explained;
@@ -313,7 +313,7 @@ impl<'a> Division<'a> {
             .for_each(|edge| self.count(*edge, 1.0, behind, jump));
     }
 
-    /// Adds an edge that leads past the place, or takes it away again.
+    /// Adds (or with a negative `sign` subtracts) an edge that crosses the place.
     fn count(&self, number: usize, sign: f64, behind: &[bool], jump: &mut Jump) {
         let (edge, residual) = (&self.edges[number], self.residuals[number]);
         let past = f64::from(u8::from(behind[edge.to])) - f64::from(u8::from(behind[edge.from]));
@@ -328,7 +328,8 @@ impl<'a> Division<'a> {
         jump.right[self.contracted[edge.from]] -= weight * past;
     }
 
-    /// The boundary that is not known and shows least, and the size of its deviate.
+    /// The boundary with the smallest deviate among those that are not known, and the absolute
+    /// deviate.
     fn weakest(&self, is_known: &[bool]) -> Option<(usize, f64)> {
         let free =
             (0..self.boundary.len()).filter(|place| self.boundary[*place] && !is_known[*place]);
@@ -360,7 +361,7 @@ impl<'a> Division<'a> {
     }
 }
 
-/// The edges that lead past a place, summed up for the score test of a jump there.
+/// Sums over the edges that cross a place, for the score test of a jump there.
 #[derive(Default)]
 struct Jump {
     /// Σ weight·residual, in the direction of the series.
@@ -378,7 +379,7 @@ mod tests {
     use super::*;
     use crate::plan::plan_links;
 
-    /// Races of a history of the given log levels without any noise, with errors of .25 %.
+    /// Noiseless races of a history with the given log levels, with errors of .25%.
     fn races(history: &[f64]) -> Vec<Edge> {
         let edge = |(from, to): (usize, usize)| Edge {
             from,

@@ -1,13 +1,13 @@
-//! Races as the edges of a graph: which can be used, what they weigh, and which commits they connect.
+//! Races as the edges of a graph: their checks, their weights, and the connected components.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Degrees of freedom beyond this count as this many: the error is as good as known.
+/// Larger degrees of freedom count as this many: the error is as good as known.
 pub(crate) const MOST_DF: f64 = 1e12;
 
-/// The degrees of freedom that all other edges of a host have in the weight of one: 2/τ² for errors
-/// whose ln s² truly scatters by τ from race to race, here .45.
+/// The degrees of freedom of a host's mean ln s² in the weight of one edge: 2/τ² for errors whose
+/// true ln s² varies by τ from race to race, here .45.
 const DF_OF_HOST: f64 = 10.0;
 
 /// A race of two commits.
@@ -19,44 +19,44 @@ pub struct Edge {
     pub to: usize,
     /// ln(t_to/t_from).
     pub effect: f64,
-    /// Its standard error.
+    /// The standard error of the effect.
     pub se: f64,
-    /// Degrees of freedom of the error, at least 1; infinity for an error that is known.
+    /// Degrees of freedom of the error, at least 1; infinity for a known error.
     pub df: f64,
-    /// A number for the host that raced the two; edges of one host are checked together.
+    /// The number of the host that ran the race; misclosure checks the edges of a host together.
     pub host: usize,
-    /// A number for the run, where one run raced several candidates against the same baseline: the
-    /// error of the baseline is in all of these edges.
+    /// The number of the run, if one run raced several candidates against the same baseline; the
+    /// error of the baseline is then part of all its edges.
     pub run: Option<usize>,
 }
 
-/// An edge that cannot be used, or a graph that cannot be solved.
+/// The reason why an edge cannot be used, or the graph cannot be solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphError {
-    /// An edge ends at a node that is not there.
+    /// An edge ends at a node that does not exist.
     NoSuchNode {
-        /// Its place among the edges.
+        /// The index of the edge.
         edge: usize,
         /// The node.
         node: usize,
     },
     /// An edge leads from a node to itself.
     Itself {
-        /// Its place among the edges.
+        /// The index of the edge.
         edge: usize,
     },
     /// The effect is not finite, the standard error is not positive and finite, or there is less
     /// than one degree of freedom.
     NoEstimate {
-        /// Its place among the edges.
+        /// The index of the edge.
         edge: usize,
     },
-    /// The reference is not there.
+    /// The reference node does not exist.
     NoSuchReference {
-        /// The node that was asked for.
+        /// The requested node.
         node: usize,
     },
-    /// Standard errors lie so many orders of magnitude apart that rounding leaves no solution.
+    /// The standard errors differ by orders of magnitude, so that rounding leaves no solution.
     Singular,
 }
 
@@ -84,15 +84,15 @@ impl fmt::Display for GraphError {
 
 impl std::error::Error for GraphError {}
 
-/// An edge as it is solved for.
+/// An edge as the solver uses it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Link {
     pub from: usize,
     pub to: usize,
     pub effect: f64,
-    /// The squared standard error as it was measured.
+    /// The squared standard error as measured.
     pub measured: f64,
-    /// The same, enlarged for what it does not know.
+    /// The variance with the corrections for an estimated error.
     pub variance: f64,
     pub weight: Weight,
     pub df: f64,
@@ -102,15 +102,15 @@ pub(crate) struct Link {
 /// The weight of an edge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weight {
-    /// The variance that the edge is weighted by.
+    /// The inverse of the weight.
     pub variance: f64,
-    /// By how many percent that moves with each percent of the edge's own squared error.
+    /// The relative change of `variance` per relative change of the edge's own squared error.
     pub own: f64,
 }
 
-/// The weights of edges that are sound.
+/// The weights of edges that were checked.
 ///
-/// The mean of ln s² lies below ln σ² by 1/ν + 1/(3ν²) + …, which is put back.
+/// The mean of ln s² is below ln σ² by 1/ν + 1/(3ν²) + …, which is added back.
 pub(crate) fn weights(edges: &[Edge]) -> Vec<Weight> {
     let mut hosts: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
     let log = |edge: &Edge| 2.0 * edge.se.ln() + (1.0 + 1.0 / (3.0 * edge.df)) / edge.df;
@@ -129,7 +129,7 @@ pub(crate) fn weights(edges: &[Edge]) -> Vec<Weight> {
     edges.iter().map(weight).collect()
 }
 
-/// Says which edge cannot be used.
+/// Returns the first edge that cannot be used as an error.
 pub(crate) fn check(nodes: usize, edges: &[Edge]) -> Result<(), GraphError> {
     for (number, edge) in edges.iter().enumerate() {
         if let Some(node) = [edge.from, edge.to].into_iter().find(|node| *node >= nodes) {
@@ -149,11 +149,11 @@ pub(crate) fn check(nodes: usize, edges: &[Edge]) -> Result<(), GraphError> {
 
 /// The links of the graph, and the number of its nodes.
 ///
-/// Where a run raced several candidates against one baseline, what it measured of the baseline is a
-/// node of its own: one link with the error of the baseline leads to it from the commit, and one to
-/// each candidate with the rest of the error. Each edge keeps its variance, and any two of a run
-/// get the covariance that they have. The baseline is given half the variance of the surest edge,
-/// as two sides that scatter alike have it.
+/// If a run raced several candidates against one baseline, its measurement of the baseline becomes
+/// a node of its own. One link with the error of the baseline leads to it from the commit, and one
+/// link with the rest of the error leads from it to each candidate. Each edge keeps its variance,
+/// and any two edges of a run get the right covariance. The baseline's part is half the smallest
+/// variance of the edges, as if both sides of that edge varied equally.
 pub(crate) fn links(nodes: usize, edges: &[Edge], weights: &[Weight]) -> (Vec<Link>, usize) {
     let mut links: Vec<Link> = edges.iter().zip(weights).map(link).collect();
     let mut runs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();

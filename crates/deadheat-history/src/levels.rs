@@ -1,45 +1,47 @@
-//! Levels of commits by weighted least squares on the graph of their races.
+//! The levels of commits, by weighted least squares on the graph of their races.
 //!
 //! The levels x minimise Σ w(x_j − x_i − d)² over the edges, with x = 0 at the reference of each
-//! connected component. Only those parts of their covariance are computed that are asked for.
+//! connected component. Only the requested parts of their covariance are computed.
 //!
-//! # Errors that are themselves estimates
+//! # Estimated errors
 //!
-//! The error s of an edge comes from a handful of replicates. On a tree that matters as it does for
-//! one race: a difference is a sum of effects, its error √Σs², and t has the degrees of freedom of
-//! Satterthwaite (1946). Within loops an edge whose s came out too small by chance would weigh too
-//! much by 1/s², and make the result look surer than it is: with races of six replicates 7.4 % of
-//! 2,000 intervals of 95 % between neighbours missed the truth, corrected to the first order. So
+//! The error s of an edge is estimated from a few replicates. On a tree the consequences are those
+//! for a single race: a difference is a sum of effects, its error √Σs², and its t distribution has
+//! Satterthwaite's (1946) degrees of freedom. Within loops an edge whose s is too small by chance
+//! would get too much weight by 1/s², and the result would look more precise than it is. With races
+//! of six replicates, 7.4% of 2,000 intervals of 95% between neighbours missed the truth, even with
+//! a first-order correction. So:
 //!
-//! - what an edge weighs hangs less on its own s the fewer degrees of freedom ν that has: the weight
-//!   is 1/s̃² with ln s̃² = ρ·ln s² + (1 − ρ)·(the mean of ln s² over all edges of the host) and ρ =
-//!   ν/(ν + 10). That is the best ρ where true errors on a host differ by a fifth from race to race;
-//!   elsewhere the result is less precise than it could be, and no less right;
-//! - what an edge adds to the variance of a result is its own s², times the square of its share a in
-//!   the result. That is too small by what a has to do with s, (1 − h)·4ρs²/ν to the first order (by
-//!   the arguments of Meier 1953 and Kenward & Roger 1997), where h is the leverage of the edge, the
-//!   part of its own fitted value that is its own. It is added, nothing on a tree (h = 1);
-//! - and an edge that others bypass is not taken to be surer than its host makes likely: where s̃² is
-//!   above s², 1 − h of what is missing is added, too. Without this last one the chance of an
-//!   interval at .03 % to miss was up to twice that with races of six replicates, which is where the
-//!   tests of a hundred commits look; with it none of the levels from 5 to .03 % is exceeded, for
-//!   true errors that differ by 25 or by 80 % from race to race, and errors are 2 to 3 % too large
-//!   for races of 6 to 40 replicates;
-//! - degrees of freedom are Satterthwaite's by the shares that s̃² gives the edges. By s² the luckiest
-//!   edge would have the least share, and the degrees of all others would count.
+//! - The weight of an edge depends less on its own s if s has few degrees of freedom ν. The weight
+//!   is 1/s̃² with ln s̃² = ρ·ln s² + (1 − ρ)·(mean of ln s² over all edges of the host) and ρ =
+//!   ν/(ν + 10). This ρ is best if true errors on a host differ by a fifth from race to race;
+//!   otherwise the result is less precise than possible, but still valid.
+//! - An edge contributes its own s², times the square of its share a in the result, to the variance
+//!   of the result. That is too small because a depends on s, to the first order by (1 − h)·4ρs²/ν
+//!   (by the arguments of Meier 1953 and Kenward & Roger 1997), where h is the leverage of the
+//!   edge, the share of its fitted value that is its own. This term is added; on a tree it is 0 (h
+//!   = 1).
+//! - An edge in a loop is not trusted to be more precise than is likely for its host: if s̃² is
+//!   above s², (1 − h)(s̃² − s²) is added, too. Without this term, intervals at .03% missed up to
+//!   twice as often with races of six replicates, and tests of a hundred commits use such levels.
+//!   With it, none of the levels from 5 to .03% is exceeded for true errors that differ by 25 or by
+//!   80% from race to race, and errors are 2 to 3% too large for races of 6 to 40 replicates.
+//! - The degrees of freedom are Satterthwaite's with the variance shares by s̃². By s², an edge
+//!   with a small s by chance would have the smallest share, and the degrees of all others would
+//!   count.
 //!
-//! With errors that are known (infinite ν) all this is the textbook's w = 1/s² and (BᵀWB)⁻¹, and one
-//! more race never makes a result less sure. With few replicates it may, as it really does: a
-//! weighted mean of two can be worse than the better one (Graybill & Deal 1959).
+//! With known errors (infinite ν) this reduces to the textbook's w = 1/s² and (BᵀWB)⁻¹, and another
+//! race never makes a result less precise. With few replicates it may: a weighted mean of two can
+//! be worse than the better one (Graybill & Deal 1959).
 //!
 //! # Solving
 //!
-//! The matrix is the Laplacian BᵀWB of the graph with the rows of the references taken out, one of
-//! each connected component: its inverse is the covariance of the levels. `nalgebra-sparse`
-//! factorises it and leaves to its users in which order nodes are eliminated. A plan of chains and
-//! skip links has some nine entries a commit in any order that follows it; but a release that was
-//! raced against all later commits would, eliminated first, connect all of them. So the order is that
-//! of minimum degree. Of the inverse only the parts that lie on the factor are worked out.
+//! The matrix is the Laplacian BᵀWB of the graph without the rows of the references, one for each
+//! connected component. Its inverse is the covariance of the levels. `nalgebra-sparse` factorises
+//! it, but does not choose the order in which nodes are eliminated. A plan of chains and skip links
+//! needs about nine entries per commit in any order along the chain. But a release that was raced
+//! against all later commits would, if eliminated first, connect all of them. So the order is that
+//! of minimum degree. Only the entries of the inverse at the pattern of the factor are computed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -52,10 +54,10 @@ use nalgebra_sparse::{CooMatrix, CscMatrix};
 
 use crate::graph::{Edge, GraphError, Link, MOST_DF, Weight, check, components, links, weights};
 
-/// A difference between commits.
+/// The difference between two commits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// A log ratio; positive where the second commit takes longer.
+    /// A log ratio; positive if the second commit takes longer.
     pub effect: f64,
     /// Its standard error.
     pub se: f64,
@@ -64,32 +66,32 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// The interval that misses with probability `two_sided_level`.
+    /// The confidence interval with non-coverage `two_sided_level`.
     pub fn interval(&self, two_sided_level: f64) -> (f64, f64) {
         let half = t_critical(two_sided_level, self.df) * self.se;
         (self.effect - half, self.effect + half)
     }
 
-    /// The two-sided p-value of no difference.
+    /// The two-sided p-value of a difference of 0.
     pub fn p_value(&self) -> f64 {
         t_two_sided_p(self.effect / self.se, self.df)
     }
 
-    /// The standard normal deviate with the same tail as effect/se has.
+    /// The standard normal deviate with the same tail probability as effect/se.
     pub fn deviate(&self) -> f64 {
         normal_deviate(self.effect / self.se, self.df)
     }
 }
 
-/// Solved levels of all commits.
+/// The solved levels of all commits.
 #[derive(Debug, Clone)]
 pub struct Levels {
-    /// Those of the edges in their order, then those that lead to the baselines of shared runs.
+    /// The links of the edges in order, then those to the baselines of shared runs.
     links: Vec<Link>,
     edges: usize,
-    /// One value a node, as are the next two; nodes that stand for baselines of shared runs follow.
+    /// One value per node, as in the next two; the nodes of baselines of shared runs come last.
     levels: Vec<f64>,
-    /// The number of the component.
+    /// The number of the node's component.
     component: Vec<usize>,
     /// The reference of each component.
     references: Vec<usize>,
@@ -98,12 +100,12 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Solves for the levels of commits 0 to `nodes` − 1. `reference` has level 0, and so has the
-    /// first commit of each component that no race connects with it.
+    /// Solves for the levels of commits 0 to `nodes` − 1. `reference` has level 0; in each
+    /// component that is not connected with it, the first commit has level 0.
     ///
     /// # Errors
     ///
-    /// The first edge that cannot be used, or that the graph cannot be solved.
+    /// The first edge that cannot be used, or a graph that cannot be solved.
     pub fn solve(nodes: usize, edges: &[Edge], reference: usize) -> Result<Self, GraphError> {
         if reference >= nodes {
             return Err(GraphError::NoSuchReference { node: reference });
@@ -112,7 +114,7 @@ impl Levels {
         Self::solve_weighted(nodes, edges, &weights(edges), reference)
     }
 
-    /// Solves for the levels with weights that are known, of edges that are sound.
+    /// Solves for the levels with given weights, for edges that were checked.
     pub(crate) fn solve_weighted(
         nodes: usize,
         edges: &[Edge],
@@ -159,7 +161,7 @@ impl Levels {
         })
     }
 
-    /// The level of a commit, as ln of its time over that of its [`reference`](Self::reference).
+    /// The level of a commit: ln of its time over that of its [`reference`](Self::reference).
     pub fn level(&self, node: usize) -> f64 {
         self.levels[node]
     }
@@ -175,20 +177,20 @@ impl Levels {
         self.references[self.component[node]]
     }
 
-    /// The number of parts of the graph that no race connects.
+    /// The number of connected components of the graph.
     pub fn components(&self) -> usize {
         self.references.len()
     }
 
-    /// The difference from commit `a` to commit `b`. `None` where no races connect the two, or
-    /// where they are the same.
+    /// The difference from commit `a` to commit `b`. `None` if the two are not connected by races,
+    /// or are the same.
     pub fn difference(&self, a: usize, b: usize) -> Option<Difference> {
         self.contrast(&[(a, -1.0), (b, 1.0)])
     }
 
     /// A weighted sum of levels with its error, in time proportional to the size of the graph.
-    /// `None` where the weights of a component do not add up to 0, so that its reference would
-    /// count, or where all weights are 0.
+    /// `None` if the weights within a component do not add up to 0, because the sum would then
+    /// depend on the reference, or if all weights are 0.
     pub fn contrast(&self, weights: &[(usize, f64)]) -> Option<Difference> {
         let mut right = vec![0.0; self.levels.len()];
         let mut sums = vec![0.0; self.references.len()];
@@ -223,12 +225,12 @@ impl Levels {
         self.links.len() + self.references.len() - self.levels.len()
     }
 
-    /// The number of all nodes, those that stand for baselines of shared runs included.
+    /// The number of all nodes, including those for baselines of shared runs.
     pub(crate) fn nodes(&self) -> usize {
         self.levels.len()
     }
 
-    /// The solution of the weighted Laplacian for one value a node.
+    /// The solution of the weighted Laplacian for a right-hand side with one value per node.
     pub(crate) fn solved(&self, right: &[f64]) -> Vec<f64> {
         self.factor.solve(right)
     }
@@ -238,7 +240,7 @@ impl Levels {
         &self.links[..self.edges]
     }
 
-    /// Each link with its leverage and its residual; those of edges first, in their order.
+    /// Each link with its leverage and its residual; those of edges come first, in order.
     pub(crate) fn residuals(&self) -> impl Iterator<Item = (&Link, f64, f64)> {
         let residual = |link: &Link| link.effect - self.levels[link.to] + self.levels[link.from];
         let links = self.links.iter().zip(&self.leverage);
@@ -250,7 +252,7 @@ impl Levels {
 #[derive(Debug, Clone)]
 struct Factor {
     cholesky: CscCholesky<f64>,
-    /// The inverse where the factor has entries, in their order.
+    /// The entries of the inverse at the pattern of the factor.
     inverse: Vec<f64>,
     /// The row of each node; `None` for references.
     row: Vec<Option<usize>>,
@@ -258,7 +260,7 @@ struct Factor {
 
 impl Factor {
     /// Factorises the Laplacian of edges `(node, node, weight)`. Each component of the graph has
-    /// one node in `references`. `None` where rounding leaves no positive definite matrix.
+    /// one node in `references`. `None` if rounding makes the matrix not positive definite.
     fn new(
         edges: impl Iterator<Item = (usize, usize, f64)> + Clone,
         references: &[bool],
@@ -285,7 +287,7 @@ impl Factor {
         })
     }
 
-    /// Solves for one value a node; those of references are 0, and so counts what `right` has there.
+    /// Solves for one value per node; the values of references are 0, and `right` is ignored there.
     fn solve(&self, right: &[f64]) -> Vec<f64> {
         let mut column = DMatrix::zeros(self.cholesky.l().nrows(), 1);
         for (row, value) in self.row.iter().zip(right) {
@@ -298,7 +300,7 @@ impl Factor {
         self.row.iter().map(value).collect()
     }
 
-    /// The variance of x_b − x_a for the ends of an edge, or for one node and a reference.
+    /// The variance of x_b − x_a for the ends of an edge, or for a node and a reference.
     fn variance_between(&self, a: usize, b: usize) -> f64 {
         let at = |a: usize, b: usize| match (self.row[a], self.row[b]) {
             (Some(a), Some(b)) => entry(self.cholesky.l(), &self.inverse, a, b),
@@ -308,8 +310,8 @@ impl Factor {
     }
 }
 
-/// Rows for all nodes but the references, such that the node with the fewest neighbours left is
-/// eliminated first (minimum degree; George & Liu 1989).
+/// Rows for all nodes except references, ordered so that the node with the fewest remaining
+/// neighbours is eliminated first (minimum degree; George & Liu 1989).
 fn elimination_rows(
     edges: impl Iterator<Item = (usize, usize, f64)>,
     references: &[bool],
@@ -327,7 +329,7 @@ fn elimination_rows(
         .collect();
     let (mut row, mut next) = (vec![None; references.len()], 0);
     while let Some(Reverse((degree, node))) = queue.pop() {
-        // An entry from before its neighbourhood changed is followed by a newer one.
+        // An outdated entry; a newer one follows.
         if row[node].is_some() || degree != neighbours[node].len() {
             continue;
         }
@@ -344,7 +346,7 @@ fn elimination_rows(
 }
 
 /// The inverse of L·Lᵀ at the entries of L, from the last column to the first (Takahashi, Fagan &
-/// Chin 1973): no other entry of the inverse is needed for these.
+/// Chin 1973); these entries depend on no others.
 fn inverse_on(factor: &CscMatrix<f64>) -> Vec<f64> {
     let (starts, rows, values) = factor.csc_data();
     let mut inverse = vec![0.0; values.len()];
@@ -361,7 +363,7 @@ fn inverse_on(factor: &CscMatrix<f64>) -> Vec<f64> {
     inverse
 }
 
-/// An entry of the symmetric matrix that `values` holds on the pattern of `factor`; 0 outside it.
+/// An entry of the symmetric matrix that `values` stores on the pattern of `factor`; 0 outside it.
 fn entry(factor: &CscMatrix<f64>, values: &[f64], a: usize, b: usize) -> f64 {
     let (starts, rows, _) = factor.csc_data();
     let (row, column) = (a.max(b), a.min(b));
@@ -400,7 +402,8 @@ mod tests {
         let difference = levels.difference(0, 2).unwrap();
         close(difference.effect, -0.02);
         close(difference.se, 0.005);
-        // By shares that lean on the host the degrees lie between those of the fewer and of both.
+        // The weights depend on the host's mean, so the degrees are between those of the smaller
+        // and of both.
         assert!(difference.df > 5.0 && difference.df < 15.0);
         close(levels.se(2), 0.005);
         assert_eq!((levels.degrees(), levels.components()), (0, 1));
@@ -410,8 +413,8 @@ mod tests {
     fn two_races_of_one_pair_are_a_weighted_mean_whose_weights_lean_on_the_host() {
         let edges = [edge(0, 1, 0.0, 1.0, 10.0), edge(0, 1, 0.03, 4.0, 30.0)];
         let levels = Levels::solve(2, &edges, 0).unwrap();
-        // ln σ² as each edge has it, and the mean of the host: half of the first weight is its own,
-        // and three quarters of the second.
+        // ln σ² of each edge, and the mean of the host: half of the first edge's weight comes from
+        // itself, and three quarters of the second's.
         let first = 0.1 + 1.0 / 300.0;
         let second = 16f64.ln() + 1.0 / 30.0 + 1.0 / 2_700.0;
         let mean = 0.5 * (first + second);
@@ -420,7 +423,7 @@ mod tests {
         let (p, q) = (b / (a + b), a / (a + b));
         let difference = levels.difference(0, 1).unwrap();
         close(difference.effect, 0.03 * q);
-        // Each has a half of the mean as well; the first is less sure than it says, by a − 1.
+        // The mean is half from each edge. The first edge is widened by a − 1.
         let v = 1.0 + q * (4.0 * 0.75 / 10.0 + (a - 1.0));
         let w = 16.0 + p * 16.0 * 4.0 * 0.875 / 30.0;
         close(difference.se, (p * p * v + q * q * w).sqrt());
@@ -451,7 +454,7 @@ mod tests {
             ..edge(0, to, effect, 0.002, f64::INFINITY)
         };
         let levels = Levels::solve(3, &[run(1, 0.01), run(2, 0.04)], 0).unwrap();
-        // Each edge has a variance of 4, of which 2 belong to the baseline: it is not in the
+        // Each edge has a variance of 4, of which 2 belong to the baseline, which cancels in the
         // difference of the candidates.
         close(levels.difference(0, 1).unwrap().se, 0.002);
         let between = levels.difference(1, 2).unwrap();
@@ -537,7 +540,7 @@ mod tests {
         );
     }
 
-    /// A ladder with a far link, its weights all different.
+    /// A ladder with a long link and unequal weights.
     fn graph() -> Vec<(usize, usize, f64)> {
         let mut edges: Vec<_> = (0..9).map(|i| (i, i + 1, 1.0 + i as f64)).collect();
         edges.extend((0..7).map(|i| (i, i + 3, 0.5 + 0.1 * i as f64)));
@@ -593,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_was_raced_against_all_others_fills_nothing() {
+    fn a_commit_raced_against_all_others_causes_no_fill_in() {
         let edges = (1..5_000).map(|node| (0, node, 1.0));
         let mut references = vec![false; 5_000];
         references[17] = true;

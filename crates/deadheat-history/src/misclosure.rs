@@ -1,20 +1,23 @@
-//! Loops that do not close, and hosts that say too much of their own precision.
+//! Tests whether the loops of the graph close, and finds hosts whose standard errors are too small.
 //!
-//! Around a loop of races the effects add up to nothing but their errors. Where they add up to more,
-//! a standard error somewhere was too small: a check of the measurement by itself, without a truth
-//! to compare it with. Each edge is compared with what all others say of the same two commits:
+//! Around a loop of races the true effects add up to 0, and the measured ones to their total
+//! measurement error. If that total is larger than the standard errors allow, one of these is too
+//! small. This checks the measurement without a known truth. Each edge is compared with the
+//! estimate from all other edges for the same two commits:
 //!
-//! t = (d − d̂₋)/√(s² + V₋), where the residual r of the edge is (1 − h)(d − d̂₋), h its leverage
+//! t = (d − d̂₋)/√(s² + V₋), where the residual r of the edge is (1 − h)(d − d̂₋), and h is its
+//! leverage.
 //!
-//! and t is taken for the standard normal deviate z that is as far out, with the degrees of freedom
-//! of s and of V₋. The sum of (1 − h)z² has the mean of χ² with edges − commits + components degrees
-//! exactly where all z are standard normal, and it is χ² where the errors are known: then (1 − h)z²
-//! is r²/s². By r²/s² itself every sound graph would be called broken, since s² is in the
-//! denominator: of six replicates that has a mean of 5/3, of eleven 10/8. Measured on 100,000 commits
-//! with races of 6 to 40 replicates, the sum is .98 of its degrees, and .93 to .99 with races of six.
+//! t is turned into the standard normal deviate z with the same tail probability, using the degrees
+//! of freedom of s and of V₋. If all z are standard normal, the mean of the sum of (1 − h)z² is
+//! exactly that of χ² with edges − commits + components degrees of freedom. If the errors are
+//! known, the sum is χ², because (1 − h)z² is then r²/s². With r²/s² itself every sound graph would
+//! fail the test, because s² is in the denominator: for six replicates its mean is 5/3, for eleven
+//! 10/8. Measured on 100,000 commits with races of 6 to 40 replicates, the sum is .98 of its
+//! degrees of freedom, and .93 to .99 with races of six.
 //!
-//! The same sum over the edges of one host, with the sum of their 1 − h for degrees, is at most as
-//! variable as χ² of these: the test of a host keeps its level.
+//! The same sum over the edges of one host, with the sum of their 1 − h as degrees of freedom,
+//! varies at most as much as χ², so the test of a host keeps its level.
 
 use std::collections::BTreeMap;
 
@@ -23,59 +26,59 @@ use deadheat_stats::dist::{chi_squared_upper_tail, normal_deviate};
 use crate::graph::{Edge, GraphError};
 use crate::levels::Levels;
 
-/// Below this part of its own an edge is the only way between its ends, up to rounding.
+/// If 1 − h is below this, the edge is a bridge: no other path connects its ends.
 const BRIDGE: f64 = 1e-9;
 
-/// Times that hosts are widened at most; one that is broken takes two or three times.
+/// The largest number of times to widen hosts; one bad host takes two or three.
 const ROUNDS: usize = 100;
 
-/// The gaps of a graph's loops, against their errors.
+/// How well the loops of a graph close, compared with the errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Misclosure {
-    /// The sum over all edges, which has the distribution of χ² where standard errors are right.
+    /// The sum over all edges, which follows χ² if the standard errors are right.
     pub chi_squared: f64,
-    /// Its degrees of freedom: edges − commits + components.
+    /// Degrees of freedom of the sum: edges − commits + components.
     pub degrees: usize,
-    /// The probability of this sum or more; `None` for a graph without loops.
+    /// The p-value of the sum; `None` for a graph without loops.
     pub p_value: Option<f64>,
-    /// Each edge with a part in a loop, the largest contribution first.
+    /// All edges that are part of a loop, the largest contribution first.
     pub edges: Vec<Misfit>,
-    /// Each host with edges in loops, in the order of their numbers.
+    /// All hosts with edges in loops, by number.
     pub hosts: Vec<HostMisfit>,
 }
 
-/// The distance of an edge from what all others say of its commits.
+/// How far an edge is from the estimate of all other edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Misfit {
-    /// The place of the edge among those the levels were solved with.
+    /// The index of the edge.
     pub edge: usize,
-    /// The distance in standard normal deviates; positive where the edge's own effect is larger.
+    /// The distance in standard normal deviates; positive if the edge's own effect is larger.
     pub deviate: f64,
-    /// Its part in χ².
+    /// Its contribution to χ².
     pub contribution: f64,
 }
 
-/// The distance of a host's edges from what the others say.
+/// How far a host's edges are from the estimates of the other edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostMisfit {
     /// The number of the host.
     pub host: usize,
-    /// Its part in χ².
+    /// The contribution of its edges to χ².
     pub chi_squared: f64,
-    /// Its part in the degrees of freedom.
+    /// The contribution of its edges to the degrees of freedom.
     pub degrees: f64,
-    /// The probability of this part or more.
+    /// The p-value of this contribution.
     pub p_value: f64,
 }
 
 impl HostMisfit {
-    /// The errors of the host by its loops, in those that it said: √(χ²/degrees).
+    /// The factor by which the host's errors are too small according to its loops: √(χ²/degrees).
     pub fn factor(&self) -> f64 {
         (self.chi_squared / self.degrees).sqrt()
     }
 }
 
-/// Compares each edge with what all others say.
+/// Compares each edge with the estimate of all other edges.
 pub fn misclosure(levels: &Levels) -> Misclosure {
     let inverse_df: f64 = levels.residuals().map(|(link, ..)| link.df.recip()).sum();
     let typical = inverse_df / levels.residuals().count().max(1) as f64;
@@ -89,7 +92,7 @@ pub fn misclosure(levels: &Levels) -> Misclosure {
         }
         let of_others = link.weight.variance * leverage / free;
         let variance = link.measured + of_others;
-        // All others have together at least the degrees of freedom of one typical edge.
+        // The other edges together have at least the degrees of freedom of one typical edge.
         let (own, rest) = (link.measured / variance, of_others / variance);
         let df = (own * own / link.df + rest * rest * typical).recip();
         let deviate = normal_deviate(residual / free / variance.sqrt(), df);
@@ -98,7 +101,7 @@ pub fn misclosure(levels: &Levels) -> Misclosure {
         let host = hosts.entry(link.host).or_default();
         host.0 += contribution;
         host.1 += free;
-        // What leads to the baseline of a shared run is no edge that anybody knows.
+        // The link to the baseline of a shared run is not one of the caller's edges.
         if number < edge_count {
             edges.push(Misfit {
                 edge: number,
@@ -124,34 +127,35 @@ pub fn misclosure(levels: &Levels) -> Misclosure {
     }
 }
 
-/// The tail of χ² for any positive degrees; for less than one it is that of one, which is never less.
+/// The upper tail of χ² for any positive degrees of freedom; below one, that for one is used, which
+/// is never smaller.
 fn upper_tail(chi_squared: f64, degrees: f64) -> f64 {
     chi_squared_upper_tail(chi_squared, degrees.max(1.0))
 }
 
-/// Levels whose hosts have the errors that their loops show.
+/// Levels after widening the errors of hosts whose loops do not close.
 #[derive(Debug, Clone)]
 pub struct Settled {
     /// The levels, solved with these errors.
     pub levels: Levels,
-    /// The edges they were solved from.
+    /// The edges with these errors.
     pub edges: Vec<Edge>,
-    /// The misclosure with the errors as they were said.
+    /// The misclosure with the original errors.
     pub misclosure: Misclosure,
-    /// Hosts whose errors were widened, each with the factor.
+    /// The hosts whose errors were widened, with the factors.
     pub widened: Vec<(usize, f64)>,
 }
 
-/// Solves for levels as [`Levels::solve`] does, and once more with larger standard errors for the
-/// host whose loops close worst, until the loops of every host close.
+/// Solves for levels like [`Levels::solve`], then widens the standard errors of the host whose
+/// loops close worst and solves again, until the loops of every host close.
 ///
-/// A host is widened by √(χ²/degrees) where its p-value is below `level` over the number of hosts,
-/// so that with errors that are right a host is widened in at most that share of graphs. What is
-/// widened should be told: the errors of such a host are an estimate from its own loops.
+/// A host is widened by √(χ²/degrees) if its p-value is below `level` divided by the number of
+/// hosts. If all errors are right, a host is therefore widened in at most that share of graphs.
+/// Report widened hosts to the user, because their errors are estimated from their own loops.
 ///
 /// # Errors
 ///
-/// The first edge that cannot be used, or that the graph cannot be solved.
+/// The first edge that cannot be used, or a graph that cannot be solved.
 pub fn settle(
     nodes: usize,
     edges: &[Edge],
@@ -190,7 +194,7 @@ pub fn settle(
 mod tests {
     use super::*;
 
-    /// A triangle of edges with known errors of 1, of which the last does not fit by `gap`.
+    /// A triangle of edges with errors of 1; the last edge misses the sum of the others by `gap`.
     fn triangle(gap: f64, df: f64) -> Vec<Edge> {
         let edge = |from, to, effect, host| Edge {
             from,
@@ -216,7 +220,7 @@ mod tests {
         assert!((found.chi_squared - 12.0).abs() < 1e-6, "{found:?}");
         // P(χ²₁ ≥ 12).
         assert!((found.p_value.unwrap() - 5.320055e-4).abs() < 1e-9);
-        // Each edge has a third of the gap, and lies as far as the whole gap from the others.
+        // Each edge has a third of the gap, and differs from the others by the whole gap.
         for edge in &found.edges {
             assert!((edge.deviate.abs() - 12f64.sqrt()).abs() < 1e-6);
             assert!((edge.contribution - 4.0).abs() < 1e-6);
@@ -236,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_has_nothing_to_close() {
+    fn a_tree_has_no_misclosure() {
         let levels = Levels::solve(3, &triangle(9.0, 5.0)[..2], 0).unwrap();
         let found = misclosure(&levels);
         assert_eq!((found.degrees, found.p_value), (0, None));

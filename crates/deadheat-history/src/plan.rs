@@ -1,16 +1,16 @@
-//! Which pairs of commits to race, and how sure the end of a long chain is then.
+//! Chooses the pairs of commits to race, and computes the precision at the end of a long chain.
 //!
-//! A chain of k races alone has an error of s·√k at its end. With links of 2, 4, 8 … commits beside
-//! those between neighbours the error grows with √log k, and every race closes loops, by which all
-//! check each other. Links of a span begin at every multiple of half the span: they overlap, so that
-//! no commit is at the edge of all; that takes three races a commit. Links are laid from the first
-//! commit on: a range that grows needs only new ones.
+//! A chain of k races alone has an error of s·√k at its end. With additional links of 2, 4, 8 …
+//! commits the error grows with √log k, and every race closes loops, by which the races check each
+//! other. Links of one length begin at every multiple of half that length, so they overlap, and no
+//! commit is at the edge of all of them. That takes three races per commit. Links start at the
+//! first commit, so a range that grows only needs new ones.
 
 use crate::graph::{Edge, GraphError};
 use crate::levels::Levels;
 
 /// The pairs to race for commits 0 to `commits` − 1: neighbours, and links of 2, 4, 8 … commits
-/// that overlap by half. The older one is first.
+/// that overlap by half. The older commit is first.
 pub fn plan_links(commits: usize) -> Vec<(usize, usize)> {
     let mut links = Vec::new();
     let mut span = 1;
@@ -22,12 +22,12 @@ pub fn plan_links(commits: usize) -> Vec<(usize, usize)> {
     links
 }
 
-/// The standard error of the difference between the first and the last of so many commits, where
-/// every link is raced with the standard error `se`. `None` where the links do not connect the two.
+/// The standard error of the difference between the first and the last of `commits` commits if
+/// every link is raced with the standard error `se`. `None` if the links do not connect the two.
 ///
 /// # Errors
 ///
-/// The first link that does not lie in the range, or that `se` is no error.
+/// The first link that is outside the range, or an `se` that is not a valid error.
 pub fn error_at_end(
     commits: usize,
     links: &[(usize, usize)],
@@ -81,7 +81,7 @@ mod tests {
     fn the_error_of_a_chain_grows_with_the_root_of_its_length_and_with_skips_by_its_logarithm() {
         let end = |commits, links: &[_]| error_at_end(commits, links, 0.0025).unwrap().unwrap();
         for power in [4, 7, 10] {
-            // One less than a power of two, which no single link reaches.
+            // One less than a power of two, so that no single link connects both ends.
             let commits = 1 << power;
             let chain: Vec<_> = (1..commits).map(|to| (to - 1, to)).collect();
             let alone = end(commits, &chain);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_nowhere_give_no_error_at_the_end() {
+    fn links_outside_the_range_are_rejected_or_give_no_error() {
         assert_eq!(error_at_end(3, &[(0, 1)], 0.01), Ok(None));
         assert!(error_at_end(3, &[(0, 3)], 0.01).is_err());
         assert!(error_at_end(3, &[(0, 1)], 0.0).is_err());

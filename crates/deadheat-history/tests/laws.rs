@@ -3,7 +3,8 @@
 use deadheat_history::{Difference, Edge, Levels, misclosure};
 use proptest::prelude::*;
 
-/// Ends, effects and errors over a range of 100 to 1; and degrees of freedom where they matter.
+/// Edges with any ends and effects, errors that differ by up to a factor of 100, and small degrees
+/// of freedom.
 fn edges(nodes: usize) -> impl Strategy<Value = Vec<Edge>> {
     let edge = (
         0..nodes,
@@ -29,7 +30,7 @@ fn graph() -> impl Strategy<Value = (usize, Vec<Edge>)> {
     (2usize..10).prop_flat_map(|nodes| (Just(nodes), edges(nodes)))
 }
 
-/// A graph whose errors are known.
+/// A graph with known errors.
 fn known() -> impl Strategy<Value = (usize, Vec<Edge>)> {
     graph().prop_map(|(nodes, edges)| {
         let known = |edge| Edge {
@@ -59,8 +60,8 @@ fn are_close(a: &[Option<Difference>], b: &[Option<Difference>]) -> bool {
     })
 }
 
-/// Weighted least squares with a dense matrix and Gauss–Jordan elimination, for a graph with one
-/// component: levels relative to node 0, and their covariance.
+/// Solves the weighted least squares of a connected graph with a dense matrix, by Gauss–Jordan
+/// elimination. Returns the levels relative to node 0, and their covariance.
 fn dense(nodes: usize, edges: &[Edge]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut matrix = vec![vec![0.0; 2 * nodes]; nodes];
     let mut right = vec![0.0; nodes];
@@ -110,7 +111,7 @@ proptest! {
 
     #[test]
     fn levels_and_errors_are_those_of_a_dense_solution((nodes, mut edges) in known()) {
-        // A path that connects all.
+        // A path that connects all nodes.
         let path = (1..nodes).map(|to| Edge { from: to - 1, to, se: 0.2, effect: 0.01, ..edges[0] });
         edges.extend(path.collect::<Vec<_>>());
         let levels = Levels::solve(nodes, &edges, 0).unwrap();

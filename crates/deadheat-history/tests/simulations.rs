@@ -1,4 +1,4 @@
-//! Promises about graphs whose errors are estimated from a few replicates, by seeded simulation.
+//! Promises for graphs with errors estimated from a few replicates, by seeded simulation.
 
 use deadheat_history::{Edge, Levels, changes, misclosure, plan_links, settle};
 use deadheat_stats::dist::binomial_cdf;
@@ -9,7 +9,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 const SE: f64 = 0.0025;
 const LEVEL: f64 = 0.05;
 
-/// The replicates of a race.
+/// Draws the number of replicates of a race.
 type Replicates = fn(&mut Xoshiro256PlusPlus) -> u32;
 
 fn few(_: &mut Xoshiro256PlusPlus) -> u32 {
@@ -20,7 +20,7 @@ fn six_to_forty(rng: &mut Xoshiro256PlusPlus) -> u32 {
     6 + (35.0 * uniform(rng)) as u32
 }
 
-/// Races of commits that do not differ, by the plan; `host` is given the later commit.
+/// Races of equal commits, by the plan; `host` gets the later commit.
 fn level_history(
     commits: usize,
     replicates: Replicates,
@@ -43,8 +43,8 @@ fn level_history(
     plan_links(commits).into_iter().map(race).collect()
 }
 
-/// Fails where so many of a number would come up in less than one of 10,000 simulations if the
-/// chance of each were `share`.
+/// Fails if a count this large has a probability below 1 in 10,000 with a probability of `share`
+/// for each.
 #[track_caller]
 fn at_most(count: u64, of: u64, share: f64) {
     let surprise = if count == 0 {
@@ -70,7 +70,7 @@ fn intervals_hold_the_truth_however_few_replicates_the_races_had() {
             histories += 1;
             near += misses(7, 8, 0.05);
             far += misses(0, 15, 0.05);
-            // Far out, where tests of a hundred commits look.
+            // At the strict level that tests of a hundred commits use.
             out += (1..16).map(|to| misses(to - 1, to, 0.001)).sum::<u64>();
         }
         at_most(near, histories, 0.05);

@@ -1,23 +1,21 @@
-//! Gives every function section of an object or an archive a cache line of its own.
+//! Aligns every function section of an object or an archive to a cache line.
 //!
-//! Where a function begins within a cache line decides how it is fetched and decoded. Two neutral
-//! links are only comparable if that is the same in all of them, so the sections are aligned once,
-//! in the copy that is kept, by writing 64 into the field of the section header that asks for an
-//! alignment. Not a byte moves, and every linker honours it.
+//! The position of a function within a cache line affects how it is fetched and decoded. Neutral
+//! links are only comparable if that position is the same in all of them, so the sections are
+//! aligned once, in the stored copy, by writing 64 into the alignment field of the section header.
+//! No byte moves, and every linker respects it.
 //!
-//! There are two other ways, and both were measured. A linker script with
-//! `SUBALIGN(64)` works with lld and GNU ld, but mold takes no such scripts, and
-//! it would have to be passed on with every link. `objcopy
-//! --set-section-alignment` works, but starts a program for each file and
-//! writes it anew: 1.3 s for 300 objects of 3 MB altogether, where the edit in
-//! place takes 13 ms even without optimisation. It is also one more program
-//! that has to be there.
+//! Two alternatives were measured. A linker script with `SUBALIGN(64)` works with lld and GNU ld,
+//! but mold supports no such scripts, and every link would need it. `objcopy
+//! --set-section-alignment` works, but starts a program for each file and rewrites the file: 1.3 s
+//! for 300 objects of 3 MB in total, whereas the edit in place takes 13 ms even without
+//! optimisation. It also requires another program.
 //!
-//! Sections that no neutral link reads are set to zero on the way, and a page of zeros takes no
-//! room on the disk: debug information, which they are told to strip, and what rustc keeps in its
-//! archives for itself (`.rmeta`, and the bitcode of the standard library). Of the objects behind
-//! one bench program that was two thirds. Sections of strings to be merged are such sections no
-//! more: lld took each zero of `.debug_str` for an empty string, and links half as long again.
+//! Sections that no neutral link reads are set to zero, and pages of zeros take no space on disk.
+//! These are debug information, which neutral links strip, and the private data of rustc in its
+//! archives (`.rmeta`, and the bitcode of the standard library): two thirds of the objects of one
+//! bench program. Zeroed sections also lose the flags that mark strings to be merged: lld took each
+//! zero of `.debug_str` for an empty string, which made links half as long again.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -34,11 +32,11 @@ use serde::{Deserialize, Serialize};
 /// The alignment of every function section, in bytes.
 pub(crate) const ALIGNMENT: u64 = 64;
 
-/// Objects that a survey found in a file while it was aligned, each as the name it was given for
-/// the file, and a member of an archive in parentheses.
+/// Problems found in a file during alignment. Each object is named as the file, with the member of
+/// an archive in parentheses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Survey {
-    /// The first object whose code is only generated while linking.
+    /// The first object whose code is only generated at link time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) link_time_code: Option<String>,
     /// Objects in whose `.text` several functions share one section.
@@ -46,37 +44,38 @@ pub(crate) struct Survey {
     pub(crate) unsectioned: Vec<String>,
 }
 
-/// The reason why a file cannot be aligned. None of these leaves a byte changed.
+/// The reason why a file cannot be aligned. The file's bytes are then unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
-    /// Something else altogether: a linker script, say.
+    /// Neither an object nor an archive: a linker script, for example.
     #[error("neither an ELF object nor an archive")]
     Foreign,
-    /// An ELF file that is linked already.
+    /// An ELF file that is already linked.
     #[error("a linked executable or shared library, not an object")]
     Linked,
-    /// Its members are elsewhere.
+    /// The members of the archive are separate files.
     #[error("a thin archive, whose members are files elsewhere")]
     Thin,
-    /// It says something that cannot be.
+    /// A malformed file.
     #[error("{place}malformed: {what}")]
     Malformed {
         /// The member of the archive and a colon, or nothing.
         place: String,
-        /// The fault.
+        /// What is wrong.
         what: String,
     },
 }
 
-/// Aligns every function section of an object, or of each object of an archive, to 64 bytes or
-/// more, and sets to zero what no neutral link reads. `name` is how the survey calls the file.
+/// Aligns every function section of an object, or of each object of an archive, to at least 64
+/// bytes, and zeroes the sections that no neutral link reads. `name` is the name of the file in the
+/// survey.
 ///
-/// Members of an archive that are no objects (the symbol table, `lib.rmeta`) are left as they are,
-/// and so is bitcode, which the survey names.
+/// Members of an archive that are not objects (the symbol table, `lib.rmeta`) are left unchanged,
+/// and so is bitcode, which the survey lists.
 ///
 /// # Errors
 ///
-/// [`Problem`] says what the file is instead; its bytes are as they were.
+/// [`Problem`] says what the file is instead; its bytes are unchanged.
 pub(crate) fn align(name: &str, bytes: &mut [u8]) -> Result<Survey, Problem> {
     let mut survey = Survey::default();
     let mut edits = Edits::default();
@@ -96,7 +95,7 @@ pub(crate) fn align(name: &str, bytes: &mut [u8]) -> Result<Survey, Problem> {
     Ok(survey)
 }
 
-/// The kind of a file by its first bytes.
+/// The kind of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Elf,
@@ -122,11 +121,11 @@ impl Kind {
 #[derive(Debug, Default)]
 struct Edits {
     patches: Vec<Patch>,
-    /// Bytes that become zero. They lie within the file.
+    /// Byte ranges to set to zero, all within the file.
     unread: Vec<Range<usize>>,
 }
 
-/// Bytes to write into the file; `range` lies within it and is at most 8 long.
+/// Bytes to write into the file; `range` is within it and at most 8 long.
 #[derive(Debug)]
 struct Patch {
     range: Range<usize>,
@@ -173,7 +172,7 @@ fn archive(
         let full_name = format!("{name}({member_name})");
         match Kind::of(data) {
             Kind::Elf => match object(&full_name, data, start, survey, edits) {
-                // Linkers pass over a linked file in an archive, too.
+                // Linkers skip a linked file in an archive, too.
                 Ok(()) | Err(Problem::Linked) => {}
                 Err(problem) => return Err(problem.in_member(&member_name)),
             },
@@ -186,7 +185,7 @@ fn archive(
     Ok(())
 }
 
-/// One object, at `start` in the file.
+/// Collects the edits of one object that begins at `start` in the file.
 fn object(
     name: &str,
     data: &[u8],
@@ -281,7 +280,7 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
             edits.patches.push(field(ADDRALIGN, ALIGNMENT));
         }
     }
-    // gcc generates the code anew even where machine code lies beside.
+    // gcc generates the code again even if the object also contains machine code.
     if has_lto {
         survey.link_time_code.get_or_insert(name.to_owned());
     }
@@ -308,7 +307,7 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
     Ok(())
 }
 
-/// Returns true for the name of a section that no neutral link reads, and of its relocations.
+/// Returns true for the name of a section that no neutral link reads, or of its relocations.
 fn is_never_linked(name: &[u8]) -> bool {
     let relocated = name.strip_prefix(b".rela");
     let relocated = relocated.or_else(|| name.strip_prefix(b".rel"));
@@ -316,14 +315,14 @@ fn is_never_linked(name: &[u8]) -> bool {
     name.starts_with(b".debug_") || [&b".rmeta"[..], b".llvmbc", b".llvmcmd"].contains(&name)
 }
 
-/// Those of the ranges that have no byte in common with `others`: an odd object may use bytes for
-/// two sections.
+/// The ranges that share no byte with `others`, because an unusual object may use the same bytes
+/// for two sections.
 fn apart(ranges: Vec<Range<usize>>, mut others: Vec<Range<usize>>) -> Vec<Range<usize>> {
     if ranges.is_empty() {
         return ranges;
     }
     others.sort_by_key(|other| other.start);
-    // The end of all that begin no later.
+    // The end of all ranges that begin no later.
     let mut furthest = 0;
     for other in &mut others {
         furthest = furthest.max(other.end);
@@ -336,7 +335,7 @@ fn apart(ranges: Vec<Range<usize>>, mut others: Vec<Range<usize>>) -> Vec<Range<
     ranges.into_iter().filter(is_apart).collect()
 }
 
-/// The place of the section headers in the object.
+/// The range of the section headers in the object.
 fn headers_range<Elf: FileHeader<Endian = Endianness>>(
     header: &Elf,
     endian: Endianness,
@@ -359,13 +358,13 @@ fn headers_range<Elf: FileHeader<Endian = Endianness>>(
     Ok(begin..end)
 }
 
-/// Where the field `sh_flags` lies in a section header of 32 and of 64 bits.
+/// The offset of the field `sh_flags` in a section header of 32 and of 64 bits.
 const FLAGS: (usize, usize) = (8, 8);
 
-/// The same of `sh_addralign`.
+/// The offset of `sh_addralign`.
 const ADDRALIGN: (usize, usize) = (32, 48);
 
-/// A field of the section header at `position`, of a word of its class.
+/// A patch of a word-sized field of the section header at `position`.
 fn field_patch(
     is_64: bool,
     endian: Endianness,

@@ -1,9 +1,9 @@
-//! Arguments of compiler drivers and linkers: the meaning of options, as much of it as it takes to
-//! tell files from other words; and response files, the arguments that an `@FILE` stands for.
+//! Arguments of compiler drivers and linkers: the meaning of options, as far as needed to find the
+//! files among them; and response files, whose arguments replace `@FILE`.
 
 use std::path::Path;
 
-/// Returns true if `option` keeps a driver from linking an executable.
+/// Returns true if the driver does not link an executable with `option`.
 pub(crate) fn links_no_executable(option: &str) -> bool {
     const WORDS: [&str; 33] = [
         "-c",
@@ -46,8 +46,8 @@ pub(crate) fn links_no_executable(option: &str) -> bool {
             .any(|start| option.starts_with(start))
 }
 
-/// Returns true if the argument after this option of a driver is its value, and neither an input
-/// nor an option.
+/// Returns true if the next argument is the value of this driver option, and neither an input nor
+/// an option.
 pub(crate) fn driver_takes_value(option: &str) -> bool {
     const WORDS: [&str; 48] = [
         "-A",
@@ -102,8 +102,8 @@ pub(crate) fn driver_takes_value(option: &str) -> bool {
     WORDS.contains(&option)
 }
 
-/// Options of a driver that write files beside the executable. A neutral link must not write them
-/// again: they are the user's.
+/// Where a driver option names a file that is written besides the executable. A neutral link must
+/// not write it again, because it belongs to the user.
 pub(crate) fn driver_writes(option: &str) -> Written {
     match option {
         "-MF"
@@ -132,47 +132,47 @@ pub(crate) fn driver_writes(option: &str) -> Written {
     }
 }
 
-/// The place in which an option names a file that is written.
+/// Where an option names an output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// None.
+    /// It names none.
     Nothing,
-    /// In the option itself, or nowhere.
+    /// In the option itself, or it has a default name.
     Here,
     /// In the argument after it.
     InNext,
 }
 
-/// The kinds of things that options name.
+/// The kind of thing that an option names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     /// A file that the linker reads.
     File,
-    /// Folders in which executables look for shared libraries when they run.
+    /// Folders in which the executable looks for shared libraries at run time.
     RunPath,
     /// A folder to look for libraries in.
     Folder,
-    /// A library to look for in those.
+    /// A library to look for in those folders.
     Library,
 }
 
 /// The meaning of a word on the linker's own command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkerOption<'a> {
-    /// No option: an input.
+    /// An input, not an option.
     Input,
-    /// An option that says nothing about files.
+    /// An option that names no file.
     Plain,
-    /// An option whose value is the next word, and no file to keep.
+    /// An option whose value is the next word, and is not a file to keep.
     Value,
-    /// A value that names a file, a folder or a library. It begins where this text ends, and is the
-    /// next word when nothing comes after.
+    /// An option that names a file, a folder or a library. The text is the part of the word before
+    /// the value; if it is the whole word, the value is the next word.
     Names(Named, &'a str),
     /// A file that the linker writes besides the executable.
     Writes(Written),
     /// The executable, named by the next word.
     Output,
-    /// From here on libraries are archives, or may be shared ones.
+    /// Whether `-l` options from here on may find shared libraries.
     Dynamic(bool),
     /// `--push-state`.
     PushState,
@@ -180,14 +180,14 @@ pub(crate) enum LinkerOption<'a> {
     PopState,
 }
 
-/// The meaning of `word` to GNU ld, lld and mold.
+/// The meaning of `word` for GNU ld, lld and mold.
 pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
     use LinkerOption::{Dynamic, Input, Names, Output, Plain, PopState, PushState, Value, Writes};
     let Some(single) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
         return Input;
     };
     let long = single.strip_prefix('-').unwrap_or(single);
-    // `NAME=` of `--NAME=VALUE`; the value begins behind it.
+    // `NAME=` of `--NAME=VALUE`; the value begins after it.
     let (name, valued) = match long.split_once('=') {
         Some((name, _)) => (name, true),
         None => (long, false),
@@ -239,7 +239,7 @@ pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
         _ if !valued && linker_takes_value(name) => return Value,
         _ => {}
     }
-    // Short options, whose value may follow without a sign between.
+    // Short options, whose value may follow without a separator.
     if word.starts_with("--") {
         return Plain;
     }
@@ -257,7 +257,7 @@ pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
     }
 }
 
-/// Options of linkers, without dashes, with a value that is no file to keep.
+/// Linker options, without dashes, with a value that is not a file to keep.
 fn linker_takes_value(name: &str) -> bool {
     const NAMES: [&str; 53] = [
         "A",
@@ -330,19 +330,20 @@ pub(crate) fn is_source(name: &str) -> bool {
         .is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }
 
-/// Files expanded at most, so that two that name each other come to an end.
+/// The largest number of response files to expand, so that expansion ends if files include each
+/// other.
 const MOST_FILES: usize = 2000;
 
-/// All arguments, with every `@FILE` replaced by those in it, and those of the files named in
-/// there. A file that is not there is an argument like others.
+/// All arguments, with every `@FILE` replaced by the arguments in that file, recursively. If the
+/// file does not exist, `@FILE` stays an argument.
 ///
 /// # Errors
 ///
-/// The reason, in words, when a file is not text, or files name each other.
+/// The reason, in words, if a file is not text, or files include each other.
 pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<String>, String> {
     let mut expanded = Vec::with_capacity(arguments.len());
     let mut files = 0;
-    // What is still to be read, last first.
+    // The arguments still to be read, in reverse.
     let mut rest: Vec<String> = arguments.iter().rev().cloned().collect();
     while let Some(argument) = rest.pop() {
         let Some(name) = argument.strip_prefix('@') else {
@@ -366,8 +367,8 @@ pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<Strin
     Ok(expanded)
 }
 
-/// The arguments in the text of a response file: apart by white space, with quotes of both kinds,
-/// and a backslash before any character taken as it is.
+/// Splits the text of a response file into arguments: separated by white space, with single or
+/// double quotes, and with backslash escapes.
 pub(crate) fn split(text: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut current: Option<String> = None;
@@ -389,13 +390,13 @@ pub(crate) fn split(text: &str) -> Vec<String> {
     arguments
 }
 
-/// The text of a response file with these arguments, one a line: what [`split`] reads back.
+/// The text of a response file with these arguments, one per line; [`split`] reads it back.
 pub(crate) fn join(arguments: &[String]) -> String {
     let lines = arguments.iter().map(|argument| escaped(argument) + "\n");
     lines.collect()
 }
 
-/// An argument with a backslash wherever it would be taken apart.
+/// An argument with a backslash before every special character.
 fn escaped(argument: &str) -> String {
     if argument.is_empty() {
         return "\"\"".to_owned();
@@ -410,7 +411,7 @@ fn escaped(argument: &str) -> String {
     text
 }
 
-/// Returns true for white space, as compilers see it.
+/// Returns true for the white space of compilers.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
 }
@@ -449,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn files_the_linker_writes_are_told_from_files_it_reads() {
+    fn distinguishes_files_that_the_linker_writes_and_reads() {
         for word in ["-Map=x", "--Map=x", "--dependency-file=x"] {
             assert_eq!(linker_option(word), LinkerOption::Writes(Written::Here));
         }
@@ -511,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_name_each_other_are_given_up() {
+    fn rejects_response_files_that_include_each_other() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a"), "@b").unwrap();
         std::fs::write(folder.path().join("b"), "@a").unwrap();

@@ -1,25 +1,24 @@
-//! Neutral links that were made before, by record, linker and seed.
+//! The cache of neutral links, by record, linker and seed.
 //!
 //! ```text
-//! .deadheat/links/placements/making-PID-N/       what a process is just making
+//! .deadheat/links/placements/making-PID-N/       files that a process is writing
 //! .deadheat/links/placements/DIGEST/linker.json  the linker that was chosen for this record
-//! .deadheat/links/placements/DIGEST/direct-LINKER.json  its call without the driver
-//! .deadheat/links/placements/DIGEST/output.json  the executable as it was when it was last read
-//! .deadheat/links/placements/DIGEST/sections-LINKER.json  the function sections it keeps
+//! .deadheat/links/placements/DIGEST/direct-LINKER.json  the linker's call without the driver
+//! .deadheat/links/placements/DIGEST/output.json  the state of the executable when it was last read
+//! .deadheat/links/placements/DIGEST/sections-LINKER.json  the function sections that the linker keeps
 //! .deadheat/links/placements/DIGEST/LINKER/SEED  a neutral link
-//! .deadheat/links/placements/DIGEST/LINKER/SEED.json  what is known of it; its time is that of the last use
+//! .deadheat/links/placements/DIGEST/LINKER/SEED.json  its hash and length; the time of the file is that of the last use
 //! ```
 //!
-//! [`StoredLinks`] names all that is kept of the links into one folder, for those who measure it or
-//! clear it away.
+//! [`StoredLinks`] lists all files kept for the links into one folder, to measure or remove them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
+use deadheat_model::under_new_name;
 use serde::{Deserialize, Serialize};
 
 use crate::linker::{Family, Linker, Program};
@@ -28,25 +27,25 @@ use crate::neutral_link::DirectCall;
 use crate::record::{Digest, LinkRecord, Stamp};
 use crate::store::{alone_in, lock_file};
 
-/// The bytes of neutral links that one `.deadheat/links` keeps.
+/// The limits, in bytes, of the neutral links in one `.deadheat/links`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// While a race runs, which comes back to its links for every benchmark.
+    /// While a race runs, which uses its links again for every benchmark.
     pub(crate) racing: u64,
-    /// While none does. The next race draws other seeds, and finds a link again only where it is
-    /// given the seed of an earlier one: a dozen benchmarks left 264 MB that nobody asked for.
+    /// While no race runs. The next race draws other seeds, and reuses a link only if it is given
+    /// the seed of an earlier race: a dozen benchmarks left 264 MB unused.
     pub(crate) idle: u64,
 }
 
 impl Limits {
-    /// The bounds unless `DEADHEAT_CACHE_LIMIT` says otherwise.
+    /// The limits unless `DEADHEAT_CACHE_LIMIT` is set.
     pub(crate) const DEFAULT: Self = Self {
         racing: 1 << 30,
         idle: 32 << 20,
     };
 }
 
-/// A neutral link that is there.
+/// A neutral link in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Variant {
     pub(crate) executable: PathBuf,
@@ -54,28 +53,28 @@ pub(crate) struct Variant {
     pub(crate) hash: String,
 }
 
-/// The facts known of a variant without reading it.
+/// The description of a variant, so that it need not be read.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     hash: String,
     length: u64,
 }
 
-/// The direct call of a linker, if it links as the driver does by these programs.
+/// The direct call of a linker, if with these programs it links as the driver does.
 #[derive(Debug, Serialize, Deserialize)]
 struct TriedCall {
     programs: Vec<Program>,
     call: Option<DirectCall>,
 }
 
-/// An executable that was read and found to be the one that was linked.
+/// The state of an executable that was read and is the linked one.
 #[derive(Debug, Serialize, Deserialize)]
 struct SeenOutput {
     stamp: Stamp,
     digest: Digest,
 }
 
-/// The beginning of the names of folders in which a process makes something.
+/// The prefix of work folders' names.
 const MAKING: &str = "making-";
 
 /// The neutral links of one folder `.deadheat/links`.
@@ -85,7 +84,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// That of `home`, the folder `.deadheat/links`.
+    /// The cache in `home`, the folder `.deadheat/links`.
     pub(crate) fn new(home: PathBuf) -> Self {
         Self { home }
     }
@@ -94,8 +93,8 @@ impl Cache {
         self.home.join("placements")
     }
 
-    /// The variants of a record by a linker; those that are matched to other builds by a layout
-    /// are apart.
+    /// The variants of a record by a linker. Those that match other builds by a layout have a
+    /// folder of their own.
     pub(crate) fn entry(
         &self,
         record: &Digest,
@@ -112,18 +111,16 @@ impl Cache {
         }
     }
 
-    /// The file of the sections that a linker keeps.
     fn sections(&self, record: &Digest, linker: &Linker) -> PathBuf {
         let name = format!("sections-{}.json", name_of_linker(linker));
         self.placements().join(&record.0).join(name)
     }
 
-    /// The sections that a linker was seen to keep before.
+    /// The sections that a linker keeps, if cached.
     pub(crate) fn known_sections(&self, record: &Digest, linker: &Linker) -> Option<SectionTable> {
         serde_json::from_slice(&fs::read(self.sections(record, linker)).ok()?).ok()
     }
 
-    /// Remembers them.
     pub(crate) fn keep_sections(
         &self,
         record: &Digest,
@@ -135,7 +132,7 @@ impl Cache {
         self.keep_note(record, &text, &self.sections(record, linker), work_folder)
     }
 
-    /// Puts a file beside the variants of a record.
+    /// Writes a file next to the variants of a record.
     fn keep_note(
         &self,
         record: &Digest,
@@ -150,14 +147,13 @@ impl Cache {
         fs::rename(made, file)
     }
 
-    /// The file of the direct call of a linker.
     fn direct(&self, record: &Digest, linker: &Linker) -> PathBuf {
         let name = format!("direct-{}.json", name_of_linker(linker));
         self.placements().join(&record.0).join(name)
     }
 
-    /// The direct call of a linker that was found to link as its driver does, or that there is none;
-    /// `None` while nobody has tried with this driver and linker.
+    /// The direct call of a linker if it links as its driver does, or `Some(None)` if it does not;
+    /// `None` if that has not been tried with this driver and linker.
     pub(crate) fn known_direct_call(
         &self,
         record: &Digest,
@@ -168,7 +164,6 @@ impl Cache {
         (tried.programs == linker.programs).then_some(tried.call)
     }
 
-    /// Remembers it.
     pub(crate) fn keep_direct_call(
         &self,
         record: &Digest,
@@ -181,7 +176,7 @@ impl Cache {
         self.keep_note(record, &text, &self.direct(record, linker), work_folder)
     }
 
-    /// The file of the choice of a linker, among all or of one family.
+    /// The file with the chosen linker, among all or of one family.
     fn choice(&self, record: &Digest, forced: Option<Family>) -> PathBuf {
         let name = forced.map_or("linker.json".to_owned(), |family| {
             format!("linker-{}.json", family.name())
@@ -189,13 +184,12 @@ impl Cache {
         self.placements().join(&record.0).join(name)
     }
 
-    /// The linker chosen for a record before.
+    /// The linker that was chosen for a record.
     pub(crate) fn chosen_linker(&self, record: &Digest, forced: Option<Family>) -> Option<Linker> {
         let text = fs::read(self.choice(record, forced)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
-    /// Remembers it.
     pub(crate) fn choose_linker(
         &self,
         record: &Digest,
@@ -207,13 +201,13 @@ impl Cache {
         self.keep_note(record, &text, &self.choice(record, forced), work_folder)
     }
 
-    /// The file of what is known of the executable that a record is of.
     fn output(&self, record: &LinkRecord) -> PathBuf {
         self.placements().join(&record.digest.0).join("output.json")
     }
 
-    /// Returns true if the executable of a record has the stamp by which it was found to be what was
-    /// linked. To read and digest one of 3.4 MB takes 5 ms of the 8 of a request that links nothing.
+    /// Returns true if the stamp of a record's executable is the one at which it was last checked.
+    /// To read and digest an executable of 3.4 MB takes 5 of the 8 ms of a request that links
+    /// nothing.
     pub(crate) fn has_seen_output(&self, record: &LinkRecord) -> bool {
         let seen = || -> Option<SeenOutput> {
             serde_json::from_slice(&fs::read(self.output(record)).ok()?).ok()
@@ -224,7 +218,6 @@ impl Cache {
         })
     }
 
-    /// Remembers it.
     pub(crate) fn keep_seen_output(
         &self,
         record: &LinkRecord,
@@ -236,18 +229,16 @@ impl Cache {
         self.keep_note(&record.digest, &text, &self.output(record), work_folder)
     }
 
-    /// Waits until nobody else changes anything in the home, and keeps it so for as long as the
-    /// file lives.
+    /// Waits for the lock on changes in the home, and holds it until the file is dropped.
     fn lock(&self) -> io::Result<File> {
         let file = lock_file(&self.home)?;
         file.lock()?;
         Ok(file)
     }
 
-    /// A folder to make things in, which is removed with what is in it. Those of processes that
-    /// were killed are cleared away.
+    /// Creates a work folder, which is removed with its content when dropped. Also removes work
+    /// folders of killed processes.
     pub(crate) fn work_folder(&self) -> io::Result<WorkFolder> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
         let _lock = self.lock()?;
         let placements = self.placements();
         fs::create_dir_all(&placements)?;
@@ -258,30 +249,23 @@ impl Cache {
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
-        loop {
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let folder = placements.join(format!("{MAKING}{}-{number}", std::process::id()));
-            match fs::create_dir(&folder) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-                Ok(()) => {
-                    let busy = File::create(folder.join("busy"))?;
-                    busy.lock()?;
-                    return Ok(WorkFolder {
-                        folder,
-                        _busy: busy,
-                    });
-                }
-            }
-        }
+        let name = |random: u64| format!("{MAKING}{random:016x}");
+        let created = under_new_name(&placements, name, |path| fs::create_dir(path));
+        let (folder, ()) = created.map_err(|(_, error)| error)?;
+        let busy = File::create_new(folder.join("busy"))?;
+        busy.lock()?;
+        Ok(WorkFolder {
+            folder,
+            _busy: busy,
+        })
     }
 
-    /// Does nothing until variants take more bytes than they may; then removes them until there is
-    /// room for some more: first those of records that are gone, then the longest unused. Those in
-    /// `spared` stay. Where nobody races, those of records that are gone go in any case.
+    /// If the variants exceed the limit, removes variants until there is room for more: first those
+    /// of removed records, then the least recently used. Variants in `spared` stay. While no race
+    /// runs, variants of removed records are always removed.
     pub(crate) fn trim(&self, limits: Limits, spared: &BTreeSet<PathBuf>) -> io::Result<()> {
         let _lock = self.lock()?;
-        // Held until the end: no race begins with links that are about to go.
+        // Held until the end, so that no race starts with links about to be removed.
         let idle = alone_in(&self.home)?;
         let limit = match &idle {
             Some(_) => {
@@ -297,7 +281,7 @@ impl Cache {
         }
         let records = self.records()?;
         kept.sort_by_key(|variant| (records.contains(&variant.record), variant.used));
-        // Removing one for each that is made would cost every request.
+        // More than the excess is removed, so that not every request has to remove something.
         let room = limit - limit / 4;
         for variant in kept {
             if total <= room {
@@ -309,7 +293,7 @@ impl Cache {
             total -= variant.length;
             fs::remove_file(note_path(&variant.path)).or_else(ignore_missing)?;
             fs::remove_file(&variant.path).or_else(ignore_missing)?;
-            // A folder that is not empty yet stays.
+            // Fails if the folder is not empty, which is right.
             if let Some(of_linker) = variant.path.parent()
                 && fs::remove_dir(of_linker).is_ok()
                 && let Some(folder) = of_linker.parent()
@@ -321,7 +305,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Removes the variants of records that are gone: nobody can ask for them.
+    /// Removes the variants of removed records, which cannot be requested any more.
     fn remove_unrecorded(&self) -> io::Result<()> {
         let records = self.records()?;
         for folder in subfolders(&self.placements())? {
@@ -361,7 +345,7 @@ impl Cache {
         Ok(kept)
     }
 
-    /// The digests of all records that are there.
+    /// The digests of all existing records.
     fn records(&self) -> io::Result<BTreeSet<String>> {
         let mut digests = BTreeSet::new();
         for entry in fs::read_dir(&self.home)? {
@@ -393,7 +377,7 @@ pub(crate) struct CacheEntry {
 }
 
 impl CacheEntry {
-    /// Returns true if any variant was made here since the folder was last emptied.
+    /// Returns true if a variant was made here since the folder was last emptied.
     pub(crate) fn is_begun(&self) -> bool {
         self.folder.is_dir()
     }
@@ -402,14 +386,14 @@ impl CacheEntry {
         self.folder.join(seed.to_string())
     }
 
-    /// The variant, if it was made before; it counts as used now.
+    /// The variant for this seed, if cached; marks it as used now.
     pub(crate) fn find(&self, seed: u32) -> Option<Variant> {
         let executable = self.path(seed);
         let note: Note = serde_json::from_slice(&fs::read(note_path(&executable)).ok()?).ok()?;
         if fs::metadata(&executable).ok()?.len() != note.length {
             return None;
         }
-        // Who cannot write here still has the variant.
+        // Without write permission the variant is still usable.
         let _ = File::options()
             .append(true)
             .open(note_path(&executable))
@@ -420,7 +404,7 @@ impl CacheEntry {
         })
     }
 
-    /// Puts what was made, which holds these bytes, into its place.
+    /// Moves a new variant, whose bytes the caller has read, into the cache.
     pub(crate) fn keep(&self, seed: u32, made: &Path, bytes: &[u8]) -> io::Result<Variant> {
         let executable = self.path(seed);
         let Digest(mut hash) = Digest::of(bytes);
@@ -439,17 +423,17 @@ impl CacheEntry {
     }
 }
 
-/// A folder that somebody is making things in.
+/// A folder in which a process creates files.
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     pub(crate) folder: PathBuf,
-    /// Locked for as long as somebody works there.
+    /// Locked while the process works there.
     _busy: File,
 }
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // What cannot be removed now is cleared away by the next process.
+        // If this fails, the next process removes the folder.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -461,7 +445,7 @@ fn is_abandoned(folder: &Path) -> bool {
     }
 }
 
-/// The family of a linker, and what tells it from others.
+/// The family of a linker with a digest of its version and selection.
 fn name_of_linker(linker: &Linker) -> String {
     let identity = format!("{} {:?}", linker.version, linker.selection);
     let Digest(digest) = Digest::of(identity.as_bytes());
@@ -472,8 +456,8 @@ fn note_path(executable: &Path) -> PathBuf {
     executable.with_extension("json")
 }
 
-/// Returns true for an entry of the folder `placements` with neutral links, or with what a process
-/// left there that was killed while it made some.
+/// Returns true for a folder in `placements` that holds neutral links, or files of a process that
+/// was killed.
 pub(crate) fn is_of_neutral_links(entry: &Path) -> bool {
     let name = name_of(entry);
     Digest::is_spelled(&name) || (name.starts_with(MAKING) && is_abandoned(entry))
@@ -504,7 +488,7 @@ fn ignore_missing(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// A folder `.deadheat/links`. What is not known to be deadheat's is never named.
+/// A folder `.deadheat/links`. Its methods only list files that deadheat wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLinks {
     home: PathBuf,
@@ -521,14 +505,13 @@ impl StoredLinks {
         &self.home
     }
 
-    /// Neutral links: they are made again with the next race that draws their seed.
+    /// Neutral links. The next race that draws their seed links them again.
     pub fn neutral_links(&self) -> Vec<PathBuf> {
         let placements = self.home.join("placements");
         entries(&placements, |entry, _| is_of_neutral_links(entry))
     }
 
-    /// Records of links, and the objects they were made from: they are made again with the next
-    /// link.
+    /// Records of links, and the objects they were made from. The next link writes them again.
     pub fn records(&self) -> Vec<PathBuf> {
         let mut known = entries(&self.home.join("inputs"), |_, name| {
             let name = name.strip_suffix(".new").unwrap_or(name);
@@ -541,12 +524,12 @@ impl StoredLinks {
         known
     }
 
-    /// Takes the folder for whoever clears it away: as long as the locks live, nobody uses it, and
-    /// nobody begins to. `None` while a race or a link does.
+    /// Locks the folder so that it can be removed: while the locks live, no race or link can use
+    /// it. `None` if a race or a link is using it.
     ///
     /// # Errors
     ///
-    /// A lock that cannot be had for another reason.
+    /// A lock that fails for another reason.
     pub fn unused(&self) -> io::Result<Option<[File; 2]>> {
         let Some(races) = alone_in(&self.home)? else {
             return Ok(None);
@@ -560,7 +543,7 @@ impl StoredLinks {
     }
 }
 
-/// Files and folders in a folder whose names are known; none where it leads elsewhere.
+/// The files and folders in a folder that pass `is_known`; empty if the folder is a symbolic link.
 fn entries(folder: &Path, is_known: impl Fn(&Path, &str) -> bool) -> Vec<PathBuf> {
     if fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
         return Vec::new();
@@ -631,8 +614,7 @@ mod tests {
             .collect()
     }
 
-    /// The same whether somebody races or nobody does.
-    /// Lets others hold the folder too, and nobody clear it away, as the engine does.
+    /// Locks the folder as a race does: other races may hold it too, but it cannot be removed.
     fn shared(home: &Path) -> io::Result<Option<File>> {
         lock_folder(home, File::try_lock_shared)
     }
@@ -653,7 +635,7 @@ mod tests {
         let path = put(&entry, 1, 3, 0);
         let found = entry.find(1).unwrap();
         assert_eq!(found.executable, path);
-        // sha256sum of three bytes 01.
+        // `sha256sum` of three bytes 01.
         assert_eq!(found.hash, "75c8fd04ad916aec");
         fs::write(&path, b"torn by somebody").unwrap();
         assert_eq!(entry.find(1), None);
@@ -666,7 +648,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_unused_go_first_and_none_of_the_request_in_hand() {
+    fn trim_removes_the_least_recently_used_and_spares_the_request() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
         let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"), None);
@@ -676,7 +658,7 @@ mod tests {
         let spared = BTreeSet::from([paths[3].clone()]);
         cache.trim(limits(400), &spared).unwrap();
         assert_eq!(there(&paths), [true, true, true, true]);
-        // Three quarters of it hold two.
+        // Three quarters of the limit hold two.
         cache.trim(limits(270), &spared).unwrap();
         assert_eq!(there(&paths), [true, false, false, true]);
         cache.trim(limits(0), &spared).unwrap();
@@ -684,7 +666,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_counts_as_used() {
+    fn finding_a_variant_marks_it_as_used() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
         let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"), None);
@@ -695,7 +677,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_of_records_that_are_gone_go_before_all_others() {
+    fn trim_removes_variants_of_removed_records_first() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
         let [kept, gone] = ["kept", "gone"]
@@ -708,7 +690,7 @@ mod tests {
         let Digest(folder) = Digest::of(b"gone");
         assert!(!home.path().join("placements").join(folder).exists());
         drop(racing);
-        // Where there is room, too, once nobody races.
+        // Also below the limit, if no race runs.
         let path = put(&gone, 2, 100, 0);
         cache.trim(limits(1000), &BTreeSet::new()).unwrap();
         assert_eq!(there(&[path]), [false]);
@@ -735,7 +717,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_cleared_away_and_what_another_makes_is_not() {
+    fn removes_work_folders_of_killed_processes_only() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
         let busy = cache.work_folder().unwrap();
@@ -752,7 +734,7 @@ mod tests {
     }
 
     #[test]
-    fn races_hold_a_folder_together_and_keep_out_who_clears_it_away() {
+    fn races_share_a_folder_and_block_its_removal() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
         let races = [shared(home), shared(home)].map(|hold| hold.unwrap().unwrap());

@@ -1,5 +1,5 @@
-//! Facts read from ELF files: whether one is a program, and the function sections of objects, which
-//! are put into an order for linkers that do not shuffle by themselves.
+//! Reads ELF files: whether one is a program, and the function sections of objects, which are
+//! shuffled here for linkers without such an option.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,8 +14,7 @@ use object::read::archive::ArchiveFile;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, FileKind};
 
-/// Returns true for the bytes of a program, and not of a shared library, an object or anything
-/// else.
+/// Returns true if the bytes are a program, not a shared library, an object or anything else.
 pub(crate) fn is_executable(bytes: &[u8]) -> bool {
     let answer = match FileKind::parse(bytes) {
         Ok(FileKind::Elf32) => is_program::<FileHeader32<Endianness>>(bytes),
@@ -37,7 +36,7 @@ fn is_program<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> object::Res
         if segment.p_type(endian) == PT_INTERP {
             return Ok(true);
         }
-        // One that is linked statically and may lie anywhere has no interpreter.
+        // A static position-independent executable has no interpreter.
         for entry in segment.dynamic(endian, bytes)?.unwrap_or_default() {
             let value: u64 = entry.d_val(endian).into();
             if entry.tag32(endian) == Some(DT_FLAGS_1) && value & u64::from(DF_1_PIE) != 0 {
@@ -48,13 +47,13 @@ fn is_program<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> object::Res
     Ok(false)
 }
 
-/// The names of all function sections of a link: what a linker script can put in order. Sections of
-/// one name stay together.
+/// The names of all function sections of a link that a linker script can order. Sections of the
+/// same name stay together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FunctionSections(BTreeSet<String>);
 
 impl FunctionSections {
-    /// Gathers the names from objects and archives. What is neither is passed over: it has no
+    /// Collects the names from objects and archives. Other files are skipped, because they have no
     /// function sections.
     ///
     /// # Errors
@@ -68,11 +67,11 @@ impl FunctionSections {
         Ok(Self(names))
     }
 
-    /// A script for GNU ld that puts the sections into an order drawn by `seed`, and what has no
-    /// section of its own behind them.
+    /// A script for GNU ld that puts the sections into the random order of `seed`, and all other
+    /// code after them.
     ///
-    /// One statement per section: of a statement with several patterns GNU ld takes what matches in
-    /// the order of the files.
+    /// Each section has its own statement, because GNU ld takes the matches of a statement with
+    /// several patterns in the order of the files.
     pub(crate) fn script(&self, seed: u32) -> String {
         let mut order: Vec<&str> = self.0.iter().map(String::as_str).collect();
         let mut draws = SplitMix64(u64::from(seed));
@@ -129,7 +128,7 @@ fn gather_sections<Elf: FileHeader<Endian = Endianness>>(
     Some(())
 }
 
-/// Returns true if a linker script can name this function section without meaning another one.
+/// Returns true if a linker script can name this function section without matching other sections.
 pub(crate) fn can_be_named(name: &[u8]) -> bool {
     name.starts_with(b".text.")
         && name
@@ -137,7 +136,7 @@ pub(crate) fn can_be_named(name: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"._$-".contains(byte))
 }
 
-/// Sebastiano Vigna's splitmix64: an order need not be drawn better than this.
+/// Sebastiano Vigna's splitmix64, which is random enough for an order.
 pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
@@ -149,7 +148,7 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is not zero.
+    /// A random number below `bound`, which must not be 0.
     fn below(&mut self, bound: usize) -> usize {
         let scaled = (u128::from(self.next()) * bound as u128) >> 64;
         usize::try_from(scaled).unwrap_or_default()
@@ -161,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_test_is_a_program_and_its_source_is_none() {
+    fn recognises_this_test_as_a_program_and_its_source_as_none() {
         let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         assert!(is_executable(&program));
         assert!(!is_executable(&program[..40]));

@@ -1,5 +1,5 @@
-//! The call of a compiler driver, as far as its command line tells: in pieces that say which of its
-//! words name files.
+//! Parses the command line of a compiler driver into pieces, which tell the words that name files
+//! from all others.
 
 use std::path::Path;
 
@@ -11,40 +11,40 @@ use crate::arguments::{
 /// A piece of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Passed on as it is.
+    /// Passed on unchanged.
     Word(String),
     /// An input.
     Input(Spelling),
     /// A file that an option names.
     Named(Spelling),
-    /// `-l`: a library that may have to be looked for.
+    /// `-l`: a library that the linker has to find.
     Library {
-        /// The words that ask for it; the value is its name.
+        /// The arguments that name it; the value is its name.
         spelling: Spelling,
-        /// True if a shared one will do.
+        /// True if a shared library is accepted.
         dynamic: bool,
     },
-    /// The folders in which the executable looks for shared libraries.
+    /// The folders in which the executable looks for shared libraries at run time.
     RunPath(Spelling),
     /// `-L`.
     Folder(Spelling),
 }
 
-/// A value on a command line, and what stands around it.
+/// A value on a command line, and how it is written there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spelling {
-    /// Said to the linker by way of the driver, `-Wl,` or `-Xlinker`.
+    /// Passed to the linker through the driver, by `-Wl,` or `-Xlinker`.
     pub(crate) to_linker: bool,
     /// The text before the value in the same word.
     pub(crate) before: String,
     /// The value.
     pub(crate) value: String,
-    /// `before` is a word of its own.
+    /// True if `before` is a word of its own.
     pub(crate) apart: bool,
 }
 
 impl Spelling {
-    /// A value that is a word by itself.
+    /// A value without an option before it.
     pub(crate) fn bare(to_linker: bool, value: &str) -> Self {
         Self::behind("", value, to_linker, false)
     }
@@ -58,7 +58,7 @@ impl Spelling {
         }
     }
 
-    /// The arguments that say `value` in place of this value.
+    /// The arguments with `value` instead of this value.
     pub(crate) fn with(&self, value: &str) -> Vec<String> {
         let mut words = self.lead();
         words.push(format!("{}{value}", self.before_value()));
@@ -76,18 +76,18 @@ impl Spelling {
             .collect()
     }
 
-    /// The text before the value in its own argument.
+    /// The text before the value in the same argument.
     pub(crate) fn before_value(&self) -> &str {
         if self.apart { "" } else { &self.before }
     }
 }
 
-/// The request to a driver.
+/// What the driver is asked to do.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Intent {
-    /// Anything but the link of an executable.
+    /// Anything except linking an executable.
     Other,
-    /// To compile and to link in one call: no objects are left to link again.
+    /// Compile and link in one call, which leaves no objects for another link.
     FromSources {
         /// The executable.
         output: String,
@@ -99,22 +99,22 @@ pub(crate) enum Intent {
 /// The link of an executable: its output, and all else in pieces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Invocation {
-    /// As it was named.
+    /// The path as given.
     pub(crate) output: String,
-    /// The arguments in their order, without the output and without files that are written besides.
+    /// The arguments in order, without the output and without other files that the link writes.
     pub(crate) pieces: Vec<Piece>,
-    /// Folders to look for libraries in, in their order.
+    /// Folders in which to look for libraries, in order.
     pub(crate) folders: Vec<String>,
 }
 
 impl Intent {
-    /// Of `arguments`, given in `directory`.
+    /// Parses `arguments`, given in `directory`.
     ///
     /// # Errors
     ///
-    /// The reason, in words, when a response file cannot be understood.
+    /// The reason, in words, if a response file cannot be understood.
     pub(crate) fn of(arguments: &[String], directory: &Path) -> Result<Self, String> {
-        // Compiles come through here as well, and they should not wait.
+        // Compiler calls pass through here as well, and should not be slowed down.
         if arguments.iter().any(|argument| argument == "-c") {
             return Ok(Self::Other);
         }
@@ -130,7 +130,7 @@ impl Intent {
     }
 }
 
-/// The meaning of the next word to the linker, when the last one asked for it.
+/// What the linker expects the next word to be, after an option with a separate value.
 #[derive(Debug)]
 enum Awaited {
     Value,
@@ -139,18 +139,18 @@ enum Awaited {
     Names(Named, String),
 }
 
-/// A command line while it is read.
+/// The state of the parser.
 #[derive(Debug)]
 struct Reading<'a> {
     directory: &'a Path,
     invocation: Invocation,
     awaited: Option<Awaited>,
-    /// True if `-l` may find shared libraries; and what it was before every `--push-state`.
+    /// True if `-l` may find shared libraries, and the saved values of `--push-state`.
     dynamic: bool,
     pushed: Vec<bool>,
-    /// `-static`: never.
+    /// `-static` was given: no shared libraries.
     all_static: bool,
-    /// `-x`: every input is compiled.
+    /// `-x` was given: every input is compiled.
     language: bool,
     sources: bool,
     inputs: bool,
@@ -191,7 +191,7 @@ impl<'a> Reading<'a> {
         Intent::Link(self.invocation)
     }
 
-    /// Takes a word, and its value from `rest`; says whether this may still be the link of an
+    /// Parses a word, and its value from `rest`; returns false if the driver will not link an
     /// executable.
     fn driver_word(&mut self, word: String, rest: &mut impl Iterator<Item = String>) -> bool {
         if links_no_executable(&word) {
@@ -201,7 +201,7 @@ impl<'a> Reading<'a> {
             self.linker_argument(&word, words);
             return true;
         }
-        // `-static-pie` decides over all libraries, wherever it stands.
+        // `-static-pie` applies to all libraries, wherever it is on the command line.
         self.all_static |= matches!(word.as_str(), "-static" | "--static" | "-static-pie");
         match driver_writes(&word) {
             Written::Nothing => {}
@@ -211,7 +211,7 @@ impl<'a> Reading<'a> {
                 return true;
             }
         }
-        // The options whose value names something, and how they are said again.
+        // The options whose value names something, and how to write them again.
         let naming = match word.as_str() {
             "-L" | "--library-directory" => Some((Named::Folder, "-L", false)),
             "-l" => Some((Named::Library, "-l", false)),
@@ -251,7 +251,7 @@ impl<'a> Reading<'a> {
         true
     }
 
-    /// A word that no value follows.
+    /// Parses a word that has no value in the next word.
     fn joined(&mut self, word: String) {
         let spelling = |before, value: &str| Spelling::behind(before, value, false, false);
         let Some(option) = word.strip_prefix('-') else {
@@ -281,8 +281,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// `-Wl,` and what comes after. Where nothing in it is of interest it stays the argument it
-    /// was.
+    /// Parses `-Wl,` and its options. If none of them names a file, the argument stays as it was.
     fn linker_argument(&mut self, argument: &str, words: &str) {
         let parts: Vec<(&str, Option<Piece>)> = words
             .split(',')
@@ -297,7 +296,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// One word behind `-Xlinker`.
+    /// Parses a word after `-Xlinker`.
     fn through_to_linker(&mut self, word: String) {
         match self.linker_word(&word) {
             Some(piece) => self.push(piece),
@@ -308,7 +307,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Takes a word of the linker's own command line; `None` is one to pass on.
+    /// Parses a word of the linker's own command line; `None` if it is passed on unchanged.
     fn linker_word(&mut self, word: &str) -> Option<Piece> {
         let spelling =
             |before: &str, value: &str, apart| Spelling::behind(before, value, true, apart);
@@ -325,7 +324,7 @@ impl<'a> Reading<'a> {
                 return Some(self.piece(named, spelling(&before, word, true)));
             }
         }
-        // The value, unless the next word is it.
+        // The value, unless it is the next word.
         let value_after = |before: &str| {
             let value = &word[before.len()..];
             (before.ends_with('=') || !value.is_empty()).then(|| spelling(before, value, false))
@@ -362,7 +361,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The option is said together with its value.
+    /// Waits for the value, which belongs to the same piece.
     fn wait_for(&mut self, awaited: Awaited) -> Option<Piece> {
         self.awaited = Some(awaited);
         Some(Piece::Word(String::new()))
@@ -388,10 +387,10 @@ impl<'a> Reading<'a> {
 
     fn push(&mut self, piece: Piece) {
         match &piece {
-            // Stands for nothing.
+            // An empty word has no meaning.
             Piece::Word(word) if word.is_empty() => return,
             Piece::Folder(spelling) => self.invocation.folders.push(spelling.value.clone()),
-            // The linker reads response files of its own.
+            // The linker reads response files too.
             Piece::Input(spelling) if spelling.to_linker && spelling.value.starts_with('@') => {
                 let named = [spelling.value.clone()];
                 if let Ok(words) = arguments::expand(&named, self.directory)
@@ -416,7 +415,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_value_is_said_as_the_first_one_was() {
+    fn a_replaced_value_keeps_its_spelling() {
         let said = |to_linker, apart| {
             let spelling = Spelling {
                 to_linker,
@@ -458,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_link_of_an_executable_is_one() {
+    fn recognises_only_links_of_executables() {
         for other in [
             "-c main.c",
             "-o x.o main.o -c",
@@ -518,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_to_the_linker_stay_as_they_are_where_nothing_in_them_matters() {
+    fn keeps_linker_arguments_without_files_unchanged() {
         let plain = "x.o -Wl,-z,relro,-z,now -Wl,--gc-sections -Wl,-e,main -Xlinker -O1";
         assert_eq!(words(plain), arguments::split(plain));
     }
@@ -542,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn what_else_a_link_would_write_is_left_out() {
+    fn drops_options_that_write_other_files() {
         assert_eq!(
             words("x.o -MD -MF x.d -Wl,-Map=app.map,--cref -Wl,-Map,m -save-temps -Wl,-O1"),
             ["x.o", "-Wl,--cref", "-Wl,-O1"]
@@ -550,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_know_whether_a_shared_one_will_do() {
+    fn libraries_record_whether_a_shared_one_is_accepted() {
         let dynamic = |arguments: &str| -> Vec<bool> {
             let pieces = link(arguments).pieces.into_iter();
             pieces
@@ -599,7 +598,7 @@ mod tests {
             ),
         ) {
             let intent = Intent::of(&words, Path::new("/nowhere")).unwrap();
-            // Nothing that was not said is in the pieces.
+            // The pieces contain only what the arguments contain.
             if let Intent::Link(invocation) = intent {
                 let said = words.join(",");
                 for piece in &invocation.pieces {

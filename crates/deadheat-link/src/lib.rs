@@ -1,10 +1,10 @@
-//! Neutral links: where the linker puts the code, drawn anew by a seed.
+//! Neutral links: executables whose functions are placed in a random order given by a seed.
 //!
-//! Two functions with the very same instructions can differ by a third in speed only because of
-//! where the linker put them. This room stands in for the linker driver, keeps what a link was made
-//! from, and makes *neutral links* of it on demand: every function section aligned to 64 bytes, and
-//! all of them shuffled by a seed. Of several builds they can be *matched*: what the builds share lies
-//! at the same places in all of them.
+//! Two functions with identical instructions can differ by a third in speed only because of their
+//! addresses. This room runs in place of the linker driver, stores the inputs of a link, and makes
+//! *neutral links* of it on demand: every function section is aligned to 64 bytes, and all of them
+//! are shuffled with a seed. Neutral links of several builds can be *matched*: shared code is at
+//! the same places in all of them.
 //!
 //! ```text
 //! driver's arguments ─record─▶ LinkRecord + aligned inputs ─seed─▶ neutral link
@@ -14,6 +14,7 @@ mod align;
 mod arguments;
 mod cache;
 mod elf;
+mod inside;
 mod invocation;
 mod link;
 mod linker;
@@ -24,10 +25,13 @@ mod record;
 mod roles;
 mod store;
 mod symbols;
+mod tracked;
 
 pub use cache::StoredLinks;
+pub use inside::{OutsideError, join_inside};
 pub use link::{LinkError, Linked, Note, link};
 pub use placements::{Line, placements};
 pub use record::{Argument, Digest, LinkRecord, Obstacle, RecordError, StoredInput};
 pub use roles::{Roles, RolesError};
 pub use store::drop_unneeded;
+pub use tracked::{REPOSITORY_VARIABLES, TrackedError, refuse_committed, refuse_tracked};

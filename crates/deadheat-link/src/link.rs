@@ -1,5 +1,5 @@
-//! Stands in for a compiler driver, and records the link of an executable that it was asked for: from
-//! the command line of the finished link to its record, and what the user should know of it.
+//! Runs in place of a compiler driver and records the link of an executable: from the command line
+//! of the finished link to its record, and notes for the user.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -13,11 +13,11 @@ use crate::invocation::{Intent, Invocation, Piece, Spelling};
 use crate::record::{Argument, Digest, LinkRecord, Obstacle, StoredInput};
 use crate::store::{Kept, Store, StoreError};
 
-/// A driver that could not be started.
+/// The driver could not be started.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}; `deadheat link` takes the compiler driver and its arguments", .driver.display())]
 pub struct LinkError {
-    /// As it was named.
+    /// The driver as given.
     pub driver: OsString,
     /// The reason.
     #[source]
@@ -25,7 +25,7 @@ pub struct LinkError {
 }
 
 impl LinkError {
-    /// The exit code that a shell would give.
+    /// The exit code that a shell would use.
     pub fn code(&self) -> u8 {
         match self.problem.kind() {
             io::ErrorKind::NotFound => 127,
@@ -34,24 +34,23 @@ impl LinkError {
     }
 }
 
-/// A driver that ran to its end.
+/// A driver that has ended.
 #[derive(Debug)]
 pub struct Linked {
     /// Its exit status.
     pub status: ExitStatus,
-    /// Notes besides what the driver said.
+    /// Notes for the user.
     pub notes: Vec<Note>,
 }
 
 impl Linked {
-    /// Ends this process as the driver ended: a signal that ended the driver ends this process as
-    /// well. Returns the exit code where that is left to the caller.
+    /// Ends this process as the driver ended: if a signal killed the driver, kills this process
+    /// with the same signal. Otherwise returns the exit code for the caller.
     pub fn end(&self) -> u8 {
         let Some(signal) = self.status.signal() else {
             return self.status.code().unwrap_or(1) as u8;
         };
-        // A shell in our place, which is sent the signal. One core dump, that of the driver, is
-        // enough.
+        // A shell replaces this process and sends the signal to itself, without a second core dump.
         let _ = Command::new("/bin/sh")
             .args(["-c", "ulimit -c 0; kill -s \"$1\" $$", "sh"])
             .arg(signal.to_string())
@@ -60,15 +59,14 @@ impl Linked {
     }
 }
 
-/// Runs a compiler driver exactly as asked, and records the link of an executable beside it.
+/// Runs a compiler driver exactly as given, and records the link of an executable next to it.
 ///
-/// Whatever else the driver is asked for (most of all to compile) it is left to do in the place of
-/// this process: this does not return then. Nothing that goes wrong in recording harms the link; it
-/// becomes a [`Note`].
+/// If the driver does anything else (mostly compiling), it replaces this process, and this function
+/// does not return. Errors while recording do not affect the link; they become a [`Note`].
 ///
 /// # Errors
 ///
-/// [`LinkError`] when the driver cannot be started.
+/// [`LinkError`] if the driver cannot be started.
 pub fn link(driver: &OsStr, arguments: &[OsString]) -> Result<Linked, LinkError> {
     let failed = |problem| LinkError {
         driver: driver.to_owned(),
@@ -84,7 +82,7 @@ pub fn link(driver: &OsStr, arguments: &[OsString]) -> Result<Linked, LinkError>
     let notes = match understood {
         _ if !status.success() => Vec::new(),
         Err(unclear) => vec![unclear],
-        // What configure scripts try out will not be raced.
+        // Trial programs of configure scripts are not raced.
         Ok(Some((Intent::FromSources { output }, _))) if !is_trial(&output) => {
             vec![Note::FromSources { output }]
         }
@@ -101,14 +99,14 @@ pub fn link(driver: &OsStr, arguments: &[OsString]) -> Result<Linked, LinkError>
     Ok(Linked { status, notes })
 }
 
-/// The intent of a call and its working directory, `None` where no executable is linked; or the
-/// note that a link, perhaps, is not recorded.
+/// The intent of a call and its working directory, `None` if no executable is linked; or a note
+/// that a possible link is not recorded.
 fn understood(driver: &OsStr, arguments: &[OsString]) -> Result<Option<(Intent, PathBuf)>, Note> {
     if arguments.iter().any(|argument| argument == "-c") || is_deadheat(driver, arguments) {
         return Ok(None);
     }
     let unclear = |reason: String| {
-        // Good enough for a message.
+        // Precise enough for a message.
         let mut from_option = arguments.iter().skip_while(|argument| *argument != "-o");
         let output = from_option.nth(1).map(|name| name.to_string_lossy());
         let output = output.map_or("a.out".to_owned(), Into::into);
@@ -130,13 +128,13 @@ fn understood(driver: &OsStr, arguments: &[OsString]) -> Result<Option<(Intent, 
     }
 }
 
-/// A mistake of ours must not cost the user a link either.
+/// A panic of ours must not break the user's link either.
 fn unharmed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err("deadheat broke down over it; please report this".to_owned()))
+        .unwrap_or_else(|_| Err("deadheat crashed on it; please report this".to_owned()))
 }
 
-/// Returns true if the driver is `deadheat link` once more, which records by itself.
+/// Returns true if the driver is another `deadheat link`, which makes its own record.
 fn is_deadheat(driver: &OsStr, arguments: &[OsString]) -> bool {
     Path::new(driver)
         .file_name()
@@ -149,7 +147,7 @@ fn is_trial(output: &str) -> bool {
     name.to_string_lossy().starts_with("conftest")
 }
 
-/// Variables that drivers and linkers listen to.
+/// Environment variables that drivers and linkers read.
 const LISTENED_TO: [&str; 14] = [
     "PATH",
     "COMPILER_PATH",
@@ -167,9 +165,9 @@ const LISTENED_TO: [&str; 14] = [
     "LC_ALL",
 ];
 
-/// Records the link that `driver`, as it was named, made of `invocation` in `directory`, which is
-/// absolute, if an executable came out of it. Returns what the user should know, or the reason why
-/// the link is not recorded though it should be.
+/// Records the link that `driver`, as given, made of `invocation` in the absolute `directory`, if
+/// it made an executable. Returns notes for the user, or the reason why the link is not recorded
+/// although it should be.
 pub(crate) fn record(
     driver: &str,
     directory: &Path,
@@ -189,7 +187,7 @@ pub(crate) fn record(
     let Some((folder, _)) = output.parent().zip(output.to_str()) else {
         return Err(format!("{} is not Unicode", output.display()));
     };
-    // Folders that begin with the system's root as the linker sees it are the system's.
+    // Folders under the linker's system root belong to the system.
     let folders = invocation.folders.iter();
     let folders =
         folders.filter(|folder| !folder.starts_with('=') && !folder.starts_with("$SYSROOT"));
@@ -207,7 +205,7 @@ pub(crate) fn record(
     }
     let mut record = LinkRecord {
         schema: LinkRecord::SCHEMA.to_owned(),
-        // As it is found from any folder.
+        // Resolved, so that the driver is found from any folder.
         driver: if driver.contains('/') {
             directory.join(driver).to_string_lossy().into_owned()
         } else {
@@ -235,13 +233,13 @@ pub(crate) fn record(
     })
 }
 
-/// A record while it is written.
+/// A record under construction.
 #[derive(Debug)]
 struct Writing<'a> {
     directory: &'a Path,
     /// The folder of the output.
     folder: &'a Path,
-    /// The folders in which the user has libraries.
+    /// The user's library folders.
     folders: Vec<PathBuf>,
     store: Store,
     arguments: Vec<Argument>,
@@ -269,8 +267,8 @@ impl Writing<'_> {
                 self.say_as(spelling, &value);
             }
             Piece::Folder(spelling) => {
-                // rustc names a folder of its own making, which it removes; without a file in it
-                // nobody can miss it.
+                // rustc names a folder that it creates and then removes; an empty folder is not
+                // needed.
                 let folder = self.directory.join(&spelling.value);
                 let is_empty = match folder.read_dir() {
                     Ok(mut entries) => entries.next().is_none(),
@@ -284,7 +282,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Keeps a file, or names it where it is if it is none to keep.
+    /// Stores a file, or keeps its path if it need not be stored.
     fn keep(&mut self, spelling: &Spelling, file: &Path, is_input: bool) -> Result<(), StoreError> {
         let path = self.directory.join(file);
         if !path.is_file() {
@@ -332,7 +330,8 @@ impl Writing<'_> {
             .extend(spelling.with(value).into_iter().map(Argument::Word));
     }
 
-    /// A neutral link lies elsewhere, and must find its libraries all the same.
+    /// The run path for a neutral link, which is in another folder but must find the same
+    /// libraries.
     fn run_path(&self, value: &str) -> String {
         let folder = self.folder.to_string_lossy();
         let mut folders = Vec::new();
@@ -349,8 +348,8 @@ impl Writing<'_> {
     }
 }
 
-/// The archive that a linker takes for `-l NAME`, when it lies in one of the user's own folders.
-/// `None` when a shared library comes first, when the system has it, or when it is nowhere here.
+/// The archive that a linker uses for `-l NAME`, if it is in one of the user's own folders. `None`
+/// if a shared library comes first, if the system has it, or if it is not found.
 pub(crate) fn archive(name: &str, dynamic: bool, folders: &[PathBuf]) -> Option<PathBuf> {
     let exact = name.strip_prefix(':').map(str::to_owned);
     let shared = format!("lib{name}.so");
@@ -367,7 +366,8 @@ pub(crate) fn archive(name: &str, dynamic: bool, folders: &[PathBuf]) -> Option<
     None
 }
 
-/// Returns true if a file came with the system or the compiler. Their users cannot compile it anew.
+/// Returns true if a file came with the system or the compiler, so that its users cannot compile it
+/// again.
 pub(crate) fn is_of_the_toolchain(file: &Path) -> bool {
     const SYSTEM: [&str; 6] = [
         "/usr",
@@ -385,31 +385,31 @@ pub(crate) fn is_of_the_toolchain(file: &Path) -> bool {
         || (name.starts_with("crt") && name.ends_with(".o"))
 }
 
-/// Something the user should know about a link. None of it harms the link.
+/// Something the user should know about a link. None of these affect the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// The link was not recorded, though an executable came out of it.
+    /// The link was not recorded, although it made an executable.
     NotRecorded {
-        /// The executable, as it was named.
+        /// The executable, as given.
         output: String,
         /// The reason.
         reason: String,
     },
     /// Sources were compiled and linked in one call.
     FromSources {
-        /// The executable, as it was named.
+        /// The executable, as given.
         output: String,
     },
-    /// The link was recorded, and no neutral link can be made from it.
+    /// The link was recorded, but neutral links of it are impossible.
     Impossible {
-        /// The executable, as it was named.
+        /// The executable, as given.
         output: String,
         /// The reason.
         obstacle: Obstacle,
     },
     /// Functions of these objects share a section, and move only together.
     Unsectioned {
-        /// The executable, as it was named.
+        /// The executable, as given.
         output: String,
         /// The objects; members of archives as `libfoo.a(bar.o)`.
         objects: Vec<String>,
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_with_the_system_is_told_from_the_users_own() {
+    fn distinguishes_system_files_and_the_users_own() {
         for toolchain in [
             "/usr/lib/x86_64-linux-gnu/libm.a",
             "/home/me/.rustup/toolchains/stable/lib/rustlib/host/lib/libstd.rlib",

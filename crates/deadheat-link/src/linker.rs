@@ -1,5 +1,5 @@
-//! The linker that shuffles: lld where there is one, then mold, then GNU ld; and the driver that is
-//! called for it.
+//! Finds a linker that can shuffle sections (lld if there is one, then mold, then GNU ld), and runs
+//! the compiler driver that calls it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,26 +10,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{LinkRecord, Stamp};
 
-/// Linkers that take an order, in the order they are tried.
+/// Families of linkers that can order sections, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Family {
-    /// LLVM's, which shuffles by itself.
+    /// LLVM's linker, which has an option to shuffle sections.
     Lld,
-    /// Shuffles by itself as well.
+    /// Has an option to shuffle sections too.
     Mold,
-    /// Takes an order from a linker script.
+    /// Needs a linker script with the order.
     Gnu,
 }
 
 impl Family {
-    /// As `DEADHEAT_NEUTRAL_LINKER` names it.
+    /// The family with this name in `DEADHEAT_NEUTRAL_LINKER`.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Lld, Self::Mold, Self::Gnu];
         all.into_iter().find(|family| family.name() == name)
     }
 
-    /// As `DEADHEAT_NEUTRAL_LINKER` names it.
+    /// The family's name in `DEADHEAT_NEUTRAL_LINKER`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Lld => "lld",
@@ -38,13 +38,14 @@ impl Family {
         }
     }
 
-    /// Returns true if it can be told where each section is to lie. mold takes no linker scripts.
+    /// Returns true if a linker script can set the address of each section. mold supports no linker
+    /// scripts.
     pub(crate) fn takes_scripts(self) -> bool {
         self != Self::Mold
     }
 
-    /// The version in what `--version` prints, if it is one of this family: `LLD 14.0.6`, `mold
-    /// 1.10.1`, `GNU ld 2.40`.
+    /// Reads the version from the output of `--version`, if it is from this family: `LLD 14.0.6`,
+    /// `mold 1.10.1`, `GNU ld 2.40`.
     fn version(self, printed: &str) -> Option<String> {
         printed.lines().find_map(|line| match self {
             Self::Lld => word_after(line, "LLD "),
@@ -59,7 +60,7 @@ impl Family {
     }
 }
 
-/// `start` in the line, and the word behind it.
+/// `start` in the line, with the word after it.
 fn word_after(line: &str, start: &str) -> Option<String> {
     let at = line.find(start)?;
     let word = line[at + start.len()..].split(' ').next()?;
@@ -67,21 +68,22 @@ fn word_after(line: &str, start: &str) -> Option<String> {
         .then(|| format!("{start}{word}"))
 }
 
-/// A linker, and the words by which the driver uses it.
+/// A linker, and the arguments by which the driver uses it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Linker {
-    /// The family, which decides how it is made to shuffle.
+    /// The family, which determines how to shuffle with it.
     pub(crate) family: Family,
-    /// Arguments of the driver; none where the recorded call chooses it already.
+    /// Arguments of the driver; empty if the recorded call already chooses this linker.
     pub(crate) selection: Vec<String>,
     /// Its name and version.
     pub(crate) version: String,
-    /// The programs of driver and linker as they were then; empty where they were not found.
+    /// The programs of driver and linker as they were when the linker was chosen; empty if they
+    /// were not found.
     #[serde(default)]
     pub(crate) programs: Vec<Program>,
 }
 
-/// A program as it was when somebody looked.
+/// A program and the state of its file at one time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Program {
     /// A name looked up in `PATH`, or a path.
@@ -90,20 +92,19 @@ pub(crate) struct Program {
     stamp: Stamp,
 }
 
-/// A place where a linker may be.
+/// A linker that may be installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) family: Family,
-    /// Its name in messages.
     pub(crate) name: String,
-    /// Arguments of the driver, or why it need not be asked.
+    /// Arguments of the driver, or the reason why the linker cannot be used.
     selection: Result<Vec<String>, String>,
 }
 
-/// The places to look for a linker that shuffles the link of `record`, best first. `forced` leaves
-/// one family.
+/// The linkers that may shuffle the link of `record`, best first. `forced` restricts them to one
+/// family.
 ///
-/// A linker that is costly to find is only looked for when the iterator comes to it.
+/// The iterator is lazy, because some linkers are costly to find.
 pub(crate) fn candidates(
     record: &LinkRecord,
     forced: Option<Family>,
@@ -125,20 +126,20 @@ pub(crate) fn candidates(
         .filter(move |candidate| forced.is_none_or(|family| candidate.family == family))
 }
 
-/// The lld that the user's own link asks for.
+/// The lld that the user's own link selects.
 fn own_lld(record: &LinkRecord) -> Option<Candidate> {
     let chosen = record.words().filter_map(chosen_linker).last()?;
     let name = "the lld of the link itself";
     (chosen.contains("lld")).then(|| Candidate::new(Family::Lld, name, Ok(Vec::new())))
 }
 
-/// The linker that an argument of the driver chooses, if it chooses one.
+/// The linker that this argument of the driver selects, if any.
 pub(crate) fn chosen_linker(word: &str) -> Option<&str> {
     word.strip_prefix("-fuse-ld=")
         .or_else(|| word.strip_prefix("--ld-path="))
 }
 
-/// A linker that the driver knows by its name and finds in `PATH`.
+/// A linker that the driver finds in `PATH` by its name.
 fn in_path(record: &LinkRecord, family: Family) -> Candidate {
     let name = family.name();
     let program = format!("ld.{name}");
@@ -158,7 +159,7 @@ fn rust_lld() -> Candidate {
     Candidate::new(Family::Lld, "rust-lld", selection)
 }
 
-/// `lib/rustlib/HOST/bin/gcc-ld` of the toolchain.
+/// The folder `lib/rustlib/HOST/bin/gcc-ld` of the toolchain.
 fn rust_lld_folder(rustc: &OsString) -> Option<PathBuf> {
     let printed = Command::new(rustc)
         .args(["--print", "sysroot"])
@@ -176,7 +177,7 @@ fn rust_lld_folder(rustc: &OsString) -> Option<PathBuf> {
     folders.into_iter().next()
 }
 
-/// For drivers that do not know mold: a folder in which it is called `ld`.
+/// For drivers that do not know mold: a folder in which mold is installed under the name `ld`.
 fn folder_mold() -> Option<Candidate> {
     let folder = [
         "/usr/libexec/mold",
@@ -218,7 +219,7 @@ impl Candidate {
     ///
     /// # Errors
     ///
-    /// The complaint, where it cannot be used or is another linker.
+    /// What the driver printed, if the linker cannot be used or is another one.
     pub(crate) fn ask(&self, record: &LinkRecord) -> Result<Linker, String> {
         let selection = self.selection.clone()?;
         let version = ask_version(record, self.family, &selection)?;
@@ -232,8 +233,8 @@ impl Candidate {
 }
 
 impl Linker {
-    /// This linker as it is now, if the driver would still use this very one. It is only asked when
-    /// its programs do not say so: to start it costs half of a link.
+    /// This linker in its present state, if the driver would still use the same one. If its
+    /// programs have not changed, the driver is not started, which would cost half of a link.
     pub(crate) fn still_there(self, record: &LinkRecord) -> Option<Self> {
         let unchanged = |program: &Program| {
             Program::find(record, program.name.clone()).as_ref() == Some(program)
@@ -249,8 +250,8 @@ impl Linker {
     }
 }
 
-/// Words that say what to link for and where the driver finds its parts; the user's choice of the
-/// linker among them if it holds.
+/// The arguments that choose the target and where the driver finds its parts, including the user's
+/// choice of the linker if it is kept.
 fn words_about_the_target<'a>(
     mut words: impl Iterator<Item = &'a str>,
     choice_holds: bool,
@@ -281,7 +282,6 @@ fn words_about_the_target<'a>(
 }
 
 impl Program {
-    /// Its file.
     pub(crate) fn file(&self) -> &Path {
         &self.file
     }
@@ -296,7 +296,7 @@ impl Program {
     }
 }
 
-/// The driver, and the linker it says it would start.
+/// Finds the programs of the driver and of the linker that it would start.
 fn programs(record: &LinkRecord, family: Family, selection: &[String]) -> Option<Vec<Program>> {
     let chosen = |word: &str| word.strip_prefix("--ld-path=").map(str::to_owned);
     let linker = match record.words().filter_map(chosen).last() {
@@ -304,7 +304,7 @@ fn programs(record: &LinkRecord, family: Family, selection: &[String]) -> Option
         _ => {
             let name = match family {
                 Family::Lld => "ld.lld",
-                // In the folder of mold it is called as any linker.
+                // With `-B`, the driver calls mold by the name of the default linker.
                 Family::Mold if selection.iter().any(|word| word.starts_with("-B")) => "ld",
                 Family::Mold => "ld.mold",
                 Family::Gnu => "ld.bfd",
@@ -319,7 +319,7 @@ fn programs(record: &LinkRecord, family: Family, selection: &[String]) -> Option
     found.collect()
 }
 
-/// Runs the driver with a selection of its linker and a question about it.
+/// Runs the driver with arguments that select a linker, and `question` for that linker.
 fn ask(record: &LinkRecord, selection: &[String], question: &str) -> Result<Output, LinkFailure> {
     let mut command = driver(record);
     command.args(words_about_the_target(record.words(), selection.is_empty()));
@@ -346,27 +346,27 @@ fn ask_version(
     })
 }
 
-/// The reason why a link came to nothing.
+/// The reason why a link failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LinkFailure {
-    /// No room for its output.
-    #[error("no space is left for neutral links in {}; make room there: {said}", folder.display())]
+    /// The disk is full.
+    #[error("no space is left for neutral links in {}; free some there: {said}", folder.display())]
     NoSpace {
         /// The folder `.deadheat/links`.
         folder: PathBuf,
-        /// The words of who noticed.
+        /// The error message.
         said: String,
     },
-    /// The driver or its linker did not like it.
+    /// The driver or its linker failed.
     #[error("{said}")]
     Refused {
-        /// The first lines of what they said.
+        /// The first lines of its error message.
         said: String,
     },
 }
 
-/// The folder that the driver runs in: where it ran before, or that of the executable where a copy of
-/// this is on a machine that lacks the other.
+/// The working directory of the driver: the recorded one, or if that does not exist (the executable
+/// may have been copied to another machine), the executable's folder.
 fn folder_of(record: &LinkRecord) -> &Path {
     let beside = record.output.parent();
     if record.directory.is_dir() {
@@ -375,7 +375,7 @@ fn folder_of(record: &LinkRecord) -> &Path {
     beside.unwrap_or(&record.directory)
 }
 
-/// The driver of a record, as it was called but without arguments.
+/// The driver of a record with its recorded environment, without arguments.
 pub(crate) fn driver(record: &LinkRecord) -> Command {
     let mut command = Command::new(&record.driver);
     command
@@ -386,7 +386,7 @@ pub(crate) fn driver(record: &LinkRecord) -> Command {
     command
 }
 
-/// Runs the driver to its end, and keeps what it says.
+/// Runs the driver to its end and captures its output.
 pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, LinkFailure> {
     command.output().map_err(|error| LinkFailure::Refused {
         said: if record.directory.is_dir() {
@@ -399,12 +399,12 @@ pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, 
     })
 }
 
-/// The failure that a failed call of the driver stands for.
+/// Turns a failed call of the driver into a `LinkFailure`.
 pub(crate) fn failure_of_driver(done: &Output, folder: &Path) -> LinkFailure {
     let text = String::from_utf8_lossy(&done.stderr);
     let said =
         first_words(&text).unwrap_or_else(|| format!("the driver ended with {}", done.status));
-    // lld writes through a mapping, and dies of a bus error on a full disk.
+    // lld writes through a memory mapping, and dies of a bus error on a full disk.
     if text.contains("No space left on device") || text.contains("[Bus error]") {
         LinkFailure::NoSpace {
             folder: folder.to_owned(),
@@ -415,7 +415,7 @@ pub(crate) fn failure_of_driver(done: &Output, folder: &Path) -> LinkFailure {
     }
 }
 
-/// The failure that an error of our own stands for.
+/// Turns an I/O error of this process into a `LinkFailure`.
 pub(crate) fn failure_of(error: &io::Error, folder: &Path) -> LinkFailure {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LinkFailure::NoSpace {
@@ -428,8 +428,8 @@ pub(crate) fn failure_of(error: &io::Error, folder: &Path) -> LinkFailure {
     }
 }
 
-/// The lines that say what went wrong: from the first that speaks of an error, three at most, each
-/// cut to a readable length.
+/// The lines about the error: from the first line that mentions one, at most three, each shortened
+/// to a readable length.
 fn first_words(text: &str) -> Option<String> {
     const LINES: usize = 3;
     const LENGTH: usize = 300;
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn one_linker_is_not_taken_for_another() {
+    fn distinguishes_linkers_by_their_version_output() {
         assert_eq!(
             Family::Gnu.version("GNU gold (GNU Binutils 2.40) 1.16"),
             None
@@ -521,13 +521,14 @@ mod tests {
         );
     }
 
-    /// A driver that notes what it is asked, in a folder with its linker.
+    /// A driver that records its arguments, in a folder with its linker.
     fn pretended(folder: &Path) -> LinkRecord {
         use std::os::unix::fs::PermissionsExt;
         let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\" && echo \"$@\" >> asked\n\
                       case \"$*\" in *print-prog*) echo \"$PWD/ld.lld\";; *) cat ld.lld;; esac\n";
         let driver = folder.join("cc");
-        // Written by another process: no child of this one may have it open.
+        // Another process writes the script, because a child of this one could have it open for
+        // writing ("text file busy").
         let mut writer = Command::new("sh");
         writer.args(["-c", "printf %s \"$1\" > \"$0\""]);
         assert!(writer.arg(&driver).arg(script).status().unwrap().success());
@@ -565,7 +566,7 @@ mod tests {
         let before = asked();
         let linker = linker.still_there(&record).unwrap();
         assert_eq!(asked(), before, "nothing changed");
-        // Longer by a byte: the time of a file may not tell.
+        // One byte longer, because the file's time may not change.
         std::fs::write(folder.path().join("ld.lld"), "LLD 1.0\n").unwrap();
         let renewed = linker.clone().still_there(&record).unwrap();
         assert_eq!(asked(), before + 2, "the same version under a new file");
@@ -585,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_a_linker_says_the_lines_about_the_error_are_told() {
+    fn extracts_the_error_lines_of_a_linker() {
         let said = "warning: x\nld.lld: error: undefined symbol: f\n>>> referenced by k.c\nmore\nmore still\n";
         assert_eq!(
             first_words(said).unwrap(),
@@ -597,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_from_other_failures() {
+    fn distinguishes_a_full_disk_from_other_failures() {
         let done = |stderr: &str| Output {
             status: std::os::unix::process::ExitStatusExt::from_raw(256),
             stdout: Vec::new(),
@@ -610,7 +611,7 @@ mod tests {
         ] {
             assert_eq!(
                 failure(full).to_string(),
-                format!("no space is left for neutral links in /f; make room there: {full}")
+                format!("no space is left for neutral links in /f; free some there: {full}")
             );
         }
         assert_eq!(failure("ld: error: x").to_string(), "ld: error: x");

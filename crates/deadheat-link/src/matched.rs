@@ -1,19 +1,19 @@
-//! Links of several builds in which the code that they share lies at the same places.
+//! Links of several builds in which shared code is at the same places.
 //!
-//! Two builds of a program differ in a few functions and agree in all others. Shuffled each for
-//! itself, they differ in where everything lies. Here all of them are put into one order, which a
-//! seed draws of the *names* of the sections, and every section begins at the same distance from
-//! the start of `.text`: where a section is larger in one build, or is missing, the others leave
-//! that room. What is left of the difference is the inside of what changed.
+//! Two builds of a program differ in a few functions and agree in all others. If each build is
+//! shuffled by itself, all addresses differ. Here all of them use one random order of the *names*
+//! of the sections, and every section begins at the same distance from the start of `.text`. If a
+//! section is larger in one build, or missing in another, the other builds leave a gap. The only
+//! difference left is inside the sections that changed.
 //!
 //! ```text
 //! linker's map ─▶ SectionTable of each build ─▶ Layout of one of them ─seed─┬▶ linker script
 //!                                                                           └▶ order of symbols
 //! ```
 //!
-//! No link is taken for matched that is not. A script says how far from the start each section lies,
-//! so a linker that would put one elsewhere fails; where an order of symbols was given, the link is
-//! looked at.
+//! Every matched link is verified. A script gives the distance of each section from the start, so
+//! the linker fails if it cannot place one there. A link by an order of symbols is checked
+//! afterwards.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -27,49 +27,49 @@ use crate::elf::{SplitMix64, can_be_named};
 use crate::linker::Family;
 use crate::record::Digest;
 
-/// Builds are matched where so much of the code of each is in functions of all of them. With less
-/// in common the room that is left for the others' code would spread one's own over twice the
-/// pages and more.
+/// Builds are matched only if at least this share of each one's code is in functions of all of
+/// them. With less in common, the gaps for the others' code would spread a build over more than
+/// twice the pages.
 const LEAST_SHARED: f64 = 0.5;
 
 /// The symbol at the start of `.text`.
 pub(crate) const START: &str = "__deadheat_text";
 
-/// Where `.text` starts, a multiple of it.
+/// The alignment of the start of `.text`.
 pub(crate) const PAGE: u64 = 4096;
 
-/// lld looks at every section for every line of a script: 5 ns times the square of their number,
-/// 0.05 s for this many and 0.36 s for 8,000, where a plain link of nothing else takes 0.02 s. GNU ld
-/// takes 0.02 and 0.08 s more for them.
+/// lld searches all sections for every line of a script, which takes 5 ns times the square of their
+/// number: 0.05 s for this many and 0.36 s for 8,000, where a plain link takes 0.02 s. GNU ld needs
+/// 0.02 and 0.08 s more for them.
 const MOST_BY_SCRIPT_OF_LLD: usize = 3000;
 
-/// The function sections that a linker kept of one build, and the bytes they take.
+/// The function sections that a linker keeps of one build, and their sizes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SectionTable {
-    /// In the order of the inputs. Sections of one name stay together, as in a script.
+    /// In the order of the inputs. Sections of the same name are together, as in a script.
     sections: Vec<Section>,
-    /// Bytes of code in sections that the linker cannot be told to put somewhere.
+    /// Bytes of code in sections that cannot be placed individually.
     rest: u64,
 }
 
-/// The sections of one name.
+/// All sections with the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Section {
     pub(crate) name: String,
-    /// A symbol in it, by which lld can be told where it lies in an order.
+    /// A symbol in it, by which an order of symbols can place it with lld.
     pub(crate) symbol: Option<String>,
     pub(crate) bytes: u64,
 }
 
 impl SectionTable {
-    /// Reads a map that this linker wrote; empty where there is nothing it could be read from.
+    /// Reads a map that this linker wrote; empty if the map has no sections.
     pub(crate) fn read(map: &str, family: Family) -> Self {
         let mut table = Self::default();
         let mut places = HashMap::new();
         let mut names_of_symbols = HashMap::new();
         let mut add = |mut section: Section| {
             section.bytes = section.bytes.next_multiple_of(ALIGNMENT);
-            // A symbol in sections of several names would bring all of them to one place.
+            // A symbol in sections of several names would move all of them to one place.
             let is_found = section.symbol.as_ref().is_some_and(|symbol| {
                 let name = names_of_symbols.entry(symbol.clone());
                 *name.or_insert_with(|| section.name.clone()) == section.name
@@ -96,13 +96,14 @@ impl SectionTable {
         table
     }
 
-    /// Bytes of code.
+    /// The total bytes of code.
     fn total(&self) -> u64 {
         self.rest + self.sections.iter().map(|one| one.bytes).sum::<u64>()
     }
 
-    /// The key of each section: what it is found by in the other tables. A name that all have is
-    /// its own key; of the others, those that are alike but for hashes are paired in their order.
+    /// The key of each section, by which it is found in the other tables. A name that is in all
+    /// tables is its own key. Other names are stripped of hashes; equal ones are numbered in order,
+    /// which pairs them.
     fn keys(&self, others: &[&Self]) -> Vec<String> {
         fn names(table: &SectionTable) -> HashSet<&str> {
             table.sections.iter().map(|one| one.name.as_str()).collect()
@@ -122,8 +123,8 @@ impl SectionTable {
     }
 }
 
-/// ` .text.f  0x1000  0x15  a.o`, where a long name has a line of its own. What was discarded stands
-/// above. Symbols of one file alone are not told.
+/// Lines such as ` .text.f  0x1000  0x15  a.o`; after a long name the rest is on the next line.
+/// Discarded sections are listed before the memory map. The map does not list local symbols.
 fn sections_by_gnu(map: &str, add: &mut impl FnMut(Section)) {
     let kept = map.split_once("\nLinker script and memory map\n");
     let mut name = None;
@@ -149,9 +150,9 @@ fn sections_by_gnu(map: &str, add: &mut impl FnMut(Section)) {
     }
 }
 
-/// `VMA LMA Size Align file:(.text.f)`, sizes in hexadecimal, and below it the symbols of that section,
-/// further to the right. A section that is not aligned like all others has no symbol here: nothing
-/// would leave the room before it that a script leaves.
+/// Lines such as `VMA LMA Size Align file:(.text.f)`, with sizes in hexadecimal, followed by the
+/// symbols of that section, indented further. A section with another alignment gets no symbol,
+/// because an order of symbols cannot reproduce the gap that a script would leave before it.
 fn sections_by_lld(map: &str, add: &mut impl FnMut(Section)) {
     let mut last: Option<(Section, bool)> = None;
     let mut done = |last: &mut Option<(Section, bool)>| {
@@ -187,7 +188,7 @@ fn sections_by_lld(map: &str, add: &mut impl FnMut(Section)) {
     done(&mut last);
 }
 
-/// Size, alignment, and the name with the blanks before it.
+/// Size, alignment, indentation, and the name.
 fn columns_of_lld(line: &str) -> Option<(u64, u64, usize, &str)> {
     let mut rest = line;
     let mut word = || {
@@ -203,10 +204,10 @@ fn columns_of_lld(line: &str) -> Option<(u64, u64, usize, &str)> {
     Some((size, align, rest.len() - name.len(), name.trim_end()))
 }
 
-/// A name of a section without what is different in every build of the same source: the hash that
-/// Rust puts at the end of a symbol (`17h0123456789abcdefE`), those of crates within it (`Cs…_`)
-/// with the references that count their letters (`B…_`), and the number that LLVM gives to what it
-/// made visible (`.llvm.123`).
+/// A section name without the parts that differ between builds of the same source: the hash at the
+/// end of a Rust symbol (`17h0123456789abcdefE`), hashes of crates within it (`Cs…_`) with the back
+/// references whose values depend on them (`B…_`), and the number that LLVM adds to symbols it
+/// makes visible (`.llvm.123`).
 fn without_hashes(name: &str) -> String {
     let mut bare = match name.find(".llvm.") {
         Some(at) => name[..at].to_owned(),
@@ -243,49 +244,50 @@ fn without_hashes(name: &str) -> String {
     kept + rest
 }
 
-/// The places of one build's sections beside those of the others, and how a linker is told.
+/// The places of one build's sections, matched to those of the other builds, and how to pass them
+/// to a linker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// By their keys.
+    /// Sorted by key.
     slots: Arc<[Slot]>,
     of_slots: Digest,
     way: Way,
 }
 
-/// A way to tell a linker where sections lie.
+/// A way to tell a linker the places of sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// By a linker script, which says how far each is from the start.
+    /// By a linker script with the distance of each section from the start.
     Script,
-    /// By an order of symbols, with objects of the sizes of the gaps between them.
+    /// By an order of symbols, with sections of an extra object as gaps.
     Symbols,
 }
 
-/// A place for one section of each build.
+/// The place of one section in all builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     key: String,
     /// This build's section, if it has one here.
     pub(crate) own: Option<Section>,
-    /// Those of the largest that any build has here.
+    /// The largest size of the section in any build.
     pub(crate) bytes: u64,
-    /// Of the key.
+    /// The hash of the key.
     hash: u64,
 }
 
 impl Slot {
-    /// The bytes left empty in this build.
+    /// The size of the gap in this build, in bytes.
     pub(crate) fn room(&self) -> u64 {
         self.bytes - self.own.as_ref().map_or(0, |own| own.bytes)
     }
 }
 
 impl Layout {
-    /// The layout of the build of the first table, by a script.
+    /// The layout of the build with the first table, by a script.
     ///
     /// # Errors
     ///
-    /// The reason why these builds are not to be matched.
+    /// The reason why these builds cannot be matched.
     pub(crate) fn of(own: &SectionTable, others: &[SectionTable]) -> Result<Self, String> {
         let tables: Vec<&SectionTable> = std::iter::once(own).chain(others).collect();
         let mut slots: HashMap<String, (Slot, usize)> = HashMap::new();
@@ -319,7 +321,7 @@ impl Layout {
             let share = shared as f64 / table.total().max(1) as f64;
             if share < LEAST_SHARED {
                 return Err(format!(
-                    "only {:.0} % of the code of one is in functions of its own section that the \
+                    "only {:.0}% of the code of one is in functions of its own section that the \
                      others have as well",
                     share * 100.0
                 ));
@@ -327,7 +329,7 @@ impl Layout {
         }
         let mut slots: Vec<Slot> = slots.into_values().map(|(slot, _)| slot).collect();
         slots.sort_unstable_by(|one, other| one.key.cmp(&other.key));
-        // As text of its own: JSON takes 2 ms for 6,000 functions, and a link 40.
+        // As custom text, because JSON takes 2 ms for 6,000 functions, and a link 40.
         let mut text = String::new();
         for Slot {
             key, own, bytes, ..
@@ -351,7 +353,7 @@ impl Layout {
         })
     }
 
-    /// This layout in all the ways that a linker can be told it, the best first.
+    /// This layout in all ways that the linker supports, the best first.
     pub(crate) fn ways(self, family: Family) -> Vec<Self> {
         let by_symbols = (family == Family::Lld).then(|| Self {
             way: Way::Symbols,
@@ -365,22 +367,21 @@ impl Layout {
             .collect()
     }
 
-    /// The way the linker is told.
     pub(crate) fn way(&self) -> Way {
         self.way
     }
 
-    /// The slots, by their keys.
+    /// The slots, sorted by key.
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
-    /// Names the variants that are linked so.
+    /// A digest for the cache of variants with this layout.
     pub(crate) fn digest(&self) -> Digest {
         Digest::of(format!("{}{:?}", self.of_slots.0, self.way).as_bytes())
     }
 
-    /// The slots by their indices, in the order that this seed draws.
+    /// The indices of the slots in the random order of this seed.
     pub(crate) fn in_order(&self, seed: u32) -> Vec<usize> {
         let drawn: Vec<u64> = self.slots.iter().map(|one| draw(seed, one.hash)).collect();
         let mut order: Vec<usize> = (0..self.slots.len()).collect();
@@ -388,9 +389,9 @@ impl Layout {
         order
     }
 
-    /// The script that puts the sections where this seed draws them. It suits GNU ld and lld.
+    /// The script that places the sections for this seed, for GNU ld and lld.
     pub(crate) fn script(&self, seed: u32) -> String {
-        // Nothing before `.text` may move it within a page.
+        // Page-aligned, so that sections before `.text` cannot shift it within a page.
         let mut script = format!("SECTIONS {{\n  .text : ALIGN({PAGE}) {{\n    {START} = .;\n");
         let mut offset = 0;
         for slot in self.in_order(seed).into_iter().map(|at| &self.slots[at]) {
@@ -406,8 +407,8 @@ impl Layout {
     }
 }
 
-/// The draw of a section, which depends on no other: a function that was added moves the others
-/// apart, and puts none of them elsewhere in the order.
+/// The random number of a section, which depends on no other section: an added function moves the
+/// others apart, but does not change their order.
 fn draw(seed: u32, hash: u64) -> u64 {
     SplitMix64(hash ^ SplitMix64(u64::from(seed)).next()).next()
 }
@@ -432,7 +433,7 @@ mod tests {
         }
     }
 
-    /// Where a script puts each section, from the start.
+    /// The distance of each section from the start in a script.
     fn places(script: &str) -> BTreeMap<String, u64> {
         let mut at = 0;
         let mut places = BTreeMap::new();
@@ -486,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn lld_is_not_told_by_a_symbol_that_would_move_others_or_leave_no_room() {
+    fn omits_symbols_that_would_move_other_sections_or_leave_no_gap() {
         let line = |align: u32, name: &str| format!("  1000   1000   40 {align:5} {name}\n");
         let map = [
             line(64, "        a.o:(.text.f)"),
@@ -526,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_lies_at_the_same_places_whatever_grew_or_was_added_or_removed() {
+    fn shared_sections_keep_their_places_despite_changes() {
         let old = table(&[("f", 64), ("g", 128), ("gone", 64), ("h17", 64), ("i", 64)]);
         let new = table(&[("new", 192), ("f", 64), ("g", 256), ("h17", 64), ("i", 64)]);
         let [old, new] = [(&old, &new), (&new, &old)]
@@ -587,7 +588,7 @@ mod tests {
     }
 
     #[test]
-    fn lld_gets_no_script_of_very_many_functions() {
+    fn lld_gets_no_script_for_very_many_functions() {
         let names: Vec<String> = (0..=MOST_BY_SCRIPT_OF_LLD)
             .map(|index| format!("f{index}"))
             .collect();
@@ -609,6 +610,6 @@ mod tests {
         let one = table(&[("a", 64), ("b", 640)]);
         let other = table(&[("a", 64), ("c", 64)]);
         let reason = Layout::of(&one, &[other]).unwrap_err();
-        assert!(reason.starts_with("only 8 % of the code"), "{reason}");
+        assert!(reason.starts_with("only 8% of the code"), "{reason}");
     }
 }

@@ -1,7 +1,7 @@
-//! One neutral link: the recorded call of the driver, its words made fit for it, shuffled; or, where
-//! the driver is understood, the call of the linker without the driver before it. What a driver adds
-//! to its arguments is the same for every neutral link of a record, and it takes three processes and
-//! a tenth of a link to say so.
+//! One neutral link: the recorded call of the driver, with its arguments adapted, shuffled. If the
+//! driver's output is understood, the linker is called directly, without the driver: the driver
+//! adds the same arguments to every link of a record, and takes three processes and a tenth of a
+//! link to do so.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -20,52 +20,51 @@ use crate::matched::{Layout, Way};
 use crate::record::{Argument, LinkRecord};
 use crate::{arguments, symbols};
 
-/// The bytes of arguments from which on they go through a response file: well below what any system
-/// takes as arguments.
+/// From this many bytes on, arguments are passed in a response file; well below every system's
+/// limit.
 const LONG_CALL: usize = 100_000;
 
-/// The bytes, besides twice the executable, that a disk has left which is not full.
+/// If fewer bytes than twice the executable plus this are free, the disk counts as full.
 const ROOM: u64 = 1 << 16;
 
-/// The variable by which the C library of the linker is told how to take memory.
+/// The environment variable for the memory allocation of the linker's C library.
 const MALLOC_VARIABLE: &str = "GLIBC_TUNABLES";
 
-/// In large pieces, of large pages where the system has them: lld spends a sixth of a link of 8,000
-/// sections on page faults of its heap, and takes 39 ms instead of 45 so. What it makes is the same,
-/// and other C libraries do not listen.
+/// Allocates in large pieces, of large pages if the system has them. lld spends a sixth of a link
+/// of 8,000 sections on page faults of its heap; with this setting it takes 39 ms instead of 45.
+/// The output is the same, and other C libraries ignore the variable.
 const MALLOC: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432";
 
 /// The order of the function sections in a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Order<'a> {
-    /// That of the inputs, and a map of the link goes into this file.
+    /// The order of the inputs; the linker writes a map of the link to this file.
     AsGiven(&'a Path),
-    /// Drawn by a seed, for this build alone.
+    /// Shuffled with a seed, for this build alone.
     Shuffled(u32),
-    /// Drawn by a seed, beside other builds.
+    /// Shuffled with a seed, by a layout shared with other builds.
     Matched(&'a Layout, u32),
 }
 
-/// The recipe of a recorded link, to be made again with one linker for any seed.
+/// How to repeat a recorded link with one linker, for any seed.
 #[derive(Debug)]
 pub(crate) struct Recipe<'a> {
     record: &'a LinkRecord,
-    /// The folder `.deadheat/links`.
     home: &'a Path,
     linker: &'a Linker,
-    /// That the linker may use, where it has a choice.
+    /// The number of threads for linkers that have such an option.
     threads: usize,
-    /// The call of the linker that makes the same links as the driver, where it is known.
+    /// The linker call that produces the same links as the driver, if known.
     direct: Option<&'a DirectCall>,
-    /// Gathered when a seed first needs them.
+    /// Collected when a link first needs them.
     sections: OnceLock<FunctionSections>,
-    /// The object of the rooms of the only layout, made when a seed first needs it.
+    /// The object with the gaps of the only layout, built when a link first needs it.
     rooms: OnceLock<Vec<u8>>,
 }
 
 impl<'a> Recipe<'a> {
-    /// The link of `record`, whose inputs are kept in `home`, by `linker`. So many links run at
-    /// once.
+    /// The recipe for the link of `record` by `linker`, with the inputs stored in `home`. `at_once`
+    /// links will run in parallel.
     pub(crate) fn new(
         record: &'a LinkRecord,
         home: &'a Path,
@@ -83,22 +82,22 @@ impl<'a> Recipe<'a> {
         }
     }
 
-    /// The same recipe by a direct call of the linker.
+    /// The same recipe with a direct call of the linker.
     pub(crate) fn by(self, direct: Option<&'a DirectCall>) -> Self {
         Self { direct, ..self }
     }
 
-    /// The call of the linker that the driver would make for these links.
+    /// The linker call that the driver would make for these links.
     pub(crate) fn direct_call(&self) -> Option<DirectCall> {
         DirectCall::ask(self.record, self.linker, &self.words())
     }
 
-    /// Links into `output`, in this order, and returns what is in it. All else that has to be
-    /// written goes to `scratch`, a folder of this link.
+    /// Links into `output` in this order, and returns the bytes of the executable. All other files
+    /// go to `scratch`, a folder for this link only.
     ///
     /// # Errors
     ///
-    /// Whatever kept it from becoming an executable. A torn `output` may be left.
+    /// The reason why the link failed. An incomplete `output` may remain.
     pub(crate) fn link(
         &self,
         order: Order<'_>,
@@ -116,7 +115,7 @@ impl<'a> Recipe<'a> {
             {
                 return Ok(bytes);
             }
-            // The driver finds it, or words for what is wrong.
+            // The driver either succeeds or has a better error message.
             let _ = fs::remove_file(output);
         }
         let mut words = self.words();
@@ -140,8 +139,8 @@ impl<'a> Recipe<'a> {
         checked(output, order).map_err(|said| LinkFailure::Refused { said })
     }
 
-    /// The failure, or that the disk is full: not every linker says so. (lld says "No such file or
-    /// directory" when it finds no room.)
+    /// `failure`, or that the disk is full, because not every linker reports that (lld says "No
+    /// such file or directory").
     fn unless_full(&self, failure: LinkFailure, scratch: &Path) -> LinkFailure {
         let LinkFailure::Refused { said } = failure else {
             return failure;
@@ -149,7 +148,7 @@ impl<'a> Recipe<'a> {
         let own = fs::metadata(&self.record.output).map_or(0, |about| about.len());
         let probe = scratch.join("probe");
         let room = File::create(&probe).and_then(|file| {
-            // Linkers may need as much again for what they do in between.
+            // Linkers may need as much space again for temporary files.
             io::copy(&mut io::repeat(0).take(2 * own + ROOM), &mut &file)
         });
         let _ = fs::remove_file(probe);
@@ -159,7 +158,7 @@ impl<'a> Recipe<'a> {
         }
     }
 
-    /// The arguments of every neutral link, without what differs from one to the next.
+    /// The arguments that all neutral links share.
     fn words(&self) -> Vec<String> {
         let words = |argument: &Argument| match argument {
             Argument::Word(word) => vec![word.clone()],
@@ -171,17 +170,16 @@ impl<'a> Recipe<'a> {
         let recorded = self.record.arguments.iter().flat_map(words);
         let mut words = neutral_words(recorded.collect(), !self.linker.selection.is_empty());
         words.extend(self.linker.selection.iter().cloned());
-        // Debug information is most of an executable, and no placement is needed twice by a
-        // debugger.
+        // Debug information is most of an executable, and users do not debug placements.
         words.push("-Wl,--strip-debug".to_owned());
         if self.linker.family == Family::Lld {
-            // Profiles in the objects would undo the shuffle.
+            // Profiles in the objects would override the shuffle.
             words.push("-Wl,--no-call-graph-profile-sort".to_owned());
         }
         words
     }
 
-    /// The argument for the threads of the linker, where it has a choice.
+    /// The argument for the number of threads, if the linker has one.
     fn threads(&self) -> Vec<String> {
         match self.linker.family {
             Family::Lld | Family::Mold => vec![format!("-Wl,--threads={}", self.threads)],
@@ -199,7 +197,7 @@ impl<'a> Recipe<'a> {
             Order::AsGiven(map) => {
                 let mut words = linker_word("-Wl,-Map,", &map.display().to_string());
                 if self.linker.family == Family::Lld {
-                    // An order of symbols is told by their names as they are.
+                    // Symbols are matched by their mangled names.
                     words.push("-Wl,--no-demangle".to_owned());
                 }
                 return Ok(words);
@@ -233,7 +231,7 @@ impl<'a> Recipe<'a> {
         };
         fs::write(&rooms, made)?;
         let mut words = linker_word("-Wl,--symbol-ordering-file,", &order.display().to_string());
-        // What several files have under one name stays together, as meant.
+        // Sections of the same name in several files stay together, which is intended.
         words.push("-Wl,--no-warn-symbol-ordering".to_owned());
         words.push(rooms.display().to_string());
         Ok(words)
@@ -250,7 +248,7 @@ impl<'a> Recipe<'a> {
     }
 }
 
-/// Lets the programs of a link take memory in large pieces, unless the user has a say in it.
+/// Makes the linker allocate memory in large pieces, unless the user has set the variable.
 fn with_large_pieces(command: &mut Command) -> &mut Command {
     if env::var_os(MALLOC_VARIABLE).is_none() {
         command.env(MALLOC_VARIABLE, MALLOC);
@@ -258,18 +256,18 @@ fn with_large_pieces(command: &mut Command) -> &mut Command {
     command
 }
 
-/// The number of links that can run at once without being in each other's way.
+/// The number of links that can run in parallel without competing for cores.
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The executable that a link left there, in the order that was asked for where the linker need not
-/// have kept to it.
+/// Reads the executable that a link wrote. Checks the order if the linker was not forced to follow
+/// it.
 fn checked(path: &Path, order: Order<'_>) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path)
         .map_err(|error| format!("the driver succeeded, but left no executable: {error}"))?;
     if !is_executable(&bytes) {
-        return Err("the driver succeeded, but what it left is no ELF executable".to_owned());
+        return Err("the driver succeeded, but its output is not an ELF executable".to_owned());
     }
     if let Order::Matched(layout, seed) = order
         && layout.way() == Way::Symbols
@@ -279,8 +277,7 @@ fn checked(path: &Path, order: Order<'_>) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Linker options that put sections into an order of their own, with a value after `=` or in the
-/// argument that follows.
+/// Linker options that order sections, with a value after `=` or in the next argument.
 const ORDERS: [&str; 4] = [
     "symbol-ordering-file",
     "section-ordering-file",
@@ -288,8 +285,8 @@ const ORDERS: [&str; 4] = [
     "shuffle-sections",
 ];
 
-/// The recorded arguments without what would undo the shuffle. With `another_linker`, the choice of
-/// the linker goes as well.
+/// The recorded arguments without those that would override the shuffle. With `another_linker`, the
+/// choice of the linker is removed too.
 pub(crate) fn neutral_words(words: Vec<String>, another_linker: bool) -> Vec<String> {
     let mut kept = Vec::with_capacity(words.len());
     let mut value_follows = false;
@@ -315,8 +312,8 @@ pub(crate) fn neutral_words(words: Vec<String>, another_linker: bool) -> Vec<Str
     kept
 }
 
-/// Returns true if a linker option stays. `value_follows` is carried from one option to the next,
-/// in whatever driver argument that one is.
+/// Returns true if a linker option is kept. `value_follows` is carried over to the next option,
+/// which may be in another driver argument.
 fn is_kept(option: &str, value_follows: &mut bool) -> bool {
     if std::mem::take(value_follows) {
         return false;
@@ -330,12 +327,12 @@ fn is_kept(option: &str, value_follows: &mut bool) -> bool {
         *value_follows = !bare.contains('=');
         return false;
     }
-    // Those of newer versions of lld all have their value after `=`.
+    // Options of newer versions of lld always have their value after `=`.
     name != "call-graph-profile-sort" && !name.starts_with("bp-")
 }
 
-/// An argument of the driver with a path at its end. A comma in a path would be taken apart by
-/// `-Wl,`, so such options go one by one.
+/// A driver argument that ends in a path. `-Wl,` would split a path that contains a comma, so such
+/// options are passed one by one.
 pub(crate) fn linker_word(before: &str, path: &str) -> Vec<String> {
     let options = before.strip_prefix("-Wl,");
     let Some(options) = options.filter(|_| path.contains(',')) else {
@@ -351,13 +348,13 @@ pub(crate) fn linker_word(before: &str, path: &str) -> Vec<String> {
         .collect()
 }
 
-/// The place in a call of options that differ from link to link.
+/// A placeholder for the options that differ from link to link.
 const OPTIONS: &str = "--deadheat-options";
 
-/// The place of the output.
+/// A placeholder for the output.
 const OUTPUT: &str = "deadheat-output";
 
-/// The end of the name of the program between gcc and its linker.
+/// The name of the program between gcc and its linker.
 const COLLECTOR: &str = "collect2";
 
 /// The call of a linker that a driver would make for the links of a record.
@@ -368,9 +365,9 @@ pub(crate) struct DirectCall {
 }
 
 impl DirectCall {
-    /// Asks the driver of a record how it would call `linker` for these arguments, and others in
-    /// place of those that differ. `None` where it cannot be understood, and where a plug-in of the
-    /// driver's may have to do with the link.
+    /// Asks the driver of a record how it would call `linker` with these arguments and with
+    /// placeholders for those that differ. `None` if the answer is not understood, or if a plug-in
+    /// of the driver may take part in the link.
     pub(crate) fn ask(record: &LinkRecord, linker: &Linker, arguments: &[String]) -> Option<Self> {
         let (Family::Lld, [_, program]) = (linker.family, &*linker.programs) else {
             return None;
@@ -383,8 +380,8 @@ impl DirectCall {
         Self::understood(&text, program.file())
     }
 
-    /// The call in what a driver says with `-###`: gcc calls a program that looks for `linker`,
-    /// clang calls it.
+    /// Reads the call from the driver's output for `-###`. gcc calls a program that starts
+    /// `linker`, clang calls `linker` itself.
     fn understood(text: &str, linker: &Path) -> Option<Self> {
         let line = text.lines().rfind(|line| line.starts_with(' '))?;
         let mut words = arguments::split(line);
@@ -406,7 +403,7 @@ impl DirectCall {
         Some(Self { program, words })
     }
 
-    /// The command that links into `output` by these options, which are written as for the driver.
+    /// The command that links into `output` with these options, which are in the driver's syntax.
     pub(crate) fn command(
         &self,
         record: &LinkRecord,
@@ -436,15 +433,14 @@ impl DirectCall {
     }
 }
 
-/// The lld of Rust behind the program under whose name drivers find it, which starts it with its
-/// flavor.
+/// Rust's lld behind the small wrapper program that drivers find, which starts it with its flavor.
 fn behind_wrapper(linker: &Path) -> Option<PathBuf> {
     let folder = linker.parent()?;
     let lld = folder.parent()?.join("rust-lld");
     (folder.file_name()? == "gcc-ld" && lld.is_file()).then_some(lld)
 }
 
-/// Arguments of a driver as it hands them to the linker.
+/// Converts driver arguments into the linker's own.
 fn for_the_linker(options: &[String]) -> Vec<&str> {
     let mut words = Vec::new();
     let mut options = options.iter().map(String::as_str);
@@ -473,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_of_the_users_give_way_to_the_shuffle_and_nothing_else_does() {
+    fn drops_only_the_users_section_orders() {
         for order in [
             "-Wl,--symbol-ordering-file=o",
             "-Wl,--symbol-ordering-file,o",
@@ -557,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_left_to_the_driver() {
+    fn falls_back_to_the_driver_if_its_call_is_not_understood() {
         for said in [
             "",
             "gcc: fatal error: no input files",

@@ -1,4 +1,4 @@
-//! Neutral links of one executable, on demand and many at a time.
+//! Makes neutral links of one executable on demand, many in parallel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -16,17 +16,17 @@ use crate::matched::{Layout, SectionTable, Way};
 use crate::neutral_link::{DirectCall, Order, Recipe, cores};
 use crate::record::{Digest, LinkRecord, StoredInput};
 
-/// The variable that leaves one family of linkers: `lld`, `mold` or `gnu`.
+/// The variable that restricts linkers to one family: `lld`, `mold` or `gnu`.
 const LINKER_VARIABLE: &str = "DEADHEAT_NEUTRAL_LINKER";
 
-/// The variable that says how many bytes of neutral links are kept.
+/// The variable with the limit of the cache of neutral links.
 const LIMIT_VARIABLE: &str = "DEADHEAT_CACHE_LIMIT";
 
 /// One line of the answer to a request for neutral links.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Line {
-    /// Neutral links are possible. The first line, if it is there.
+    /// Neutral links are possible. This is the first line.
     Links {
         /// The name of the executable's file.
         executable: String,
@@ -36,19 +36,20 @@ pub enum Line {
         record: String,
         /// Objects whose functions share one section.
         unsectioned: Vec<String>,
-        /// True if what other builds share with this one lies at the same places in all of them.
+        /// True if the code that this build shares with the other builds is at the same places in
+        /// all of them.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         matched: bool,
-        /// The reason why it does not, where it was asked for.
+        /// The reason why it is not, if other builds were named.
         #[serde(skip_serializing_if = "Option::is_none")]
         unmatched: Option<String>,
     },
-    /// They are not, and this is the only line.
+    /// Neutral links are impossible; this is the only line.
     Impossible {
         /// The reason, and what to do.
         reason: String,
     },
-    /// A neutral link that can be run.
+    /// A neutral link that is ready to run.
     Placed {
         /// The seed of the shuffle of its function sections.
         seed: u32,
@@ -57,7 +58,7 @@ pub enum Line {
         /// The first 16 hexadecimal digits of its SHA-256.
         hash: String,
     },
-    /// A neutral link that came to nothing; others may come to more.
+    /// A neutral link that failed. Links with other seeds may succeed.
     Refused {
         /// The seed of the shuffle.
         seed: u32,
@@ -67,28 +68,29 @@ pub enum Line {
 }
 
 impl fmt::Display for Line {
-    /// As JSON, on one line.
+    /// Writes the line as JSON.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A path that is no Unicode has no JSON.
+        // A path that is not Unicode cannot be written as JSON.
         let json = serde_json::to_string(self).map_err(|_| fmt::Error)?;
         formatter.write_str(&json)
     }
 }
 
-/// Makes neutral links of `executable`, one for each seed, on all cores, and reports them in the
-/// order of the seeds, and first of all whether there can be any. Links made before are not made
-/// again. What is beyond the bound goes, but for these.
+/// Makes neutral links of `executable`, one for each seed, on all cores. Reports first whether
+/// neutral links are possible, then each link in the order of the seeds. Links in the cache are
+/// reused. At the end the cache is trimmed to its limit, except for these links.
 ///
-/// The variable `DEADHEAT_NEUTRAL_LINKER` (`lld`, `mold` or `gnu`) leaves one linker to choose;
-/// `DEADHEAT_CACHE_LIMIT` (bytes, with `K`, `M` or `G`) bounds what is kept below
-/// `.deadheat/links`, which is 1 GiB during a race and 32 MiB after it otherwise.
+/// The variable `DEADHEAT_NEUTRAL_LINKER` (`lld`, `mold` or `gnu`) restricts the choice of the
+/// linker. `DEADHEAT_CACHE_LIMIT` (bytes, with `K`, `M` or `G`) limits what is kept below
+/// `.deadheat/links`; the default is 1 GiB during a race and 32 MiB after it.
 ///
 /// With `beside`, other builds of the same program, the links of one seed are matched: the sections
-/// of all builds are in one order, and what they share lies equally far from the start of `.text`
-/// in each. Where that cannot be, the first line says why, and the links are made as without.
+/// of all builds are in one order, and shared sections are at the same distance from the start of
+/// `.text` in each. If that is impossible, the first line says why, and the links are made without
+/// it.
 ///
-/// Nothing here is an error: what cannot be done is a line of the answer. When `tell` breaks, no
-/// further link is begun.
+/// Failures are not returned as errors, but reported as lines of the answer. If `tell` breaks, no
+/// further link is started.
 pub fn placements(
     executable: &Path,
     beside: &[PathBuf],
@@ -98,13 +100,13 @@ pub fn placements(
     match Request::new(executable, beside, seeds) {
         Ok(request) => request.answer(seeds, &mut tell),
         Err(reason) => {
-            // It was the last line anyway.
+            // The last line, so a break has no effect.
             let _ = tell(Line::Impossible { reason });
         }
     }
 }
 
-/// The family of linkers that the environment leaves, and the bounds it sets.
+/// The family of linkers and the cache limits that the environment sets.
 fn settings() -> Result<(Option<Family>, Limits), String> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     let forced = match set(LINKER_VARIABLE) {
@@ -130,17 +132,16 @@ fn settings() -> Result<(Option<Family>, Limits), String> {
     Ok((forced, limits))
 }
 
-/// Neutral links that are known to be possible.
+/// A request for neutral links, after checking that they are possible.
 #[derive(Debug)]
 struct Request {
     link: RecordedLink,
     limits: Limits,
     linker: Linker,
-    /// The call of the linker without its driver, where that makes the same links.
+    /// The linker's call without the driver, if it makes the same links.
     direct: Option<DirectCall>,
-    /// `None` where no other builds were named, `Err` where they cannot be matched.
+    /// `None` if no other builds were named, `Err` if they cannot be matched.
     layout: Option<Result<Layout, String>>,
-    /// The other builds.
     beside: Vec<PathBuf>,
     entry: CacheEntry,
 }
@@ -148,7 +149,7 @@ struct Request {
 impl Request {
     /// # Errors
     ///
-    /// The reason why there can be no neutral links of this executable.
+    /// The reason why neutral links of this executable are impossible.
     fn new(executable: &Path, beside: &[PathBuf], seeds: &[u32]) -> Result<Self, String> {
         let (forced, limits) = settings()?;
         let link = RecordedLink::of(executable)?;
@@ -191,11 +192,11 @@ impl Request {
             self.place_all(seeds, tell);
         }
         let spared = seeds.iter().map(|&seed| self.entry.path(seed)).collect();
-        // A cache that stays too large is no reason to withhold an answer.
+        // A cache above its limit does not prevent an answer.
         let _ = self.link.cache.trim(self.limits, &spared);
     }
 
-    /// Each seed once, on all cores; reported in the order they were asked for.
+    /// Makes each link once, on all cores, and reports them in the order of the request.
     fn place_all(&self, seeds: &[u32], tell: &mut impl FnMut(Line) -> ControlFlow<()>) {
         let mut seen = BTreeSet::new();
         let first = |seed: &u32| seen.insert(*seed);
@@ -215,7 +216,7 @@ impl Request {
                         let Some(&seed) = distinct.get(index) else {
                             break;
                         };
-                        // Nobody listens any more once the order is to stop.
+                        // After a break, the receiver is gone.
                         let _ = report.send((seed, self.place(seed, recipe)));
                     }
                 });
@@ -237,7 +238,7 @@ impl Request {
         });
     }
 
-    /// A failure, and how to see it again.
+    /// The failure with a command that reproduces it.
     fn refusal(&self, failure: &LinkFailure, seed: u32) -> String {
         let mut again = format!("{} {seed}", self.link.executable.display());
         for other in &self.beside {
@@ -246,7 +247,7 @@ impl Request {
         format!("{failure}\n(`deadheat placements {again}` links it again)")
     }
 
-    /// The layout of links that are matched to those of other builds.
+    /// The layout, if the links are matched to those of other builds.
     fn layout(&self) -> Option<&Layout> {
         self.layout.as_ref()?.as_ref().ok()
     }
@@ -270,12 +271,11 @@ impl Request {
     }
 }
 
-/// An executable whose link was recorded, and all it takes to make that link again.
+/// An executable with a record, and all that is needed to link it again.
 #[derive(Debug)]
 struct RecordedLink {
     executable: PathBuf,
     record: LinkRecord,
-    /// The folder `.deadheat/links`.
     home: PathBuf,
     cache: Cache,
     work_folder: WorkFolder,
@@ -303,7 +303,7 @@ impl RecordedLink {
             .work_folder()
             .map_err(|error| failure_of(&error, &home).to_string())?;
         if let Some(stamp) = newly_seen {
-            // Without it the executable is only read again.
+            // If this fails, the executable is read again next time.
             let _ = cache.keep_seen_output(&record, stamp, &work_folder);
         }
         Ok(Self {
@@ -315,7 +315,7 @@ impl RecordedLink {
         })
     }
 
-    /// Links one variant and puts it into its place.
+    /// Links one variant and moves it into the cache.
     fn make(
         &self,
         recipe: &Recipe<'_>,
@@ -328,7 +328,7 @@ impl RecordedLink {
         })
     }
 
-    /// Links one variant, and does something with its file and the bytes in it before it is removed.
+    /// Links one variant, and passes its file and bytes to `then` before the file is removed.
     fn link<T>(
         &self,
         recipe: &Recipe<'_>,
@@ -347,13 +347,14 @@ impl RecordedLink {
         let done = recipe
             .link(order, &made, &scratch)
             .and_then(|bytes| then(&made, &bytes).map_err(broken));
-        // Room for the next one; the rest goes with the work folder.
+        // Frees space for the next link; errors do not matter, because the work folder is removed
+        // anyway.
         let _ = std::fs::remove_dir_all(&scratch);
         done
     }
 
-    /// The linker chosen before, or the first that makes a neutral link of the seed `first`, which
-    /// is kept.
+    /// The linker chosen before, or else the first that makes a neutral link for the seed `first`,
+    /// which is then remembered.
     fn choose_linker(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
         let keep = |linker: &Linker| {
             let digest = &self.record.digest;
@@ -364,7 +365,7 @@ impl RecordedLink {
             && let Some(linker) = before.clone().still_there(&self.record)
         {
             if linker != before {
-                // Or every request would ask the driver again.
+                // Otherwise every request would ask the driver again.
                 let _ = keep(&linker);
             }
             return Ok(linker);
@@ -388,20 +389,21 @@ impl RecordedLink {
         }
         Err(match forced {
             Some(family) => format!(
-                "{LINKER_VARIABLE} asks for {}, which makes no neutral link here ({})",
+                "{LINKER_VARIABLE} asks for {}, which cannot make neutral links here ({})",
                 family.name(),
                 tried.join("; ")
             ),
             None => format!(
-                "no linker here makes neutral links ({}); install lld: `apt install lld`, \
+                "no linker on this machine can make neutral links ({}); install lld: `apt install \
+                 lld`, \
                  `dnf install lld`, `pacman -S lld` or `apk add lld`",
                 tried.join("; ")
             ),
         })
     }
 
-    /// The call of the linker without its driver, if it makes the link of the seed `first` that the
-    /// driver makes, byte for byte: that is tried once, by one more link.
+    /// The linker's call without the driver, if for the seed `first` it makes the same link as the
+    /// driver, byte for byte. That is tested once, with an extra link.
     fn direct_call(
         &self,
         linker: &Linker,
@@ -426,7 +428,7 @@ impl RecordedLink {
             Some(linked.ok()?.starts_with(&by_driver.hash))
         });
         let call = match same {
-            // Another seed may do better.
+            // Not conclusive: another seed may work.
             Some(None) => return None,
             Some(Some(true)) => call,
             _ => None,
@@ -437,7 +439,7 @@ impl RecordedLink {
         call
     }
 
-    /// A linker and the layout by which it makes links that are matched to those of other builds.
+    /// A linker, and the layout for links that match those of other builds.
     fn beside(
         &self,
         others: &[PathBuf],
@@ -465,17 +467,18 @@ impl RecordedLink {
         }
         if is_script_left_out {
             refused += &format!(
-                "; a script of so many functions takes {} too long, {LINKER_VARIABLE}=gnu has GNU ld take one",
+                "; a linker script for this many functions takes {} too long; \
+                 {LINKER_VARIABLE}=gnu uses GNU ld with one",
                 linker.version
             );
         }
         Err(refused)
     }
 
-    /// The linker for matched links: the kind that made the user's own link, where it can be told
-    /// where each section is to lie.
+    /// The linker for matched links: the kind that made the user's own link, if it can set the
+    /// address of each section.
     ///
-    /// lld takes up to as long to start as GNU ld takes for all of a small program.
+    /// lld takes up to as long to start as GNU ld takes to link a small program.
     fn placing_linker(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
         let gnu = || self.choose_linker(Some(Family::Gnu), first);
         let chosen_by_user = self
@@ -491,16 +494,16 @@ impl RecordedLink {
         let chosen = self.choose_linker(forced, first)?;
         match (chosen.family.takes_scripts(), forced) {
             (true, _) => Ok(chosen),
-            // There is no lld, or it would not do.
+            // lld is missing or does not work.
             (false, None) => gnu(),
             (false, Some(_)) => Err(format!(
-                "{} cannot be told where each section is to lie; lld and GNU ld can",
+                "{} cannot place sections one by one; lld and GNU ld can",
                 chosen.version
             )),
         }
     }
 
-    /// The linker for matched links, and the sections it keeps.
+    /// The linker for matched links, and the sections that it keeps.
     fn sections(
         &self,
         forced: Option<Family>,
@@ -527,8 +530,8 @@ impl RecordedLink {
         Ok((linker, table))
     }
 
-    /// Checks that a linker can make neutral links, or links by a layout. It may fail for one seed,
-    /// as long as it can for another.
+    /// Checks that a linker can make neutral links, or links by a layout. A failure for one seed is
+    /// accepted if another seed works.
     fn try_out(
         &self,
         linker: &Linker,
@@ -553,7 +556,7 @@ impl RecordedLink {
     }
 }
 
-/// Looks for the kept inputs before any linker misses them.
+/// Checks that the stored inputs exist, for a better message than the linker's.
 fn check_store(record: &LinkRecord, home: &Path, executable: &Path) -> Result<(), String> {
     let inputs = home.join("inputs");
     let missing = |input: &&StoredInput| !inputs.join(&input.name).is_file();

@@ -1,5 +1,5 @@
-//! The record of what a link was made from, kept beside its output; and by what a file is known again
-//! without being read.
+//! The record of a link, kept next to its output, and file stamps, by which an unchanged file is
+//! recognised without reading it.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
@@ -10,17 +10,19 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// A file that changed so shortly before it was read may have changed again without its time
-/// telling: a file system's clock ticks slowly.
+use crate::tracked::{TrackedError, refuse_tracked};
+
+/// A file that changed within this time before it was read may change again without a new time
+/// stamp, because the clocks of file systems are coarse.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// The state of a file, without its contents: another one says that the file may have changed.
+/// The metadata of a file; if it differs, the file may have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     device: u64,
     inode: u64,
     pub(crate) size: u64,
-    /// Nanoseconds since 1970, of its contents and of anything about it.
+    /// Nanoseconds since 1970 of the last change of the content, and of the metadata.
     modified_ns: i128,
     changed_ns: i128,
 }
@@ -37,7 +39,7 @@ impl Stamp {
         }
     }
 
-    /// Returns true if a change after this moment would show.
+    /// Returns true if a change after `now` would change the stamp.
     pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let tick = TICK.as_nanos() as i128;
@@ -45,35 +47,35 @@ impl Stamp {
     }
 }
 
-/// A SHA-256, in hexadecimal.
+/// A SHA-256 digest, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Digest(pub String);
 
 impl Digest {
-    /// Of these bytes.
+    /// The digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let bytes = Sha256::digest(bytes);
         Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Returns true for the text of a digest.
+    /// Returns true if the text has the form of a digest.
     pub(crate) fn is_spelled(text: &str) -> bool {
         text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
 }
 
-/// Everything it takes to link an executable again, and to know whether it is still the one that
-/// was linked.
+/// Everything needed to repeat the link of an executable, and to check that the executable is still
+/// the linked one.
 ///
-/// It lives in `.deadheat/links/` of the output's folder:
+/// It is stored in `.deadheat/links/` of the output's folder:
 ///
 /// ```text
 /// .deadheat/.gitignore                    keeps all of it out of version control
-/// .deadheat/links/lock                    held while anything below is changed
+/// .deadheat/links/lock                    held while a process changes anything below
 /// .deadheat/links/NAME.json               the record of the output NAME
-/// .deadheat/links/index                   what is known of files that were kept before
-/// .deadheat/links/inputs/DIGEST.EXT       objects and archives, aligned and with holes where no link reads, by the digest of the original
+/// .deadheat/links/index                   stamps and surveys of files that were stored before
+/// .deadheat/links/inputs/DIGEST.EXT       objects and archives, aligned, with unread sections zeroed, by the digest of the original
 /// .deadheat/links/placements/DIGEST/LINKER/SEED  a neutral link; DIGEST is that of the record
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,18 +86,18 @@ pub struct LinkRecord {
     pub driver: String,
     /// The working directory of the link, absolute.
     pub directory: PathBuf,
-    /// The driver's arguments in their order: response files expanded, paths of kept files
-    /// replaced, the output left out.
+    /// The driver's arguments in order: response files expanded, paths of stored files replaced,
+    /// without the output.
     pub arguments: Vec<Argument>,
-    /// Variables of the environment that drivers and linkers listen to.
+    /// Environment variables that drivers and linkers read.
     pub environment: Vec<(String, String)>,
-    /// The executable, absolute.
+    /// The absolute path of the executable.
     pub output: PathBuf,
-    /// Of the executable as it was linked.
+    /// The digest of the executable as it was linked.
     pub output_digest: Digest,
-    /// Over all that a neutral link depends on. Names its variants.
+    /// The digest of all that a neutral link depends on; the cache stores neutral links under it.
     pub digest: Digest,
-    /// The obstacle to neutral links, if there is one.
+    /// The reason why neutral links are impossible, if they are.
     pub obstacle: Option<Obstacle>,
     /// Object files whose functions share one section.
     pub unsectioned: Vec<String>,
@@ -105,9 +107,9 @@ pub struct LinkRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Argument {
-    /// Passed on as it is.
+    /// Passed on unchanged.
     Word(String),
-    /// A file that is kept in the store, after some text such as `-Wl,--version-script=`.
+    /// A file in the store, after a text such as `-Wl,--version-script=`.
     Kept {
         /// The text before the path in the same argument.
         before: String,
@@ -116,25 +118,25 @@ pub enum Argument {
     },
 }
 
-/// A file of the store.
+/// A file in the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredInput {
-    /// The path it came from, for messages.
+    /// The original path, for messages.
     pub original: String,
     /// Its name in `inputs/`: the digest of the original, and its extension.
     pub name: String,
 }
 
-/// The reason why no neutral link can be made of a recorded link.
+/// The reason why neutral links of a recorded link are impossible.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Obstacle {
-    /// Objects whose code is only generated while linking.
+    /// Objects whose code is only generated at link time.
     LinkTimeCode {
-        /// The first of them.
+        /// The first such object.
         object: String,
     },
-    /// An object or archive in a format nobody here can read.
+    /// An object or archive in a format that deadheat cannot read.
     UnknownFormat {
         /// The file.
         file: String,
@@ -143,7 +145,7 @@ pub enum Obstacle {
     },
 }
 
-/// The reason why there is no record to make neutral links from.
+/// The reason why an executable has no usable record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The executable was not linked through `deadheat link`.
@@ -152,6 +154,9 @@ pub enum RecordError {
         /// The executable.
         executable: PathBuf,
     },
+    /// A commit brought the record along.
+    #[error(transparent)]
+    NotOurs(#[from] TrackedError),
     /// The executable was replaced after its link was recorded.
     #[error("{executable} is not the one that was linked through `deadheat link`; link it again")]
     Stale {
@@ -169,7 +174,7 @@ pub enum RecordError {
 }
 
 impl Obstacle {
-    /// The file it is about.
+    /// The file that the error is about.
     pub fn file(&self) -> &str {
         match self {
             Self::LinkTimeCode { object } => object,
@@ -192,31 +197,32 @@ impl std::fmt::Display for Obstacle {
 }
 
 impl LinkRecord {
-    /// The schema written, and the only one read.
+    /// The schema that this version writes and reads.
     pub const SCHEMA: &str = "deadheat.link/1";
 
-    /// The folder with everything about links into `folder`.
+    /// The folder for everything about links into `folder`.
     pub fn home(folder: &Path) -> PathBuf {
         folder.join(".deadheat").join("links")
     }
 
-    /// The record of the link that made `executable`, found beside it; beside what it points to, if
-    /// it is a symbolic link.
+    /// The record of the link that made `executable`, read from its folder; if it is a symbolic
+    /// link, from the folder of its target.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when there is none, or the executable is not the one that was linked.
+    /// [`RecordError`] if the record is missing, or the executable is not the one that was linked.
     pub fn beside(executable: &Path) -> Result<Self, RecordError> {
         let record = Self::found(executable)?;
         record.checked(executable)?;
         Ok(record)
     }
 
-    /// The record beside `executable`, which may be another by now than the one that was linked.
+    /// The record in the folder of `executable`, without a check that the executable is still the
+    /// one that was linked.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when there is none.
+    /// [`RecordError`] if the record is missing.
     pub(crate) fn found(executable: &Path) -> Result<Self, RecordError> {
         let unreadable = |file: &Path, error: io::Error| RecordError::Unreadable {
             file: file.to_owned(),
@@ -229,6 +235,8 @@ impl LinkRecord {
             executable: executable.to_owned(),
         };
         let file = record_file(&found).ok_or_else(missing)?;
+        let links = file.parent().filter(|_| file.exists());
+        links.map_or(Ok(()), refuse_tracked)?;
         let text = match fs::read(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing()),
@@ -244,18 +252,21 @@ impl LinkRecord {
             let version = format!("written by another version of deadheat ({})", record.schema);
             return Err(again(version));
         }
-        // The folder may have been moved, with all that is in it.
+        if let Some(name) = record.strange_name() {
+            return Err(again(format!("it names '{name}', which is not a digest")));
+        }
+        // The folder may have been moved with all its content.
         record.output = found;
         Ok(record)
     }
 
-    /// Reads the executable, which errors call `name`, and finds it to be the one that was linked.
-    /// Returns its stamp, by which it is known without being read; `None` where a change after this
-    /// would not show in that.
+    /// Reads the executable, which errors call `name`, and checks that it is the one that was
+    /// linked. Returns its stamp for later checks without reading; `None` if a later change might
+    /// not change the stamp.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when it is another.
+    /// [`RecordError`] if it is another executable.
     pub(crate) fn checked(&self, name: &Path) -> Result<Option<Stamp>, RecordError> {
         let unreadable = |error: io::Error| RecordError::Unreadable {
             file: self.output.clone(),
@@ -274,8 +285,9 @@ impl LinkRecord {
         Ok(stamp.is_settled(now).then_some(stamp))
     }
 
-    /// The files that neutral links of `executable` are made from, beside itself, each with its path
-    /// from the folder of the executable: with these a copy of it elsewhere has neutral links, too.
+    /// The files from which neutral links of `executable` are made, without the executable itself,
+    /// each with its path relative to the executable's folder. With copies of these files, a copy
+    /// of the executable elsewhere has neutral links, too.
     ///
     /// # Errors
     ///
@@ -295,7 +307,7 @@ impl LinkRecord {
         Ok(named.collect())
     }
 
-    /// Returns true for the record of a link, of this version or another.
+    /// Returns true if the file is a record of any schema version.
     pub(crate) fn is_at(file: &Path) -> bool {
         #[derive(Deserialize)]
         struct Head {
@@ -306,7 +318,22 @@ impl LinkRecord {
         head.is_ok_and(|head| head.schema.starts_with("deadheat.link/"))
     }
 
-    /// The files of the store among the arguments.
+    /// A name of the record that is not made of a digest, and so could lead out of the store.
+    pub(crate) fn strange_name(&self) -> Option<&str> {
+        let is_stored = |name: &str| {
+            let digest = name.split('.').next().unwrap_or(name);
+            Digest::is_spelled(digest) && !name.contains(['/', '\0'])
+        };
+        let names = self.inputs().map(|input| &*input.name);
+        let is_whole = Digest::is_spelled(&self.digest.0);
+        let digest = (!is_whole).then_some(&*self.digest.0);
+        digest
+            .into_iter()
+            .chain(names.filter(|name| !is_stored(name)))
+            .next()
+    }
+
+    /// The stored files among the arguments.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &StoredInput> {
         self.arguments.iter().filter_map(|argument| match argument {
             Argument::Word(_) => None,
@@ -314,7 +341,7 @@ impl LinkRecord {
         })
     }
 
-    /// The arguments that are passed on as they are.
+    /// The arguments that are passed on unchanged.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.arguments.iter().filter_map(|argument| match argument {
             Argument::Word(word) => Some(word.as_str()),
@@ -322,8 +349,8 @@ impl LinkRecord {
         })
     }
 
-    /// The value of [`LinkRecord::digest`], over the rest: all that a neutral link depends on, and
-    /// nothing of when and from where it was recorded.
+    /// Computes [`LinkRecord::digest`] over all other fields that a neutral link depends on,
+    /// without the output and its digest.
     pub(crate) fn digest_of_the_rest(&self) -> Digest {
         let arguments: Vec<(&str, &str)> = self
             .arguments
@@ -344,7 +371,7 @@ impl LinkRecord {
     }
 }
 
-/// The file of the record of this executable, if a record can be named after it.
+/// The path of this executable's record, if its name is Unicode.
 pub(crate) fn record_file(executable: &Path) -> Option<PathBuf> {
     let name = executable.file_name()?.to_str()?;
     Some(LinkRecord::home(executable.parent()?).join(format!("{name}.json")))

@@ -1,24 +1,29 @@
-//! One program under several names, in the folder where cargo builds.
+//! Installs one program under several names in cargo's target folder.
 
 use std::path::{Path, PathBuf};
-use std::{fs, io, process};
+use std::{fs, io};
+
+use deadheat_model::under_new_name;
 
 use crate::record::record_file;
 
-/// The names under which `cargo-deadheat` stands in for compiler and linker, and what was linked
-/// through them.
+/// The names under which `cargo-deadheat` runs in place of compiler and linker, and notes of what
+/// was linked through them.
 ///
 /// ```text
 /// TARGET/deadheat/bin/deadheat-rustc     → cargo-deadheat
 /// TARGET/deadheat/bin/deadheat-linker    → cargo-deadheat
-/// TARGET/deadheat/linked/EXECUTABLE      → an executable that has a record beside it
+/// TARGET/deadheat/linked/EXECUTABLE      → an executable with a record in its folder
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roles {
     folder: PathBuf,
 }
 
-/// The folder in which the names are cannot be used.
+/// The link to a library that takes the place of criterion, next to the name for rustc.
+const CRITERION: &str = "libcriterion.rlib";
+
+/// The folder for the names cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {problem}; cargo deadheat needs to write there")]
 pub struct RolesError {
@@ -29,23 +34,25 @@ pub struct RolesError {
 }
 
 impl Roles {
-    /// The name that stands in for rustc.
+    /// The name that replaces rustc.
     pub const COMPILER: &str = "deadheat-rustc";
-    /// The name that stands in for the linker driver.
+    /// The name that replaces the linker driver.
     pub const LINKER: &str = "deadheat-linker";
 
-    /// Gives `program` its names below `target`, the folder where cargo builds. Names that led
-    /// elsewhere lead to it from now on, and at no moment nowhere.
+    /// Installs the names as links to `program` below `target`, cargo's target folder. Existing
+    /// names are replaced atomically.
     pub fn give(target: &Path, program: &Path) -> Result<Self, RolesError> {
         let roles = Self {
             folder: target.join("deadheat"),
         };
-        // Cargo marks this folder as one that backups may leave out, but only when it makes it.
+        // Cargo marks this folder as excluded from backups, but only if cargo creates it.
         if !target.exists() {
             create_folder(target)?;
             let tag = target.join("CACHEDIR.TAG");
             let text = "Signature: 8a477f597d28d172789f06886806bc55\n";
-            fs::write(&tag, text).map_err(|problem| at(&tag, problem))?;
+            let written = fs::File::create_new(&tag)
+                .and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
+            written.map_err(|problem| at(&tag, problem))?;
         }
         create_folder(&roles.folder.join("bin"))?;
         for name in [roles.compiler(), roles.linker()] {
@@ -54,24 +61,43 @@ impl Roles {
         Ok(roles)
     }
 
-    /// The roles of which `name`, an absolute path, is one.
+    /// The roles that `name`, an absolute path, belongs to.
     pub fn of(name: &Path) -> Option<Self> {
         let folder = name.parent()?.parent()?.to_owned();
         name.is_absolute().then_some(Self { folder })
     }
 
-    /// The program that stands in for rustc.
+    /// The path that replaces rustc.
     pub fn compiler(&self) -> PathBuf {
         self.folder.join("bin").join(Self::COMPILER)
     }
 
-    /// The program that stands in for the linker driver.
+    /// Installs another path that replaces rustc, and that offers the library `file` in the place of
+    /// the crate criterion. Its folder is named after `key`: cargo compiles again what was compiled
+    /// through another path.
+    pub fn compiler_with_criterion(&self, key: &str, file: &Path) -> Result<PathBuf, RolesError> {
+        let folder = self.folder.join(format!("criterion-{key}"));
+        create_folder(&folder)?;
+        let program = fs::read_link(self.compiler());
+        let program = program.map_err(|problem| at(&self.compiler(), problem))?;
+        let compiler = folder.join(Self::COMPILER);
+        lead(&folder.join(CRITERION), file)?;
+        lead(&compiler, &program)?;
+        Ok(compiler)
+    }
+
+    /// The library to offer in the place of criterion, if `name`, the path that replaces rustc, was
+    /// installed with one.
+    pub fn criterion(name: &Path) -> Option<PathBuf> {
+        fs::read_link(name.parent()?.join(CRITERION)).ok()
+    }
+
+    /// The path that replaces the linker driver.
     pub fn linker(&self) -> PathBuf {
         self.folder.join("bin").join(Self::LINKER)
     }
 
-    /// Notes that `executable`, an absolute path, is about to be linked under the name of the
-    /// linker.
+    /// Notes that `executable`, an absolute path, is about to be linked through the linker name.
     pub fn note(&self, executable: &Path) -> Result<(), RolesError> {
         let folder = self.folder.join("linked");
         create_folder(&folder)?;
@@ -79,8 +105,8 @@ impl Roles {
         lead(&folder.join(name), executable)
     }
 
-    /// Removes executables that were linked under the name of the linker and whose records are
-    /// gone, so that cargo, for which they are fresh, links them again. Returns what was removed.
+    /// Removes executables that were linked through the linker name and have no record any more,
+    /// because cargo would treat them as fresh and not link them again. Returns the removed paths.
     pub fn remove_unrecorded(&self) -> Result<Vec<PathBuf>, RolesError> {
         let folder = self.folder.join("linked");
         let entries = match fs::read_dir(&folder) {
@@ -108,21 +134,23 @@ impl Roles {
     }
 }
 
-/// Makes `name` a symbolic link to `goal` in one step.
+/// Atomically makes `name` a symbolic link to `goal`.
 fn lead(name: &Path, goal: &Path) -> Result<(), RolesError> {
     if fs::read_link(name).is_ok_and(|old| old == goal) {
         return Ok(());
     }
-    let mut fresh = name.as_os_str().to_owned();
-    fresh.push(format!(".{}", process::id()));
-    let fresh = PathBuf::from(fresh);
-    // A process of this number may have died here once.
-    remove(&fresh)?;
-    std::os::unix::fs::symlink(goal, &fresh).map_err(|problem| at(&fresh, problem))?;
+    let own = name.file_name().unwrap_or_default().to_string_lossy();
+    let folder = name.parent().unwrap_or(Path::new("."));
+    let created = under_new_name(
+        folder,
+        |random| format!("{own}.{random:016x}"),
+        |path| std::os::unix::fs::symlink(goal, path),
+    );
+    let (fresh, ()) = created.map_err(|(path, problem)| at(&path, problem))?;
     fs::rename(&fresh, name).map_err(|problem| at(name, problem))
 }
 
-/// Removes a file; one that is gone already is no error.
+/// Removes a file if it exists.
 fn remove(path: &Path) -> Result<(), RolesError> {
     match fs::remove_file(path) {
         Err(problem) if problem.kind() != io::ErrorKind::NotFound => Err(at(path, problem)),
@@ -162,6 +190,23 @@ mod tests {
         let tag = fs::read_to_string(target.join("CACHEDIR.TAG")).unwrap();
         assert!(tag.starts_with("Signature: "), "{tag}");
         assert_eq!(Roles::of(Path::new(Roles::COMPILER)), None, "found in PATH");
+    }
+
+    #[test]
+    fn a_library_for_criterion_is_found_by_the_name_that_offers_it() {
+        let scratch = tempfile::tempdir().unwrap();
+        let program = Path::new("/somewhere/cargo-deadheat");
+        let roles = Roles::give(scratch.path(), program).unwrap();
+        assert_eq!(Roles::criterion(&roles.compiler()), None);
+        let file = Path::new("/cache/libdeadheat_criterion.rlib");
+        let compiler = roles.compiler_with_criterion("1-2", file).unwrap();
+        assert_eq!(fs::read_link(&compiler).unwrap(), program);
+        assert_eq!(Roles::criterion(&compiler).as_deref(), Some(file));
+        assert_eq!(Roles::of(&compiler), Some(roles.clone()));
+        assert_ne!(
+            roles.compiler_with_criterion("3-4", file).unwrap(),
+            compiler
+        );
     }
 
     #[test]

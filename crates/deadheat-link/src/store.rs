@@ -1,7 +1,7 @@
-//! The folder with everything that links into one folder were made from, and the index of what is
-//! known of those files, so that nothing is read twice.
+//! The store of the inputs of all links into one folder, with an index, so that no file is read
+//! twice.
 //!
-//! A thin archive, whose members are files elsewhere, is kept as one that holds them.
+//! A thin archive, whose members are separate files, is stored as a normal one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File, TryLockError};
@@ -17,11 +17,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::align::{Problem, Survey, align};
 use crate::record::{Digest, LinkRecord, Stamp, record_file};
+use crate::tracked::refuse_tracked;
 
-/// The longest wait for another link into the same folder.
+/// The longest time to wait for another link into the same folder.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The reason why something could not be kept.
+/// The reason why a file could not be stored.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {problem}")]
 pub(crate) struct StoreError {
@@ -29,7 +30,7 @@ pub(crate) struct StoreError {
     pub(crate) problem: io::Error,
 }
 
-/// Names the file in an error of the system.
+/// Adds the file to an I/O error.
 fn at(file: &Path) -> impl FnOnce(io::Error) -> StoreError {
     move |problem| StoreError {
         file: file.to_owned(),
@@ -37,36 +38,37 @@ fn at(file: &Path) -> impl FnOnce(io::Error) -> StoreError {
     }
 }
 
-/// The fate of a file that was to be kept.
+/// What happened to a file that was to be stored.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Kept {
     /// It is in the store under this name.
     Stored(String, Survey),
-    /// It is a shared library or a program: it stays where it is.
+    /// It is a shared library or a program, and is used where it is.
     Linked,
-    /// It cannot be aligned, and so it is not in the store.
+    /// It cannot be aligned, and is not in the store.
     Unknown(String),
 }
 
-/// The store of one folder, locked as long as this lives.
+/// The store of one folder, locked while this lives.
 #[derive(Debug)]
 pub(crate) struct Store {
     home: PathBuf,
     index: Index,
-    /// Lets go of the lock when it is dropped.
+    /// Releases the lock when dropped.
     _lock: File,
 }
 
 impl Store {
-    /// The store for links into `folder`. Waits for others that use it.
+    /// Opens the store for links into `folder`; waits for other processes that use it.
     pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
         let home = LinkRecord::home(folder);
         let base = home.parent().unwrap_or(&home);
+        refuse_tracked(&home).map_err(|error| at(&home)(io::Error::other(error.to_string())))?;
         match fs::create_dir(base) {
             Ok(()) => {
                 let ignore = base.join(".gitignore");
                 fs::write(&ignore, "*\n").map_err(|error| {
-                    // The next one begins anew, and writes it.
+                    // Removed, so that the next process creates the folder with the file again.
                     let _ = fs::remove_file(&ignore);
                     let _ = fs::remove_dir(base);
                     at(&ignore)(error)
@@ -78,7 +80,7 @@ impl Store {
         let inputs = home.join("inputs");
         fs::create_dir_all(&inputs).map_err(at(&inputs))?;
         let lock = locked(&home)?;
-        // What cannot be read is worked out again.
+        // An unreadable index is rebuilt.
         let index = fs::read(home.join("index"))
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
@@ -90,7 +92,8 @@ impl Store {
         })
     }
 
-    /// Keeps a copy of `file`, its function sections aligned and what no link reads left out.
+    /// Stores a copy of `file` with aligned function sections and without the sections that no link
+    /// reads.
     pub(crate) fn keep(&mut self, file: &Path) -> Result<Kept, StoreError> {
         let now = SystemTime::now();
         let mut opened = File::open(file).map_err(at(file))?;
@@ -119,7 +122,7 @@ impl Store {
             _ => {
                 let survey = match align("", &mut bytes) {
                     Ok(survey) => survey,
-                    // A linker script, a list of symbols.
+                    // A linker script or a list of symbols.
                     Err(Problem::Foreign) if !bytes.contains(&0) => Survey::default(),
                     Err(Problem::Linked) => return Ok(Kept::Linked),
                     Err(problem) => return Ok(Kept::Unknown(problem.to_string())),
@@ -129,7 +132,7 @@ impl Store {
                 survey
             }
         };
-        // A thin archive does not change when its members do.
+        // A thin archive does not change if its members do.
         if !is_thin {
             self.index.remember(file, stamp, now, &name);
         }
@@ -140,15 +143,15 @@ impl Store {
         self.home.join("inputs").join(name).exists()
     }
 
-    /// Writes the record, and clears away what no link needs any more.
+    /// Writes the record, and removes inputs that no link needs any more.
     pub(crate) fn finish(mut self, record: &LinkRecord) -> Result<(), StoreError> {
         save(record)?;
-        // The record stands; what is in the way now will be next time.
+        // The record is written; clearing is tried again next time.
         let _ = self.clear(Shared::Stay);
         Ok(())
     }
 
-    /// Drops records whose output is gone, and inputs that no record refers to.
+    /// Removes records whose output is gone, and inputs without a record.
     pub(crate) fn clear(&mut self, shared: Shared) -> Result<(), StoreError> {
         let mut needed = self.drop_records_without_output()?;
         let inputs = self.home.join("inputs");
@@ -170,14 +173,14 @@ impl Store {
         write_whole(&self.home.join("index"), &index)
     }
 
-    /// The names of all inputs that records refer to whose output is there.
+    /// Removes records whose output is gone, and returns the names of the inputs of all others.
     fn drop_records_without_output(&self) -> Result<BTreeSet<String>, StoreError> {
         let mut needed = BTreeSet::new();
         let folder = self.home.ancestors().nth(2).unwrap_or(&self.home);
         for entry in fs::read_dir(&self.home).map_err(at(&self.home))? {
             let path = entry.map_err(at(&self.home))?.path();
             let name = path.file_name().and_then(|name| name.to_str());
-            // Somebody was killed while writing it: we hold the lock.
+            // A process was killed while writing it, because this process holds the lock.
             if name.is_some_and(|name| name.ends_with(UNFINISHED)) {
                 let _ = fs::remove_file(&path);
             }
@@ -198,16 +201,17 @@ impl Store {
     }
 }
 
-/// Inputs that another store holds under a name of its own. They take no room, and a link that is
-/// not finished yet may need them: a build of a commit begins with those of the working tree.
+/// What to do with unneeded inputs that another store shares by a hard link. They take no space,
+/// and an unfinished link may need them: the build of a commit starts with those of the working
+/// tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shared {
     Stay,
     Go,
 }
 
-/// Drops what is kept of links into `folder` and no record there refers to, once all of them are
-/// made.
+/// Removes stored inputs of links into `folder` that no record there needs. Call it when all links
+/// are finished.
 ///
 /// # Errors
 ///
@@ -217,7 +221,7 @@ pub fn drop_unneeded(folder: &Path) -> io::Result<()> {
     cleared.map_err(|error| error.problem)
 }
 
-/// Writes the record to where [`LinkRecord::beside`] looks for it, as a whole or not at all.
+/// Atomically writes the record to the place where [`LinkRecord::beside`] looks for it.
 fn save(record: &LinkRecord) -> Result<(), StoreError> {
     let failed = |problem| StoreError {
         file: record.output.clone(),
@@ -230,22 +234,22 @@ fn save(record: &LinkRecord) -> Result<(), StoreError> {
     write_whole(&file, &text)
 }
 
-/// A record of this version, if that is what the file holds.
+/// Reads a record of this schema version; `None` if the file holds anything else.
 fn read(file: &Path) -> Option<LinkRecord> {
     let record: LinkRecord = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
-    (record.schema == LinkRecord::SCHEMA).then_some(record)
+    (record.schema == LinkRecord::SCHEMA && record.strange_name().is_none()).then_some(record)
 }
 
-/// The file that is locked while anything in `home`, a folder `.deadheat/links`, is changed.
+/// Opens the file that a process locks while it changes anything in `home`, a folder
+/// `.deadheat/links`.
 pub(crate) fn lock_file(home: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
     options.open(home.join("lock"))
 }
 
-/// A lock that keeps everybody else out of a folder `.deadheat/links` as long as it lives; `None`
-/// where a race runs. It is on the folder itself, which the engine locks as well for as long as a
-/// race runs.
+/// An exclusive lock on a folder `.deadheat/links`; `None` while a race runs. It is on the folder
+/// itself, which the engine locks for the duration of a race.
 pub(crate) fn alone_in(home: &Path) -> io::Result<Option<File>> {
     lock_folder(home, File::try_lock)
 }
@@ -259,13 +263,13 @@ pub(crate) fn lock_folder(
         Err(TryLockError::WouldBlock) => return Ok(None),
         attempted => attempted?,
     }
-    // It may have been removed and made again in between.
+    // It may have been removed and created again in between.
     let (ours, there) = (folder.metadata()?, fs::metadata(home)?);
     let is_there = (ours.dev(), ours.ino()) == (there.dev(), there.ino());
     Ok(is_there.then_some(folder))
 }
 
-/// Waits for the lock, but not for ever: a build must go on.
+/// Waits for the lock, but not forever, because a build must not hang.
 fn locked(home: &Path) -> Result<File, StoreError> {
     let file = &home.join("lock");
     let lock = lock_file(home).map_err(at(file))?;
@@ -284,13 +288,18 @@ fn locked(home: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// At the end of the name of a file that is being written.
+/// The suffix of a file that is being written.
 const UNFINISHED: &str = ".new";
 
-/// Writes a new file, in which pages of zeros take no room.
+/// Writes a new file with holes instead of pages of zeros.
 fn write_sparse(file: &Path, bytes: &[u8]) -> io::Result<()> {
     const PAGE: usize = 4096;
-    let opened = File::create(file)?;
+    // What a killed process left, or a link.
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let opened = File::create_new(file)?;
     opened.set_len(bytes.len() as u64)?;
     let is_blank = |page: &[u8]| page.iter().all(|byte| *byte == 0);
     let mut position = 0;
@@ -306,8 +315,7 @@ fn write_sparse(file: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file that is there as a whole or not at all. Only one process does so at a time: the
-/// one with the lock.
+/// Writes a file atomically. Only the process that holds the lock may call it.
 pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(UNFINISHED);
@@ -320,19 +328,19 @@ pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         })
 }
 
-/// Files below this many bytes are read again: that costs less than to remember them.
+/// Files below this many bytes are read again, because that costs less than to index them.
 const SMALL: u64 = 16 * 1024;
 
-/// Which files were read, and what the kept ones are like.
+/// The files that were read, and the surveys of the stored ones.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Index {
-    /// By absolute path: the file as it was when it was read.
+    /// By absolute path: the state of the file when it was read.
     files: BTreeMap<String, Seen>,
-    /// By name in the store, surveyed without a name.
+    /// By name in the store; surveys without the name of the file.
     pub(crate) inputs: BTreeMap<String, Survey>,
 }
 
-/// A file as it was when it was read.
+/// The state of a file when it was read, and its name in the store.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Seen {
     stamp: Stamp,
@@ -340,13 +348,13 @@ struct Seen {
 }
 
 impl Index {
-    /// The name in the store of `file`, if it is still the one that was read.
+    /// The name of `file` in the store, if it has not changed since it was read.
     pub(crate) fn name_of(&self, file: &Path, stamp: &Stamp) -> Option<&str> {
         let seen = self.files.get(file.to_str()?)?;
         (seen.stamp == *stamp).then_some(&*seen.name)
     }
 
-    /// Remembers that `file` was read at `now`, after its `stamp` was taken.
+    /// Records that `file` was read at `now`, after its `stamp` was taken.
     pub(crate) fn remember(&mut self, file: &Path, stamp: Stamp, now: SystemTime, name: &str) {
         if let Some(file) = file.to_str()
             && stamp.size >= SMALL
@@ -357,7 +365,7 @@ impl Index {
         }
     }
 
-    /// Forgets files that are gone, and all about inputs that are not `kept`.
+    /// Removes files that are gone, and inputs that are not `kept`.
     pub(crate) fn retain(&mut self, kept: impl Fn(&str) -> bool) {
         self.inputs.retain(|name, _| kept(name));
         self.files
@@ -365,13 +373,13 @@ impl Index {
     }
 }
 
-/// Returns true if the members of this archive are files elsewhere.
+/// Returns true if the archive is thin: its members are separate files.
 pub(crate) fn is_thin(bytes: &[u8]) -> bool {
     bytes.starts_with(&THIN_MAGIC)
 }
 
-/// The archive in `folder`, with its members in it: their order, names and symbols are those of the
-/// thin one.
+/// The thin archive in `folder` as a normal archive, with the same members, names and symbols in
+/// the same order.
 ///
 /// # Errors
 ///
@@ -389,7 +397,7 @@ pub(crate) fn gathered(thin: &[u8], folder: &Path) -> Result<Vec<u8>, String> {
         by_path.insert(path.clone(), members.len());
         members.push((path, data));
     }
-    // Which symbol is in which member.
+    // The index of the member that defines each symbol.
     let mut symbols = Vec::new();
     for symbol in archive.symbols().map_err(broken)?.into_iter().flatten() {
         let symbol = symbol.map_err(broken)?;
@@ -402,7 +410,7 @@ pub(crate) fn gathered(thin: &[u8], folder: &Path) -> Result<Vec<u8>, String> {
         .ok_or_else(|| "a thin archive with more than 4 GiB".to_owned())
 }
 
-/// An archive as GNU ar writes it. `None` when it is too large for its symbols.
+/// An archive in the format of GNU ar. `None` if it is too large for its symbol table.
 fn whole_archive(members: &[(String, Vec<u8>)], symbols: &[(usize, &[u8])]) -> Option<Vec<u8>> {
     let mut names = Vec::new();
     let mut name_fields = Vec::new();
@@ -414,7 +422,7 @@ fn whole_archive(members: &[(String, Vec<u8>)], symbols: &[(usize, &[u8])]) -> O
     }
     let text: usize = symbols.iter().map(|(_, name)| name.len() + 1).sum();
     let table_size = 4 + 4 * symbols.len() + text;
-    // Where every member comes to lie.
+    // The position of every member.
     let mut position = MAGIC.len() + 2 * MEMBER_HEADER + even(table_size) + even(names.len());
     let mut positions = Vec::new();
     for (_, data) in members {
@@ -439,7 +447,7 @@ fn whole_archive(members: &[(String, Vec<u8>)], symbols: &[(usize, &[u8])]) -> O
     Some(whole)
 }
 
-/// Bytes before every member.
+/// The size of a member header in bytes.
 const MEMBER_HEADER: usize = 60;
 
 fn even(size: usize) -> usize {
@@ -472,7 +480,7 @@ mod tests {
         let mut index = Index::default();
         index.remember(&file, stamp, later, "D.o");
         assert_eq!(index.name_of(&file, &stamp), Some("D.o"));
-        // The same size, and the old time put back.
+        // The same size, with the old time restored.
         let old = fs::metadata(&file).unwrap().modified().unwrap();
         fs::remove_file(&file).unwrap();
         std::thread::sleep(Duration::from_millis(20));

@@ -7,6 +7,9 @@ use crate::metric::Metric;
 use crate::race_settings::Looks;
 use crate::workload::{Harness, Workload};
 
+/// The name of a benchmark of commands without parameters.
+pub const UNNAMED: &str = "run";
+
 /// A named workload and the contenders that race on it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Benchmark {

@@ -176,7 +176,7 @@ json_of! {
 
 impl From<f64> for Json {
     fn from(value: f64) -> Self {
-        debug_assert!(value.is_finite(), "{value} is no number of JSON");
+        debug_assert!(value.is_finite(), "{value} is not a JSON number");
         Json::Number(value)
     }
 }

@@ -10,13 +10,12 @@
 /// Declares an enum with the name of each variant in files, in JSON and on command lines behind it,
 /// and the method that gives the name. So a variant and its name stand in one place. A `listed` enum
 /// has a list of its variants, too.
-///
-/// Known in all modules, for it stands before them.
+#[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* pub listed enum $type:ident: name(self) {
         $($(#[$doc:meta])* $variant:ident = $name:literal,)*
     }) => {
-        named! {
+        $crate::named! {
             $(#[$meta])*
             pub enum $type: name(self) { $($(#[$doc])* $variant = $name,)* }
         }
@@ -45,26 +44,23 @@ macro_rules! named {
 
 mod all_zero;
 mod analysis;
+mod aspects;
 mod benchmark;
-#[cfg(feature = "bisect")]
-pub mod bisect;
 mod calibration;
 #[cfg(feature = "doctor")]
 pub mod doctor;
 mod estimate;
 mod figures;
-#[cfg(feature = "history")]
-mod history;
 mod identity;
 mod json;
 mod message;
 mod metric;
+mod names;
 mod naming;
+mod new_name;
 mod observed;
 mod plan;
 mod plots;
-#[cfg(feature = "profiles")]
-mod profile;
 mod quantities;
 mod race_settings;
 mod results;
@@ -74,19 +70,23 @@ mod samples;
 mod seams;
 mod setting_values;
 mod shard;
+mod suggestion;
 mod surroundings;
 mod warning;
 mod workload;
 
 pub use all_zero::AllZero;
 pub use analysis::{
-    AcrossHosts, Analysis, Comparison, Confirmation, Ending, FailedBenchmark, HostKind, HostRow,
-    MetricComparison, Overall, Population, Processes, RacedSideBySide, Side, Spreads, Standing,
+    Analysis, BenchmarkDetails, Comparison, Confirmation, Ending, Evidence, FailedBenchmark,
+    InSuite, MetricComparison, Overall, Population, Processes, Side, Standing, Terms,
+};
+pub use aspects::{
+    AcrossHosts, Aspects, DroppedBlocks, HostKind, HostRow, RacedSideBySide, Settling, Spreads,
     WaitingShare,
 };
 pub use benchmark::{
     Benchmark, BenchmarkOverrides, Block, Contender, ContenderId, LevelOverride, Rerun, RerunKind,
-    Role, Saved, SideBySide, Slot, Throughput, TurnsReason,
+    Role, Saved, SideBySide, Slot, Throughput, TurnsReason, UNNAMED,
 };
 pub use calibration::{
     CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,
@@ -100,11 +100,6 @@ pub use figures::{
     Histograms, OppositePeaks, PairSigns, RankSums, SideFigures, SignedRanks, Spread,
     StabilityFigures, TTested, Tested,
 };
-#[cfg(feature = "history")]
-pub use history::{
-    CommitOrder, History, HistoryMachine, HistoryRace, HistoryRun, HistorySeries, LoopClosure,
-    Timeline, TimelineChange, TimelineCommit, TimelinePlateau, TimelineRace,
-};
 pub use identity::{Identity, Qualifier, QualifierPlace, QualifierShown};
 pub use json::{Json, JsonError, Object};
 #[cfg(feature = "scan")]
@@ -116,17 +111,14 @@ pub use metric::{
     Better, FIXED_COLUMNS, ForeignMetric, Metric, TextCells, Unit, column_name, metric_of_column,
     text_of_cell,
 };
+pub use names::{is_inner_path, is_object_id};
 pub use naming::name_together;
+pub use new_name::under_new_name;
 pub use observed::{AddressSpace, Observed, ObservedImage, ObservedProcess, ProcessDifference};
 pub use plan::{Plan, PlanError};
 pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
-};
-#[cfg(feature = "profiles")]
-pub use profile::{
-    Counted, ExplainedPair, Explanation, Finding, FunctionChange, Place, Profile, ProfileUnit,
-    StackChange, WallChange, without_depth,
 };
 pub use quantities::{Day, byte_size, duration, fnv1a, fraction};
 pub use race_settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};
@@ -145,9 +137,11 @@ pub use run::{
 pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProblem, Samples};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded, Until};
 pub use setting_values::{
-    Arrangement, Bounded, FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting, whole_number,
+    Arrangement, Bounded, FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting,
+    positive_number, whole_number,
 };
 pub use shard::{Conditions, Disturbance, Host, Limits, Merged, Shard, ShardBy, ShardNumber};
+pub use suggestion::suggestion;
 pub use surroundings::{PackageVersions, SharedSuite, Surroundings};
 pub use warning::{ClockCause, CutShortKept, Observation, Warning};
 pub use workload::{

@@ -27,10 +27,20 @@ pub fn without_help(message: &str) -> &str {
 /// An error of the operating system in words, without its number.
 pub fn words_of_system(error: &io::Error) -> String {
     let text = error.to_string();
-    match error.raw_os_error() {
-        Some(_) => without_system_numbers(&text),
-        None => text,
+    if error.raw_os_error().is_none() {
+        return text;
     }
+    let words = match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file or folder",
+        io::ErrorKind::PermissionDenied => "you lack the permission",
+        io::ErrorKind::AlreadyExists => "it exists already",
+        io::ErrorKind::IsADirectory => "it is a folder",
+        io::ErrorKind::NotADirectory => "a part of its path is not a folder",
+        io::ErrorKind::StorageFull => "the disk is full",
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only",
+        _ => return without_system_numbers(&text),
+    };
+    words.to_owned()
 }
 
 /// The message without the numbers of the system's errors. Lines that quote the output of a program
@@ -69,8 +79,10 @@ mod tests {
 
     #[test]
     fn the_number_of_a_system_error_is_left_out_and_other_words_are_kept() {
-        let system = io::Error::from_raw_os_error(13);
-        assert_eq!(words_of_system(&system), "Permission denied");
+        let known = io::Error::from_raw_os_error(13);
+        assert_eq!(words_of_system(&known), "you lack the permission");
+        let other = io::Error::from_raw_os_error(24);
+        assert_eq!(words_of_system(&other), "Too many open files");
         let own = io::Error::other("broken (os error 13)");
         assert_eq!(words_of_system(&own), "broken (os error 13)");
         let message = "a: x (os error 2), y (os error 3)\n  | z (os error 4)\n(os error)";

@@ -25,6 +25,9 @@ pub struct ObservedProcess {
     /// True if the program of a command starts itself again at fixed addresses. Then all commands
     /// of the benchmark are started at fixed addresses.
     pub fixes_addresses: bool,
+    /// The name of a process that was still running when its command had ended. deadheat kills such
+    /// processes at the end of the launch.
+    pub left_behind: Option<String>,
     /// False if its main thread, or any thread seen, may run on a core that it was not given.
     pub keeps_cores: Option<bool>,
     /// True if the padding is in its environment, and with it the other variables that deadheat
@@ -104,6 +107,10 @@ impl ObservedProcess {
             },
             addresses: self.addresses.filter(|_| self.addresses == other.addresses),
             fixes_addresses: self.fixes_addresses || other.fixes_addresses,
+            left_behind: other
+                .left_behind
+                .clone()
+                .or_else(|| self.left_behind.clone()),
             keeps_cores: both(self.keeps_cores, other.keeps_cores),
             is_padded: both(self.is_padded, other.is_padded),
             variables: other.variables.clone(),
@@ -152,6 +159,7 @@ mod tests {
             image: ObservedImage::AsStarted,
             addresses: Some(addresses),
             fixes_addresses: false,
+            left_behind: None,
             keeps_cores: Some(true),
             is_padded: Some(true),
             variables: Vec::new(),

@@ -1,5 +1,6 @@
 //! The plan of a run, frozen before the first sample.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::benchmark::{Benchmark, BenchmarkOverrides, LevelOverride, Rerun, RerunKind};
@@ -193,6 +194,7 @@ impl Plan {
 
     /// Checks the benchmarks that are reruns.
     fn validate_reruns(&self) -> Result<(), PlanError> {
+        let reruns = self.reruns();
         for (index, benchmark) in self.benchmarks.iter().enumerate() {
             let Some(rerun) = benchmark.rerun else {
                 continue;
@@ -207,7 +209,7 @@ impl Plan {
                 {
                     "the two have different numbers of contenders"
                 }
-                Some(_) if self.rerun(rerun.of, rerun.kind) != Some(index) => {
+                Some(_) if reruns.get(&(rerun.of, rerun.kind)) != Some(&index) => {
                     "that benchmark already has a rerun of this kind"
                 }
                 Some(_) if rerun.replicates == 0 => "it has no replicates",
@@ -228,6 +230,18 @@ impl Plan {
         let is_it = |rerun: Rerun| rerun.of == of && rerun.kind == kind;
         let mut benchmarks = self.benchmarks.iter();
         benchmarks.position(|other| other.rerun.is_some_and(is_it))
+    }
+
+    /// The indices of all reruns, by the index of the benchmark and the kind: for callers that ask for
+    /// each benchmark, because [`Self::rerun`] looks through the whole plan.
+    pub fn reruns(&self) -> HashMap<(usize, RerunKind), usize> {
+        let mut reruns = HashMap::new();
+        for (index, benchmark) in self.benchmarks.iter().enumerate() {
+            if let Some(rerun) = benchmark.rerun {
+                reruns.entry((rerun.of, rerun.kind)).or_insert(index);
+            }
+        }
+        reruns
     }
 
     /// The index of the benchmark that is this one as the user linked it, if there is one.

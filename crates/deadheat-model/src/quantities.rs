@@ -44,14 +44,26 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// `1%` or `0.01`.
 pub fn fraction(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
-    let (number, scale) = match trimmed.strip_suffix('%') {
-        Some(percent) => (percent.trim(), 100.0),
-        None => (trimmed, 1.0),
+    let (number, is_percent) = match trimmed.strip_suffix('%') {
+        Some(percent) => (percent.trim(), true),
+        None => (trimmed, false),
     };
-    let value: f64 = number
-        .parse()
-        .map_err(|_| format!("'{text}' is not a share\nhelp: write it as 1% or 0.01"))?;
-    Ok(value / scale)
+    let value: f64 = number.parse().map_err(|_| {
+        let with_point = trimmed.replacen(',', ".", 1);
+        let advice = match number.replacen(',', ".", 1).parse::<f64>() {
+            Ok(_) => format!("write a decimal point: {with_point}"),
+            Err(_) => "write it as 1% or 0.01".to_owned(),
+        };
+        format!("'{text}' is not a share\nhelp: {advice}")
+    })?;
+    // Read as a decimal number: 99.9 / 100.0 is 0.9990000000000001.
+    let share = is_percent.then(|| format!("{number}e-2").parse());
+    Ok(match share {
+        Some(Ok(share)) => share,
+        // The number has an exponent itself.
+        Some(Err(_)) => value / 100.0,
+        None => value,
+    })
 }
 
 /// A number of bytes: `1500`, or with `K`, `M` or `G` for powers of 1024.
@@ -86,7 +98,7 @@ impl Day {
 
     /// The day of a text such as `2026-12-31`. `Err` says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let no_date = || format!("'{text}' is no date, as 2026-12-31 is");
+        let no_date = || format!("'{text}' is not a date such as 2026-12-31");
         let mut parts = text.split('-');
         let mut number = |digits: usize| -> Result<u16, String> {
             let part = parts.next().unwrap_or_default();
@@ -99,7 +111,7 @@ impl Day {
         }
         // Two digits fit.
         Self::new(year, month as u8, day as u8)
-            .ok_or_else(|| format!("'{text}' is no day of the calendar"))
+            .ok_or_else(|| format!("'{text}' is not a day of the calendar"))
     }
 
     /// The seconds from the beginning of 1970 to that of the day, in UTC; 0 for an earlier day.
@@ -186,6 +198,14 @@ mod tests {
         assert_eq!(fraction(" 0.5 %"), Ok(0.005));
         assert_eq!(fraction("0.01"), Ok(0.01));
         assert!(fraction("one").is_err());
+        for (percent, share) in [
+            ("99.9%", 0.999),
+            ("0.07%", 0.0007),
+            ("1e1%", 0.1),
+            ("+5.%", 0.05),
+        ] {
+            assert_eq!(fraction(percent), Ok(share), "{percent}");
+        }
     }
 
     #[test]
@@ -217,17 +237,17 @@ mod tests {
     #[test]
     fn what_the_calendar_does_not_have_is_refused() {
         for (text, told) in [
-            ("2026-02-29", "no day of the calendar"),
-            ("1900-02-29", "no day of the calendar"),
-            ("2026-13-01", "no day of the calendar"),
-            ("2026-00-10", "no day of the calendar"),
-            ("2026-04-31", "no day of the calendar"),
-            ("2026-4-30", "no date"),
-            ("tomorrow", "no date"),
-            ("2026-12-31T00:00:00Z", "no date"),
-            ("2026-12-31-01", "no date"),
-            ("+026-12-31", "no date"),
-            ("", "no date"),
+            ("2026-02-29", "not a day of the calendar"),
+            ("1900-02-29", "not a day of the calendar"),
+            ("2026-13-01", "not a day of the calendar"),
+            ("2026-00-10", "not a day of the calendar"),
+            ("2026-04-31", "not a day of the calendar"),
+            ("2026-4-30", "not a date"),
+            ("tomorrow", "not a date"),
+            ("2026-12-31T00:00:00Z", "not a date"),
+            ("2026-12-31-01", "not a date"),
+            ("+026-12-31", "not a date"),
+            ("", "not a date"),
         ] {
             let problem = Day::parse(text).unwrap_err();
             assert!(problem.contains(told), "{text}: {problem}");

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use crate::metric::Metric;
-use crate::quantities::fraction;
 use crate::setting_values::{
     Arrangement, FailOn, Pinning, Placement, SettingValue, ShareRange, TimeLimit, Waiting,
 };
@@ -144,7 +143,7 @@ impl Setting {
     /// it, without the name of the setting.
     pub fn set(&self, settings: &mut RaceSettings, text: &str) -> Result<(), String> {
         if let ValueKind::Share(range) = self.kind {
-            range.check(fraction(text)?)?;
+            range.check_text(text)?;
         }
         (self.set)(settings, text)
     }
@@ -230,15 +229,17 @@ settings! {
         helps: &[
             help(
                 &[Front::Run],
-                "What is judged: wall, cpu, user, system, peak-rss, minor-faults, instructions, ...",
+                "Metric to judge: wall (side by side: cpu), cpu, user, system, peak-rss, \
+                 minor-faults, instructions, ...",
                 "wall",
             ),
             help(
                 &[Front::Bench, Front::Harness],
-                "What is judged: wall, cpu, ... or what the programs measure themselves",
+                "Metric to judge: wall (side by side: cpu), cpu, ... or one that the programs \
+                 measure themselves",
                 "wall",
             ),
-            help(&[Front::Recording], "What is judged, for recordings", "wall"),
+            help(&[Front::Recording], "Metric to judge, for recordings", "wall"),
         ],
     }
     /// True if instructions are counted by callgrind, and nothing else is measured.
@@ -249,8 +250,7 @@ settings! {
         in_file: None,
         helps: &[help(
             &[Front::Run, Front::Bench],
-            "Count instructions by callgrind, exactly and fifty times slower, and judge them; no time \
-             is measured",
+            "Count instructions by callgrind, and judge them: exact, fifty times slower, and without times",
             "",
         )],
     }
@@ -263,7 +263,7 @@ settings! {
         in_file: Some(FileScope::Benchmarks),
         helps: &[help(
             &[Front::Run, Front::Bench, Front::Harness],
-            "Judge this quantile of iterations timed one by one, as 99%, in place of their centre",
+            "Judge this quantile of single iterations, such as 99%, instead of their typical time",
             "",
         )],
     }
@@ -276,14 +276,14 @@ settings! {
         helps: &[
             help(
                 &[Front::Run],
-                "Replicates at most; when resuming, at most so many more [default: as many as fit \
-                 into 5 s, from 40 to 200]",
+                "Limit of replicates; with --resume, of further ones [default: as many as fit into 5 s, \
+                 from 40 to 200]",
                 "",
             ),
             help(
                 &[Front::Bench, Front::Harness],
-                "Replicates of each benchmark at most, each in fresh processes [default: as many \
-                 as fit into 5 s, from 40 to 200]",
+                "Limit of replicates of each benchmark, each in fresh processes [default: as many as \
+                 fit into 5 s, from 40 to 200]",
                 "",
             ),
         ],
@@ -298,7 +298,7 @@ settings! {
             help(&[Front::Run], "Blocks in a replicate", "1"),
             help(
                 &[Front::Bench, Front::Harness],
-                "Blocks in a replicate [default: found by a pilot]",
+                "Blocks in a replicate [default: found by a calibration run]",
                 "",
             ),
         ],
@@ -351,7 +351,7 @@ settings! {
         in_file: None,
         helps: &[help(
             &[Front::Bench],
-            "What a sample lasts at least [default: found by a pilot]",
+            "Shortest duration of a sample [default: found by a calibration run]",
             "",
         )],
     }
@@ -362,10 +362,10 @@ settings! {
         kind: ValueKind::Time,
         in_file: None,
         helps: &[
-            help(&[Front::Run], "Kill a launch that takes longer, and fail", ""),
+            help(&[Front::Run], "Kill a launch that takes longer than this, and fail", ""),
             help(
                 &[Front::Bench, Front::Harness],
-                "Kill what takes longer for a single sample, or none",
+                "Time limit of a single sample, or 'none': kill what takes longer",
                 "60s",
             ),
         ],
@@ -384,7 +384,7 @@ settings! {
             ),
             help(
                 &[Front::Bench, Front::Harness],
-                "Cores of the programs: auto (one core per replicate, drawn), none or a list",
+                "Cores of the programs: auto (a random core for each replicate), none or a list",
                 "auto",
             ),
             help(
@@ -404,22 +404,22 @@ settings! {
         helps: &[
             help(
                 &[Front::Run],
-                "Which links are raced: neutral (of commands linked through 'deadheat link', \
-                 another one per replicate; builds share its order), independent (each build its \
-                 own order) or own (as they are)",
+                "Code layout of commands that 'deadheat link' linked: neutral (a new one for each \
+                 replicate, the same order of functions in both builds), independent (an order for \
+                 each build) or own (as linked)",
                 "neutral",
             ),
             help(
                 &[Front::Bench],
-                "Which links are raced: neutral (of programs linked through 'deadheat link', \
-                 another one per replicate; builds share its order), independent (each build its \
-                 own order) or own (as they are)",
+                "Code layout of programs that 'deadheat link' linked: neutral (a new one for each \
+                 replicate, the same order of functions in both builds), independent (an order for \
+                 each build) or own (as linked)",
                 "neutral",
             ),
             help(
                 &[Front::Harness],
-                "neutral (code shuffled by `cargo deadheat`, anew per process) or own (as it was \
-                 linked) [default: neutral where possible]",
+                "Code layout: neutral (`cargo deadheat` shuffles the code for each process) or own (as \
+                 linked) [default: neutral if possible]",
                 "",
             ),
         ],
@@ -453,7 +453,7 @@ settings! {
         in_file: Some(FileScope::File),
         helps: &[help(
             &[Front::Run, Front::Bench, Front::Harness, Front::Calibrate],
-            "Time spent waiting for a core: auto (taken out where it is nobody's) or keep",
+            "Scheduling delay in wall time: auto (excluded for programs with one thread) or keep",
             "auto",
         )],
     }
@@ -465,7 +465,7 @@ settings! {
         in_file: None,
         helps: &[help(
             &[Front::Run, Front::Bench, Front::Harness, Front::Calibrate],
-            "Source of every random choice [default: drawn and recorded]",
+            "Seed of every random choice [default: random, and recorded]",
             "",
         )],
     }
@@ -504,8 +504,7 @@ settings! {
         in_file: Some(FileScope::File),
         helps: &[help(
             &[Front::Run, Front::Bench, Front::Harness],
-            "Race what breaks a rule of --fail-on once more; it fails the run only if the second \
-             race agrees",
+            "Race again what breaks a rule of --fail-on, and fail only if the second race agrees",
             "",
         )],
     }

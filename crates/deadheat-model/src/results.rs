@@ -1,6 +1,6 @@
 //! The contents of a file of saved results, whichever tool wrote it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -101,13 +101,16 @@ impl Results {
             let width = benchmark.metrics.len();
             let processes = std::mem::take(&mut benchmark.processes);
             let values = std::mem::take(&mut benchmark.values);
-            for (number, part) in parts.iter_mut().enumerate() {
-                let of_part = |row: &usize| processes[*row] as usize == number;
-                let rows: Vec<usize> = (0..processes.len()).filter(of_part).collect();
+            let mut rows_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+            for (row, process) in processes.iter().enumerate() {
+                rows_of.entry(*process).or_default().push(row);
+            }
+            if rows_of.is_empty() {
                 // What failed has no rows, and is told once.
-                if rows.is_empty() && !(processes.is_empty() && number == 0) {
-                    continue;
-                }
+                rows_of.insert(0, Vec::new());
+            }
+            for (process, rows) in rows_of {
+                let part = &mut parts[process as usize];
                 let of_row = |row: &usize| &values[row * width..(row + 1) * width];
                 part.push(ResultBenchmark {
                     processes: vec![0; rows.len()],
@@ -156,6 +159,20 @@ pub struct ResultFacts {
     pub cpu_scaling: Option<bool>,
     /// True if something measured, or the library that measured it, was a debug build.
     pub debug_build: Option<bool>,
+}
+
+impl ResultFacts {
+    /// The facts that are text of the file.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let texts = [
+            &mut self.host,
+            &mut self.system,
+            &mut self.cpu,
+            &mut self.runtime,
+            &mut self.date,
+        ];
+        texts.into_iter().flatten()
+    }
 }
 
 /// A file that values were read from.

@@ -1,5 +1,7 @@
 //! A run: what was raced, where and on which machine, and what came of it.
 
+use std::collections::HashMap;
+
 use crate::calibration::{CalibrationNote, Machine};
 use crate::metric::Metric;
 use crate::observed::Observed;
@@ -71,7 +73,7 @@ pub struct LeftOut {
 }
 
 /// The reason why a benchmark is not raced.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LeftOutReason {
     /// Only this contender has it.
     OnlyIn(String),
@@ -172,6 +174,15 @@ impl Run {
     pub fn has_come_to_its_end(&self) -> bool {
         let reason = self.end.as_ref().map(|end| &end.reason);
         matches!(reason, Some(EndReason::Finished | EndReason::Budget))
+    }
+
+    /// The first failure of each benchmark that failed, by its index.
+    pub fn first_failures(&self) -> HashMap<usize, &BenchmarkFailure> {
+        let mut first = HashMap::new();
+        for failure in &self.failures {
+            first.entry(failure.benchmark).or_insert(failure);
+        }
+        first
     }
 
     /// Takes the run up again: what follows was not planned, unless nothing can change the plan.
@@ -285,8 +296,8 @@ pub struct Environment {
     pub builds: Vec<String>,
     /// What the sides have besides the code under test.
     pub surroundings: Surroundings,
-    /// The commits that the two sides were built from, the baseline first; empty where a side is no
-    /// commit, or is built in a way of its own.
+    /// The commits that the two sides were built from, the baseline first; empty where a side is not
+    /// a commit, or its build differs from the other side's.
     pub commits: Vec<Commit>,
     /// The short name of this installation, written beside commits: races of one machine are
     /// checked together.

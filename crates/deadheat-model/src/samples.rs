@@ -1,5 +1,7 @@
 //! Recorded samples of one benchmark, column by column.
 
+use std::collections::HashMap;
+
 use crate::benchmark::ContenderId;
 use crate::metric::Metric;
 
@@ -168,6 +170,9 @@ impl std::fmt::Display for SampleError {
 
 impl std::error::Error for SampleError {}
 
+/// Up to this number of metrics, a linear search is faster than building a map.
+const FEW_METRICS: usize = 16;
+
 /// All samples of one benchmark in the order they were taken.
 ///
 /// One column per metric: a look at one metric touches one contiguous slice, and 100,000 samples of
@@ -175,6 +180,8 @@ impl std::error::Error for SampleError {}
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     metrics: Vec<Metric>,
+    /// By metric; empty if there are few.
+    places: HashMap<Metric, usize>,
     samples: Vec<Sample>,
     columns: Vec<Vec<f64>>,
     blocks: Vec<BlockSpan>,
@@ -184,8 +191,15 @@ impl Samples {
     /// No samples yet, of these metrics.
     pub fn new(metrics: Vec<Metric>) -> Self {
         let columns = metrics.iter().map(|_| Vec::new()).collect();
+        let mut places = HashMap::new();
+        if metrics.len() > FEW_METRICS {
+            for (place, metric) in metrics.iter().enumerate() {
+                places.entry(metric.clone()).or_insert(place);
+            }
+        }
         Self {
             metrics,
+            places,
             samples: Vec::new(),
             columns,
             blocks: Vec::new(),
@@ -329,8 +343,15 @@ impl Samples {
     /// Values of one metric, parallel to [`Samples::samples`], whole samples (not divided by
     /// iterations). `None` when it was not recorded.
     pub fn column(&self, metric: &Metric) -> Option<&[f64]> {
-        let index = self.metrics.iter().position(|m| m == metric)?;
-        Some(&self.columns[index])
+        Some(&self.columns[self.place(metric)?])
+    }
+
+    /// The place of a metric among [`Samples::metrics`].
+    pub fn place(&self, metric: &Metric) -> Option<usize> {
+        match self.metrics.len() {
+            ..=FEW_METRICS => self.metrics.iter().position(|own| own == metric),
+            _ => self.places.get(metric).copied(),
+        }
     }
 }
 

@@ -47,6 +47,19 @@ impl ShareRange {
         enough && (share < self.most || (self.includes_most && share == self.most))
     }
 
+    /// The share in a text such as `1%` or `0.01`.
+    ///
+    /// # Errors
+    ///
+    /// The problem, as words that follow the name of the setting.
+    pub fn check_text(&self, text: &str) -> Result<f64, String> {
+        let share = fraction(text)?;
+        if text.contains('%') && !self.holds(share) {
+            return Err(format!("must be {}, not {}", self.words, text.trim()));
+        }
+        self.check(share)
+    }
+
     /// The share, or an error that follows the name of its setting. A number that makes sense as a
     /// percentage is taken for one that lacks its sign, in the advice.
     pub fn check(&self, share: f64) -> Result<f64, String> {
@@ -114,7 +127,7 @@ impl FailOn {
     /// The condition of this name. The error lists those there are.
     pub fn parse(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|rule| rule.name() == text);
-        known.ok_or_else(|| format!("'{text}' is none of {}", Self::NAMES.join(", ")))
+        known.ok_or_else(|| format!("'{text}' is not one of {}", Self::NAMES.join(", ")))
     }
 
     /// Returns true if a comparison with this verdict fails; `None` stands for data that allow no
@@ -187,6 +200,17 @@ pub fn whole_number<N: TryFrom<u64> + Bounded>(text: &str) -> Result<N, String> 
         }
         Err(_) => Err("it is not a whole number".to_owned()),
     }
+}
+
+/// Reads a whole number from 1 on.
+pub fn positive_number<N: TryFrom<u64> + Bounded + Default + PartialEq>(
+    text: &str,
+) -> Result<N, String> {
+    let number = whole_number(text)?;
+    if number == N::default() {
+        return Err("it must be at least 1".to_owned());
+    }
+    Ok(number)
 }
 
 /// A type of whole numbers and the largest of them.
@@ -366,7 +390,7 @@ mod tests {
         let error = FailOn::parse("faster").unwrap_err();
         assert_eq!(
             error,
-            "'faster' is none of slower, inconclusive, not-equivalent"
+            "'faster' is not one of slower, inconclusive, not-equivalent"
         );
     }
 }

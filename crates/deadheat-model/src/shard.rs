@@ -38,7 +38,8 @@ impl ShardNumber {
                 Ok(Self::Of(index, count))
             }
             _ => Err(format!(
-                "'{text}' is no part of a race\nhelp: write 2/4 for the second of four, or auto"
+                "'{text}' does not name a part of a race\nhelp: write 2/4 for the second of four, \
+                 or auto"
             )),
         }
     }

@@ -145,6 +145,13 @@ named! {
             /// The differences.
             differences: Vec<ProcessDifference>,
         } = "processes-differ",
+        /// Processes of a command were still running when the command had ended. deadheat killed them.
+        LeftBehind {
+            /// The contenders whose commands left them.
+            by: Vec<String>,
+            /// The name of one of these processes.
+            process: String,
+        } = "left-behind",
         /// Some neutral links could not be raced, and others took their place.
         LinksRefused {
             /// The seeds they were shuffled by.

@@ -42,7 +42,7 @@ pub fn calibrated(note: &CalibrationNote) -> String {
     let calls = &note.false_calls;
     let found = match calls.at_most(note.alpha) {
         Promise::Broken => format!(
-            "at least {}, {} are accepted: verdicts on {} are doubtful here",
+            "at least {}, {} are accepted: verdicts on {} are doubtful on this machine",
             percent(calls.low),
             share(note.alpha),
             kind(note.kind)
@@ -56,7 +56,10 @@ pub fn calibrated(note: &CalibrationNote) -> String {
         kind(note.kind)
     );
     if let Some(floor) = note.noise_floor {
-        text += &format!(", differences under {} drown", percent(floor.change()));
+        text += &format!(
+            ", changes under {} are lost in noise",
+            percent(floor.change())
+        );
     }
     text
 }
@@ -87,7 +90,7 @@ mod tests {
         assert_eq!(
             calibrated(&note(1, 0.0001, 0.0184)),
             "this machine was calibrated on 2026-11-22: 1 of 300 A/A races of functions called \
-             (at most 1.8%), differences under 0.30% drown"
+             (at most 1.8%), changes under 0.30% are lost in noise"
         );
     }
 
@@ -95,7 +98,7 @@ mod tests {
     fn a_machine_that_calls_too_much_is_told_by_what_it_calls_at_least() {
         let told = calibrated(&note(40, 0.097, 0.178));
         assert!(told.contains("(at least 9.7%, 5% are accepted"), "{told}");
-        assert!(told.contains("verdicts on functions are doubtful here"));
+        assert!(told.contains("verdicts on functions are doubtful on this machine"));
     }
 
     #[test]

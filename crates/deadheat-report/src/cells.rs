@@ -60,7 +60,7 @@ impl Figure {
 
     /// Its name where nothing but this benchmark is shown.
     pub(crate) fn name_in(self, comparison: &Comparison) -> String {
-        match (self, comparison.quantile) {
+        match (self, comparison.terms.quantile) {
             (Figure::Typical, Some(judged)) => quantile(judged),
             _ => self.name().to_owned(),
         }
@@ -116,7 +116,7 @@ pub(crate) fn metrics<'a>(
     time_unit: Option<TimeUnit>,
     glyphs: Glyphs,
 ) -> Option<Table<'a>> {
-    let judged = |row: &MetricComparison| row.metric == comparison.metric;
+    let judged = |row: &MetricComparison| row.metric == comparison.terms.metric;
     let shown: Vec<&MetricComparison> = comparison
         .metrics
         .iter()
@@ -131,7 +131,7 @@ pub(crate) fn metrics<'a>(
         None => ["metric", "median", "mean", "min", "max"],
     };
     let mut table = Table::new(Kind::Words, heads);
-    table.caption = match comparison.quantile {
+    table.caption = match comparison.terms.quantile {
         Some(judged) => format!("All metrics, by their {}", quantile(judged)),
         None => "All metrics, by what is typical".to_owned(),
     };
@@ -189,7 +189,7 @@ pub(crate) fn cells_of_change(comparison: &Comparison, glyphs: Glyphs) -> [Strin
     match &comparison.candidate {
         Some(candidate) if cost.is_none() => {
             let sides = (&comparison.baseline, candidate);
-            let change = change_without_ratio(&comparison.metric, sides.0, sides.1, glyphs);
+            let change = change_without_ratio(&comparison.terms.metric, sides.0, sides.1, glyphs);
             [change, interval]
         }
         _ => [change, interval],
@@ -224,7 +224,7 @@ impl Rates {
     /// done, or where wall time is not known.
     pub(crate) fn of(comparison: &Comparison) -> Rates {
         let mut rows = comparison.metrics.iter();
-        let (baseline, candidate) = if comparison.metric == Metric::Wall {
+        let (baseline, candidate) = if comparison.terms.metric == Metric::Wall {
             (&comparison.baseline, comparison.candidate.as_ref())
         } else if let Some(row) = rows.find(|row| row.metric == Metric::Wall) {
             (&row.baseline, row.candidate.as_ref())
@@ -232,7 +232,7 @@ impl Rates {
             return Rates::default();
         };
         let rate = |median_ns: f64| {
-            let done = match comparison.throughput? {
+            let done = match comparison.details.throughput? {
                 Throughput::Bytes(count) | Throughput::Items(count) => count as f64,
             };
             let rate = done / median_ns * 1e9;
@@ -248,7 +248,7 @@ impl Rates {
 /// The rates of a benchmark's contenders, the baseline first, as tables show them; `None` where
 /// none is known.
 pub(crate) fn rate_cells(group: &[Comparison], glyphs: Glyphs) -> Option<Vec<String>> {
-    let (unit, suffix) = match group.first()?.throughput? {
+    let (unit, suffix) = match group.first()?.details.throughput? {
         Throughput::Bytes(_) => (Unit::Bytes, "/s"),
         Throughput::Items(_) => (Unit::Count, " items/s"),
     };

@@ -209,8 +209,8 @@ impl<'a> Scene<'a> {
 
     fn compared(&self, rows: &[&Row<'a>]) -> Table<'a> {
         let comparisons = || rows.iter().filter_map(|row| row.comparison());
-        let first = comparisons().next().map(|one| &one.metric);
-        let mixed = comparisons().any(|one| Some(&one.metric) != first);
+        let first = comparisons().next().map(|one| &one.terms.metric);
+        let mixed = comparisons().any(|one| Some(&one.terms.metric) != first);
         let head = match first.filter(|metric| !mixed && **metric != Metric::Wall) {
             Some(metric) => format!("benchmark: {}", sentences::metric(metric, self.glyphs)),
             None => "benchmark".to_owned(),
@@ -219,14 +219,19 @@ impl<'a> Scene<'a> {
             .filter(|one| one.candidate.is_some())
             .collect();
         // The mean is over all rows, shown or not.
-        let change = change_head(self.analysis.comparisons.iter().map(|one| &one.metric));
+        let change = change_head(
+            self.analysis
+                .comparisons
+                .iter()
+                .map(|one| &one.terms.metric),
+        );
         let mut table = self.heads(&head, change);
         let evidence = Evidence::of(&raced);
         self.heads_of_evidence(&mut table, evidence, &raced);
         // Without pairs every verdict is provisional; the head says it for all.
         let judged = raced.iter().filter(|one| one.verdict.is_some());
         let mut judged = judged.peekable();
-        let provisional = judged.peek().is_some() && judged.all(|one| one.provisional);
+        let provisional = judged.peek().is_some() && judged.all(|one| one.evidence.provisional);
         table.column(
             Kind::Words,
             if provisional {
@@ -246,7 +251,7 @@ impl<'a> Scene<'a> {
                 None => self.unanswered(self.reason(row), evidence),
             };
             if mixed {
-                let metric = row.comparison().map(|one| &one.metric);
+                let metric = row.comparison().map(|one| &one.terms.metric);
                 let shown = metric.map(|metric| sentences::metric(metric, self.glyphs));
                 cells.push(shown.unwrap_or_default().into());
             }
@@ -332,7 +337,7 @@ impl<'a> Scene<'a> {
             let median = [comparison.baseline.median];
             let median = quantities_in(
                 self.time_unit,
-                comparison.metric.unit(),
+                comparison.terms.metric.unit(),
                 &median,
                 self.glyphs,
             );
@@ -340,7 +345,7 @@ impl<'a> Scene<'a> {
             cells[0] = median.concat().into();
             return cells;
         };
-        let mut cells = self.typical(&comparison.metric, [&comparison.baseline, candidate]);
+        let mut cells = self.typical(&comparison.terms.metric, [&comparison.baseline, candidate]);
         let [change, interval] = cells_of_change(comparison, self.glyphs);
         cells.push(Cell::toned(change, tone.filter(|tone| tone.moved())));
         let or_nothing = |shown: Option<String>| -> Cell {
@@ -396,7 +401,7 @@ impl<'a> Scene<'a> {
         for row in rows {
             let mut cells: Vec<Cell> = vec![row.title.as_str().into()];
             match row.comparison() {
-                Some(one) => cells.extend(self.summary(&one.metric, &one.baseline)),
+                Some(one) => cells.extend(self.summary(&one.terms.metric, &one.baseline)),
                 None => cells.resize(SUMMARY.len(), self.glyphs.nothing().into()),
             }
             cells.extend(reasons.then(|| self.reason(row)));
@@ -444,7 +449,7 @@ impl<'a> Scene<'a> {
             let whole = rows.len();
             // Beyond the margin of its own benchmark.
             let moved = |of: &Row<'_>, row: &MetricComparison| {
-                let own = of.comparison().map(|comparison| comparison.margin);
+                let own = of.comparison().map(|comparison| comparison.terms.margin);
                 moved(row, own.unwrap_or(self.analysis.design.margin))
             };
             let count = rows.iter().filter(|(of, row)| moved(of, row)).count();
@@ -524,7 +529,7 @@ fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
     let others = comparison.metrics.iter();
     others.filter(|row| {
         let both = comparison.candidate.is_some() == row.candidate.is_some();
-        row.metric != comparison.metric && seen(row) && both
+        row.metric != comparison.terms.metric && seen(row) && both
     })
 }
 

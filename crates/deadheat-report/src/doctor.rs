@@ -44,7 +44,7 @@ pub fn to_doctor_text(checkup: &Checkup, options: &DoctorTextOptions) -> String 
 }
 
 fn answer<'a>(checkup: &Checkup, glyphs: Glyphs) -> Vec<Block<'a>> {
-    let mut blocks = vec![Block::of(Content::Heading(1, headline(checkup)))];
+    let mut blocks = vec![Block::heading(1, headline(checkup))];
     blocks.extend(first(checkup).map(|remedy| {
         let lead = "First:".to_owned();
         let tone = Tone::Verdict(Verdict::Inconclusive);
@@ -235,20 +235,21 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
         } => match setting {
             _ if *switched_off => ONE_LAYOUT,
             Some(2..) => {
-                "That is good: every replicate is a process with addresses of its own, so that no \
-                 lucky ones decide."
+                "That is good: every replicate is a new process with new addresses, so one lucky \
+                 layout cannot decide."
             }
             None => return None,
             Some(0) => ONE_LAYOUT,
             Some(_) => {
-                "The heap of all replicates lies in one place, lucky or not, and pairs do not \
-                 cancel that."
+                "The heap of all replicates is at one address, which may favour one side; \
+                 pairing does not cancel that."
             }
         },
         _ if fine => return None,
         Facts::Thermal { .. } if unknown => "Heat shows as drift, which cancels in pairs.",
         Facts::Virtualisation { .. } => {
-            "Frequency, heat and neighbours are the host's; they show only in what was measured."
+            "The host decides frequency, heat and other guests; only the measurements above show \
+             them."
         }
         _ if unknown => return None,
         Facts::Clock { .. } => {
@@ -260,51 +261,54 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
              intervals."
         }
         Facts::Turbo { .. } => {
-            "A load that stays is the same for both of a pair and cancels; one that comes and goes \
-             widens intervals."
+            "A constant load affects both sides of a pair alike and cancels; a varying load widens \
+             intervals."
         }
         Facts::Smt { .. } => {
-            "While the other thread is idle this changes nothing; when its work comes and goes, \
-             intervals widen."
+            "This has no effect while the other thread is idle; when its load varies, intervals \
+             widen."
         }
         Facts::Steal { .. } => {
-            "It hits one of a pair and not the other: intervals widen, verdicts hold."
+            "It affects only one side of a pair: intervals widen, verdicts hold."
         }
         Facts::Load { .. } => {
-            "It hits one of a pair or the other by chance: intervals widen, verdicts hold. --metric \
-             cpu counts a contender's own time alone."
+            "It affects either side of a pair at random: intervals widen, verdicts hold. --metric \
+             cpu counts only the contender's own time."
         }
-        Facts::Isolation { .. } => "Races do without; on a core set apart they end sooner.",
+        Facts::Isolation { .. } => "Races do not need one; on an isolated core they end sooner.",
         Facts::Interrupts { .. } => {
-            "They hit both of a pair as often: short samples scatter more, verdicts hold."
+            "They affect both sides of a pair equally often: short samples scatter more, verdicts \
+             hold."
         }
         Facts::Sharing { .. } => {
             "Commands that race side by side share a core and are compared by their CPU time. \
              Functions, and commands in turns, do not need fair sharing."
         }
         Facts::HugePages { .. } => {
-            "Which process gets them is luck, drawn anew for every replicate: intervals widen, no \
+            "Which process gets them is random for every replicate, so intervals widen but neither \
              side is favoured."
         }
-        Facts::Swap { .. } => "Whoever waits for a page from disk loses a sample to it.",
+        Facts::Swap { .. } => "A process that waits for a page from disk loses a sample.",
         Facts::Thermal { .. } => {
             "Slow drift cancels in pairs; a processor that slows down in bursts widens intervals."
         }
         Facts::Container { .. } => {
-            "Over its quota a process stands still until the period ends, whichever contender runs: \
-             samples of a whole period's length, and wide intervals."
+            "A process over its quota pauses until the period ends, on either side: some samples \
+             last \
+             a whole period longer, and intervals are wide."
         }
         Facts::Counters { .. } => {
-            "Verdicts do without; cycles and instructions are missing beside them."
+            "Verdicts do not need them, but cycles and instructions are missing from the answer."
         }
         Facts::Build { .. } => {
-            "Readings on this page are those of a slow build. What is raced is built apart."
+            "The readings above come from a slow build of deadheat. Contenders are built \
+             separately."
         }
     })
 }
 
 const ONE_LAYOUT: &str = "Replicates share addresses: a lucky or unlucky layout looks like a \
-                          difference of the code, and pairs do not cancel it.";
+                          difference in the code, and pairing does not cancel it.";
 
 /// The fitness of the machine, in one sentence or two.
 fn headline(checkup: &Checkup) -> String {
@@ -319,11 +323,11 @@ fn headline(checkup: &Checkup) -> String {
     };
     match checkup.fitness() {
         Fitness::Good => {
-            format!("This machine is good for measuring: nothing disturbs.{hidden}")
+            format!("This machine is good for measuring: nothing disturbs it.{hidden}")
         }
         Fitness::Fair => format!(
-            "This machine is fair for measuring: {named}. Races in pairs stand it, but take longer \
-             for the same answer.{hidden}"
+            "This machine is fair for measuring: {named}. Paired races cope with that, but take \
+             longer for the same answer.{hidden}"
         ),
         Fitness::Poor => {
             let lost = checkup.watch().map_or(0.0, |watch| watch.lost);
@@ -333,8 +337,9 @@ fn headline(checkup: &Checkup) -> String {
                 format!("; {named}")
             };
             format!(
-                "This machine is poor for measuring: {} of the time is lost to others{also}. Races \
-                 in pairs stand it, but small differences will be too close to call.{hidden}",
+                "This machine is poor for measuring: {} of the time is lost to other work{also}. \
+                 Paired races cope with that, but small differences will be too close to \
+                 call.{hidden}",
                 share(lost)
             )
         }
@@ -373,7 +378,7 @@ fn advice(checkup: &Checkup) -> String {
     let option = option(&advice.pinning);
     let these = cores(&advice.cores);
     match advice.reason {
-        PinReason::Isolated => format!("Race on {these}, which is set apart: {option}"),
+        PinReason::Isolated => format!("Race on {these}, which is isolated: {option}"),
         PinReason::Quietest => {
             let lost = |watch: Option<&CoreWatch>| share(watch.map_or(0.0, |watch| watch.lost));
             let chosen =
@@ -388,8 +393,8 @@ fn advice(checkup: &Checkup) -> String {
         }
         PinReason::Alike => match advice.pinning {
             Pinning::Auto => format!(
-                "No core is clearly quieter than the others: {option}, which holds commands on \
-                 {these} and draws a core for every replicate of functions"
+                "No core is clearly quieter than the others: {option}, which pins commands to \
+                 {these} and picks a random core for every replicate of functions"
             ),
             _ => format!("None of {these} is clearly quieter than the others: {option}"),
         },
@@ -400,7 +405,7 @@ fn advice(checkup: &Checkup) -> String {
             Pinning::Auto => format!(
                 "Cores were not compared; without --pin none, doctor compares them. Until then: {option}"
             ),
-            _ => format!("Only {these} was looked at: {option}"),
+            _ => format!("Only {these} was examined: {option}"),
         },
     }
 }

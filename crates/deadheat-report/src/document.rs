@@ -3,6 +3,10 @@
 //! The builders (`run`, `comparison`, `calibration`, `doctor`) put every fact into blocks once; the renderers
 //! (`terminal`, `markdown`, and `page` for HTML) know blocks and nothing of what they say. Text in a
 //! tree is escaped for terminals already (see `names`), and for no markup: that is the renderer's.
+//!
+//! Products build their answers of the same blocks, and render them by
+//! [`Terminal`](crate::Terminal), [`markdown_of_blocks`](crate::markdown_of_blocks) and
+//! [`page_of_blocks`](crate::page_of_blocks).
 
 use deadheat_model::{Comparison, Verdict};
 
@@ -12,7 +16,7 @@ use crate::verdict_sentence::Sentence;
 
 /// A part of an answer, and what a medium needs to know to place it.
 #[derive(Clone, Debug)]
-pub(crate) struct Block<'a> {
+pub struct Block<'a> {
     pub(crate) content: Content<'a>,
     /// True where no empty line parts it from the block above in a terminal.
     pub(crate) tight: bool,
@@ -79,17 +83,21 @@ pub(crate) struct VerdictLine {
 
 /// Words and commands behind a lead.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) lead: String,
-    pub(crate) tone: Tone,
+pub struct Entry {
+    /// The text in front.
+    pub lead: String,
+    /// The colour of the lead.
+    pub tone: Tone,
     /// Columns of a terminal in front of the words, which the lead has to itself.
-    pub(crate) margin: usize,
-    pub(crate) parts: Vec<Part>,
+    pub margin: usize,
+    /// Words and commands, in order.
+    pub parts: Vec<Part>,
 }
 
 /// A part of an entry.
 #[derive(Clone, Debug)]
-pub(crate) enum Part {
+pub enum Part {
+    /// Prose.
     Words(String),
     /// A command to type.
     Command(String),
@@ -105,7 +113,7 @@ pub(crate) struct Broken {
 
 /// The gravity of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Severity {
+pub enum Severity {
     /// A run fails for it, or a benchmark did.
     Alarm,
     /// It casts doubt on the result.
@@ -116,7 +124,7 @@ pub(crate) enum Severity {
 
 /// A remark, and the benchmark it is about where it does not say so itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Note {
+pub struct Note {
     pub(crate) severity: Severity,
     pub(crate) place: Option<String>,
     pub(crate) text: String,
@@ -134,7 +142,7 @@ impl Note {
     }
 
     /// Remarks of one gravity.
-    pub(crate) fn all(severity: Severity, texts: Vec<String>) -> Vec<Note> {
+    pub fn all(severity: Severity, texts: Vec<String>) -> Vec<Note> {
         let mut notes = Vec::with_capacity(texts.len());
         for text in texts {
             notes.push(Note::of(severity, text));
@@ -148,7 +156,7 @@ impl Note {
     }
 
     /// A remark that says itself what it is about.
-    pub(crate) fn of(severity: Severity, text: String) -> Note {
+    pub fn of(severity: Severity, text: String) -> Note {
         Note {
             severity,
             place: None,
@@ -170,12 +178,14 @@ pub(crate) struct Plot<'a> {
 /// The contents of a column, which decide how it is set and what becomes of it where there is
 /// little room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// The name of a benchmark; shortened where it must be.
     Name,
     /// The name of a contender: of these no two may become alike.
     Contender,
+    /// Prose.
     Words,
+    /// A figure, set to the right.
     Number,
 }
 
@@ -202,7 +212,8 @@ pub(crate) struct Column {
 
 /// The colour of a cell or a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
+    /// Of a verdict.
     Verdict(Verdict),
     /// Of a failure.
     Failure,
@@ -217,7 +228,7 @@ impl Tone {
     }
 
     /// The colour as terminals number it.
-    pub(crate) fn code(self) -> u8 {
+    pub fn code(self) -> u8 {
         match self {
             Tone::Verdict(verdict) => color_of(Some(verdict)).unwrap_or_default(),
             Tone::Failure => Tone::Verdict(Verdict::Slower).code(),
@@ -228,14 +239,14 @@ impl Tone {
 
 /// A cell of a row.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub struct Cell {
     pub(crate) text: String,
     pub(crate) tone: Option<Tone>,
 }
 
 impl Cell {
     /// A cell of this colour.
-    pub(crate) fn toned(text: String, tone: Option<Tone>) -> Cell {
+    pub fn toned(text: String, tone: Option<Tone>) -> Cell {
         Cell { text, tone }
     }
 }
@@ -248,7 +259,7 @@ impl<S: Into<String>> From<S> for Cell {
 
 /// A row of a table.
 #[derive(Clone, Debug)]
-pub(crate) struct Row<'a> {
+pub struct Row<'a> {
     pub(crate) cells: Vec<Cell>,
     /// False where it is folded away among many rows.
     pub(crate) changed: bool,
@@ -268,13 +279,14 @@ impl<C: Into<Cell>> From<Vec<C>> for Row<'_> {
 
 /// A table: columns, and rows of as many cells.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table<'a> {
+pub struct Table<'a> {
     /// Its name, which a page shows; elsewhere the heads say as much.
-    pub(crate) caption: String,
+    pub caption: String,
     pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Row<'a>>,
+    /// The rows.
+    pub rows: Vec<Row<'a>>,
     /// Columns of a terminal that the longest name should have before spare columns take room.
-    pub(crate) name_at_ease: usize,
+    pub name_at_ease: usize,
     /// True where a terminal shows the names last, so that long ones push no figures away.
     pub(crate) names_last: bool,
     /// With more rows than these, those that did not change are folded away where a medium can;
@@ -284,7 +296,7 @@ pub(crate) struct Table<'a> {
 
 impl<'a> Table<'a> {
     /// A table whose first column is of this kind; the other columns hold numbers.
-    pub(crate) fn new<S: Into<String>>(first: Kind, heads: impl IntoIterator<Item = S>) -> Self {
+    pub fn new<S: Into<String>>(first: Kind, heads: impl IntoIterator<Item = S>) -> Self {
         let mut table = Table::default();
         for head in heads {
             let kind = [first, Kind::Number][table.columns.len().min(1)];
@@ -294,7 +306,7 @@ impl<'a> Table<'a> {
     }
 
     /// Adds a column to the right.
-    pub(crate) fn column(&mut self, kind: Kind, head: impl Into<String>) {
+    pub fn column(&mut self, kind: Kind, head: impl Into<String>) {
         self.columns.push(Column {
             kind,
             head: head.into(),
@@ -303,7 +315,7 @@ impl<'a> Table<'a> {
     }
 
     /// Adds a column to the right that goes first where there is no room.
-    pub(crate) fn spare_column(&mut self, kind: Kind, head: impl Into<String>) {
+    pub fn spare_column(&mut self, kind: Kind, head: impl Into<String>) {
         self.column(kind, head);
         if let Some(last) = self.columns.last_mut() {
             last.spare = true;
@@ -358,31 +370,43 @@ impl<'a> Block<'a> {
         }
     }
 
-    pub(crate) fn paragraph(text: impl Into<String>) -> Block<'a> {
+    /// A title of this level; 1 is that of the whole answer.
+    pub fn heading(level: u8, title: String) -> Block<'a> {
+        Block::of(Content::Heading(level, title))
+    }
+
+    /// Sentences.
+    pub fn paragraph(text: impl Into<String>) -> Block<'a> {
         Block::of(Content::Paragraph(text.into(), 0))
     }
 
     /// A paragraph that belongs to what stands above it.
-    pub(crate) fn indented(text: impl Into<String>) -> Block<'a> {
+    pub fn indented(text: impl Into<String>) -> Block<'a> {
         Block::of(Content::Paragraph(text.into(), 2))
     }
 
-    pub(crate) fn table(table: Table<'a>) -> Block<'a> {
+    /// A table.
+    pub fn table(table: Table<'a>) -> Block<'a> {
         Block::of(Content::Table(table)).called(("row", "rows"))
     }
 
+    /// The blocks of one benchmark below its name; nothing of it is shown where they show nothing.
+    pub fn section(name: String, blocks: Vec<Block<'a>>) -> Block<'a> {
+        Block::of(Content::Section(name, blocks))
+    }
+
     /// Remarks; `None` where there is none.
-    pub(crate) fn notes(notes: Vec<Note>) -> Option<Block<'a>> {
+    pub fn notes(notes: Vec<Note>) -> Option<Block<'a>> {
         (!notes.is_empty()).then(|| Block::of(Content::Notes(notes)))
     }
 
     /// A list; `None` where it is empty.
-    pub(crate) fn list(items: Vec<String>) -> Option<Block<'a>> {
+    pub fn list(items: Vec<String>) -> Option<Block<'a>> {
         (!items.is_empty()).then(|| Block::of(Content::List(items)))
     }
 
     /// Entries one below the other.
-    pub(crate) fn entries(entries: impl IntoIterator<Item = Entry>) -> Vec<Block<'a>> {
+    pub fn entries(entries: impl IntoIterator<Item = Entry>) -> Vec<Block<'a>> {
         let block = |(index, entry)| {
             let block = Block::of(Content::Entry(entry));
             if index == 0 { block } else { block.tight() }
@@ -391,7 +415,7 @@ impl<'a> Block<'a> {
     }
 
     /// A verdict of its own, with what one needs to believe it.
-    pub(crate) fn verdict(
+    pub fn verdict(
         (mark, tone): (&'static str, Option<Tone>),
         sentence: String,
         details: Vec<String>,
@@ -405,14 +429,16 @@ impl<'a> Block<'a> {
         }]))
     }
 
-    pub(crate) fn tight(self) -> Block<'a> {
+    /// The block without an empty line above it in a terminal.
+    pub fn tight(self) -> Block<'a> {
         Block {
             tight: true,
             ..self
         }
     }
 
-    pub(crate) fn needed(self) -> Block<'a> {
+    /// The block, which a comment of limited length shows before others.
+    pub fn needed(self) -> Block<'a> {
         Block {
             needed: true,
             ..self
@@ -425,6 +451,6 @@ impl<'a> Block<'a> {
 }
 
 /// The mark of a verdict with its colour.
-pub(crate) fn mark_of(verdict: Option<Verdict>, glyphs: Glyphs) -> (&'static str, Option<Tone>) {
+pub fn mark_of(verdict: Option<Verdict>, glyphs: Glyphs) -> (&'static str, Option<Tone>) {
     (glyphs.mark(verdict), verdict.map(Tone::Verdict))
 }

@@ -11,11 +11,11 @@ use crate::glyphs::Glyphs;
 use crate::units::{self, effect, interval, p_is, p_value, quantities, share, two_digits};
 
 /// The title of the figures.
-pub(crate) const TITLE: &str = "Secondary figures: they inform, they never decide.";
+pub(crate) const TITLE: &str = "Secondary figures, which never decide a verdict.";
 
 /// The caveat on the p-values.
-pub(crate) const CAVEAT: &str = "Those marked * take every sample for independent, which samples \
-    of one process are not: their p-values come out too small.";
+pub(crate) const CAVEAT: &str = "Figures marked * treat all samples as independent; samples of \
+    one process are not, so these p-values are too small.";
 
 /// The percentiles shown of the 99 that are known.
 const SHOWN: [usize; 7] = [1, 5, 25, 50, 75, 95, 99];
@@ -63,7 +63,7 @@ fn sides<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     };
     let columns: Vec<Vec<(String, String)>> = sides
         .iter()
-        .map(|side| side_rows(side, comparison.metric.unit(), glyphs))
+        .map(|side| side_rows(side, comparison.terms.metric.unit(), glyphs))
         .collect();
     let row = |(index, (name, _)): (usize, &(String, String))| {
         let cells = columns.iter().map(|column| column[index].1.clone());
@@ -135,12 +135,12 @@ fn between<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
         rows.deviation("sd between replicates", between);
     }
     // Beside those, which tell no placement from a process.
-    if let Some(spreads) = &comparison.spreads {
+    if let Some(spreads) = &comparison.aspects.spreads {
         rows.deviation("sd of placement alone", spreads.placement);
         rows.deviation("sd of the process alone", spreads.process);
         rows.deviation("sd of the block alone", Some(spreads.block));
     }
-    if let Some(order) = &comparison.diagnostics {
+    if let Some(order) = &comparison.aspects.order_effects {
         rows.change("drift within blocks", Some(LogRatio(order.drift)));
         rows.change("carry-over", Some(LogRatio(order.carry_over)));
         rows.change("second position", Some(LogRatio(order.second_position)));

@@ -45,9 +45,7 @@ pub(crate) fn remarks(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
         notes.push(idle(one, &file, glyphs));
     }
     if gates.config.is_some() {
-        let where_from = format!(
-            "the rules are those of {file}, where the command line does not say otherwise."
-        );
+        let where_from = format!("rules come from {file}, unless the command line overrides them.");
         notes.push(Note::of(Severity::Note, where_from));
     }
     notes
@@ -62,7 +60,7 @@ pub(crate) fn gate<'a>(
     glyphs: Glyphs,
 ) -> Option<Content<'a>> {
     let hits = analysis.comparisons.iter();
-    let hits = hits.filter_map(|one| Some((one, one.gate.as_ref()?)));
+    let hits = hits.filter_map(|one| Some((one, one.suite.gate.as_ref()?)));
     let (excused, broken): (Vec<_>, Vec<_>) = hits.partition(|(_, hit)| !hit.fails());
     let row = |(one, hit): &(&Comparison, &GateHit)| Broken {
         names: names(one),
@@ -96,7 +94,10 @@ pub(crate) fn gate<'a>(
 /// That no rule is broken; `None` where one is, or where there is none.
 #[cfg(feature = "reports")]
 fn passed(analysis: &Analysis) -> Option<String> {
-    let broken = analysis.comparisons.iter().any(|one| one.gate.is_some());
+    let broken = analysis
+        .comparisons
+        .iter()
+        .any(|one| one.suite.gate.is_some());
     let asked = &analysis.gates.asked;
     if broken || asked.is_empty() {
         return None;
@@ -133,14 +134,14 @@ pub(crate) fn pardon(comparison: &Comparison, hit: &GateHit, glyphs: Glyphs) -> 
     let excuse = hit.excuse.as_ref().map(|found| excuse(found, glyphs));
     excuse.or_else(|| {
         Some(match hit.unproven? {
-            Unproven::SecondRace => match &comparison.confirmation {
+            Unproven::SecondRace => match &comparison.suite.confirmation {
                 Some(second) => {
                     format!("not confirmed: {}", both(comparison, second, glyphs))
                 }
                 None => "not confirmed".to_owned(),
             },
             Unproven::SuiteLevel => {
-                "not at the level at which all benchmarks keep α together".to_owned()
+                "not significant after correction for all benchmarks".to_owned()
             }
         })
     })
@@ -176,8 +177,12 @@ pub(crate) fn breach(rule: &str, excuse: Option<String>) -> String {
 pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     let ending = analysis.second_race.as_ref()?;
     let is_open = |one: &&Comparison| {
-        let unexcused = one.gate.as_ref().is_some_and(|hit| hit.excuse.is_none());
-        unexcused && one.confirmation.is_none()
+        let unexcused = one
+            .suite
+            .gate
+            .as_ref()
+            .is_some_and(|hit| hit.excuse.is_none());
+        unexcused && one.suite.confirmation.is_none()
     };
     let open = analysis.comparisons.iter().filter(is_open);
     let names: Vec<String> = open.map(|one| named(one, analysis, glyphs)).collect();
@@ -201,7 +206,7 @@ pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
         }
     };
     Some(format!(
-        "the second race {how} a verdict on {names}, so there the first decides alone{reason}."
+        "the second race {how} a verdict on {names}, so the first race alone decides these{reason}."
     ))
 }
 
@@ -211,7 +216,10 @@ pub fn judged_nothing(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
         return None;
     }
     let called = |one: &Comparison| shorten(&suite::title(one, glyphs), NAME, glyphs);
-    let unjudged = analysis.comparisons.iter().filter(|one| one.is_unjudged);
+    let unjudged = analysis
+        .comparisons
+        .iter()
+        .filter(|one| one.suite.is_unjudged);
     let unjudged: Vec<String> = unjudged
         .map(|one| match &one.candidate {
             None => format!("'{}' was measured alone", called(one)),
@@ -240,7 +248,10 @@ fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     if analysis.gates.judged_nothing {
         return None;
     }
-    let unjudged = analysis.comparisons.iter().filter(|one| one.is_unjudged);
+    let unjudged = analysis
+        .comparisons
+        .iter()
+        .filter(|one| one.suite.is_unjudged);
     let names: Vec<String> = unjudged
         .map(|one| format!("'{}'", shorten(&suite::title(one, glyphs), NAME, glyphs)))
         .collect();
@@ -255,11 +266,11 @@ fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
 fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let mut found: Vec<(&GateHit, Vec<String>)> = Vec::new();
     for comparison in &analysis.comparisons {
-        let Some(hit) = &comparison.gate else {
+        let Some(hit) = &comparison.suite.gate else {
             continue;
         };
         let mut name = named(comparison, analysis, glyphs);
-        let second = comparison.confirmation.as_ref();
+        let second = comparison.suite.confirmation.as_ref();
         if let Some(second) = second.filter(|_| hit.excuse.is_none()) {
             let found = both(comparison, second, glyphs);
             name += &if second.agrees {
@@ -313,15 +324,17 @@ fn unproven(
             let all = counted(all, "comparison", "comparisons");
             let found = suite.and_then(|suite| suite.detectable).map(|change| {
                 let change = Precision::of(None).signed(change, glyphs);
-                format!("; at that level it finds {change} with 80% power")
+                format!(
+                    "; after the correction, the gate finds a change of {change} with 80% power"
+                )
             });
             let again = match (Source::of(analysis), &analysis.second_race) {
                 (Source::Recording, _) | (_, Some(_)) => "",
-                _ => ", and --confirm races once more what breaks a rule",
+                _ => "; --confirm races the benchmarks that break a rule again",
             };
             format!(
-                "the rule '{rule}' is broken by {names} judged alone, but not at the level at which \
-                 all {all} of the gate keep α together, so the run does not fail for it{}{again}.",
+                "the rule '{rule}' is broken by {names} judged alone, but not after correction for \
+                 all {all} of the gate, so the run does not fail for it{}{again}.",
                 found.unwrap_or_default()
             )
         }
@@ -353,24 +366,24 @@ fn idle(one: &IdleIgnore, file: &str, glyphs: Glyphs) -> Note {
     let (severity, said) = match &one.why {
         Idle::NoBenchmark => (
             Severity::Note,
-            format!("no benchmark is called '{name}'; take the excuse out, or mend the name"),
+            format!("no benchmark is called '{name}'; remove the excuse, or correct the name"),
         ),
         Idle::NothingBroken => (
             Severity::Note,
-            format!("'{name}' does not break {rule} any more; take its excuse out"),
+            format!("'{name}' does not break {rule} any more; remove its excuse"),
         ),
         Idle::Expired {
             until,
             broken: true,
         } => (
             Severity::Warning,
-            format!("the excuse of '{name}' ended with {until}; what it breaks counts again"),
+            format!("the excuse of '{name}' ended with {until}; its broken rules count again"),
         ),
         Idle::Expired { until, .. } => (
             Severity::Note,
             format!(
-                "the excuse of '{name}' ended with {until}, and it does not break {rule}; take \
-                 the excuse out"
+                "the excuse of '{name}' ended with {until}, and it does not break {rule}; remove \
+                 the excuse"
             ),
         ),
     };

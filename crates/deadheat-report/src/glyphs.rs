@@ -22,7 +22,7 @@ impl Glyphs {
     }
 
     /// The one of two that the reader can see.
-    pub(crate) fn choose<T>(self, unicode: T, ascii: T) -> T {
+    pub fn choose<T>(self, unicode: T, ascii: T) -> T {
         match self {
             Glyphs::Unicode => unicode,
             Glyphs::Ascii => ascii,

@@ -7,20 +7,20 @@
 use std::thread;
 
 use deadheat_model::{
-    AcrossHosts, AddressSpace, Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison,
-    Confirmation, Control, Disturbance, EndReason, Ending, Estimate, FailedBenchmark, GateHit,
-    HostKind, HostRow, Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason, Limits, LogRatio,
-    MetricComparison, Object, ObservedImage, ObservedProcess, Overall, PackageVersions, Population,
-    RacedSideBySide, ResultSide, ResultSource, SharedSuite, Side, Spreads, SuiteLevel,
-    Surroundings, Throughput, TurnsReason, Unproven, WaitingShare, Warning,
+    Analysis, Better, CalibrationNote, Comparison, Confirmation, EndReason, Ending,
+    FailedBenchmark, GateHit, Idle, IdleIgnore, Json, LeftOut, LeftOutReason, LogRatio,
+    MetricComparison, Object, Overall, PackageVersions, Population, ResultSide, ResultSource,
+    SharedSuite, Side, SuiteLevel, Surroundings, Throughput, Unproven, Warning,
 };
 
+use crate::aspects::{self, order_effects, placement};
 use crate::cells::Rates;
 #[cfg(feature = "reports")]
 use crate::figures;
 use crate::glyphs::Glyphs;
+pub use crate::json_parts::{all, ends};
+use crate::json_parts::{change, estimated, some};
 use crate::sentences::Source;
-use crate::units;
 use crate::warnings;
 
 /// The name and major version of the schema of [`to_json`].
@@ -33,27 +33,17 @@ pub fn to_json(analysis: &Analysis) -> String {
 }
 
 /// The beginning of a document: its schema, and the version of deadheat that wrote it.
-pub(crate) fn document(schema: &'static str, version: &str) -> Object {
+pub fn document(schema: &'static str, version: &str) -> Object {
     Object::new()
         .with("schema", schema)
         .with("tool", Object::new().with("version", version))
 }
 
 /// The text of a document, indented by two spaces, with a line break at its end.
-pub(crate) fn text(document: Object) -> String {
+pub fn text(document: Object) -> String {
     let mut text = Json::from(document).pretty();
     text.push('\n');
     text
-}
-
-/// A list of objects.
-pub(crate) fn all<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Json {
-    items.iter().map(one).collect()
-}
-
-/// A list of objects; `None` without any.
-fn some<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Option<Json> {
-    (!items.is_empty()).then(|| all(items, one))
 }
 
 fn whole(analysis: &Analysis) -> Object {
@@ -82,7 +72,7 @@ fn whole(analysis: &Analysis) -> Object {
         .with_some("sides", some(&analysis.sides, side_files))
         .with_some(
             "warnings",
-            (!analysis.warnings.is_empty()).then(|| warnings(&analysis.warnings, source)),
+            (!analysis.warnings.is_empty()).then(|| warnings(&analysis.warnings, None, source)),
         )
         .with_some("overall", some(&analysis.overall, overall))
         .with_some("calibration", note.map(calibration))
@@ -163,7 +153,7 @@ fn ended(object: Object, ending: &Ending) -> Object {
 }
 
 /// A benchmark that somebody might look for, and why it is not there.
-pub(crate) fn left_out(left_out: &LeftOut) -> Object {
+pub fn left_out(left_out: &LeftOut) -> Object {
     let (reason, side, message) = match &left_out.reason {
         LeftOutReason::OnlyIn(side) => ("only-in", Some(side), None),
         LeftOutReason::Skipped(message) => ("skipped", None, Some(message)),
@@ -181,79 +171,71 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
     let interval = estimate.and_then(|estimate| estimate.interval.as_ref());
     let rates = Rates::of(comparison);
     let candidate = comparison.candidate.as_ref();
-    let detectable = comparison.minimum_detectable_effect;
+    let aspects = &comparison.aspects;
+    let (dropped, settling) = (aspects.dropped, aspects.settling);
+    let detectable = comparison.evidence.minimum_detectable_effect;
     #[cfg(feature = "reports")]
     let figures = comparison.figures.as_deref().map(figures::to_json);
     #[cfg(not(feature = "reports"))]
     let figures: Option<Object> = None;
-    Object::new()
+    let object = Object::new()
         .with("benchmark", &comparison.benchmark)
-        .with_some("parameters", parameters(&comparison.parameters))
-        .with_some("label", comparison.label.as_ref())
-        .with_some("threads", comparison.threads)
-        .with_some("throughput", comparison.throughput.map(throughput))
-        .with("metric", comparison.metric.name())
-        .with("unit", comparison.metric.unit().name())
-        .with_some("quantile", comparison.quantile)
+        .with_some("parameters", parameters(&comparison.details.parameters))
+        .with_some("label", comparison.details.label.as_ref())
+        .with_some("threads", comparison.details.threads)
+        .with_some("throughput", comparison.details.throughput.map(throughput))
+        .with("metric", comparison.terms.metric.name())
+        .with("unit", comparison.terms.metric.unit().name())
+        .with_some("quantile", comparison.terms.quantile)
         .with("baseline", rated(&comparison.baseline, rates.baseline))
         .with(
             "candidate",
             candidate.map(|side| rated(side, rates.candidate)),
         )
-        .with("margin", comparison.margin)
-        .with("alpha", comparison.alpha)
+        .with("margin", comparison.terms.margin)
+        .with("alpha", comparison.terms.alpha)
         .with("verdict", comparison.verdict.map(|verdict| verdict.name()))
-        .with_some("gate", comparison.gate.as_ref().map(gate))
-        .with_some("unjudged", comparison.is_unjudged.then_some(true))
+        .with_some("gate", comparison.suite.gate.as_ref().map(gate))
+        .with_some("unjudged", comparison.suite.is_unjudged.then_some(true))
         .with_some(
             "confirmation",
-            comparison.confirmation.as_ref().map(confirmation),
+            comparison.suite.confirmation.as_ref().map(confirmation),
         )
-        .with("provisional", comparison.provisional)
-        .with("scope", comparison.scope.name())
-        .with_some("matched", comparison.matched.then_some(true))
-        .with_some("processes", processes(&comparison.processes))
+        .with("provisional", comparison.evidence.provisional)
+        .with("scope", comparison.evidence.scope.name())
+        .with_some("matched", aspects.matched.then_some(true))
+        .with_some("processes", placement::processes_json(&aspects.processes))
         .with("change", estimate.map(change))
         .with("ci", interval.map(ends))
         .with("coverage", interval.map(|_| comparison.coverage()))
         .with("confidence", interval.map(|interval| interval.confidence))
         .with("p_value", estimate.and_then(|estimate| estimate.p_value))
-        .with("p_adjusted", comparison.p_adjusted)
-        .with("p_sign_flip", comparison.p_sign_flip)
-        .with("excludes_zero", comparison.excludes_zero)
+        .with("p_adjusted", comparison.suite.p_adjusted)
+        .with("p_sign_flip", comparison.evidence.p_sign_flip)
+        .with("excludes_zero", comparison.evidence.excludes_zero)
         .with(
             "minimum_detectable_effect",
             detectable.map(LogRatio::change),
         )
         .with("replicates", estimate.map(|estimate| estimate.replicates))
-        .with("replicates_to_settle", comparison.replicates_to_settle)
-        .with_some("seconds_to_settle", comparison.seconds_to_settle)
+        .with("replicates_to_settle", settling.map(|more| more.replicates))
+        .with_some("seconds_to_settle", settling.and_then(|more| more.seconds))
         .with("blocks", estimate.map(|estimate| estimate.blocks))
-        .with("dropped_blocks", comparison.dropped_blocks)
+        .with("dropped_blocks", aspects.dropped_blocks())
         .with_some(
             "change_with_dropped",
-            comparison.effect_with_dropped.map(LogRatio::change),
+            dropped
+                .and_then(|dropped| dropped.effect_with_them)
+                .map(LogRatio::change),
         )
-        .with(
-            "diagnostics",
-            comparison.diagnostics.as_ref().map(diagnostics),
-        )
-        .with("figures", figures)
-        .with_some("own_link", comparison.own_link.as_ref().map(own_link))
-        .with_some(
-            "turns_because",
-            comparison.turns_because.map(TurnsReason::name),
-        )
-        .with_some(
-            "side_by_side",
-            comparison.side_by_side.as_ref().map(side_by_side),
-        )
-        .with_some("control", comparison.control.as_ref().map(control))
-        .with_some("hosts", comparison.hosts.as_ref().map(hosts))
-        .with_some("spreads", comparison.spreads.as_ref().map(spreads))
-        .with_some("waiting", comparison.waiting.as_ref().map(waiting))
+        .with("diagnostics", order_effects::to_json(aspects))
+        .with("figures", figures);
+    aspects::with_json(object, aspects)
         .with("metrics", all(&comparison.metrics, metric))
-        .with("warnings", warnings(&comparison.warnings, source))
+        .with(
+            "warnings",
+            warnings(&comparison.warnings, Some(comparison), source),
+        )
 }
 
 /// The comparisons that the gate keeps α for together, and the change it would find.
@@ -327,32 +309,6 @@ fn throughput(throughput: Throughput) -> Json {
     }
 }
 
-/// What was observed of the processes of both sides; `None` where nothing was.
-fn processes(processes: &[ObservedProcess]) -> Option<Json> {
-    let process = |process: &ObservedProcess| {
-        let image = match &process.image {
-            ObservedImage::AsStarted => Some("as-started"),
-            ObservedImage::Other(path) => Some(&**path),
-            ObservedImage::Unseen => None,
-        };
-        let addresses = process.addresses.map(|addresses| match addresses {
-            AddressSpace::Random => "random",
-            AddressSpace::Fixed => "fixed",
-        });
-        Object::new()
-            .with("image", image)
-            .with("addresses", addresses)
-            .with("keeps_cores", process.keeps_cores)
-            .with("padded", process.is_padded)
-            .with_some(
-                "variables",
-                (!process.variables.is_empty())
-                    .then(|| process.variables.iter().map(Json::from).collect::<Json>()),
-            )
-    };
-    some(processes, process)
-}
-
 fn side(side: &Side) -> Object {
     Object::new()
         .with("name", &side.name)
@@ -367,109 +323,6 @@ fn side(side: &Side) -> Object {
 
 fn rated(one: &Side, rate: Option<f64>) -> Object {
     side(one).with_some("rate", rate)
-}
-
-fn diagnostics(diagnostics: &BlockDiagnostics) -> Object {
-    Object::new()
-        .with("drift", relative(diagnostics.drift))
-        .with("carry_over", relative(diagnostics.carry_over))
-        .with("second_position", relative(diagnostics.second_position))
-}
-
-/// The object with the change, its interval and the confidence of that.
-fn estimated(object: Object, estimate: &Estimate) -> Object {
-    let interval = estimate.interval.as_ref();
-    object
-        .with("change", change(estimate))
-        .with("ci", interval.map(ends))
-        .with("confidence", interval.map(|interval| interval.confidence))
-}
-
-/// The estimate as the user's own link placed the code.
-fn own_link(own: &Estimate) -> Object {
-    estimated(Object::new(), own)
-        .with("replicates", own.replicates)
-        .with("blocks", own.blocks)
-}
-
-/// What is known of a race side by side beyond its estimate.
-fn side_by_side(raced: &RacedSideBySide) -> Object {
-    Object::new()
-        .with("alone", raced.alone)
-        .with_some("in_turns", raced.in_turns.as_ref().map(own_link))
-}
-
-/// The baseline against a second copy of itself.
-fn control(control: &Control) -> Object {
-    estimated(Object::new(), &control.estimate).with("separated", control.separated)
-}
-
-/// The hosts that several machines raced on, and how far they differ.
-fn hosts(across: &AcrossHosts) -> Object {
-    let parts = |parts: &[u32]| parts.iter().map(|part| Json::from(*part)).collect::<Json>();
-    let host = |host: &HostRow| {
-        let object = Object::new()
-            .with("parts", parts(&host.parts))
-            .with_some("cpu", host.cpu.as_ref());
-        let object = estimated(object, &host.estimate)
-            .with("replicates", host.estimate.replicates)
-            .with("left_out", host.left_out)
-            .with_some("control", host.control.as_ref().map(control));
-        let Limits { cores, memory } = host.conditions.limits;
-        let limits = Object::new()
-            .with_some("cores", cores)
-            .with_some("memory", memory);
-        let is_limited = cores.is_some() || memory.is_some();
-        let disturbance = |one: &Disturbance| {
-            Object::new()
-                .with("name", &one.name)
-                .with("found", &one.found)
-        };
-        object
-            .with_some("limits", is_limited.then_some(limits))
-            .with_some(
-                "disturbances",
-                some(&host.conditions.disturbances, disturbance),
-            )
-    };
-    let kind = |kind: &HostKind| {
-        let interval = kind.interval.as_ref();
-        Object::new()
-            .with("cpu", &kind.cpu)
-            .with("hosts", kind.hosts)
-            .with("change", kind.effect.change())
-            .with("ci", interval.map(ends))
-    };
-    Object::new()
-        .with("like_these", across.like_these)
-        .with("next_host", across.next_host.as_ref().map(ends))
-        .with("q", across.q)
-        .with("i_squared", across.i_squared)
-        .with("p_differ", across.p_differ)
-        .with("host_sd", across.host_sd.map(LogRatio::change))
-        .with("hosts_to_settle", across.hosts_to_settle)
-        .with("missing", parts(&across.missing))
-        .with_some("kinds", some(&across.kinds, kind))
-        .with("hosts", all(&across.hosts, host))
-}
-
-/// The time spent waiting for a core, and the estimate with it where it was taken out.
-fn waiting(waiting: &WaitingShare) -> Object {
-    let object = Object::new()
-        .with("baseline", waiting.baseline)
-        .with("candidate", waiting.candidate)
-        .with("taken_out", waiting.taken_out);
-    match &waiting.kept {
-        Some(kept) => estimated(object, kept),
-        None => object,
-    }
-}
-
-fn spreads(spreads: &Spreads) -> Object {
-    Object::new()
-        .with("placement", spreads.placement.map(relative))
-        .with("process", spreads.process.map(relative))
-        .with("block", relative(spreads.block))
 }
 
 fn metric(row: &MetricComparison) -> Object {
@@ -496,24 +349,15 @@ fn better(better: Better) -> Option<&'static str> {
 }
 
 /// Warnings in the order of a report.
-fn warnings(warnings: &[Warning], source: Source) -> Json {
+fn warnings(warnings: &[Warning], of: Option<&Comparison>, source: Source) -> Json {
     let warnings = warnings::in_order(warnings).into_iter();
     let object = |one: &Warning| {
-        let message = warnings::sentence(one, source, Glyphs::Ascii);
+        let message = warnings::sentence(one, of, source, Glyphs::Ascii);
         Object::new()
             .with("code", one.code())
             .with("message", message)
     };
     warnings.map(object).collect()
-}
-
-fn change(estimate: &Estimate) -> f64 {
-    estimate.effect.change()
-}
-
-/// The ends of an interval, as relative changes.
-pub(crate) fn ends(interval: &Interval) -> Json {
-    Json::from_iter(units::ends(interval))
 }
 
 /// The files of one side of saved results.
@@ -566,9 +410,4 @@ fn calibration(note: &CalibrationNote) -> Object {
         .with("false_calls", calls)
         .with("alpha", note.alpha)
         .with("noise_floor", note.noise_floor.map(LogRatio::change))
-}
-
-/// A standard deviation, or another logarithm, as a relative change.
-fn relative(log_ratio: f64) -> f64 {
-    LogRatio(log_ratio).change()
 }

@@ -9,11 +9,12 @@ use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{Analysis, Comparison, EndReason, Ending, Metric};
 
+use crate::aspects::{self, placement};
 use crate::glyphs::Glyphs;
 use crate::names::{labels, shorten, xml};
 use crate::sentences::{self, Called, Source};
 use crate::warnings::{self, WarningText};
-use crate::{gates, placement, side_by_side, suite, verdict_sentence};
+use crate::{gates, suite, verdict_sentence};
 
 /// Columns a name may take.
 const NAME: usize = 200;
@@ -131,10 +132,10 @@ fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {
 
 fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Source) -> Test {
     let sentence = verdict_sentence::verdict(comparison, called, source, GLYPHS).to_string();
-    let outcome = comparison.gate.as_ref().map(|hit| {
+    let outcome = comparison.suite.gate.as_ref().map(|hit| {
         let rule = gates::rule(hit, GLYPHS);
         match gates::pardon(comparison, hit, GLYPHS) {
-            None => match &comparison.confirmation {
+            None => match &comparison.suite.confirmation {
                 Some(second) => {
                     let both = gates::both(comparison, second, GLYPHS);
                     ("failure", rule, format!("confirmed: {both}; {sentence}"))
@@ -152,14 +153,11 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
             }
         }
     });
-    let unjudged = comparison.is_unjudged;
+    let unjudged = comparison.suite.is_unjudged;
     let outcome =
         outcome.or_else(|| unjudged.then(|| ("skipped", "unjudged".to_owned(), sentence.clone())));
     let mut out = vec![sentence];
-    out.extend(side_by_side::sentence(comparison, GLYPHS));
-    out.extend(sentences::placement(comparison, GLYPHS));
-    out.extend(sentences::noise_floor(comparison, GLYPHS));
-    out.extend(sentences::design(comparison, GLYPHS));
+    out.extend(aspects::details_for_junit(comparison, GLYPHS));
     let one = std::slice::from_ref(comparison);
     out.extend(sentences::rests_on(one, source));
     Test {

@@ -29,15 +29,21 @@ pub(crate) fn wrap(prefix: &str, text: &str, width: usize) -> String {
     let room = width.saturating_sub(indent).max(8);
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
+    // Counted on: without a terminal a line may be as long as the text.
+    let mut taken = 0;
     for word in words(text) {
         for piece in pieces(&word, room) {
+            let columns = piece.width();
             if line.is_empty() {
                 line = piece;
-            } else if line.width() + 1 + piece.width() <= room {
+                taken = columns;
+            } else if taken + 1 + columns <= room {
                 line.push(' ');
                 line.push_str(&piece);
+                taken += 1 + columns;
             } else {
                 lines.push(std::mem::replace(&mut line, piece));
+                taken = columns;
             }
         }
     }
@@ -72,35 +78,61 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
+/// Columns of a character at most.
+const MOST_COLUMNS: usize = 4;
+
 /// The word, cut where it is too long for any line.
 fn pieces(word: &str, room: usize) -> Vec<String> {
     if word.width() <= room {
         return vec![word.to_owned()];
     }
-    let mut pieces = vec![String::new()];
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    // Of all of it only once that is near the room: characters may join, and a piece of 100,000 would
+    // be looked through for each.
+    let mut at_most = 0;
     for character in word.chars() {
-        let last = pieces.len() - 1;
-        let longer = format!("{}{character}", pieces[last]);
-        if longer.width() <= room || pieces[last].is_empty() {
-            pieces[last] = longer;
-        } else {
-            pieces.push(character.to_string());
+        let end = piece.len();
+        piece.push(character);
+        at_most += MOST_COLUMNS;
+        if at_most > room && end > 0 {
+            at_most = piece.width();
+            if at_most > room {
+                pieces.push(piece[..end].to_owned());
+                piece = character.to_string();
+                at_most = MOST_COLUMNS;
+            }
         }
     }
+    pieces.push(piece);
     pieces
 }
 
 /// A table without borders, indented, at most `width` columns where its cells
 /// can be broken. `aligned` has an `l` or an `r` for every column; the heads are the first row.
 pub(crate) fn table(rows: &[Vec<String>], aligned: &str, indent: usize, width: usize) -> String {
-    let mut natural = vec![0; aligned.len()];
-    for row in rows {
-        for (widest, cell) in natural.iter_mut().zip(row) {
-            *widest = cell.width().max(*widest);
-        }
-    }
+    let widest = |index: usize, width_of: &dyn Fn(&str) -> usize, rows: &[Vec<String>]| {
+        let cells = rows.iter().filter_map(|row| row.get(index));
+        cells.map(|cell| width_of(cell)).max().unwrap_or(0)
+    };
+    let columns = 0..aligned.len();
+    let natural: Vec<usize> = (columns.clone())
+        .map(|index| widest(index, &|cell| cell.width(), rows))
+        .collect();
+    let longest_word = |cell: &str| cell.split(' ').map(|word| word.width()).max().unwrap_or(0);
+    let least = |rows: &[Vec<String>]| -> Vec<usize> {
+        let words = columns
+            .clone()
+            .map(|index| widest(index, &longest_word, rows));
+        words.collect()
+    };
     let room = width.saturating_sub(indent + GAP * natural.len().saturating_sub(1));
-    let widths = fitted(&natural, room);
+    let all_words = least(rows);
+    let least = match all_words.iter().sum::<usize>() <= room {
+        true => all_words,
+        false => least(&rows[..rows.len().min(1)]),
+    };
+    let widths = fitted(&natural, &least, room);
     let mut text = String::new();
     for row in rows {
         let cells = row.iter().zip(&widths);
@@ -124,47 +156,59 @@ pub(crate) fn table(rows: &[Vec<String>], aligned: &str, indent: usize, width: u
     text
 }
 
-/// Widths of columns that fit into the room together where they can: narrow
-/// ones keep what they need, the others share what is left.
-fn fitted(natural: &[usize], room: usize) -> Vec<usize> {
-    let mut widths: Vec<Option<usize>> = vec![None; natural.len()];
-    let (mut left, mut open) = (room, natural.len());
-    loop {
-        let share = left / open.max(1);
-        let narrow =
-            (0..natural.len()).find(|one| widths[*one].is_none() && natural[*one] <= share);
-        let Some(narrow) = narrow else {
-            break;
-        };
-        widths[narrow] = Some(natural[narrow]);
-        left -= natural[narrow];
-        open -= 1;
+/// Widths of columns that fit into the room together if possible: narrow columns keep their natural
+/// width, the others share the rest. No column is narrower than the longest word of its head, unless
+/// the room is too small for all heads.
+fn fitted(natural: &[usize], least: &[usize], room: usize) -> Vec<usize> {
+    if natural.iter().sum::<usize>() <= room {
+        return natural.to_vec();
     }
-    let (share, mut more) = (left / open.max(1), left % open.max(1));
-    let shared = |width: Option<usize>| {
-        width.unwrap_or_else(|| {
-            let one = usize::from(more > 0);
-            more -= one;
-            (share + one).max(1)
-        })
+    let heads_fit = least.iter().sum::<usize>() <= room;
+    let at = |level: usize| -> Vec<usize> {
+        let least = least.iter().map(|least| if heads_fit { *least } else { 1 });
+        let columns = natural.iter().zip(least);
+        columns
+            .map(|(natural, least)| level.clamp(least.max(1), (*natural).max(least).max(1)))
+            .collect()
     };
-    widths.into_iter().map(shared).collect()
+    let (mut fits, mut above) = (0, room + 1);
+    while above - fits > 1 {
+        let level = fits.midpoint(above);
+        if at(level).iter().sum::<usize>() <= room {
+            fits = level;
+        } else {
+            above = level;
+        }
+    }
+    let mut widths = at(fits);
+    let mut more = room.saturating_sub(widths.iter().sum());
+    for (width, natural) in widths.iter_mut().zip(natural) {
+        let wider = usize::from(more > 0 && *width < *natural);
+        *width += wider;
+        more -= wider;
+    }
+    widths
 }
 
 /// A cell in lines of at most `width` columns, broken between words where that is possible.
 fn broken(cell: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
+    let mut taken = 0;
     for word in cell.split(' ') {
         for piece in pieces(word, width.max(1)) {
+            let columns = piece.width();
             let last = lines.len() - 1;
             let line = &mut lines[last];
             if line.is_empty() {
                 *line = piece;
-            } else if line.width() + 1 + piece.width() <= width {
+                taken = columns;
+            } else if taken + 1 + columns <= width {
                 line.push(' ');
                 line.push_str(&piece);
+                taken += 1 + columns;
             } else {
                 lines.push(piece);
+                taken = columns;
             }
         }
     }
@@ -199,11 +243,22 @@ mod tests {
 
     #[test]
     fn narrow_columns_keep_what_they_need_and_wide_ones_share_the_rest() {
-        assert_eq!(fitted(&[4, 40, 60], 50), [4, 23, 23]);
-        assert_eq!(fitted(&[4, 40, 60], 53), [4, 25, 24]);
-        assert_eq!(fitted(&[4, 10, 60], 80), [4, 10, 60]);
-        assert_eq!(fitted(&[9, 9], 0), [1, 1]);
-        assert_eq!(fitted(&[], 80), [0; 0]);
+        assert_eq!(fitted(&[4, 40, 60], &[1, 1, 1], 50), [4, 23, 23]);
+        assert_eq!(fitted(&[4, 40, 60], &[1, 1, 1], 53), [4, 25, 24]);
+        assert_eq!(fitted(&[4, 10, 60], &[4, 4, 4], 80), [4, 10, 60]);
+        assert_eq!(fitted(&[9, 9], &[2, 2], 0), [1, 1]);
+        assert_eq!(fitted(&[], &[], 80), [0; 0]);
+    }
+
+    #[test]
+    fn words_of_heads_are_whole_if_all_of_them_fit() {
+        assert_eq!(fitted(&[30, 10, 30], &[1, 10, 1], 28), [9, 10, 9]);
+        assert_eq!(fitted(&[10, 90], &[10, 4], 20), [10, 10]);
+        let rows = [["part: host", "replicates"], ["one", "6"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        let shown = table(&rows, "lr", 0, 18);
+        assert!(shown.contains("replicates"), "{shown}");
+        assert!(shown.lines().all(|line| line.width() <= 18), "{shown}");
     }
 
     #[test]

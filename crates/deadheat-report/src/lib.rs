@@ -17,12 +17,8 @@
 //!   feature `commands`: the answer about saved results, a row per benchmark
 //! - `to_doctor_text`, `to_doctor_json`, with the feature `commands`: what
 //!   `deadheat doctor` found out about a machine
-//! - `to_explanation_text`, `…_markdown`, `…_json`, `…_page`, with the feature `commands`: where
-//!   the work of two programs differs
 //! - `to_calibration_text` and `to_calibration_markdown`, with the feature
 //!   `commands`: what a machine showed of itself
-//! - `to_history_text`, `to_history_markdown`, `to_history_json`, `to_history_page`, with the
-//!   feature `commands`: levels, steps and creep over commits
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
 //! An answer is a tree of blocks (`document`): built once (`run`, `comparison`, `calibration`),
@@ -38,8 +34,7 @@
     )
 )]
 
-#[cfg(feature = "commands")]
-pub mod bisect;
+pub mod aspects;
 mod calibration;
 mod cells;
 #[cfg(feature = "commands")]
@@ -47,17 +42,13 @@ mod comparison;
 mod cost;
 #[cfg(feature = "commands")]
 mod doctor;
-mod document;
-#[cfg(feature = "commands")]
-mod explanation;
+pub mod document;
 #[cfg(feature = "reports")]
 mod figures;
 mod gates;
 mod glyphs;
-#[cfg(feature = "commands")]
-mod history;
-mod hosts;
-mod json;
+pub mod json;
+mod json_parts;
 #[cfg(feature = "reports")]
 mod junit;
 mod layout;
@@ -68,13 +59,11 @@ mod names;
 mod page;
 #[cfg(feature = "commands")]
 mod pictures;
-mod placement;
 mod plot;
 mod processes;
 mod progress;
 mod run;
 pub mod sentences;
-mod side_by_side;
 mod suite;
 mod surroundings;
 mod terminal;
@@ -82,8 +71,6 @@ pub mod units;
 pub mod verdict_sentence;
 pub mod warnings;
 
-#[cfg(feature = "commands")]
-pub use bisect::to_bisect_page;
 pub use calibration::calibrated;
 #[cfg(feature = "commands")]
 pub use calibration::{CalibrationOptions, to_calibration_markdown, to_calibration_text};
@@ -93,34 +80,30 @@ pub use comparison::{
 };
 #[cfg(feature = "commands")]
 pub use doctor::{DoctorTextOptions, to_doctor_json, to_doctor_text};
-#[cfg(feature = "commands")]
-pub use explanation::{
-    ExplanationOptions, to_explanation_json, to_explanation_markdown, to_explanation_page,
-    to_explanation_text,
-};
 pub use gates::judged_nothing;
 pub use glyphs::Glyphs;
-#[cfg(feature = "commands")]
-pub use history::{
-    HistoryLinks, HistoryTextOptions, accepting, bisecting, check_lines, to_history_json,
-    to_history_markdown, to_history_page, to_history_text,
-};
 pub use json::to_json;
 #[cfg(feature = "reports")]
 pub use junit::to_junit;
-pub use names::{escape, escape_message, labels, shorten};
 #[cfg(feature = "reports")]
-pub use page::{to_page, write_page};
+pub use markdown::document as markdown_of_blocks;
+pub use names::{
+    enumerated, escape, escape_line, escape_message, first_of, harmless, labels, sentence_case,
+    shorten, shown, texts,
+};
+#[cfg(feature = "reports")]
+pub use page::{html, page_of_blocks, to_page, write_page};
 #[cfg(feature = "png")]
 pub use pictures::PictureError;
 #[cfg(feature = "commands")]
-pub use pictures::{Picture, to_pictures};
+pub use pictures::{Axis, Picture, to_pictures};
 #[cfg(feature = "commands")]
 pub use progress::{CalibrationStanding, calibration_line};
 pub use progress::{Progress, progress_line, whole_seconds};
 #[cfg(feature = "reports")]
 pub use run::{
-    CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with, to_paired,
+    CommentOptions, MarkdownOptions, shell, to_comment, to_markdown, to_markdown_with, to_paired,
 };
 pub use run::{Detail, TextOptions, to_text};
+pub use terminal::Terminal;
 pub use units::TimeUnit;

@@ -25,7 +25,7 @@ struct Piece {
 }
 
 /// The blocks one below the other.
-pub(crate) fn document(blocks: &[Block<'_>]) -> String {
+pub fn document(blocks: &[Block<'_>]) -> String {
     let whole = |piece: Piece| format!("{}{}{}", piece.open, piece.items.concat(), piece.close);
     let parts = pieces(blocks).into_iter().map(whole);
     parts.collect::<Vec<_>>().join("\n")
@@ -60,8 +60,8 @@ fn limited(pieces: &[Piece], at_most: usize) -> String {
     }
     if !missing.is_empty() {
         parts.push(format!(
-            "A comment holds no more, so there is no room for {}; `deadheat report` shows all of \
-             it.\n",
+            "The comment is at its size limit, so it leaves out {}; `deadheat report` shows \
+             everything.\n",
             missing.join(", ")
         ));
     }
@@ -397,7 +397,7 @@ mod tests {
         let text = limited(&[piece("a", 90), piece("b", 2)], 500);
         assert!(text.starts_with("a\n"), "{text}");
         assert!(text.contains("b\n- 000000\n- 000001\nend\n"), "{text}");
-        assert!(text.contains("no room for 8"), "{text}");
+        assert!(text.contains("leaves out 8"), "{text}");
     }
 
     #[test]
@@ -412,7 +412,7 @@ mod tests {
                     .count()
             );
             let shown = text.matches("- ").count();
-            assert!(shown == 120 || text.contains("no room for"), "{text}");
+            assert!(shown == 120 || text.contains("leaves out"), "{text}");
         }
     }
 }

@@ -2,7 +2,8 @@
 //! escaped for terminals, for runners of workflows and for XML, shortened, told apart, and several of
 //! them in a sentence.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::hash::Hash;
 
@@ -37,8 +38,7 @@ pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
     let mut lines = text.split('\n');
     let mut safe = escape(lines.next().unwrap_or_default(), glyphs);
     for line in lines {
-        let order = ["::", "##["].map(|order| line.trim_start().starts_with(order));
-        safe += if line.starts_with("  ") && order == [false, false] {
+        safe += if line.starts_with("  ") && !is_order(line) {
             "\n"
         } else {
             "\\n"
@@ -48,8 +48,78 @@ pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
     safe
 }
 
+/// One line of output that names things from outside, such as paths and commits, without its line
+/// break: no terminal and no runner of workflows obeys it.
+pub fn escape_line(text: &str, glyphs: Glyphs) -> String {
+    let safe = escape(text, glyphs);
+    match is_order(&safe) {
+        true => format!("\\{}", safe.trim_start()),
+        false => safe,
+    }
+}
+
+/// Returns true for a line that a runner of GitHub takes for an order.
+pub(crate) fn is_order(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("::") || line.starts_with("##[")
+}
+
+/// A whole output that neither a terminal nor a runner of workflows obeys, except for the colours of
+/// answers. Other control characters than line breaks and tabs are escaped as JSON does it, so that a
+/// document stays valid. A backslash precedes an order at the beginning of a line: lines are wrapped
+/// after names were escaped, and Markdown does not show it.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    let safe = without_controls(text);
+    if !safe.lines().any(is_order) {
+        return safe;
+    }
+    let lines = safe.split_inclusive('\n').map(|line| {
+        let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
+        match is_order(line) {
+            true => format!("{indent}\\{rest}"),
+            false => line.to_owned(),
+        }
+    });
+    lines.collect::<String>().into()
+}
+
+fn without_controls(text: &str) -> Cow<'_, str> {
+    let is_obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(is_obeyed) {
+        return text.into();
+    }
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_obeyed) {
+        safe += &rest[..at];
+        rest = &rest[at..];
+        let kept = length_of_color(rest);
+        let mut characters = rest.chars();
+        if kept > 0 {
+            safe += &rest[..kept];
+            rest = &rest[kept..];
+        } else if let Some(control) = characters.next() {
+            let _ = write!(safe, "\\u{:04x}", u32::from(control));
+            rest = characters.as_str();
+        }
+    }
+    (safe + rest).into()
+}
+
+/// The bytes of the colour sequence that the text begins with, or 0.
+fn length_of_color(text: &str) -> usize {
+    let Some(parameters) = text.strip_prefix("\u{1b}[") else {
+        return 0;
+    };
+    let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';');
+    match end.filter(|end| parameters[*end..].starts_with('m')) {
+        Some(end) => text.len() - parameters.len() + end + 1,
+        None => 0,
+    }
+}
+
 /// The text cut to `width` columns by leaving out its middle: the program
-/// stands at the head and what tells two commands apart often at the tail.
+/// is at the head, and what tells two commands apart often at the tail.
 pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
     if has_room(text, width) {
         return text.to_owned();
@@ -73,15 +143,12 @@ pub(crate) fn shorten_apart(names: &[String], width: usize, glyphs: Glyphs) -> V
         }
     }
     for alike in alike(names, &short) {
-        let mut known: Vec<&str> = Vec::new();
+        let mut known: HashMap<&str, usize> = HashMap::new();
         for at in alike {
             let name = names[at].as_str();
-            let number = known.iter().position(|other| *other == name);
-            let number = number.unwrap_or_else(|| {
-                known.push(name);
-                known.len() - 1
-            });
-            let number = format!(" ({})", number + 1);
+            let next = known.len() + 1;
+            let number = *known.entry(name).or_insert(next);
+            let number = format!(" ({number})");
             let room = width.saturating_sub(number.width());
             short[at] = shorten(name, room, glyphs) + &number;
         }
@@ -150,7 +217,7 @@ fn around(name: &str, (before, behind): &(usize, usize), width: usize, glyphs: G
 }
 
 /// A text from outside, fit to stand in a sentence or a cell of at most `width` columns.
-pub(crate) fn shown(text: &str, width: usize, glyphs: Glyphs) -> String {
+pub fn shown(text: &str, width: usize, glyphs: Glyphs) -> String {
     shorten(&escape(text, glyphs), width, glyphs)
 }
 
@@ -173,24 +240,23 @@ fn taken(characters: &mut dyn Iterator<Item = char>, width: usize) -> Vec<char> 
         .collect()
 }
 
-/// One label per name: escaped, at most `width` columns, and no two alike.
+/// Returns one label per name: escaped, at most `width` columns wide, and no two the same.
 ///
-/// A command raced against itself has the same name twice, and two long names
-/// may be the same once shortened; then all are numbered.
+/// Long names keep the part in which they differ. A command that races against itself has the same
+/// name twice, so then all labels are numbered.
 pub fn labels(names: &[&str], width: usize, glyphs: Glyphs) -> Vec<String> {
     let escaped = texts(names, &|name| match *name {
         "" => "(no name)".to_owned(),
         name => escape(name, glyphs),
     });
-    let short = |width| texts(&escaped, &|name| shorten(name, width, glyphs));
-    let plain = short(width);
-    let alike = |label: &String| plain.iter().filter(|other| *other == label).count() > 1;
-    if !plain.iter().any(alike) {
-        return plain;
+    let labels = shorten_apart(&escaped, width, glyphs);
+    let mut seen = HashSet::new();
+    if labels.iter().all(|label| seen.insert(label)) {
+        return labels;
     }
-    // All of them, not only those alike: a name may end in "(1)" by itself.
+    // Numbers only for the repeated ones could repeat a name that itself ends in "(1)".
     let digits = names.len().to_string().len();
-    let mut labels = short(width.saturating_sub(digits + 3));
+    let mut labels = shorten_apart(&escaped, width.saturating_sub(digits + 3), glyphs);
     for (index, label) in labels.iter_mut().enumerate() {
         *label += &format!(" ({})", index + 1);
     }
@@ -198,7 +264,7 @@ pub fn labels(names: &[&str], width: usize, glyphs: Glyphs) -> Vec<String> {
 }
 
 /// The text with a capital at its beginning.
-pub(crate) fn sentence_case(text: &str) -> String {
+pub fn sentence_case(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().into_iter();
     first
@@ -209,7 +275,7 @@ pub(crate) fn sentence_case(text: &str) -> String {
 
 /// The text of every item. Behind a pointer, for a loop and a vector of their own for each of a
 /// hundred closures were a good part of what this crate took to compile.
-pub(crate) fn texts<T>(items: &[T], text: &dyn Fn(&T) -> String) -> Vec<String> {
+pub fn texts<T>(items: &[T], text: &dyn Fn(&T) -> String) -> Vec<String> {
     let mut texts = Vec::with_capacity(items.len());
     for item in items {
         texts.push(text(item));
@@ -234,7 +300,7 @@ pub(crate) fn gathered<K: Eq + Hash + Clone, T>(
 }
 
 /// "a, b and c"; empty where there is nothing.
-pub(crate) fn enumerated(parts: &[String]) -> String {
+pub fn enumerated(parts: &[String]) -> String {
     match parts {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         few => few.concat(),
@@ -242,7 +308,7 @@ pub(crate) fn enumerated(parts: &[String]) -> String {
 }
 
 /// As many as may be, and how many more there are: "a, b and 3 more".
-pub(crate) fn first_of(mut parts: Vec<String>, at_most: usize) -> String {
+pub fn first_of(mut parts: Vec<String>, at_most: usize) -> String {
     let more = parts.len().saturating_sub(at_most);
     if more > 0 {
         parts.truncate(at_most);
@@ -366,6 +432,46 @@ mod tests {
     }
 
     #[test]
+    fn a_line_is_one_line_and_no_order() {
+        let line = |text: &str| escape_line(text, Glyphs::Unicode);
+        assert_eq!(
+            line("  page in größer/a b.html"),
+            "  page in größer/a b.html"
+        );
+        assert_eq!(
+            line("page in a\u{1b}]0;b\u{7}\nc"),
+            r"page in a\u{1b}]0;b\u{7}\nc"
+        );
+        for order in ["::error::x", "  ::add-mask::x", "##[error]x"] {
+            let safe = line(order);
+            assert!(safe.starts_with('\\') && safe.ends_with('x'), "{safe}");
+        }
+    }
+
+    #[test]
+    fn an_output_keeps_its_colours_and_nothing_else_that_is_obeyed() {
+        let ours = "\u{1b}[1;32mfaster\u{1b}[0m\u{1b}[m\tby 3%\ngrößer\n";
+        assert_eq!(harmless(ours), ours);
+        for (text, safe) in [
+            ("a\u{1b}]0;b\u{7}", r"a\u001b]0;b\u0007"),
+            (
+                "\u{1b}[2J\u{1b}[31;1Hx\u{1b}",
+                r"\u001b[2J\u001b[31;1Hx\u001b",
+            ),
+            (
+                "\u{9b}31m\r\u{7f}\u{1b}[31",
+                r"\u009b31m\u000d\u007f\u001b[31",
+            ),
+            ("\u{1b}[3\u{1b}[1mx", "\\u001b[3\u{1b}[1mx"),
+        ] {
+            assert_eq!(harmless(text), safe);
+        }
+        let wrapped = "recorded in a\n  ::error::b\n::c\n##[d]\n\n a::b\n";
+        let safe = "recorded in a\n  \\::error::b\n\\::c\n\\##[d]\n\n a::b\n";
+        assert_eq!(harmless(wrapped), safe);
+    }
+
+    #[test]
     fn a_long_name_keeps_its_head_and_its_tail() {
         let short = shorten("./program --input=a.txt --level=9", 20, Glyphs::Unicode);
         assert_eq!(short, "./program …--level=9");
@@ -390,6 +496,16 @@ mod tests {
         let both = labels(&[&a, &b], 20, Glyphs::Unicode);
         assert_ne!(both[0], both[1]);
         assert!(both.iter().all(|label| label.width() <= 20), "{both:?}");
+    }
+
+    #[test]
+    fn labels_of_long_names_keep_the_part_in_which_they_differ() {
+        let interpreter = |name| format!("/a/long/way/to/{name}/bin/python -c 'import json'");
+        let [old, new] = ["old", "new"].map(interpreter);
+        let labels = labels(&[&old, &new, "true"], 30, Glyphs::Unicode);
+        assert!(labels[0].contains("old…"), "{}", labels[0]);
+        assert!(labels[1].contains("new…"), "{}", labels[1]);
+        assert!(labels.iter().all(|label| label.width() <= 30));
     }
 
     #[test]

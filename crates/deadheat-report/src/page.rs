@@ -3,12 +3,11 @@
 
 mod charts;
 mod data;
-mod html;
+pub mod html;
 mod intervals;
 mod overview;
 
-#[cfg(feature = "commands")]
-pub(crate) use html::{Attribute, blocks, foreign, table_head};
+pub use html::page_of_blocks;
 pub(crate) use html::{GLYPHS, Head, Text, isolated};
 
 use std::fmt::{self, Write};
@@ -152,7 +151,8 @@ const MOST_DETAILED: usize = 1_000;
 fn detailed(groups: &[&[Comparison]]) -> Vec<bool> {
     let has_changed = |group: &&[Comparison]| {
         group.iter().any(|one| {
-            matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower)) || one.gate.is_some()
+            matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower))
+                || one.suite.gate.is_some()
         })
     };
     let mut left = MOST_DETAILED;
@@ -468,7 +468,7 @@ impl Section<'_, '_> {
     fn verdicts(&self) -> Vec<VerdictLine> {
         let mut verdicts = self.run.verdicts_with_counts(self.group);
         for (line, comparison) in verdicts.iter_mut().zip(self.group) {
-            let hit = comparison.gate.as_ref();
+            let hit = comparison.suite.gate.as_ref();
             line.details.extend(hit.map(|hit| {
                 let pardon = gates::pardon(comparison, hit, GLYPHS).map(|one| isolated(&one));
                 gates::breach(&gates::rule(hit, GLYPHS), pardon)
@@ -496,6 +496,7 @@ impl Section<'_, '_> {
     fn facts(&self, out: &mut dyn Write) -> fmt::Result {
         let first = &self.group[0];
         let label = first
+            .details
             .label
             .as_ref()
             .map(|label| isolated(&escape(label, GLYPHS)));

@@ -7,7 +7,7 @@ mod distributions;
 mod forest;
 mod scene;
 
-pub(crate) use axis::Axis;
+pub use axis::Axis;
 #[cfg(feature = "png")]
 pub use png::PictureError;
 pub use scene::Picture;
@@ -149,7 +149,7 @@ mod png {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             write!(
                 f,
-                "picture '{}' cannot be drawn as PNG: {}; take its SVG instead",
+                "picture '{}' cannot be drawn as PNG: {}; use its SVG instead",
                 self.picture, self.why
             )
         }

@@ -30,7 +30,8 @@ pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> Stri
             shown(leaves)
         ),
         ProcessDifference::Padding { without } => format!(
-            "The environment that deadheat sets did not reach {}, so its padding moved no stack there.",
+            "The environment that deadheat sets did not reach {}, so the padding in it did not shift \
+             the stack there.",
             shown(without)
         ),
     }
@@ -69,6 +70,9 @@ pub(crate) fn observed(process: &ObservedProcess) -> String {
     if process.fixes_addresses {
         parts.push("the program asks for fixed addresses".to_owned());
     }
+    if let Some(name) = &process.left_behind {
+        parts.push(format!("left '{name}' running, which deadheat killed"));
+    }
     if process.keeps_cores == Some(false) {
         parts.push("may run on cores they were not given".to_owned());
     }
@@ -89,6 +93,7 @@ mod tests {
             image: ObservedImage::AsStarted,
             addresses: Some(AddressSpace::Random),
             fixes_addresses: false,
+            left_behind: None,
             keeps_cores: Some(true),
             is_padded: Some(true),
             variables: Vec::new(),
@@ -99,12 +104,13 @@ mod tests {
             image: ObservedImage::Other("/usr/bin/dash".to_owned()),
             addresses: Some(AddressSpace::Fixed),
             fixes_addresses: true,
+            left_behind: Some("sleep".to_owned()),
             keeps_cores: Some(false),
             is_padded: Some(false),
             variables: vec!["LD_PRELOAD=x.so".to_owned()],
         };
-        let text = "executed /usr/bin/dash; fixed addresses; the program asks for fixed addresses; may run on cores they were not given; without \
-                    the environment that deadheat sets; LD_PRELOAD=x.so";
+        let text = "executed /usr/bin/dash; fixed addresses; the program asks for fixed addresses; left 'sleep' \
+                    running, which deadheat killed; may run on cores they were not given; without the environment that deadheat sets; LD_PRELOAD=x.so";
         assert_eq!(observed(&odd), text);
     }
 }

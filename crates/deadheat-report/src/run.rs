@@ -10,7 +10,9 @@ mod pairs;
 mod text;
 
 #[cfg(feature = "reports")]
-pub(crate) use about::{about, command, shell};
+pub use about::shell;
+#[cfg(feature = "reports")]
+pub(crate) use about::{about, command};
 #[cfg(feature = "reports")]
 pub use lists::{CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with};
 #[cfg(feature = "reports")]
@@ -23,6 +25,7 @@ use deadheat_model::{
     Analysis, Comparison, EndReason, Ending, FailedBenchmark, Metric, Verdict, Warning,
 };
 
+use crate::aspects::{self, control, hosts, placement, side_by_side, waiting};
 use crate::cells::{Figure, cells_of_change, figure_cells, interval_head, rate_cells, typical};
 use crate::cost::change_head;
 use crate::document::{
@@ -36,7 +39,7 @@ use crate::sentences::{self, Called, Source};
 use crate::suite::left_out_rows;
 use crate::units::{TimeUnit, quantities_in};
 use crate::warnings::{self, WarningText};
-use crate::{hosts, placement, side_by_side, suite, surroundings, verdict_sentence};
+use crate::{suite, surroundings, verdict_sentence};
 
 /// The amount of an answer that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,7 +132,7 @@ impl<'a> Run<'a> {
         let metric = if is_in_turns {
             &Metric::Wall
         } else {
-            &group[0].metric
+            &group[0].terms.metric
         };
         let known = sides.iter().any(|side| side.typical.is_some());
         let shown: &[Figure] = match (full, known) {
@@ -202,7 +205,14 @@ impl<'a> Run<'a> {
         let mut terms: Vec<&str> = Vec::new();
         let mut sides = comparisons.iter().map(|one| &one.baseline);
         if sides.any(|side| side.typical.is_some()) {
-            terms.push("typical: a robust average, consistent with the change");
+            let side_by_side = comparisons
+                .iter()
+                .any(|one| one.aspects.side_by_side.is_some());
+            terms.push(if side_by_side {
+                "typical: a robust average of wall time, while the change is in CPU time"
+            } else {
+                "typical: a robust average, consistent with the change"
+            });
         }
         let has = |verdict| comparisons.iter().any(|one| one.verdict == Some(verdict));
         if has(Verdict::Equivalent) {
@@ -234,15 +244,7 @@ impl<'a> Run<'a> {
             let mut names = Vec::new();
             names.extend(self.is_suite().then(|| self.title(group)));
             names.extend((group.len() > 1).then(|| candidate.clone()));
-            let mut details: Vec<String> = Vec::new();
-            details.extend(hosts::sentences(comparison, self.glyphs));
-            details.extend(side_by_side::sentence(comparison, self.glyphs));
-            if full {
-                details.extend(side_by_side::why_turns(comparison));
-                details.extend(hosts::found(comparison, self.glyphs));
-                details.extend(sentences::placement(comparison, self.glyphs));
-                details.extend(sentences::design(comparison, self.glyphs));
-            }
+            let details = aspects::details(comparison, full, self.glyphs);
             verdicts.push(VerdictLine {
                 names,
                 mark,
@@ -250,7 +252,7 @@ impl<'a> Run<'a> {
                 sentence: verdict_sentence::verdict(comparison, called, self.source, self.glyphs),
                 details,
             });
-            floors.extend(sentences::noise_floor(comparison, self.glyphs));
+            floors.extend(control::noise_floor(comparison, self.glyphs));
         }
         // Candidates of one baseline have one control.
         floors.dedup();
@@ -308,7 +310,12 @@ impl<'a> Run<'a> {
 
     /// The head of the column of changes.
     pub(crate) fn change_head(&self) -> &'static str {
-        change_head(self.analysis.comparisons.iter().map(|one| &one.metric))
+        change_head(
+            self.analysis
+                .comparisons
+                .iter()
+                .map(|one| &one.terms.metric),
+        )
     }
 
     /// The meaning of the marks in a column of verdicts.
@@ -375,14 +382,14 @@ impl<'a> Run<'a> {
                 let change = cells_of_change(comparison, self.glyphs);
                 cells.extend(change.map(Cell::from));
                 let values = typical(&comparison.baseline, comparison.candidate.as_ref());
-                let unit = comparison.metric.unit();
+                let unit = comparison.terms.metric.unit();
                 let mut values = quantities_in(self.time_unit, unit, &values, self.glyphs);
                 values.resize(2, nothing());
                 cells.extend(values.into_iter().map(Cell::from));
                 let moved = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
                 table.rows.push(Row {
                     cells,
-                    changed: moved || comparison.gate.is_some(),
+                    changed: moved || comparison.suite.gate.is_some(),
                     drawn: brief.then(|| comparison.into()),
                 });
             }
@@ -402,7 +409,11 @@ impl<'a> Run<'a> {
     fn verdict_cell(&self, comparison: &Comparison, brief: bool) -> String {
         let mark = self.glyphs.mark(comparison.verdict);
         if brief {
-            let provisional = if comparison.provisional { "*" } else { "" };
+            let provisional = if comparison.evidence.provisional {
+                "*"
+            } else {
+                ""
+            };
             let word = sentences::marked_word(comparison, self.glyphs);
             format!("{mark} {word}{provisional}")
         } else {
@@ -482,7 +493,7 @@ impl<'a> Run<'a> {
     /// where few are.
     fn with_delays(&self, group: &[Comparison], mut texts: Vec<WarningText>) -> Vec<WarningText> {
         let full = self.detail == Detail::Full;
-        let delay = |one| sentences::scheduling_delay(one, full, self.glyphs);
+        let delay = |one| waiting::scheduling_delay(one, full, self.glyphs);
         let mut delays: Vec<String> = group.iter().filter_map(delay).collect();
         delays.dedup();
         let at = texts.partition_point(|one| !one.information);

@@ -3,18 +3,14 @@
 //!
 //! The verdict itself is in [`verdict_sentence`](crate::verdict_sentence).
 
-use deadheat_model::{
-    Comparison, CutShortKept, LogRatio, Metric, Observation, Scope, Verdict, Warning,
-};
+use deadheat_model::{Comparison, CutShortKept, Metric, Observation, Scope, Verdict, Warning};
 
 use crate::glyphs::Glyphs;
 use crate::names::shown;
 use crate::suite::mark_alone;
 pub use crate::suite::{Called, Source};
 pub use crate::suite::{controls, effort, ending, failed, left_out, overall, tally, time};
-use crate::units::{
-    self, MOST_SPREAD, counted, effect, estimated, p_is, share, spread, two_digits,
-};
+use crate::units::{self, counted, p_is, share};
 
 /// The metric in words.
 pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
@@ -51,57 +47,12 @@ pub fn level_of_the_look(comparison: &Comparison) -> Option<String> {
     let is_other = (interval.confidence - comparison.coverage()).abs() > 1e-9;
     is_other.then(|| {
         format!(
-            "the look that ended the race was taken at {}, so that all looks together keep {}",
+            "the interim analysis that ended the race has a confidence of {}, so that all of them \
+             together keep {}",
             share(interval.confidence),
             share(comparison.coverage())
         )
     })
-}
-
-/// The smallest change that the design finds, and what was left out; `None` where there is nothing
-/// to tell.
-pub fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
-    let mut parts = Vec::new();
-    parts.extend(level_of_the_look(comparison));
-    let smallest = comparison.minimum_detectable_effect;
-    // Nobody looks for changes beyond what a number of percent can tell.
-    let percent = smallest.map(|smallest| smallest.change() * 100.0);
-    if let Some(percent) = percent.filter(|percent| *percent <= MOST_SPREAD) {
-        parts.push(format!(
-            "this design finds changes of {}% or more with 80% power",
-            two_digits(percent)
-        ));
-    }
-    if let Some(all) = comparison.effect_with_dropped {
-        let interval = comparison.estimate.as_ref().and_then(|e| e.interval);
-        let change = effect(all, interval.as_ref(), glyphs);
-        let cause = cause_of_dropping(comparison);
-        parts.push(dropped(comparison.dropped_blocks, cause, &change));
-    }
-    (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
-}
-
-/// The usual cause for which blocks are left out.
-pub(crate) const DISTURBED: &str = "disturbed by other work on the machine";
-
-/// The cause for which blocks of this comparison are left out.
-pub(crate) fn cause_of_dropping(comparison: &Comparison) -> &'static str {
-    let cause = |warning: &Warning| match warning {
-        Warning::CutShort { .. } => Some("cut short by the harness"),
-        Warning::GpuClock { .. } => Some("disturbed by the GPU's clock"),
-        _ => None,
-    };
-    let mut causes = comparison.warnings.iter().filter_map(cause);
-    causes.next().unwrap_or(DISTURBED)
-}
-
-/// How many blocks were left out for this cause, and the change with them.
-pub(crate) fn dropped(blocks: usize, cause: &str, change: &str) -> String {
-    format!(
-        "{} left out, {cause}; with {} the change is {change}",
-        counted(blocks as u64, "block was", "blocks were"),
-        if blocks == 1 { "it" } else { "them" },
-    )
 }
 
 /// How many repetitions were cut short, and what became of their blocks.
@@ -154,87 +105,6 @@ fn blocks_of(
             share(would_go)
         ),
     }
-}
-
-/// The subject of the verdict where that is the source, what placement alone does, and the estimate
-/// as the user's own link placed the code; `None` where none of it is known.
-pub fn placement(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
-    let mut parts = Vec::new();
-    if comparison.scope == Scope::Source {
-        let drawn = "this speaks of the source: every replicate had its code placed anew";
-        let matched = ", and what both builds share at the same places in both";
-        parts.push(format!(
-            "{drawn}{}",
-            if comparison.matched { matched } else { "" }
-        ));
-        parts.extend(placement_alone(comparison, glyphs));
-    }
-    if let Some(own) = &comparison.own_link {
-        let [change, interval] = estimated(own, comparison.coverage(), glyphs);
-        parts.push(format!("as you linked it: {change} ({interval})"));
-    }
-    (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
-}
-
-/// The distance that placement alone moves the benchmark, or that nobody can tell.
-fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
-    let found = comparison.spreads.and_then(|spreads| spreads.placement);
-    match found.map(LogRatio) {
-        Some(sd) if sd.change() > 0.0 => Some(format!(
-            "placement alone moves this benchmark by {}",
-            spread(sd, glyphs)
-        )),
-        // Without an own link there is nothing to tell it from.
-        None if comparison.own_link.is_none() => None,
-        _ => Some("placement alone moves this benchmark by less than its noise shows".to_owned()),
-    }
-}
-
-/// The note on the scheduling delay that was excluded, with the estimate that includes it; `None`
-/// if it was included. Unless `always`, also `None` if it neither changes the verdict nor moves the
-/// estimate by more than the margin.
-pub fn scheduling_delay(comparison: &Comparison, always: bool, glyphs: Glyphs) -> Option<String> {
-    let delay = comparison.waiting.as_ref().filter(|one| one.taken_out)?;
-    if !always && !comparison.is_moved_by_waiting() {
-        return None;
-    }
-    let percent = |share: f64| format!("{}%", two_digits(share * 100.0));
-    let of_baseline = percent(delay.baseline);
-    let of_candidate = delay.candidate.map(percent);
-    let shares = match of_candidate.filter(|candidate| *candidate != of_baseline) {
-        Some(candidate) => {
-            format!("{of_baseline} of the baseline's time, {candidate} of the candidate's")
-        }
-        None => format!("{of_baseline} of the time"),
-    };
-    let with = delay.kept.as_ref().map(|kept| {
-        let change = effect(kept.effect, kept.interval.as_ref(), glyphs);
-        let other = delay
-            .verdict_kept
-            .filter(|_| delay.verdict_kept != comparison.verdict);
-        let other = other.map(|verdict| format!("{}, ", verdict_word_of(Some(verdict))));
-        let other = other.unwrap_or_default();
-        format!("; with it included: {other}{change} (--waiting keep)")
-    });
-    Some(format!(
-        "the machine was busy: scheduling delay ({shares}) is excluded{}.",
-        with.unwrap_or_default()
-    ))
-}
-
-/// The baseline against a second copy of itself, which is what the race makes of no difference;
-/// `None` without a control.
-pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
-    let control = comparison.control?;
-    let [change, interval] = estimated(&control.estimate, comparison.coverage(), glyphs);
-    let doubt = if control.separated {
-        "; this control separated"
-    } else {
-        ""
-    };
-    Some(format!(
-        "baseline against itself: {change} ({interval}){doubt}."
-    ))
 }
 
 /// "8 against 12 processes", the baseline first.
@@ -294,7 +164,7 @@ pub(crate) fn built(builds: &[String], glyphs: Glyphs) -> Option<String> {
     };
     match builds {
         [baseline, candidate] => Some(format!(
-            "built in two ways, and a difference may be of these: the baseline {}, the candidate {}.",
+            "the sides were built differently, which may explain a difference: the baseline {}, the candidate {}.",
             way(baseline),
             way(candidate)
         )),
@@ -306,7 +176,7 @@ pub(crate) fn built(builds: &[String], glyphs: Glyphs) -> Option<String> {
 /// whole suite, it says so.
 pub fn verdict_cell(comparison: &Comparison, glyphs: Glyphs) -> String {
     let word = marked_word(comparison, glyphs);
-    match (comparison.provisional, comparison.scope) {
+    match (comparison.evidence.provisional, comparison.evidence.scope) {
         (true, _) => format!("{word} (provisional)"),
         (false, Scope::Source) if comparison.verdict.is_some() => format!("{word} (source)"),
         (false, _) => word,

@@ -9,7 +9,7 @@ use deadheat_model::{
 
 use crate::cost::change_head;
 use crate::glyphs::Glyphs;
-use crate::names::{escape, shown, some_of, texts};
+use crate::names::{escape, gathered, shown, some_of, texts};
 use crate::units::{self, counted, estimated, waiting};
 
 /// The names of the two sides of a comparison in its sentences; already fit to be shown.
@@ -139,8 +139,12 @@ pub(crate) fn mean_of(overall: &Overall) -> Estimate {
 /// A benchmark's name with the parameter values it does not already tell, and the quantile where one
 /// is judged.
 pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
-    let title = title_of(&comparison.benchmark, &comparison.parameters, glyphs);
-    match comparison.quantile {
+    let title = title_of(
+        &comparison.benchmark,
+        &comparison.details.parameters,
+        glyphs,
+    );
+    match comparison.terms.quantile {
         // Short, for where there is no room it is the middle of a title that goes.
         Some(quantile) => format!("{title} at {}", units::share(quantile)),
         None => title,
@@ -154,13 +158,17 @@ pub(crate) fn threads_beside(comparison: &Comparison) -> Option<u32> {
         let name = &comparison.benchmark;
         name.contains("threads:") || name.ends_with(&format!("-{threads}"))
     };
-    comparison.threads.filter(|threads| !is_told(threads))
+    comparison
+        .details
+        .threads
+        .filter(|threads| !is_told(threads))
 }
 
 /// True where a benchmark has no name but what `deadheat run` calls a race of any
 /// commands, which then have to tell what it is.
 pub(crate) fn is_any_run(group: &[Comparison], source: Source) -> bool {
-    let is_any = |first: &Comparison| first.benchmark == "run" && first.parameters.is_empty();
+    let is_any =
+        |first: &Comparison| first.benchmark == "run" && first.details.parameters.is_empty();
     source == Source::Commands && group.first().is_some_and(is_any)
 }
 
@@ -236,7 +244,7 @@ pub fn overall(
         Some(_) if full => format!(" ({interval}, {taken})"),
         _ => String::new(),
     };
-    let what = match change_head(analysis.comparisons.iter().map(|one| &one.metric)) {
+    let what = match change_head(analysis.comparisons.iter().map(|one| &one.terms.metric)) {
         "change" => "geometric mean".to_owned(),
         head => format!("geometric mean {head}"),
     };
@@ -316,7 +324,7 @@ fn is_changed(comparison: &Comparison) -> bool {
 }
 
 fn holds_alone(comparison: &Comparison) -> bool {
-    is_changed(comparison) && !comparison.holds_in_suite
+    is_changed(comparison) && !comparison.suite.holds
 }
 
 /// The number of calls that chance explains, and of changes that hold for all comparisons together;
@@ -333,13 +341,16 @@ fn doubtful(comparisons: &[Comparison]) -> String {
         1 => format!("1 of the {changed} that changed holds"),
         some => format!("{some} of the {changed} that changed hold"),
     };
-    let confirmed = match comparisons.iter().any(|one| one.confirmation.is_some()) {
+    let confirmed = match comparisons
+        .iter()
+        .any(|one| one.suite.confirmation.is_some())
+    {
         true => " or in a second race",
         false => "",
     };
     let by_chance = explained_by_chance(comparisons);
     format!(
-        " (chance alone would explain {by_chance} of {judged}; {hold} for all {judged} \
+        " (by chance alone, {by_chance} of {judged} would change; {hold} for all {judged} \
          together{confirmed})"
     )
 }
@@ -350,7 +361,7 @@ fn explained_by_chance(comparisons: &[Comparison]) -> String {
     let groups = groups(comparisons).into_iter();
     let rates = groups.filter_map(|group| {
         let mut judged = group.iter().filter(|one| is_judged(one));
-        judged.next().map(|one| one.alpha)
+        judged.next().map(|one| one.terms.alpha)
     });
     let expected = rates.sum::<f64>().round();
     if expected < 1.0 {
@@ -374,12 +385,12 @@ pub(crate) fn legend_alone(comparisons: &[Comparison], glyphs: Glyphs) -> Option
     let marked = || comparisons.iter().filter(|one| holds_alone(one));
     marked().next()?;
     let judged = comparisons.iter().filter(|one| is_judged(one)).count();
-    let unconfirmed = match marked().any(|one| one.confirmation.is_some()) {
+    let unconfirmed = match marked().any(|one| one.suite.confirmation.is_some()) {
         true => ", or a second race did not confirm it",
         false => "",
     };
     Some(format!(
-        "{} holds by itself, not for all {judged} together{unconfirmed}",
+        "{} is significant alone, but not for all {judged} together{unconfirmed}",
         glyphs.alone()
     ))
 }
@@ -388,7 +399,9 @@ pub(crate) fn legend_alone(comparisons: &[Comparison], glyphs: Glyphs) -> Option
 pub fn controls(comparisons: &[Comparison]) -> Option<String> {
     // Candidates of one baseline have one control.
     let benchmarks = groups(comparisons).into_iter();
-    let controls: Vec<Control> = benchmarks.filter_map(|group| group[0].control).collect();
+    let controls: Vec<Control> = benchmarks
+        .filter_map(|group| group[0].aspects.control)
+        .collect();
     let separated = controls.iter().filter(|control| control.separated).count();
     let of = counted(controls.len() as u64, "control", "controls");
     let found = match separated {
@@ -396,7 +409,7 @@ pub fn controls(comparisons: &[Comparison]) -> Option<String> {
         some => some.to_string(),
     };
     (!controls.is_empty())
-        .then(|| format!("baselines against themselves: {found} of {of} separated."))
+        .then(|| format!("controls (each baseline against its copy): {found} of {of} differ."))
 }
 
 /// The effort of the whole run; `None` for a recording, of which nobody knows.
@@ -426,13 +439,15 @@ pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String>
         Ending::Recording | Ending::Recorded(EndReason::Finished) => None,
         Ending::Recorded(EndReason::Budget) => Some(format!(
             "The time budget was used up before every race was decided; raise it with --budget{}.",
-            again.map_or_else(String::new, |command| format!(", or go on with {command}")),
+            again.map_or_else(String::new, |command| format!(
+                ", or continue with {command}"
+            )),
         )),
         Ending::Recorded(EndReason::Interrupted(signal)) => Some(format!(
             "The run was interrupted by {}; {}.",
             signal_name(*signal),
             match again {
-                Some(command) => format!("{command} goes on where it stopped"),
+                Some(command) => format!("{command} continues it"),
                 None => "what was measured before is shown".to_owned(),
             }
         )),
@@ -444,10 +459,11 @@ pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String>
             ))
         }
         Ending::Cut => Some(format!(
-            "The record stops without saying why, so deadheat was killed; what it kept until then \
-             is shown{}.",
+            "The recording ends without an end record, so deadheat was killed; the answer uses \
+             what \
+             was recorded until then{}.",
             again.map_or_else(String::new, |command| format!(
-                ", and {command} goes on from there"
+                ", and {command} continues it"
             )),
         )),
     }
@@ -470,14 +486,11 @@ pub(crate) fn signal_name(signal: i32) -> String {
 /// A sentence for each reason, with the benchmarks it holds for; in the order
 /// in which the reasons first come up.
 pub fn left_out(left_out: &[LeftOut], glyphs: Glyphs) -> Vec<String> {
-    let mut groups: Vec<(&LeftOutReason, Vec<String>)> = Vec::new();
-    for one in left_out {
+    let named = left_out.iter().map(|one| {
         let name = shown(&one.benchmark, NAME, glyphs);
-        match groups.iter_mut().find(|(reason, _)| **reason == one.reason) {
-            Some((_, names)) => names.push(name),
-            None => groups.push((&one.reason, vec![name])),
-        }
-    }
+        (&one.reason, name)
+    });
+    let groups = gathered(named);
     texts(&groups, &|(reason, names)| {
         left_out_sentence(reason, names, glyphs)
     })

@@ -58,7 +58,7 @@ pub(crate) fn notes(surroundings: &Surroundings, full: bool, glyphs: Glyphs) -> 
     if let [baseline, candidate] = &surroundings.interpreters[..] {
         let [baseline, candidate] = [baseline, candidate].map(|one| shown(one, NAME, glyphs));
         let text = format!(
-            "the interpreters differ, and a difference may be theirs: {baseline} on the baseline's \
+            "the interpreters differ, which may explain a difference: {baseline} on the baseline's \
              side, {candidate} on the candidate's."
         );
         notes.push(Note::of(severity, text));
@@ -66,7 +66,7 @@ pub(crate) fn notes(surroundings: &Surroundings, full: bool, glyphs: Glyphs) -> 
     if !surroundings.packages.is_empty() && (full || !surroundings.chosen) {
         let may_be = match surroundings.chosen {
             true => "",
-            false => ", and a difference may be theirs",
+            false => ", which may explain a difference",
         };
         let named = if full { usize::MAX } else { NAMED };
         let versions = versions(&surroundings.packages, named, glyphs);
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(
             told(&surroundings, false),
             [
-                "packages differ between the sides, and a difference may be theirs: numpy 1.26.4 and \
+                "packages differ between the sides, which may explain a difference: numpy 1.26.4 and \
               2.0.1, only-old 1 in the baseline only, only-new 2 in the candidate only, d 1 and 2 \
               and 1 more."
             ]

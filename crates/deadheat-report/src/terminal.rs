@@ -32,17 +32,19 @@ const WIDEST_PICTURE: usize = 100;
 
 /// A terminal as far as an answer depends on it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terminal {
+pub struct Terminal {
     /// Columns; `usize::MAX` for no limit.
     pub(crate) width: usize,
     pub(crate) color: bool,
-    pub(crate) glyphs: Glyphs,
+    /// The signs that it shows.
+    pub glyphs: Glyphs,
     /// True if names at the end of a line are not cut: no terminal limits it.
     pub(crate) whole_names: bool,
 }
 
 impl Terminal {
-    pub(crate) fn new(width: usize, color: bool, unicode: bool) -> Terminal {
+    /// A terminal of `width` columns, which shows colours and more than ASCII or not.
+    pub fn new(width: usize, color: bool, unicode: bool) -> Terminal {
         let glyphs = Glyphs::new(unicode);
         Terminal {
             width,
@@ -53,7 +55,7 @@ impl Terminal {
     }
 
     /// The blocks one below the other, with an empty line between those that are not tight.
-    pub(crate) fn render(&self, blocks: &[Block<'_>]) -> String {
+    pub fn render(&self, blocks: &[Block<'_>]) -> String {
         let mut text = String::new();
         for block in blocks {
             let shown = self.block(block);

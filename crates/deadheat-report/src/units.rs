@@ -370,7 +370,7 @@ pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
 }
 
 /// An effect with its interval: "+2.1% [+1.4%, +2.8%]".
-pub(crate) fn sized(effect: LogRatio, found: Option<&Interval>, glyphs: Glyphs) -> String {
+pub fn sized(effect: LogRatio, found: Option<&Interval>, glyphs: Glyphs) -> String {
     let change = self::effect(effect, found, glyphs);
     match found {
         Some(found) => format!("{change} {}", interval(found, glyphs)),
@@ -389,7 +389,7 @@ fn shown_ends(interval: &Interval, glyphs: Glyphs) -> [String; 2] {
 }
 
 /// The least and the largest of these; infinite, and the wrong way round, where there is none.
-pub(crate) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+pub fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     let values = values.into_iter();
     values.fold(none, |(low, high), value| (low.min(value), high.max(value)))
@@ -483,6 +483,19 @@ pub(crate) fn bytes(bytes: u64) -> String {
     let fits = |(shift, _): &(u32, &str)| bytes >= 1 << shift;
     let (shift, unit) = units.into_iter().find(fits).unwrap_or((0, "B"));
     format!("{} {unit}", rounded(bytes as f64 / (1u64 << shift) as f64))
+}
+
+/// Bytes as disks are sold: `1.4 GB`, `264 MB`.
+pub fn size_on_disk(bytes: u64) -> String {
+    const UNITS: [(f64, &str); 3] = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let bytes = bytes as f64;
+    // 999,999 bytes are a megabyte, and not a thousand kilobytes.
+    let fitting = UNITS.iter().find(|(unit, _)| bytes >= 0.9995 * unit);
+    match fitting {
+        None => format!("{bytes} B"),
+        Some((unit, name)) if bytes < 9.95 * unit => format!("{:.1} {name}", bytes / unit),
+        Some((unit, name)) => format!("{:.0} {name}", bytes / unit),
+    }
 }
 
 /// A length of time that people wait for.
@@ -748,6 +761,23 @@ mod tests {
             (3780.0, "1 h 3 min"),
         ] {
             assert_eq!(waiting(seconds), text);
+        }
+    }
+
+    #[test]
+    fn sizes_have_two_digits_or_three() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1500, "1.5 kB"),
+            (9_949, "9.9 kB"),
+            (9_999, "10 kB"),
+            (264_100_000, "264 MB"),
+            (999_999_999, "1.0 GB"),
+            (1_432_000_000, "1.4 GB"),
+            (23_000_000_000_000, "23000 GB"),
+        ] {
+            assert_eq!(size_on_disk(bytes), text);
         }
     }
 }

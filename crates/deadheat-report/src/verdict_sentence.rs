@@ -92,7 +92,7 @@ pub fn verdict(
             ..words.open("only an estimate", &cost)
         },
     };
-    if comparison.provisional {
+    if comparison.evidence.provisional {
         sentence.strong.insert_str(0, "provisional: ");
     }
     sentence
@@ -139,7 +139,7 @@ impl Words<'_> {
                 rest: String::new(),
             };
         };
-        let is_time = is_time(&self.comparison.metric);
+        let is_time = is_time(&self.comparison.terms.metric);
         let strong = if is_time && !slower {
             let than = self.behind("as");
             format!("{subject} {factor} as fast{than}{}", self.on_what())
@@ -163,7 +163,7 @@ impl Words<'_> {
 
     fn dead_heat(&self, cost: &Estimate) -> Sentence {
         let [change, interval] = estimated(cost, self.comparison.coverage(), self.glyphs);
-        let lean = if self.comparison.excludes_zero {
+        let lean = if self.comparison.evidence.excludes_zero {
             let slower = cost.effect.0 > 0.0;
             format!(
                 ", yet '{}' is reliably {}",
@@ -178,7 +178,7 @@ impl Words<'_> {
                 "dead heat: '{}' and '{}' differ by less than the margin of {}",
                 self.candidate,
                 self.called.baseline,
-                share(self.comparison.margin)
+                share(self.comparison.terms.margin)
             ),
             quiet: format!("{change} {}, {interval}", self.noun()),
             rest: lean,
@@ -205,7 +205,8 @@ impl Words<'_> {
         let comparison = self.comparison;
         let sides = [Some(&comparison.baseline), comparison.candidate.as_ref()];
         let medians: Vec<f64> = sides.iter().flatten().map(|side| side.median).collect();
-        let shown = |values| quantities(comparison.metric.unit(), values, self.glyphs).concat();
+        let shown =
+            |values| quantities(comparison.terms.metric.unit(), values, self.glyphs).concat();
         let judged = self.on_what();
         match verdict {
             Verdict::Faster | Verdict::Slower => format!(
@@ -242,7 +243,7 @@ impl Words<'_> {
     }
 
     fn word(&self, slower: bool) -> &'static str {
-        let metric = &self.comparison.metric;
+        let metric = &self.comparison.terms.metric;
         let words = if is_time(metric) {
             ["faster", "slower"]
         } else if metric.better() == Better::More {
@@ -257,7 +258,7 @@ impl Words<'_> {
     /// memory".
     fn noun(&self) -> String {
         let comparison = self.comparison;
-        let noun = match &comparison.metric {
+        let noun = match &comparison.terms.metric {
             Metric::Wall => "time".to_owned(),
             other if other.better() == Better::More => {
                 let what = if is_time(other) { "time" } else { "cost" };
@@ -265,7 +266,7 @@ impl Words<'_> {
             }
             other => metric(other, self.glyphs),
         };
-        match comparison.quantile {
+        match comparison.terms.quantile {
             Some(quantile) => format!("{noun} in the {}", units::quantile(quantile)),
             None => noun,
         }
@@ -274,7 +275,7 @@ impl Words<'_> {
     /// " in CPU time", " in the 99% quantile"; empty for what everybody expects.
     fn on_what(&self) -> String {
         let comparison = self.comparison;
-        match (&comparison.metric, comparison.quantile) {
+        match (&comparison.terms.metric, comparison.terms.quantile) {
             (Metric::Wall, None) => String::new(),
             (Metric::Wall, Some(quantile)) => format!(" in the {}", units::quantile(quantile)),
             (other, None) => format!(" in {}", metric(other, self.glyphs)),
@@ -290,12 +291,13 @@ fn is_time(metric: &Metric) -> bool {
 
 /// The effort that would settle it, with the option that allows it.
 fn prospects(comparison: &Comparison, source: Source) -> String {
-    let more = comparison.replicates_to_settle;
-    let Some(more) = more.filter(|more| *more > 0) else {
+    let settling = comparison.aspects.settling;
+    let Some(settling) = settling.filter(|more| more.replicates > 0) else {
         return String::new();
     };
+    let more = settling.replicates;
     let replicates = counted(more as u64, "more replicate", "more replicates");
-    let time = match comparison.seconds_to_settle {
+    let time = match settling.seconds {
         Some(seconds) => format!(" ({})", waiting(seconds)),
         None => String::new(),
     };
@@ -336,7 +338,7 @@ pub(crate) fn why_no_verdict(comparison: &Comparison) -> String {
             } => {
                 if warning.is_one_a_side() {
                     let one = one_a_side(*each);
-                    return format!("{one} tells nothing of the next");
+                    return format!("{one} says nothing about the next");
                 }
                 let counted = observations(*baseline, *candidate, *each);
                 return format!("{counted} are too few for a verdict, which needs {need} of each");

@@ -2,13 +2,13 @@
 
 use deadheat_model::{ClockCause, Comparison, Metric, Observation, Side, Unit, Verdict, Warning};
 
+use crate::aspects::dropped::{self, DISTURBED};
+use crate::aspects::{placement, side_by_side};
 use crate::document::{Note, Severity};
 use crate::glyphs::Glyphs;
 use crate::names::{enumerated, first_of, shown, texts};
-use crate::placement;
 use crate::processes;
-use crate::sentences::{self, DISTURBED, Source, observations};
-use crate::side_by_side;
+use crate::sentences::{self, Source, observations};
 use crate::surroundings;
 use crate::units::{Precision, counted, p_is, quantity, share, two_digits};
 
@@ -37,7 +37,7 @@ impl WarningText {
     pub(crate) fn of_run(warnings: &[Warning], source: Source, glyphs: Glyphs) -> Vec<Self> {
         let mut texts = Vec::with_capacity(warnings.len());
         for one in in_order(warnings) {
-            texts.push(Self::new(one, sentence(one, source, glyphs)));
+            texts.push(Self::new(one, sentence(one, None, source, glyphs)));
         }
         texts
     }
@@ -114,7 +114,7 @@ fn reach_of_placement(comparison: &Comparison) -> f64 {
         .iter()
         .find(|row| row.metric == Metric::Cpu);
     let share = |cpu: &Side, wall: &Side| (cpu.median / wall.median).min(1.0);
-    let busy = match (cpu, &comparison.metric) {
+    let busy = match (cpu, &comparison.terms.metric) {
         (Some(cpu), Metric::Wall) if comparison.baseline.median > 0.0 => {
             let candidate = cpu.candidate.as_ref().zip(comparison.candidate.as_ref());
             let candidate = candidate.filter(|(_, wall)| wall.median > 0.0);
@@ -126,13 +126,13 @@ fn reach_of_placement(comparison: &Comparison) -> f64 {
     LARGEST_BY_PLACEMENT * busy
 }
 
-/// The warning in as few words as a brief answer has room for.
-fn brief_sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
+/// The warning in the few words of a brief answer.
+fn brief_sentence(warning: &Warning, of: &Comparison, source: Source, glyphs: Glyphs) -> String {
     match warning {
         Warning::PlacementFixed { reason } => {
             placement::fixed_briefly(reason.as_deref(), LARGEST_BY_PLACEMENT, source, glyphs)
         }
-        other => sentence(other, source, glyphs),
+        other => sentence(other, Some(of), source, glyphs),
     }
 }
 
@@ -176,7 +176,8 @@ pub fn messages(
     source: Source,
     glyphs: Glyphs,
 ) -> Vec<WarningText> {
-    let all = |_: &Comparison, warning: &Warning| Some(sentence(warning, source, glyphs));
+    let all =
+        |of: &Comparison, warning: &Warning| Some(sentence(warning, Some(of), source, glyphs));
     messages_in(comparisons, candidates, all)
 }
 
@@ -188,7 +189,8 @@ pub(crate) fn brief_messages(
     glyphs: Glyphs,
 ) -> Vec<WarningText> {
     messages_in(comparisons, candidates, |comparison, warning| {
-        earns_its_place(warning, comparison).then(|| brief_sentence(warning, source, glyphs))
+        earns_its_place(warning, comparison)
+            .then(|| brief_sentence(warning, comparison, source, glyphs))
     })
 }
 
@@ -230,7 +232,6 @@ fn messages_in(
     warnings_first(texts, |one| one.information)
 }
 
-/// The unit that can be given more work.
 /// "1 slower, 3 dead heats".
 fn verdicts([faster, slower, even, open]: [usize; 4]) -> String {
     let even_words = if even == 1 { "dead heat" } else { "dead heats" };
@@ -238,7 +239,7 @@ fn verdicts([faster, slower, even, open]: [usize; 4]) -> String {
         (faster, "faster"),
         (slower, "slower"),
         (even, even_words),
-        (open, "open"),
+        (open, "too close to call"),
     ];
     let told = all.iter().filter(|(count, _)| *count > 0);
     let told: Vec<String> = told
@@ -247,6 +248,7 @@ fn verdicts([faster, slower, even, open]: [usize; 4]) -> String {
     told.join(", ")
 }
 
+/// The unit that can be given more work.
 fn unit_of_work(source: Source) -> &'static str {
     match source {
         Source::Functions | Source::Programs => "call",
@@ -256,12 +258,46 @@ fn unit_of_work(source: Source) -> &'static str {
     }
 }
 
-/// One doubt, or one thing to know: what was seen and what to do about it.
-pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
+/// " Judge --metric cpu, or pin them to one core."; empty without advice.
+fn one_of_these(advice: &[&str]) -> String {
+    let advice: Vec<&str> = advice
+        .iter()
+        .copied()
+        .filter(|one| !one.is_empty())
+        .collect();
+    let joined = advice.join(", or ");
+    let mut letters = joined.chars();
+    match letters.next() {
+        Some(first) => format!(" {}{}.", first.to_ascii_uppercase(), letters.as_str()),
+        None => String::new(),
+    }
+}
+
+/// Returns true if the race recorded CPU time and judges another metric.
+fn has_cpu_time(comparison: &Comparison) -> bool {
+    let mut metrics = comparison.metrics.iter();
+    comparison.terms.metric != Metric::Cpu && metrics.any(|row| row.metric == Metric::Cpu)
+}
+
+/// One doubt, or one thing to know: what was seen and what to do about it. `of` is the comparison that
+/// it concerns; `None` for a warning of the whole run.
+pub fn sentence(
+    warning: &Warning,
+    of: Option<&Comparison>,
+    source: Source,
+    glyphs: Glyphs,
+) -> String {
+    let (judge_cpu, busy) = match of.is_some_and(has_cpu_time) {
+        true => (
+            "judge --metric cpu",
+            " On a busy machine judge --metric cpu.",
+        ),
+        false => ("", ""),
+    };
     let change = |value: f64| Precision::of(None).signed(value, glyphs);
-    let or_go_on = source
-        .resume()
-        .map_or_else(String::new, |command| format!(", or go on with {command}"));
+    let or_go_on = source.resume().map_or_else(String::new, |command| {
+        format!(", or continue with {command}")
+    });
     let again = match source {
         Source::Recording => "Record more replicates and analyze them together.".to_owned(),
         _ => format!("Allow more with --max-replicates or --budget{or_go_on}."),
@@ -271,10 +307,18 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         unit_of_work(source)
     );
     match warning {
-        Warning::FewReplicates { have, need } => format!(
-            "{} measured, and a verdict needs {need}. {again}",
-            counted(*have as u64, "replicate was", "replicates were")
-        ),
+        Warning::FewReplicates { have, need } => {
+            let again = match source {
+                Source::Commands => format!(
+                    "Allow more: -r {} launches of each of two commands (-r {need} of more than \
+                     two), a higher --max-replicates or --budget{or_go_on}.",
+                    2 * need
+                ),
+                _ => again,
+            };
+            let measured = counted(*have as u64, "replicate was", "replicates were");
+            format!("{measured} measured, and a verdict needs {need}. {again}")
+        }
         Warning::SingleBlocks { replicates } => format!(
             "The recording has {replicates} replicates of one block each; with so few the \
              interval is a little too narrow (measured: 92% at 6 and 94% at 11 instead of \
@@ -318,8 +362,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              {}",
             source.pick(
                 // Every process has its core already.
-                "Where code and data come to lie may do that. Raise --max-replicates.",
-                "Raise --max-replicates, hold the contenders on one core with --pin auto, and add \
+                "The layout of code and data in memory can cause that. Raise --max-replicates.",
+                "Raise --max-replicates, pin the contenders to one core with --pin auto, and add \
                  warm-up launches with -w.",
                 "Record more replicates, on a machine that does nothing else.",
             )
@@ -356,25 +400,32 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             verdict_with_all,
         } => format!(
             "{} and the answer \"{}\", so {} on a quieter machine.",
-            sentences::dropped(*count, DISTURBED, &change(*change_with_all)),
+            dropped::dropped(*count, DISTURBED, &change(*change_with_all)),
             sentences::verdict_word_of(*verdict_with_all),
             source.pick("race again", "race again with --pin auto", "record again")
         ),
         Warning::DisturbedUnevenly { p } => format!(
             "The two sides were disturbed at different rates ({}), so disturbed samples were \
-             kept: the contenders themselves may cause it. Compare --metric cpu{}.",
+             kept: a contender may itself cause the disturbance.{}",
             p_is(*p),
-            source.pick(
-                "",
-                ", or hold them on one core with --pin auto",
-                ", or hold them on one core",
-            )
+            one_of_these(&[
+                judge_cpu,
+                source.pick(
+                    "",
+                    "pin them to one core with --pin auto",
+                    "pin them to one core",
+                ),
+            ])
         ),
         Warning::DisturbedTooOften { share: blocks } => format!(
             "{} of the blocks were disturbed by other work, too many to leave out, so all were \
-             kept. Quieten the machine, {}or judge --metric cpu.",
+             kept.{}",
             share(*blocks),
-            source.pick("", "try --pin auto, ", "")
+            one_of_these(&[
+                "quieten the machine",
+                source.pick("", "try --pin auto", ""),
+                judge_cpu,
+            ])
         ),
         Warning::CutShort {
             count,
@@ -391,22 +442,25 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         Warning::WaitingOfItsOwn {
             contenders,
             share: part,
-        } => format!(
-            "'{}' had threads or child processes of its own, or another priority (nice), in {} of \
-             its samples. What it waited for may be its own doing, so time spent waiting for a core \
-             is kept in all samples.{}",
-            texts(contenders, &|name| shown(name, 60, glyphs)).join("' and '"),
-            share(*part),
-            match source {
-                Source::Recording => "",
-                _ => " On a busy machine compare --metric cpu.",
-            }
-        ),
+        } => {
+            let (own, whose, whom) = match contenders.len() {
+                1 => ("its own", "its samples", "It"),
+                _ => ("their own", "their samples", "They"),
+            };
+            format!(
+                "'{}' had threads or child processes of {own}, or another priority (nice), in {} of \
+                 {whose}. {whom} may have caused {own} waiting, so time spent waiting for a core is \
+                 kept in all samples.{}",
+                texts(contenders, &|name| shown(name, 60, glyphs)).join("' and '"),
+                share(*part),
+                busy
+            )
+        }
         Warning::WaitingUnread { share: part } => format!(
-            "In {} of the samples the kernel's account of waiting for a core \
-             (/proc/thread-self/schedstat) could not be read, was all zeros or went back, so none \
-             is taken out. On a busy machine compare --metric cpu.",
-            share(*part)
+            "In {} of the samples the kernel's scheduling delay (/proc/thread-self/schedstat) was \
+             unreadable, zero or decreasing, so it is not excluded.{}",
+            share(*part),
+            busy
         ),
         Warning::ProcessesDiffer { differences } => {
             let sentences = differences
@@ -414,6 +468,13 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 .map(|one| processes::difference(one, glyphs));
             sentences.collect::<Vec<_>>().join(" ")
         }
+        Warning::LeftBehind { by, process } => format!(
+            "{} ended while processes that it had started still ran ('{}'). deadheat killed them, because \
+             they would run during the samples of the other side. If a server is to run during the \
+             whole race, start it in --setup.",
+            some_quoted(by, glyphs),
+            shown(process, NAME, glyphs)
+        ),
         Warning::BenchmarkDiffers {
             files,
             benches_from,
@@ -453,10 +514,10 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             replicates,
             planned,
         } => format!(
-            "The race was decided after {replicates} of at most {planned} replicates; estimates \
-             at an early stop lean a little away from zero. For a sharper one {}.",
+            "The race was decided after {replicates} of at most {planned} replicates; an \
+             estimate at an early stop slightly exaggerates the change. For a more exact one {}.",
             source.pick(
-                "give every replicate more --blocks",
+                "raise --blocks",
                 "fix the number of runs with -r",
                 "fix the number of runs with -r",
             )
@@ -468,27 +529,26 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             "The time budget ended the race after {replicates} of at most {planned} replicates. \
              Raise --budget{or_go_on}."
         ),
-        Warning::JudgedAnytime => "The run was interrupted, cut or taken up again, so the \
+        Warning::JudgedAnytime => "The run was interrupted, cut short or resumed, so the \
              interval is the wider one that holds at any time. A run that ends by its plan gets \
              a narrower one; --budget and --max-replicates set the plan."
             .to_owned(),
         Warning::Unpaired { each } => format!(
-            "The samples do not say which were taken together. If one side ran after the other, \
-             every drift of the machine landed on one of them and counts as change, so any \
-             verdict is provisional. {} Interleave them: race the contenders with deadheat bench or \
+            "The samples do not record which were taken together. If one side ran after the other, \
+             any drift of the machine counts as change, so every verdict is provisional. {} Interleave them: race the contenders with deadheat bench or \
              deadheat run, or record replicate, block and slot.",
             match each {
                 Observation::File => "Each file counts as one observation, however much it holds.",
                 Observation::Process =>
                     "Each process counts as one observation, however many samples it gave.",
                 Observation::Sample =>
-                    "Nor do they name the processes they come from, so memory was laid out once \
-                     for each side as far as anyone knows, and the interval allows for it.",
+                    "They do not name their processes either, so the analysis assumes one process, with \
+                     one memory layout, per side, and the interval allows for that.",
             }
         ),
-        Warning::InTurns => "The files were recorded in turns, so each is set against its \
-             neighbour in time. Which of two came first was not drawn at random, so any verdict \
-             is provisional."
+        Warning::InTurns => "The files were recorded in turns, so each is compared with its \
+             neighbour in time. The order within a pair was not random, so every verdict is \
+             provisional."
             .to_owned(),
         Warning::FewObservations {
             baseline,
@@ -497,14 +557,14 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             each,
         } => match (baseline, candidate, each) {
             (1, 1, Observation::Process) => format!(
-                "Each side is one process. How the next one of the same program would fare \
-                 cannot be known from inside it, however many samples it gave, so there is no \
-                 interval and no verdict; {need} of each give one."
+                "There is only one process per side, so the variation between processes is unknown, \
+                 however many samples each gave. There is no interval and no verdict; {need} \
+                 processes per side give both."
             ),
             (1, 1, Observation::File) => format!(
-                "Each side is one recording. How the next one of the same program would fare, at \
-                 another hour, cannot be known from within it, however many processes it has, so \
-                 there is no interval and no verdict; {need} of each give one."
+                "There is only one recording per side, so the variation from recording to recording is \
+                 unknown, however many processes each holds. There is no interval and no verdict; \
+                 {need} recordings per side give both."
             ),
             _ => format!(
                 "{} were recorded, and a verdict needs {need} of each. Record more of them, the \
@@ -513,8 +573,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             ),
         },
         Warning::StandsOut { z } => format!(
-            "The change lies {} times as far from the middle of all rows as they scatter. That \
-             is no verdict, for one recording a side allows none, but where to look first.",
+            "The change is {} times as far from the median of all rows as the rows scatter. One \
+             recording per side allows no verdict, but look at this row first.",
             two_digits(*z)
         ),
         Warning::StandsApart {
@@ -524,8 +584,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             distance,
             without,
         } => format!(
-            "{} stands apart from the other files of its side in {rows} of {} ({} in the median); \
-             see what else ran while it was recorded. Without it: {}.",
+            "{} differs from the other files of its side in {rows} of {} (median difference {}); \
+             check what else ran while it was recorded. Without it: {}.",
             shown(file, 60, glyphs),
             counted(*of as u64, "row", "rows"),
             change(distance.change()),
@@ -538,8 +598,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             quoted(last, glyphs)
         ),
         Warning::OnlySummaries { statistic } => format!(
-            "Of one side at least only its {} was kept, one number of which nothing tells how \
-             sure it is. Save every repetition (Google Benchmark: without \
+            "At least one side keeps only its {}, a single number without its uncertainty. Save every repetition (Google Benchmark: without \
              --benchmark_report_aggregates_only).",
             shown(statistic, 40, glyphs)
         ),
@@ -574,13 +633,13 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              code. Name two recordings."
             .to_owned(),
         Warning::SharedRecordings { files } => format!(
-            "The other side holds the {} of {}, too, which pulls the change towards 0. Name each \
+            "Both sides hold the {} of {}, which pulls the change towards 0. Name each \
              recording on one side only.",
             recordings(files),
             some_quoted(files, glyphs)
         ),
         Warning::CopiedRecordings { side, files } => format!(
-            "Each recording counts once: other files of '{}' hold the {} of {}, too.",
+            "Each recording counts once: other files of '{}' already hold the {} of {}.",
             quoted(side, glyphs),
             recordings(files),
             some_quoted(files, glyphs)
@@ -591,22 +650,21 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             some_quoted(names, glyphs)
         ),
         Warning::CpuScaling { sides } => format!(
-            "The frequency of the processor was being scaled while {} recorded. Set the governor \
-             to performance, or interleave the two.",
+            "CPU frequency scaling was on while {} recorded. Set the governor to performance, or \
+             interleave the two sides.",
             were(sides, glyphs)
         ),
         Warning::DebugRecording { sides } => format!(
-            "A debug build was at work while {} recorded, so this may not be the code that is \
-             shipped.",
+            "{} recorded with a debug build, so this may not be the code that you ship.",
             were(sides, glyphs)
         ),
         Warning::CountedByCallgrind => match source {
-            Source::Commands => "Callgrind counted the instructions, all of them, of each command \
-                 with the programs it executes. No time was measured: under callgrind it means \
-                 nothing."
+            Source::Commands => "Callgrind counted all instructions of each command and of the \
+                 programs it executes. No time was measured, because a program runs many times \
+                 slower under callgrind."
                 .to_owned(),
-            _ => "Callgrind counted the instructions, all of them. No time was measured: under \
-                 callgrind it means nothing."
+            _ => "Callgrind counted all instructions. No time was measured, because a program runs \
+                 many times slower under callgrind."
                 .to_owned(),
         },
         Warning::NoCounters { reason } => format!(
@@ -615,16 +673,14 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             shown(reason, 200, glyphs)
         ),
         Warning::ClockFallback { reason } => format!(
-            "Samples were timed by the clock of the system and not by the counter of the \
-             processor ({}). It takes longer to read, which is seen in very short samples.",
+            "Samples were timed by the system clock instead of the processor's counter ({}). \
+             Reading it takes longer, which shows in very short samples.",
             shown(reason, 200, glyphs)
         ),
-        Warning::DebugBuild => "The code was built with debug assertions, so this is not the code \
-             that is shipped. Build it with optimisation, as cargo bench does, and race again."
+        Warning::DebugBuild => "The code was built with debug assertions, so this is not the code that you ship. Build it with optimisation, as cargo bench does, and race again."
             .to_owned(),
         Warning::OptimisedAway { contender, ns } => format!(
-            "{} of '{}' takes {}, less than a cycle of the processor, so the compiler has left \
-             nothing of it to be timed. {}",
+            "{} of '{}' takes {}, less than a cycle of the processor, so the compiler has removed its work. {}",
             match source {
                 Source::Harness => "An iteration",
                 _ => "A call",
@@ -633,7 +689,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             quantity(Unit::Nanoseconds, *ns, glyphs),
             match source {
                 Source::Programs =>
-                    "Keep its input from the compiler and make use of its result, as black_box \
+                    "Hide its input from the compiler and use its result, as black_box \
                      does in Rust.",
                 Source::Harness =>
                     "Pass its input and its result through benchmark::DoNotOptimize.",
@@ -649,15 +705,14 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 change(*by)
             ),
             _ => format!(
-                "The first iterations counted differ from those behind them by {}, so the \
-                 benchmark was still warming up. docs/suites.md says how to give JMH longer for \
-                 that.",
+                "The first counted iterations differ from the later ones by {}, so the benchmark was \
+                 still warming up. docs/suites.md explains how to lengthen the warm-up of JMH.",
                 change(*by)
             ),
         },
         Warning::ShortCommand { median_ns } => format!(
-            "The slower command takes only {}, so starting the process is a large part of what \
-             is timed. Give it more work, and leave out -S, which starts a shell as well.",
+            "A launch takes only {}, so starting the process is a large part of what is timed. \
+             Give the commands more work.",
             quantity(Unit::Nanoseconds, *median_ns, glyphs)
         ),
     }
@@ -710,13 +765,15 @@ fn control_separated(
     };
     let advice = match source {
         Source::Commands => {
-            "Hold the commands on one core with --pin auto, quieten the machine, and race again"
+            "Pin the commands to one core with --pin auto, stop other work on the machine, and \
+             race \
+             again"
         }
-        _ => "Quieten the machine, and race again",
+        _ => "Stop other work on the machine, and race again",
     };
     format!(
-        "The baseline of '{name}' reads {change} against a second copy of itself{others}. Chance \
-         alone hardly does that, so differences of this size prove nothing here, and every verdict \
+        "The baseline of '{name}' differs by {change} from a second copy of itself{others}. Chance \
+         rarely explains that, so differences of this size prove nothing here, and every verdict \
          of this run is provisional. {advice}; deadheat doctor looks for the cause."
     )
 }
@@ -805,7 +862,7 @@ pub(crate) fn merged_by_kind(
             (true, [first, others @ ..]) if !others.is_empty() => {
                 let others = named(others);
                 format!(
-                    "'{first}': {} The like holds for {others} (-v tells).",
+                    "'{first}': {} The same applies to {others} (-v shows the details).",
                     one.text
                 )
             }
@@ -861,7 +918,7 @@ mod tests {
         let one_of_three = suite([vec![], vec![apart], vec![]]);
         assert_eq!(one_of_three, ["'b': Your link differs."]);
         let differ = suite([vec![doubt], vec![], vec![other]]);
-        let words = ["'a': Groups disagree. The like holds for 'c' (-v tells)."];
+        let words = ["'a': Groups disagree. The same applies to 'c' (-v shows the details)."];
         assert_eq!(differ, words);
     }
 
@@ -894,7 +951,7 @@ mod tests {
         let only = told((1, 1), Source::Functions);
         assert!(
             only.starts_with(
-                "The baseline of 'parse\\n' reads +3.10% against a second copy of itself. "
+                "The baseline of 'parse\\n' differs by +3.10% from a second copy of itself. "
             ),
             "{only}"
         );

@@ -1,9 +1,9 @@
-//! The time the statistics take beside the plain way of computing them, and a check that they keep
-//! within their bars.
+//! Times the statistics against straightforward implementations, and checks that they meet their
+//! targets.
 //!
-//! `cargo bench -p deadheat-stats` prints one row for each: the median time of ours and of the
-//! plain way over repetitions that take turns, the ratio of both, and the bar. Where the plain way
-//! would not end, both are timed again at a smaller size, which the row names.
+//! `cargo bench -p deadheat-stats` prints one row for each: the median times of both
+//! implementations over alternating repetitions, their ratio, and the target. If the
+//! straightforward one would take too long, both are timed at a smaller size, which the row names.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,11 +17,11 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 const REPETITIONS: usize = 15;
 
-/// Something that runs once and says how many seconds it took.
+/// Runs once and returns the seconds it took.
 type Timed<'a> = &'a dyn Fn() -> f64;
 
 fn main() {
-    // `cargo test --benches` only wants to know that it runs.
+    // `cargo test --benches` only checks that it runs.
     let measured = std::env::args().any(|arg| arg == "--bench");
     let bench = Bench {
         repetitions: if measured { REPETITIONS } else { 1 },
@@ -38,7 +38,7 @@ fn main() {
 
 struct Bench {
     repetitions: usize,
-    /// The largest size that is run.
+    /// The largest size to run.
     most: usize,
 }
 
@@ -137,8 +137,8 @@ impl Bench {
         );
     }
 
-    /// `ours` at full size; `same` and `plain` at the size that `at` names, or at full size where
-    /// it is empty.
+    /// `ours` at full size; `same` and `plain` at the size in `at`, or at full size if `at` is
+    /// empty.
     fn row(&self, name: &str, bar: Option<f64>, ours: Timed, at: &str, same: Timed, plain: Timed) {
         let (mut full, mut small, mut slow) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..self.repetitions {
@@ -198,7 +198,7 @@ fn readable(seconds: f64) -> String {
     }
 }
 
-/// Mostly quiet effects, with a spike now and then.
+/// Normal effects with occasional spikes.
 fn effects(n: usize) -> Vec<f64> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut effect = |i: usize| {
@@ -208,7 +208,7 @@ fn effects(n: usize) -> Vec<f64> {
     (0..n).map(&mut effect).collect()
 }
 
-/// The same figures as a first version would compute them.
+/// Straightforward implementations of the same figures.
 mod plain {
     pub fn median(values: &mut [f64]) -> f64 {
         values.sort_by(f64::total_cmp);
@@ -276,7 +276,7 @@ mod plain {
         }
     }
 
-    /// The share of all ways to deal the values out whose rank sum lies as far from its mean.
+    /// The share of all assignments of the values whose rank sum is at least as far from its mean.
     pub fn dealt_again(first: &[f64], second: &[f64]) -> f64 {
         let all = [first, second].concat();
         let rank = |a| all.iter().map(|b| half_steps(a, b)).sum::<f64>();
@@ -295,7 +295,7 @@ mod plain {
         f64::from(extreme) / f64::from(deals)
     }
 
-    /// The share of all sign patterns whose rank sum lies as far from its mean.
+    /// The share of all sign patterns whose rank sum is at least as far from its mean.
     pub fn all_signs(values: &[f64]) -> f64 {
         let rank = |a: &f64| values.iter().filter(|b| b.abs() <= a.abs()).count() as f64;
         let ranks: Vec<f64> = values.iter().map(rank).collect();

@@ -1,5 +1,5 @@
-//! Sets plans of more than forty replicates beside the one of forty, by seeded simulation of whole
-//! races: `cargo run --release -p deadheat-stats --example extension [RACES]`.
+//! Compares plans of more than forty replicates with the plan of forty, by seeded simulation of
+//! whole races: `cargo run --release -p deadheat-stats --example extension [RACES]`.
 
 use deadheat_stats::looks::{SPENDING_POWER, Spending};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -64,8 +64,8 @@ fn cell(found: Outcomes, change: f64) -> String {
     format!("{right:.3}, {:.1}", found.replicates)
 }
 
-/// The plans compared: forty replicates, spending stretched over more of them, most of α spent
-/// along the first forty, at the same looks and at finer ones, and what is used.
+/// The plans compared: forty replicates; the same spending stretched over more replicates; most of
+/// α spent over the first forty, at the same looks and at closer ones; and the plan in use.
 fn plans() -> Vec<(String, Spending)> {
     let extended = |most| Spending::extended(most, ALPHA).ok().flatten();
     let extended = |most| extended(most).expect("more than forty");
@@ -96,7 +96,7 @@ fn plans() -> Vec<(String, Spending)> {
     ]
 }
 
-/// A plan that has spent this share of α by each look.
+/// A plan whose looks have spent these shares of α.
 fn plan(looks: &[usize], spent: impl Fn(f64) -> f64) -> Spending {
     let mut before = 0.0;
     let weights = looks.iter().map(|look| {

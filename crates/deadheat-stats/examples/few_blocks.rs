@@ -1,6 +1,6 @@
-//! Recomputes the table of `few_blocks` by seeded simulation, then shows how well it fits and what
-//! it is for: `cargo run --release -p deadheat-stats --example few_blocks`. Some twelve minutes on
-//! two cores.
+//! Recomputes the table of `few_blocks` by seeded simulation, then prints the accuracy of the fit
+//! and its effect on false positives: `cargo run --release -p deadheat-stats --example few_blocks`.
+//! Takes about twelve minutes on two cores.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,9 +26,9 @@ const ROWS: std::ops::RangeInclusive<usize> = 3..=64;
 const SHOWN: [usize; 14] = [3, 4, 5, 6, 7, 8, 11, 16, 22, 31, 40, 64, 88, 176];
 /// Levels at which it is shown.
 const LEVELS: [f64; 5] = [0.05, 0.01, 0.001, 0.0002, 0.00002];
-/// Simulated runs per line of false calls.
+/// Simulated runs per line of false positives.
 const RUNS: usize = 100_000;
-/// Simulated open-ended runs of up to 200 replicates, a look after each.
+/// Simulated open-ended runs of up to 200 replicates, with a look after each.
 const ANYTIME_RUNS: usize = 20_000;
 
 fn main() {
@@ -38,8 +38,8 @@ fn main() {
     print_false_calls();
 }
 
-/// The number of shapes a row is fitted to: the fewer replicates, the heavier the tail and the more
-/// are needed.
+/// The number of simulated samples to which a row is fitted. Fewer replicates have a heavier tail
+/// and need more samples.
 fn draws(replicates: usize) -> usize {
     match replicates {
         0..=12 => 2_000_000,
@@ -52,8 +52,8 @@ fn seeded(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// `of` for every item, in order, on all cores. Every item has a seed of its own, so the cores do
-/// not matter.
+/// Applies `of` to every item on all cores and returns the results in order. Every item has its own
+/// seed, so the number of cores has no effect.
 fn in_parallel<T: Sync, R: Send>(items: &[T], of: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
@@ -100,7 +100,8 @@ fn print_fit() {
         let columns = LEVELS.map(|level| {
             let tabled = few_blocks::critical(level, p);
             let (here, near) = (null.two_sided_p(tabled), null.two_sided_p(1.02 * tabled));
-            // The slope d ln P/d ln T, to turn a ratio of chances into one of critical values.
+            // The slope d ln P/d ln T, to convert a ratio of probabilities into one of critical
+            // values.
             let slope = (here.p / near.p).ln() / 1.02_f64.ln();
             let ratio = ((level / here.p).ln() / slope).exp();
             format!(

@@ -1,4 +1,4 @@
-//! Recomputes every tabled level by seeded simulation: `cargo run --release -p deadheat-stats
+//! Recomputes every tabulated level by seeded simulation: `cargo run --release -p deadheat-stats
 //! --example spending`.
 
 use deadheat_stats::looks::{MOST_EXTENDED, Spending};
@@ -11,10 +11,10 @@ mod simulation;
 use simulation::{false_rejections, level_of_look, recompute_levels};
 
 const DRAWS: usize = 400_000;
-/// Of the many looks of extended runs.
+/// Draws for each of the many looks of extended runs.
 const EXTENDED_DRAWS: usize = 100_000;
 const RUNS: usize = 1_000_000;
-/// The largest relative distance of a tabled level from the recomputed one that is tolerated.
+/// The largest accepted relative difference between a tabulated and a recomputed level.
 const TOLERANCE: f64 = 0.03;
 
 fn main() {
@@ -32,7 +32,7 @@ fn main() {
     for alpha in [0.05, 0.01, 0.001] {
         strayed += extended(alpha, &mut rng);
     }
-    // Between the tabled α nothing is computed exactly.
+    // Between the tabulated values of α the levels are only approximate.
     for alpha in [0.1, 0.04, 0.02, 0.005] {
         let plan = extended_plan(MOST_EXTENDED, alpha);
         println!("alpha {alpha}, extended, at most {MOST_EXTENDED} replicates");
@@ -46,7 +46,7 @@ fn extended_plan(max: usize, alpha: f64) -> Spending {
     plan.expect("more than forty replicates")
 }
 
-/// The levels of extended runs, and what each is where its look is the last.
+/// Compares the levels of extended runs, and those that each look has if it is the last.
 fn extended(alpha: f64, rng: &mut Xoshiro256PlusPlus) -> usize {
     let plan = extended_plan(MOST_EXTENDED, alpha);
     println!("alpha {alpha}, extended");
@@ -69,7 +69,7 @@ fn extended(alpha: f64, rng: &mut Xoshiro256PlusPlus) -> usize {
     strayed
 }
 
-/// Prints a plan beside recomputed levels; how many of them strayed.
+/// Prints a plan next to recomputed levels, and returns how many differ by more than the tolerance.
 fn compare(plan: &Spending, levels: &[f64]) -> usize {
     println!("  look    tabled  recomputed  ratio");
     let tabled = plan.looks.iter().zip(&plan.levels).zip(levels);

@@ -1,5 +1,5 @@
-//! What becomes of whole races of single blocks by the looks they are planned with: how often each
-//! verdict is given, how often a wrong one, and after how many replicates.
+//! Simulates whole races of single blocks with given plans of looks: how often each verdict is
+//! given, how often it is wrong, and after how many replicates.
 
 use rand_core::Rng;
 
@@ -12,22 +12,22 @@ use deadheat_stats::rng::{chi_squared, normal, uniform};
 /// The margin of the races.
 pub const MARGIN: f64 = 0.01;
 
-/// The scatter of the effects of blocks, by its sources.
+/// The distribution of the effects of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scatter {
     /// Normal effects.
     Normal,
     /// Student's t with 3 degrees of freedom.
     HeavyTails,
-    /// Stretches of ten blocks on average, three of ten of which scatter five times as much.
+    /// Stretches of ten blocks on average; in three of ten the scatter is five times as large.
     Bursts,
 }
 
 impl Scatter {
-    /// Every kind.
+    /// All kinds of scatter.
     pub const ALL: [Self; 3] = [Self::Normal, Self::HeavyTails, Self::Bursts];
 
-    /// Fills `effects` with those of a race of this spread, around `effect`.
+    /// Fills `effects` with those of one race, with this mean effect and spread.
     fn fill(self, effects: &mut [f64], effect: f64, spread: f64, rng: &mut impl Rng) {
         let mut loud = false;
         for one in effects {
@@ -49,17 +49,17 @@ impl Scatter {
 /// The outcomes of many races, as shares of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Outcomes {
-    /// A dead heat, where the truth lies within the margin.
+    /// The share called a dead heat with a true change inside the margin.
     pub equivalent: f64,
-    /// The side that is slower, where it is.
+    /// The share called slower with a true change above 0.
     pub slower: f64,
-    /// Anything that is not true.
+    /// The share with a wrong call.
     pub wrong: f64,
     /// Mean number of replicates.
     pub replicates: f64,
 }
 
-/// Races by each of `plans`, all of them on the same blocks, with this true change.
+/// Runs many races with this true change, by all of `plans` on the same blocks.
 pub fn outcomes(
     plans: &[Spending],
     (scatter, spread): (Scatter, f64),
@@ -93,7 +93,7 @@ pub fn outcomes(
     shares.collect()
 }
 
-/// The call of a race with these effects, and after how many of them.
+/// The call of a race with these effects, and the number of replicates after which it is made.
 fn race(plan: &Spending, effects: &[f64]) -> (Call, usize) {
     let mut last = (Call::Undecided, 0);
     for (at, level) in plan.looks.iter().zip(&plan.levels) {
@@ -102,7 +102,8 @@ fn race(plan: &Spending, effects: &[f64]) -> (Call, usize) {
             .ok()
             .and_then(|found| found.few_blocks_interval(*level));
         let called = interval.map_or(Call::Undecided, |interval| call(interval, MARGIN));
-        // The guard only ever widens, and costs more than all the rest.
+        // The guard is computed last, because it only widens the interval and costs more than all
+        // the rest.
         let called = match (called, interval) {
             (Call::Undecided, _) | (_, None) => Call::Undecided,
             (called, Some((low, high))) => guard_interval(seen.effects(), *level)
@@ -137,10 +138,11 @@ mod tests {
 
     #[test]
     fn a_race_that_may_go_on_errs_no_more_often_than_promised() {
-        // Four binomial standard errors above.
+        // Four binomial standard errors above the limit.
         let (runs, most) = (1_000, 0.05 + 4.0 * (0.05_f64 * 0.95 / 1_000.0).sqrt());
         for scatter in Scatter::ALL {
-            // Nothing, too little to be seen by forty, and a truth on the margin.
+            // No change with a spread too large for forty replicates to decide, and a change equal
+            // to the margin.
             for (change, spread) in [(0.0, 0.04), (MARGIN, 0.01)] {
                 let [_, extended] = found(scatter, spread, change, runs);
                 assert!(extended.wrong <= most, "{scatter:?}: {extended:?}");
@@ -149,9 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_clear_is_as_soon_over_and_what_was_not_is_found() {
+    fn extended_plans_keep_early_decisions_and_find_more() {
         for scatter in Scatter::ALL {
-            // Loud stretches leave forty blocks of the same spread open.
+            // With stretches of large scatter, forty blocks of the same spread do not decide.
             let quiet = if scatter == Scatter::Bursts { 0.5 } else { 1.0 };
             for (change, spread) in [(0.05, 0.02), (0.02, 0.01), (0.0, 0.005)] {
                 let [forty, extended] = found(scatter, quiet * spread, change, 400);

@@ -1,13 +1,13 @@
-//! How often a race of single blocks (K = 1) is called although nothing differs: whole runs,
-//! simulated look by look.
+//! How often a race of single blocks (K = 1) ends in a false positive, by simulating whole runs
+//! look by look.
 //!
-//! [`few_blocks`](deadheat_stats::few_blocks) is fitted to normal blocks and one look; here the
-//! promise is put to the test that counts, with all the looks of a run and with the noise that real
-//! commands meet. Under one noise no critical value keeps it: where slots switch between modes far
-//! apart ([`Noise::Modes`]), most blocks of an early look may lie within one of a few narrow heaps,
-//! and σ̂, a median, sees the heap alone. Then .12 of runs are called with the looks to 11
-//! replicates and .14 with those to 40, by either reading of T. The
-//! [`guard`](deadheat_stats::guard_p) mends that.
+//! [`few_blocks`](deadheat_stats::few_blocks) is fitted to normal blocks and one look. This
+//! simulation checks the promised rate with all looks of a run and with the noise of real commands.
+//! With one kind of noise no critical value keeps the rate: if slots switch between modes far apart
+//! ([`Noise::Modes`]), most blocks of an early look may be in the same narrow cluster, and σ̂, a
+//! median, sees only that cluster. False positives are then .12 with the looks to 11 replicates and
+//! .14 with those to 40, with either distribution of T. The [`guard`](deadheat_stats::guard_p)
+//! prevents that.
 
 use rand_core::Rng;
 
@@ -19,32 +19,32 @@ use deadheat_stats::formula::guard_p;
 use deadheat_stats::looks::{DEFAULT_G, Spending, critical_t};
 use deadheat_stats::rng::{chi_squared, coin, normal, uniform};
 
-/// The spread of an undisturbed slot, in log-ratio units. Only [`Noise::Spikes`] has a second scale
-/// to set it against.
+/// The spread of an undisturbed slot, in log-ratio units. Only in [`Noise::Spikes`] its size
+/// matters.
 const SLOT_SD: f64 = 0.02;
 
-/// How much of a slot's deviation the next one keeps under [`Noise::Drift`].
+/// The share of a slot's deviation that the next slot keeps with [`Noise::Drift`].
 const PERSISTENCE: f64 = 0.95;
 
-/// What disturbs the slots x₁..x₄ (ln time) of a block whose two sides are equally fast.
+/// The noise of the slots x₁..x₄ (ln time) of a block whose two sides are equally fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noise {
     /// Normal slots.
     Normal,
     /// The effect itself is Student's t with 3 degrees of freedom.
     HeavyTails,
-    /// Normal slots, of which two in a hundred take 10 to 1,000 times as long.
+    /// Normal slots, 2% of which take 10 to 1,000 times as long.
     Spikes,
-    /// Log-normal slots: every disturbance makes a run slower, some much slower.
+    /// Log-normal slots: every disturbance makes a run slower, some of them much slower.
     Skew,
-    /// Each slot keeps 95 % of the deviation of the slot before it, from block to block.
+    /// Each slot keeps 95% of the deviation of the slot before it, also across blocks.
     Drift,
-    /// Three slots in ten run in a slower mode, a hundred times the spread of a slot away.
+    /// 30% of the slots run in a slower mode, a hundred slot spreads away.
     Modes,
 }
 
 impl Noise {
-    /// Every kind.
+    /// All kinds of noise.
     pub const ALL: [Self; 6] = [
         Self::Normal,
         Self::HeavyTails,
@@ -79,7 +79,7 @@ impl Noise {
     }
 }
 
-/// ln of a factor between 10 and 1,000, twice in a hundred times.
+/// The logarithm of a factor between 10 and 1,000 with a probability of 2%, otherwise 0.
 fn spike(rng: &mut impl Rng) -> f64 {
     if uniform(rng) < 0.02 {
         (1.0 + 2.0 * uniform(rng)) * std::f64::consts::LN_10
@@ -88,7 +88,7 @@ fn spike(rng: &mut impl Rng) -> f64 {
     }
 }
 
-/// When a run is looked at and how large |T| must be to call it.
+/// The looks of a run, and the critical |T| at each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Boundary {
     looks: Vec<Look>,
@@ -99,19 +99,19 @@ struct Look {
     replicates: usize,
     plain: f64,
     calibrated: f64,
-    /// The level of a t interval as wide as the plain one: at which the guard is asked.
+    /// The level of a plain t interval with that width, at which the guard is applied.
     level: f64,
 }
 
-/// The share of runs called different by each reading of T.
+/// The share of runs called different, for each way to judge T.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FalseCalls {
-    /// T taken for Student's t.
+    /// T compared with Student's t.
     pub plain: f64,
-    /// T taken for what it is ([`few_blocks`](deadheat_stats::few_blocks)).
+    /// T compared with its own distribution ([`few_blocks`](deadheat_stats::few_blocks)).
     pub calibrated: f64,
-    /// The same, where the [`guard`](deadheat_stats::guard_p) leaves 0 out as well: how races are
-    /// judged.
+    /// As `calibrated`, and the [`guard`](deadheat_stats::guard_p) must exclude 0 too: the rule of
+    /// real races.
     pub guarded: f64,
 }
 
@@ -139,7 +139,7 @@ impl Boundary {
         }
     }
 
-    /// The false calls among `runs` simulated runs.
+    /// The false positives among `runs` simulated runs.
     pub fn false_calls(&self, noise: Noise, runs: usize, rng: &mut impl Rng) -> FalseCalls {
         let longest = self.looks.iter().map(|look| look.replicates).max();
         let mut effects = vec![0.0; longest.unwrap_or(0)];
@@ -159,7 +159,7 @@ impl Boundary {
         }
     }
 
-    /// By which readings some look calls a run with these effects.
+    /// Which of the rules call a run with these effects at some look.
     fn calls(&self, effects: &[f64]) -> Called {
         let mut called = Called::default();
         for look in &self.looks {
@@ -181,7 +181,7 @@ impl Boundary {
     }
 }
 
-/// By which readings a run is called.
+/// The rules by which a run is called.
 #[derive(Debug, Clone, Copy, Default)]
 struct Called {
     plain: bool,
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn looks_at_which_nothing_could_be_called_are_left_out() {
-        // At α = .05 the first three replicates can prove nothing.
+        // At α = .05 no evidence from three replicates is enough.
         let first = Boundary::anytime(2, 9, 0.05).looks[0];
         assert!(critical_t(first.replicates - 1, 0.05, DEFAULT_G).is_none());
         assert!(first.calibrated >= first.plain);
@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    /// The share of 20,000 effects of a noise that lie further out than `limit`.
+    /// The share of 20,000 effects of a noise that are beyond `limit`.
     fn share_beyond(noise: Noise, limit: f64) -> f64 {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(10);
         let mut effects = vec![0.0; 20_000];
@@ -254,25 +254,26 @@ mod tests {
     }
 
     #[test]
-    fn every_noise_is_what_it_says() {
+    fn every_noise_has_its_documented_tails() {
         let near = |got: f64, want: f64| {
             let four_errors = 4.0 * (want * (1.0 - want) / 20_000.0).sqrt();
             assert!((got - want).abs() < four_errors, "{got} is not {want}");
         };
-        // Of four slots at 2 % each some spike in 1 − .98⁴; half of ln 10 to ln 1,000 each, which
-        // only another cancels.
+        // With 2% per slot, at least one of four slots has a spike in 1 − .98⁴ of the blocks. Its
+        // effect is half of ln 10 to ln 1,000, and only another spike cancels it.
         near(share_beyond(Noise::Spikes, 1.0), 0.0776 * 0.985);
         assert_eq!(share_beyond(Noise::Spikes, 8.0), 0.0);
-        // Two slots against two, 3 in 10 a hundred away: alike in .4246 of the blocks, by two in
-        // .0882.
+        // Two slots against two, each slow with probability .3: equal in .4246 of the blocks,
+        // different by two in .0882.
         near(share_beyond(Noise::Modes, 25.0), 1.0 - 0.4246);
         near(share_beyond(Noise::Modes, 75.0), 0.0882);
         // Student's t with 3 degrees of freedom, and a normal number: ½·√4 is 1.
         near(share_beyond(Noise::HeavyTails, 3.182), 0.05);
         near(share_beyond(Noise::Normal, 1.96), 0.05);
-        // What ABBA leaves of a walk that keeps .95: sd² = (1 − ½(ρ + 2ρ² − ρ³))/(1 − ρ²) = .525.
+        // The variance of the ABBA effect of a walk that keeps .95: sd² = (1 − ½(ρ + 2ρ² − ρ³))/(1
+        // − ρ²) = .525.
         near(share_beyond(Noise::Drift, 1.96 * 0.525_f64.sqrt()), 0.05);
-        // Log-normal slots now and then throw a block far out, normal ones never so far.
+        // Log-normal slots sometimes move a block far out, normal ones never that far.
         assert!(share_beyond(Noise::Skew, 8.0) > 0.005);
     }
 

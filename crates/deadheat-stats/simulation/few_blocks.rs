@@ -1,12 +1,12 @@
-//! Where the table of [`few_blocks`](deadheat_stats::few_blocks) comes from: how T = θ̂/SE of
-//! single normal blocks really falls.
+//! The simulation behind the table of [`few_blocks`](deadheat_stats::few_blocks): the true
+//! distribution of T = θ̂/SE of single normal blocks.
 //!
-//! Critical values at levels of 10⁻⁴ would take far more than 10⁸ counted runs, so nothing is
-//! counted. The mean x̄ and the spread s of a normal sample are independent of its *shape*, the
-//! effects less x̄ and over s, and θ̂ and SE are x̄ and s moved and scaled by the shape alone: θ̂ =
-//! x̄ + s·h, SE = s·g. Given the shape, |T| > t is therefore a question about Student's √P·x̄/s,
-//! whose tails are known exactly, and only the shape is left to draw (the "swindle" of the
-//! Princeton study, Andrews et al. 1972; Simon 1976).
+//! To find critical values at levels of 10⁻⁴ by counting, more than 10⁸ simulated runs would be
+//! necessary. The simulation therefore computes most of each probability. The mean x̄ and the standard deviation s of a normal sample are independent of
+//! its *shape*, the values (x − x̄)/s. θ̂ and SE follow from x̄, s and the shape: θ̂ = x̄ + s·h, SE
+//! = s·g. Given the shape, P(|T| > t) is therefore a tail probability of Student's √P·x̄/s, which
+//! is known exactly, and only shapes are drawn at random (the "swindle" of the Princeton study,
+//! Andrews et al. 1972; Simon 1976).
 
 use rand_core::Rng;
 
@@ -16,25 +16,26 @@ use deadheat_stats::estimate::{Floor, pooled_huber};
 use deadheat_stats::few_blocks::Stretch;
 use deadheat_stats::rng::normal;
 
-/// The levels the table is fitted to. From the simulated values between them the fit strays no
-/// further than at them.
+/// The levels to which the table is fitted. Between them the fit is as close to the simulated
+/// values.
 pub const FITTED_LEVELS: [f64; 9] = [0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 0.0005, 0.0002, 0.0001];
 
-/// How T is distributed over P single normal blocks without a difference.
+/// The distribution of T over P single normal blocks without a difference.
 #[derive(Debug, Clone)]
 pub struct NullDistribution {
     df: f64,
     shapes: Vec<Shape>,
 }
 
-/// What the shape of a sample makes of Student's t = √P·x̄/s: T = (t + `shift`)/`error`.
+/// The map by which the shape of a sample turns Student's t = √P·x̄/s into T = (t +
+/// `shift`)/`error`.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     shift: f64,
     error: f64,
 }
 
-/// A probability from a simulation and how far off it may be.
+/// A probability from a simulation and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chance {
     /// The probability itself.
@@ -60,7 +61,7 @@ impl NullDistribution {
         })
     }
 
-    /// The chance of |T| > `t`, for t ≥ 0.
+    /// P(|T| > `t`), for t ≥ 0.
     pub fn two_sided_p(&self, t: f64) -> Chance {
         let n = self.shapes.len() as f64;
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -78,11 +79,11 @@ impl NullDistribution {
         }
     }
 
-    /// The t with P(|T| > t) = `two_sided_level`, raised to where one standard error more would
-    /// still be within it: what the draws leave open widens the interval.
+    /// The t with P(|T| > t) = `two_sided_level`, raised until even one standard error more is
+    /// within the level, so that simulation error widens the interval.
     ///
-    /// ln P is nearly a straight line in ln t, so the secant rule needs three or four rounds over
-    /// all shapes.
+    /// ln P is nearly linear in ln t, so the secant method needs three or four passes over all
+    /// shapes.
     pub fn critical(&self, two_sided_level: f64) -> f64 {
         let excess = |ln_t: f64| {
             let found = self.two_sided_p(ln_t.exp());
@@ -120,13 +121,13 @@ fn shape_of(effects: &[f64]) -> Option<Shape> {
     })
 }
 
-/// The stretch for `replicates` that lies below none of the critical values of `null` at
-/// [`FITTED_LEVELS`], and above the worst fitted of them as little as can be. Both constants are
-/// rounded to the safe side, to four and two decimals.
+/// The lowest stretch for `replicates` that is not below any critical value of `null` at
+/// [`FITTED_LEVELS`]. Both constants are rounded in the conservative direction, to four and two
+/// decimals.
 pub fn fit(replicates: usize, null: &NullDistribution) -> Stretch {
     let targets = FITTED_LEVELS.map(|level| (t_critical(level, null.df), null.critical(level)));
-    // The factor that lifts the curve with this bend over every target, and how far over the worst
-    // one it then runs.
+    // The factor that lifts the curve with this bend above every target, and how far the curve is
+    // then above the worst fitted one.
     let lifted = |bend: f64| {
         let unit = Stretch::new(replicates, 1.0, bend);
         let ratios = targets.map(|(t, critical)| critical / unit.apply(t));
@@ -134,13 +135,13 @@ pub fn fit(replicates: usize, null: &NullDistribution) -> Stretch {
         let lowest = ratios.into_iter().fold(f64::MAX, f64::min);
         (highest, highest / lowest)
     };
-    // A larger bend lowers the curve, so rounding it down is the safe side.
+    // A larger bend lowers the curve, so rounding it down is conservative.
     let bend =
         (100.0 * least_by(|ln_bend| lifted(ln_bend.exp()).1, 0.0, 5.0).exp()).floor() / 100.0;
     Stretch::new(replicates, (1e4 * lifted(bend).0).ceil() / 1e4, bend)
 }
 
-/// Where a function that falls and then rises is least (golden section).
+/// The minimum of a function that first falls and then rises, by golden-section search.
 fn least_by(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_8;
     while high - low > 1e-6 {
@@ -192,8 +193,8 @@ mod tests {
         assert!((found.p - 0.05).abs() < 1e-12, "{found:?}");
     }
 
-    /// A critical value 3 % off changes a chance that falls as t^−ν at most by 3 % of ν; the draws
-    /// by 4 standard errors.
+    /// A critical value 3% off changes a probability that falls as t^−ν by at most 3% of ν, and the
+    /// draws add 4 standard errors.
     #[test]
     fn the_table_gives_the_levels_it_promises() {
         for (replicates, draws) in [
@@ -218,8 +219,8 @@ mod tests {
 
     #[test]
     fn the_fit_finds_the_row_of_the_table() {
-        // 30,000 draws know the critical values to some 2 % (.0001 at P = 8), whatever that means
-        // for the constants.
+        // 30,000 draws determine the critical values to about 2% (.0001 at P = 8), so only these
+        // are compared, not the constants.
         let refitted = fit(8, &simulated(8, 30_000));
         for level in FITTED_LEVELS {
             let ratio = refitted.apply(t_critical(level, 7.0)) / few_blocks::critical(level, 8);
@@ -242,15 +243,15 @@ mod tests {
         let chances: Vec<Chance> = (0..60)
             .map(|_| {
                 let null = NullDistribution::simulate(7, 400, &mut rng).unwrap();
-                // Where the chance hardly varies with the shape, its mean square is no measure of
-                // its scatter.
+                // At small t the probability hardly varies with the shape, and its mean square does
+                // not measure its scatter.
                 null.two_sided_p(0.5)
             })
             .collect();
         let ps: Vec<f64> = chances.iter().map(|chance| chance.p).collect();
         let scatter = deadheat_stats::summary::std_dev(&ps).unwrap();
         let stated = chances.iter().map(|chance| chance.error).sum::<f64>() / 60.0;
-        // A standard deviation of sixty is known to a tenth.
+        // A standard deviation of sixty values is accurate to a tenth.
         assert!((scatter / stated - 1.0).abs() < 0.3, "{scatter} {stated}");
     }
 

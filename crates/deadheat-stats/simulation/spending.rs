@@ -1,12 +1,12 @@
-//! Where the tabled levels of [`looks`](deadheat_stats::looks) come from: what repeated t-tests of
-//! one growing sample really cost.
+//! The simulation behind the tabulated levels of [`looks`](deadheat_stats::looks): the error rate
+//! of repeated t-tests of one growing sample.
 //!
-//! Replicates are independent N(0, 1) (the t-statistic cares neither for their scale nor, there
-//! being no difference, for anything else). Levels of 10⁻⁴ would need some 10⁸ simulated runs to
-//! settle to 1 %, so the levels are found backwards in time instead. The t-statistic at look j is
-//! drawn *from its own far tail*, whose probability is known exactly; the earlier looks follow from
-//! it, because a normal sample with given mean and spread is a uniformly turned vector; and only
-//! the chance that none of those looks had rejected already is left to the draws.
+//! Replicates are independent N(0, 1); the t-statistic does not depend on their scale. Levels of
+//! 10⁻⁴ would need about 10⁸ simulated runs for an accuracy of 1%, so the simulation goes backwards
+//! in time. The t-statistic at look j is drawn *from its far tail*, whose probability is known
+//! exactly. The earlier looks follow from it, because a normal sample with given mean and spread is
+//! a randomly rotated vector. Only the probability that one of those looks had rejected already is
+//! estimated from the draws.
 
 use rand_core::Rng;
 
@@ -14,12 +14,12 @@ use deadheat_stats::dist::t_critical;
 use deadheat_stats::looks::Spending;
 use deadheat_stats::rng::{chi_squared, normal, uniform};
 
-/// The two-sided level for each look at which the chance of having rejected by look j is α times
-/// the sum of the first j `weights`.
+/// The two-sided level for each look at which the probability of rejecting by look j is α times the
+/// sum of the first j `weights`.
 ///
 /// `looks` are the numbers of replicates, ascending, from 2 up, each with a weight. With n `draws`
-/// per look the relative standard error of a level is below √(2/n). Returns `None` for looks that
-/// are not so, or without draws.
+/// per look, the relative standard error of a level is below √(2/n). Returns `None` for looks that
+/// are not ascending or start below 2, or without draws.
 pub fn recompute_levels(
     (looks, weights): (&[usize], &[f64]),
     alpha: f64,
@@ -36,7 +36,7 @@ pub fn recompute_levels(
     for (j, weight) in weights.iter().enumerate() {
         let increment = alpha * weight;
         spent += increment;
-        // No run is counted twice, so the level lies between this look's increment and all that may
+        // A run rejects only once, so the level is between this look's increment and all that may
         // be spent by now.
         let level = match j {
             0 => spent,
@@ -47,8 +47,8 @@ pub fn recompute_levels(
     Some(levels)
 }
 
-/// The level at which the last of `looks` rejects, without any earlier look having done so, with
-/// chance `increment`.
+/// The level at which the last of `looks` rejects, without a rejection at an earlier look, with
+/// probability `increment`.
 pub fn level_of_look(
     looks: &[usize],
     earlier: &[f64],
@@ -60,7 +60,7 @@ pub fn level_of_look(
     let (&now, before) = looks.split_last().expect("a look to find the level of");
     let critical = critical_values(before, earlier);
     // p-values of the last look, one from each of `draws` equal slices of (0, widest), smallest
-    // first. They are exact draws from the tail, spread more evenly than independent ones would be.
+    // first. They are exact draws from the tail, and more even than independent ones.
     let slice = widest / draws as f64;
     let mut found = 0.0;
     for i in 0..draws {
@@ -76,13 +76,13 @@ pub fn level_of_look(
     widest
 }
 
-/// Whether a run whose t-statistic at `now` replicates is `t` had passed a critical value at one of
-/// the looks `before`.
+/// Returns true if a run with t-statistic `t` at `now` replicates exceeded a critical value at one
+/// of the looks `before`.
 ///
-/// Going back from m replicates with mean M and residual norm R to its first n: the residuals are a
-/// uniformly turned vector in m − 1 dimensions; one of these is the contrast between the first n
-/// and the rest, n − 1 are the residuals within the first n. A vector of independent normals points
-/// in such a direction.
+/// The computation goes back from m replicates with mean M and residual norm R to the first n. The
+/// residuals are a randomly rotated vector in m − 1 dimensions: one dimension is the contrast
+/// between the first n and the rest, n − 1 are the residuals within the first n. A vector of
+/// independent normals has such a direction.
 fn rejected_before(
     t: f64,
     now: usize,
@@ -108,9 +108,8 @@ fn rejected_before(
     false
 }
 
-/// The share of `runs` simulated forwards, replicate by replicate, in which some look of `plan`
-/// rejects although there is no difference. It owes nothing to [`recompute_levels`] and so checks
-/// it.
+/// The share of `runs` without a difference in which some look of `plan` rejects, by a forward
+/// simulation. It shares no code with [`recompute_levels`] and so checks it.
 pub fn false_rejections(plan: &Spending, runs: usize, rng: &mut impl Rng) -> f64 {
     let critical = critical_values(&plan.looks, &plan.levels);
     let rejected = (0..runs)
@@ -164,8 +163,8 @@ mod tests {
 
     #[test]
     fn the_tabled_levels_are_recomputed_by_simulation() {
-        // 2 % for three digits of table from an earlier simulation, and four standard errors √(2/n)
-        // of this one.
+        // 2% for the three digits of the table, from an earlier simulation, and four standard
+        // errors √(2/n) of this one.
         let bound = 0.02 + 4.0 * (2.0 / DRAWS as f64).sqrt();
         for max in [11, 22] {
             let plan = Spending::plan(max, 0.05).unwrap();

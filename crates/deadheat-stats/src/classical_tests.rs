@@ -1,9 +1,9 @@
-//! Tests that stand beside the primary estimate and never decide: the sign-flip test, for which a
-//! replicate's score is as likely as its negative without a difference; and Student's, Welch's and
-//! the normal test of a difference of means, what a mean-based tool would have said.
+//! Tests that are reported with the primary estimate and never decide. The sign-flip test assumes
+//! that without a difference a replicate's score and its negative are equally likely. Student's,
+//! Welch's and the normal test of a difference of means show the result of a mean-based tool.
 //!
-//! Give the latter log times, and a difference of means is a log ratio. A single spike moves a mean,
-//! and blocks of one process are not independent (see [`estimate`](crate::estimate)).
+//! With log times as input, a difference of means is a log ratio. A single spike moves a mean, and
+//! blocks of one process are not independent (see [`estimate`](crate::estimate)).
 
 use rand_core::Rng;
 
@@ -12,26 +12,26 @@ use crate::dist::{normal_cdf, t_critical, t_two_sided_p};
 use crate::estimate::HUBER_CLAMP;
 use crate::summary::{Centred, finite, median};
 
-/// Up to this many replicates all 2^P sign patterns are counted.
+/// Up to this many replicates, all 2^P sign patterns are counted.
 pub const EXACT_REPLICATES: usize = 16;
 
-/// Random sign patterns beyond that; with the observed one they make 10,000.
+/// The number of random sign patterns beyond that; with the observed one there are 10,000.
 const DRAWS: u32 = 9_999;
 
 /// Φ⁻¹(¾), the median of |Z|.
 const MEDIAN_ABS_NORMAL: f64 = 0.6744897501960817;
 
-/// Sums this close, relative to the largest possible, are equal: the patterns of equal scores
-/// differ by rounding.
+/// Two sums count as equal if they differ by less than this share of the largest possible sum,
+/// because rounding makes sums of the same scores differ.
 const TIE: f64 = 1e-9;
 
 /// The two-sided sign-flip p-value over replicates (Fisher 1935).
 ///
-/// Replicate scores are S_p = Σ_k ψ(d_pk/s₀), ψ clamped at ±1.5, s₀ = median|d|/0.67449; the
-/// p-value is the share of sign patterns ε whose |Σ ε_p S_p| is no smaller than the observed |Σ
-/// S_p|. Exact up to 16 replicates; beyond, (1 + hits)/(1 + draws) over 9,999 patterns from `rng`
-/// (Phipson & Smyth 2010). Where s₀ is 0 a score is the number of positive less negative effects,
-/// the limit of a shrinking s₀. `None` without blocks or with an effect not finite.
+/// Replicate scores are S_p = Σ_k ψ(d_pk/s₀), ψ clamped at ±1.5, s₀ = median|d|/0.67449. The
+/// p-value is the share of sign patterns ε with |Σ ε_p S_p| ≥ |Σ S_p|. It is exact up to 16
+/// replicates, and (1 + hits)/(1 + draws) over 9,999 patterns from `rng` beyond (Phipson & Smyth
+/// 2010). If s₀ is 0, a score is the number of positive effects minus that of negative ones, the
+/// limit for s₀ → 0. `None` without blocks or with an effect that is not finite.
 pub fn sign_flip_p(clusters: &Clusters, rng: &mut impl Rng) -> Option<f64> {
     let scores = scores(clusters)?;
     let largest: f64 = scores.iter().map(|s| s.abs()).sum();
@@ -59,8 +59,7 @@ fn scores(clusters: &Clusters) -> Option<Vec<f64>> {
     )
 }
 
-/// Walks all sign patterns in Gray-code order, where each differs from the one before in a single
-/// sign.
+/// Goes through all sign patterns in Gray-code order, which changes one sign at a time.
 fn share_of_all_patterns(mut scores: Vec<f64>, threshold: f64) -> f64 {
     let patterns = 1_u32 << scores.len();
     let mut sum: f64 = scores.iter().sum();
@@ -81,7 +80,7 @@ fn share_of_drawn_patterns(scores: &[f64], threshold: f64, rng: &mut impl Rng) -
         for part in scores.chunks(64) {
             let signs = rng.next_u64();
             for (bit, score) in part.iter().enumerate() {
-                // The sign is set without a branch: no guess would do better than a coin.
+                // The sign is set without a branch, because random signs cannot be predicted.
                 let negative = !signs >> bit & 1;
                 sum += f64::from_bits(score.to_bits() ^ (negative << 63));
             }
@@ -91,10 +90,10 @@ fn share_of_drawn_patterns(scores: &[f64], threshold: f64, rng: &mut impl Rng) -
     f64::from(hits) / f64::from(DRAWS + 1)
 }
 
-/// A difference of means, and how many standard errors it is away from 0. Every figure is finite.
+/// A difference of means with its standard error. Every figure is finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TTest {
-    /// Mean of the second sample less that of the first, or the mean of the paired differences, in
+    /// Mean of the second sample minus that of the first, or the mean of the paired differences, in
     /// their unit.
     pub difference: f64,
     /// The standard error of the difference, above 0.
@@ -118,12 +117,12 @@ impl TTest {
         })
     }
 
-    /// The two-sided p-value that the means are equal: P(|T| ≥ |t|) with `df` degrees of freedom.
+    /// The two-sided p-value of equal means: P(|T| ≥ |t|) with `df` degrees of freedom.
     pub fn p_value(&self) -> f64 {
         t_two_sided_p(self.t, self.df)
     }
 
-    /// difference ± t·se at the given two-sided level (0.05 for 95 % confidence). `None` when the
+    /// difference ± t·se at the given two-sided level (0.05 for 95% confidence). `None` if the
     /// level is not in (0, 1) or an end is too large to represent.
     pub fn interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         if !(two_sided_level > 0.0 && two_sided_level < 1.0) {
@@ -135,7 +134,7 @@ impl TTest {
 }
 
 impl TTest {
-    /// The same mean and error with the normal distribution in place of t.
+    /// The test with the same mean and error, and the normal distribution instead of t.
     pub fn by_normal(&self) -> ZTest {
         ZTest {
             mean: self.difference,
@@ -148,18 +147,18 @@ impl TTest {
 
 /// Welch's test of two independent samples whose variances may differ (Welch 1947).
 ///
-/// With eᵢ² = sᵢ²/nᵢ (sᵢ² over nᵢ − 1): se = √(e₁² + e₂²) and df = se⁴/(e₁⁴/(n₁ − 1) + e₂⁴/(n₂ −
-/// 1)), as `scipy.stats.ttest_ind(second, first, equal_var=False)`. `None` with fewer than two
-/// values on a side, a value that is not finite, without any spread, or where a figure is too large
-/// to represent.
+/// With eᵢ² = sᵢ²/nᵢ (sᵢ² with nᵢ − 1): se = √(e₁² + e₂²) and df = se⁴/(e₁⁴/(n₁ − 1) + e₂⁴/(n₂ −
+/// 1)), as `scipy.stats.ttest_ind(second, first, equal_var=False)`. `None` for fewer than two
+/// values on a side, a value that is not finite, samples without spread, or a result too large to
+/// represent.
 pub fn welch(first: &[f64], second: &[f64]) -> Option<TTest> {
     welch_of(&Averaged::new(first)?, &Averaged::new(second)?)
 }
 
-/// The same for those who know what it takes of both samples already.
+/// [`welch`] for samples that are already summarised.
 pub fn welch_of(first: &Averaged, second: &Averaged) -> Option<TTest> {
     let (e1, e2) = (first.error_of_mean(), second.error_of_mean());
-    // In units of the larger, so that squares neither overflow nor vanish.
+    // In units of the larger, so that squares neither overflow nor underflow.
     let larger = e1.max(e2);
     if larger == 0.0 {
         return None;
@@ -179,7 +178,7 @@ pub fn student(first: &[f64], second: &[f64]) -> Option<TTest> {
     student_of(&Averaged::new(first)?, &Averaged::new(second)?)
 }
 
-/// The same for those who know what it takes of both samples already.
+/// [`student`] for samples that are already summarised.
 pub fn student_of(first: &Averaged, second: &Averaged) -> Option<TTest> {
     let larger = first.sd.max(second.sd);
     if larger == 0.0 {
@@ -194,8 +193,8 @@ pub fn student_of(first: &Averaged, second: &Averaged) -> Option<TTest> {
 
 /// Student's test that the mean of paired differences (second − first) is 0 (Student 1908).
 ///
-/// se = s/√n, df = n − 1, as `scipy.stats.ttest_1samp(differences, 0)`. `None` with fewer than two
-/// differences, one that is not finite, without any spread, or where a figure is too large to
+/// se = s/√n, df = n − 1, as `scipy.stats.ttest_1samp(differences, 0)`. `None` for fewer than two
+/// differences, one that is not finite, differences without spread, or a result too large to
 /// represent.
 pub fn student_paired(differences: &[f64]) -> Option<TTest> {
     let side = Averaged::new(differences)?;
@@ -211,20 +210,20 @@ pub struct ZTest {
     pub se: f64,
     /// mean/se.
     pub z: f64,
-    /// The two-sided p-value that the mean is 0: 2Φ(−|z|).
+    /// The two-sided p-value of a mean of 0: 2Φ(−|z|).
     pub p: f64,
 }
 
 /// The normal test that the mean of paired differences (second − first) is 0: z = mean/(s/√n), s
-/// over n − 1.
+/// with n − 1.
 ///
-/// As [`student_paired`] with the normal distribution in place of t, which calls too often when n
-/// is small: at n = 10 a nominal 5 % is 8 %. `None` where that is `None`.
+/// Like [`student_paired`], but with the normal distribution instead of t, which has too many false
+/// positives if n is small: 8% instead of 5% at n = 10. `None` if [`student_paired`] is.
 pub fn z_test(differences: &[f64]) -> Option<ZTest> {
     Some(student_paired(differences)?.by_normal())
 }
 
-/// A sample of two values or more, as a t test needs it.
+/// The summary of a sample of two or more values that a t test needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Averaged {
     n: f64,
@@ -237,7 +236,7 @@ impl Averaged {
         Self::of(&Centred::new(values)?)
     }
 
-    /// `None` for fewer than two values, and where the spread is too large to represent.
+    /// `None` for fewer than two values, and if the spread is too large to represent.
     pub fn of(centred: &Centred) -> Option<Self> {
         let n = centred.count();
         if n < 2.0 {
@@ -370,7 +369,7 @@ mod tests {
 
     #[test]
     fn the_interval_is_as_many_errors_wide_as_t_says() {
-        // For one degree of freedom t at 95 % is 12.706…; the mean of 0 and 2 is 1 ± 12.706.
+        // With one degree of freedom t at 95% is 12.706…, so the interval of 0 and 2 is 1 ± 12.706.
         let (low, high) = student_paired(&[0.0, 2.0]).unwrap().interval(0.05).unwrap();
         assert!((high - 13.706204736174698).abs() < 1e-12);
         assert!((low + 11.706204736174698).abs() < 1e-12);
@@ -423,7 +422,7 @@ mod tests {
         let found = student_paired(&huge).unwrap();
         assert_eq!(found.interval(1e-9), None);
         assert!(found.t > 2.9 && found.p_value() < 0.3);
-        // Equal sides of the largest numbers whose squares would overflow.
+        // Both sides equal, with numbers whose squares would overflow.
         assert_eq!(welch(&huge, &huge).unwrap().t, 0.0);
         close(student(&huge, &huge).unwrap().df, 2.0);
     }

@@ -1,4 +1,4 @@
-//! Effects grouped by replicate, the shape every estimate takes its numbers in.
+//! Effects grouped by replicate: the input of every estimate.
 
 /// The reason why a list of sizes does not describe a list of effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub enum ClusterError {
         /// Effects given.
         effects: usize,
     },
-    /// A replicate without a block carries no information and would spoil the degrees of freedom.
+    /// A replicate without a block carries no information and would inflate the degrees of freedom.
     EmptyReplicate {
         /// Counted from 0.
         replicate: usize,
@@ -69,7 +69,7 @@ impl<'a> Clusters<'a> {
         })
     }
 
-    /// Every block a replicate of its own (K = 1), as when whole commands are raced.
+    /// Every block as a replicate of its own (K = 1), as in races of whole commands.
     pub fn singletons(effects: &'a [f64]) -> Self {
         Self {
             effects,
@@ -77,7 +77,7 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// The first `replicates` replicates, or all when there are fewer.
+    /// The first `replicates` replicates, or all if there are fewer.
     pub fn prefix(self, replicates: usize) -> Self {
         let kept = replicates.min(self.replicates());
         match self.sizes {
@@ -92,7 +92,7 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// The same blocks with the grouping forgotten.
+    /// The same blocks, each as its own replicate.
     pub fn ungrouped(self) -> Self {
         Self::singletons(self.effects)
     }
@@ -124,12 +124,12 @@ impl<'a> Clusters<'a> {
         })
     }
 
-    /// Replicate and block (both counted from 0) of the first effect that is not finite or whose
-    /// size passes `limit`.
+    /// Replicate and block (both counted from 0) of the first effect that is not finite or larger
+    /// than `limit` in absolute value.
     pub(crate) fn first_beyond(&self, limit: f64) -> Option<(usize, usize)> {
         let fits = |d: &f64| d.abs() <= limit;
-        // The whole slice is scanned flat first: the usual answer is "none", and it should cost
-        // nothing.
+        // The slice is scanned without its groups first, because usually no effect is beyond the
+        // limit.
         if self.effects.iter().all(fits) {
             return None;
         }

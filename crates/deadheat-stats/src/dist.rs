@@ -1,11 +1,11 @@
-//! The distributions every other file leans on: normal, Student's t, F, chi-squared, binomial. The
-//! normal one is here; and with it Beasley & Springer's quantile, which is not exact, but known to
-//! the last digit: Royston's algorithm for the Shapiro–Wilk test asks for it, and the exact quantile
-//! starts from it.
+//! The distributions that the other files use: normal, Student's t, F, chi-squared, binomial. This
+//! file holds the normal distribution, and the approximate quantile of Beasley & Springer,
+//! reproduced to the last digit: Royston's algorithm for the Shapiro–Wilk test requires it, and the
+//! exact quantile starts from it.
 //!
-//! Accuracy is checked against `scipy.special` to 1e-10 relative, tails included. Arguments outside
-//! a function's domain are moved to its nearest edge, so that every finite input has a finite
-//! answer; no function here panics.
+//! Tests check the accuracy against `scipy.special` to 1e-10 relative, including the tails.
+//! Arguments outside a function's domain are clamped to its nearest edge, so that every finite
+//! input has a finite result. No function here panics.
 
 mod binomial;
 mod incomplete;
@@ -17,13 +17,13 @@ pub use binomial::{binomial_cdf, binomial_two_sided_p, share_bounds};
 pub use incomplete::{chi_squared_upper_tail, f_upper_tail};
 pub use student::{normal_deviate, t_critical, t_log_density, t_two_sided_p};
 
-/// A step this short leaves an error below 1e-14.
+/// After a step this short the error is below 1e-14.
 const ENOUGH: f64 = 1e-7;
 
-/// Never needed; a loop should have an end that one can see.
+/// Never reached; it only shows that the loop ends.
 const MOST_STEPS: usize = 5;
 
-/// Φ(z), the standard normal probability below `z`.
+/// Φ(z), the probability that a standard normal variable is below `z`.
 pub fn normal_cdf(z: f64) -> f64 {
     if z < 0.0 {
         normal_upper_tail(-z)
@@ -34,7 +34,7 @@ pub fn normal_cdf(z: f64) -> f64 {
 
 /// The `z` with Φ(z) = `p`, for `p` in (0, 1).
 ///
-/// `p` is moved into [2.3e-308, 1 − 1.2e-16] first, so the answer is always finite.
+/// `p` is clamped to [2.3e-308, 1 − 1.2e-16], so the result is always finite.
 pub fn normal_quantile(p: f64) -> f64 {
     let p = clamp_probability(p);
     // 1 − p is exact for p ≥ ½, so nothing is lost by working in the lower tail only.
@@ -45,8 +45,8 @@ pub fn normal_quantile(p: f64) -> f64 {
     }
 }
 
-/// Newton steps on ln Φ, nearly a parabola in the lower tail: each squares the error. From the
-/// first value one is enough in the centre, two or three further out.
+/// Newton steps on ln Φ, nearly a parabola in the lower tail; each squares the error. From the
+/// starting value one step is enough in the centre, two or three in the tail.
 fn lower_normal_quantile(p: f64) -> f64 {
     let mut z = approximate_normal_quantile(p);
     for _ in 0..MOST_STEPS {
@@ -64,8 +64,8 @@ fn normal_density(z: f64) -> f64 {
     (-0.5 * z * z).exp() / (2.0 * PI).sqrt()
 }
 
-/// P(Z ≥ z) for z ≥ 0: the all-positive series z + z³/3 + z⁵/15 + … near the centre, the continued
-/// fraction 1/(z + 1/(z + 2/(z + …))) beyond it (DLMF 7.6.2, 7.9.3).
+/// P(Z ≥ z) for z ≥ 0: near the centre the series z + z³/3 + z⁵/15 + …, whose terms are all
+/// positive, further out the continued fraction 1/(z + 1/(z + 2/(z + …))) (DLMF 7.6.2, 7.9.3).
 fn normal_upper_tail(z: f64) -> f64 {
     if z < 2.5 {
         let (mut term, mut sum, mut odd) = (z, z, 1.0);
@@ -76,7 +76,7 @@ fn normal_upper_tail(z: f64) -> f64 {
         }
         return 0.5 - normal_density(z) * sum;
     }
-    // Evaluated from the far end; the number of levels needed falls as 1/z².
+    // Evaluated from the innermost level; the number of levels needed falls as 1/z².
     let levels = (20.0 + 1000.0 / (z * z)) as u32;
     let fraction = (1..=levels)
         .rev()
@@ -84,7 +84,7 @@ fn normal_upper_tail(z: f64) -> f64 {
     normal_density(z) / fraction
 }
 
-/// Into the open unit interval; what is no number becomes one half.
+/// Clamps to the open unit interval; NaN becomes one half.
 fn clamp_probability(p: f64) -> f64 {
     if p.is_nan() {
         return 0.5;
@@ -92,11 +92,11 @@ fn clamp_probability(p: f64) -> f64 {
     p.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0)
 }
 
-/// |p − ½| up to which the polynomials of the centre hold.
+/// |p − ½| up to which the central polynomials are valid.
 const CENTRE: f64 = 0.42;
 
-// Beasley & Springer (1977, algorithm AS 111), lowest power first: in (p − ½)² near the centre,
-// beyond it in √(−ln p).
+// Coefficients of Beasley & Springer (1977, algorithm AS 111), lowest power first: in (p − ½)² near
+// the centre, in √(−ln p) further out.
 const CENTRE_OVER: [f64; 4] = [
     2.50662823884,
     -18.61500062529,
@@ -113,8 +113,8 @@ const CENTRE_UNDER: [f64; 5] = [
 const TAIL_OVER: [f64; 4] = [-2.78718931138, -2.29796479134, 4.85014127135, 2.32121276858];
 const TAIL_UNDER: [f64; 3] = [1.0, 3.54388924762, 1.63706781897];
 
-/// Φ⁻¹(p) for p above 0 and up to ½, off by at most 4e-9, and by up to 8e-7 for p from 0.005 down
-/// to 1e-4. Further out the error grows slowly, to 0.04 at the smallest p there is.
+/// Φ⁻¹(p) for p in (0, ½], with an error of at most 4e-9, and of up to 8e-7 for p from 0.005 down
+/// to 1e-4. Further out the error grows slowly, to 0.04 at the smallest representable p.
 pub(crate) fn approximate_normal_quantile(p: f64) -> f64 {
     let q = p - 0.5;
     if q.abs() <= CENTRE {
@@ -124,12 +124,12 @@ pub(crate) fn approximate_normal_quantile(p: f64) -> f64 {
     -polynomial(&TAIL_OVER, root) / polynomial(&TAIL_UNDER, root)
 }
 
-/// A polynomial, lowest power first, at `x`.
+/// The value of a polynomial at `x`; coefficients with the lowest power first.
 pub(crate) fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c)
 }
 
-/// The comparison that the tests of every distribution make.
+/// The comparison used by the tests of all distributions.
 #[cfg(test)]
 #[track_caller]
 fn close(got: f64, want: f64, tolerance: f64) {
@@ -160,8 +160,8 @@ mod tests {
         for exponent in 0..307 {
             for p in [0.5, 0.31, 0.08, 0.079].map(|p| p * 10f64.powi(-exponent)) {
                 let z = normal_quantile(p);
-                // What the last digit of z does to Φ; and Φ near z = −2.5 is what two numbers near
-                // ½ leave.
+                // The effect of the last digit of z on Φ; near z = −2.5, the rounding error of a
+                // difference of two numbers near ½.
                 let allowed = (4.0 * f64::EPSILON * z * z).max(5e-14);
                 let error = normal_cdf(z) / p - 1.0;
                 assert!(error.abs() < allowed, "{p:e}: {error:e}");
@@ -178,7 +178,7 @@ mod tests {
         }
         let far = approximate_normal_quantile(1e-4) - normal_quantile(1e-4);
         assert!((far + 7.885815e-7).abs() < 1e-12, "{far:e}");
-        // Far out it is only where to start from.
+        // Far out, the approximation only serves as a starting value.
         let last = approximate_normal_quantile(1e-307) - normal_quantile(1e-307);
         assert!((-0.04..-0.03).contains(&last), "{last:e}");
     }

@@ -1,22 +1,22 @@
 //! Evidence of disturbance: blocks that may be dropped, how often each side is very slow, and the
 //! direction of peaks.
 //!
-//! Blocks are dropped on evidence from outside the code under test and never on their value. The
-//! other two inform and never delete. A disturbance from outside the code, an interrupt, say, hits
-//! either side of a pair with equal chance and throws the difference as often up as down: peaks
-//! that prefer one direction belong to the code. And how often a side is very slow is something a
-//! robust estimate is right to overlook and a reader should still know.
+//! Blocks are dropped on evidence from outside the code under test, never because of their value.
+//! The other two figures only inform. A disturbance from outside the code, such as an interrupt,
+//! hits either side of a pair with equal probability, so it raises the difference as often as it
+//! lowers it. Peaks that prefer one direction therefore come from the code. How often a side is
+//! very slow is reported because a robust estimate rightly ignores it, but a reader should know.
 
 use crate::dist::binomial_two_sided_p;
 use crate::summary::{all_finite, median, scaled_mad};
 
-/// Flag rates of the two sides that differ at this level mean that the flag is not innocent.
+/// If the flag rates of the two sides differ at this level, the flag may be an effect of the code.
 pub const RATES_DIFFER_P: f64 = 0.01;
 
-/// No more than this share of the blocks may go.
+/// The largest share of the blocks that may be dropped.
 pub const MOST_DROPPED: f64 = 0.2;
 
-/// Numbers of slots of a block that carry evidence of disturbance (pre-empted, migrated), by role.
+/// How many slots of a block carry evidence of disturbance (pre-empted, migrated), by role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BlockFlags {
     /// Flagged slots of the baseline.
@@ -48,16 +48,16 @@ pub enum KeepReason {
         /// The exact binomial p-value, two-sided.
         p: f64,
     },
-    /// More than a fifth of the blocks would go.
+    /// More than a fifth of the blocks would be dropped.
     TooMany {
-        /// The share that would.
+        /// The share that would be dropped.
         share: f64,
     },
 }
 
-/// Drops every block with a flagged slot, whole, so that the rest stay paired; unless the two sides
-/// were flagged at different rates (exact binomial test of the candidate's flags given all flags, p
-/// < 0.01) or more than 20 % of the blocks would go.
+/// Drops every block with a flagged slot, whole, so that the remaining blocks stay paired. Keeps
+/// all blocks if the two sides were flagged at different rates (exact binomial test of the
+/// candidate's flags given all flags, p < 0.01) or if more than 20% of the blocks would be dropped.
 pub fn keep_or_drop(flags: &[BlockFlags]) -> Dropping {
     let flagged = flagged_blocks(flags);
     if flagged.is_empty() {
@@ -66,9 +66,10 @@ pub fn keep_or_drop(flags: &[BlockFlags]) -> Dropping {
     decide(flagged, flags.len(), flags)
 }
 
-/// The same for launches, each of which takes one slot in every block of its replicate; `sizes` are
-/// the numbers of blocks of the replicates. A launch that is flagged in all its blocks is one event: counted as
-/// eight, a single one on one side would make the two rates differ.
+/// [`keep_or_drop`] for launches. A launch takes one slot in every block of its replicate, and
+/// `sizes` are the numbers of blocks of the replicates. A launch that is flagged in all its blocks
+/// counts as one event: counted as eight, a single launch on one side would make the two rates
+/// differ.
 pub fn keep_or_drop_launches(flags: &[BlockFlags], sizes: &[usize]) -> Dropping {
     let mut rest = flags;
     let mut replicates = Vec::with_capacity(sizes.len());
@@ -96,7 +97,8 @@ fn flagged_blocks(flags: &[BlockFlags]) -> Vec<usize> {
         .collect()
 }
 
-/// Decides about the `flagged` ones among `blocks` blocks, by the events of both sides.
+/// Decides whether to drop the `flagged` blocks among `blocks` blocks, from the events of both
+/// sides.
 fn decide(flagged: Vec<usize>, blocks: usize, events: &[BlockFlags]) -> Dropping {
     let total = |count: fn(&BlockFlags) -> u32| {
         events
@@ -120,9 +122,9 @@ fn decide(flagged: Vec<usize>, blocks: usize, events: &[BlockFlags]) -> Dropping
     Dropping::Drop(flagged)
 }
 
-/// The exact two-sided p-value that two rates are equal, given the number of events on both sides
-/// together: the candidate's are then Binomial(all, its share of the chances). `None` when there
-/// was no event or a side had no chance.
+/// The exact two-sided p-value of equal rates, given the total number of events: the candidate's
+/// count is then Binomial(total, candidate's share of the chances). `None` if there was no event or
+/// a side had no chance.
 pub(crate) fn rates_differ_p(
     baseline_events: u64,
     candidate_events: u64,
@@ -137,10 +139,10 @@ pub(crate) fn rates_differ_p(
     Some(binomial_two_sided_p(candidate_events, events, share))
 }
 
-/// A run is in the tail when it takes longer than this many pooled medians.
+/// A run is in the tail if it takes longer than this many pooled medians.
 pub const TAIL_FACTOR: f64 = 3.0;
 
-/// Slow runs of the two sides.
+/// Numbers of slow runs of the two sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tail {
     /// Slow runs of the baseline.
@@ -151,14 +153,14 @@ pub struct Tail {
     pub baseline_n: usize,
     /// All runs of the candidate.
     pub candidate_n: usize,
-    /// Exact two-sided binomial p-value that the rates are equal; `None` when there is no slow run
-    /// at all, a side is empty or a time is not finite.
+    /// Exact two-sided binomial p-value of equal rates; `None` if there is no slow run, a side is
+    /// empty or a time is not finite.
     pub p: Option<f64>,
 }
 
-/// Counts the times beyond three times the median of both sides pooled, and compares the two rates
-/// by the exact binomial test given the total (Przyborowski & Wilenski 1940). Times in any one
-/// unit.
+/// Counts the times beyond three times the pooled median of both sides, and compares the two rates
+/// by the exact binomial test given the total (Przyborowski & Wilenski 1940). Times may be in any
+/// one unit.
 pub fn tail_rate(baseline: &[f64], candidate: &[f64]) -> Tail {
     let pooled: Vec<f64> = baseline.iter().chain(candidate).copied().collect();
     let limit = median(&pooled).map_or(f64::INFINITY, |middle| TAIL_FACTOR * middle);
@@ -180,38 +182,39 @@ pub fn tail_rate(baseline: &[f64], candidate: &[f64]) -> Tail {
     }
 }
 
-/// A difference further than this many scaled MADs from the median is a peak: of normal
-/// differences, one in 1.7 million.
+/// A difference more than this many scaled MADs from the median is a peak; of normal differences,
+/// one in 1.7 million is.
 pub const PEAK_SCALES: f64 = 5.0;
 
 /// Peaks of paired differences by direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OppositePeaks {
-    /// Differences far below the median: the first of the pair was hit.
+    /// Differences far below the median: a disturbance hit the first of the pair.
     pub below: usize,
-    /// Differences far above the median: the second of the pair was hit.
+    /// Differences far above the median: a disturbance hit the second of the pair.
     pub above: usize,
-    /// Exact two-sided binomial p-value that a peak is as likely to go either way; `None` without
-    /// peaks.
+    /// Exact two-sided binomial p-value of peaks being equally likely in both directions; `None`
+    /// without peaks.
     pub p: Option<f64>,
 }
 
-/// Counts the paired differences (second − first) further than five scaled MADs below and above
-/// their median, and compares the counts by the exact binomial test with ½ (the sign test of Dixon
-/// & Mood 1946, on the peaks alone).
+/// Counts the paired differences (second − first) more than five scaled MADs below and above their
+/// median, and compares the counts by the exact binomial test with ½ (the sign test of Dixon & Mood
+/// 1946, on the peaks alone).
 ///
-/// The limits lie at equal distances from the median, because under differences that are symmetric
-/// about it only such limits are passed equally often; Tukey's fences follow the quartiles, lean
-/// with them, and would turn a lean of the bulk into a preference of the peaks. Differences in any
-/// one unit; log ratios are best. Peaks are taken for independent: a disturbance that lasts over
+/// The limits are at equal distances from the median, because only then do differences that are
+/// symmetric about it exceed both limits equally often. Tukey's fences follow the quartiles and
+/// would turn a skewness of the bulk into a preferred direction of the peaks. Differences may be in
+/// any one unit; log ratios are best. Peaks are assumed independent: a disturbance that lasts
 /// several blocks makes p too small. Costs O(n).
 ///
-/// `None` for an empty slice, a difference that is not finite, or a MAD of 0 (then half of the
-/// differences are equal, the clock is too coarse, and everything else would count as far away).
+/// `None` for an empty slice, a difference that is not finite, or a MAD of 0 (half of the
+/// differences are then equal because the clock is too coarse, and every other difference would
+/// count as a peak).
 pub fn opposite_peaks(differences: &[f64]) -> Option<OppositePeaks> {
     let centre = median(differences)?;
     let scale = scaled_mad(differences).filter(|&mad| mad > 0.0)?;
-    // Halved: the difference of the largest numbers is no number.
+    // Halved, because the difference of the largest numbers overflows.
     let limit = 0.5 * PEAK_SCALES * scale;
     let away = |d: &f64| 0.5 * d - 0.5 * centre;
     let below = differences.iter().filter(|d| away(d) < -limit).count();
@@ -310,7 +313,7 @@ mod tests {
 
     #[test]
     fn unequal_numbers_of_slots_are_allowed_for() {
-        // Three times the slots, three times the flags: the rates are equal.
+        // Three times the slots and three times the flags: the rates are equal.
         assert_eq!(rates_differ_p(30, 10, 300, 100), Some(1.0));
         assert!(rates_differ_p(10, 30, 300, 100).unwrap() < 1e-6);
         assert_eq!(rates_differ_p(0, 0, 300, 100), None);

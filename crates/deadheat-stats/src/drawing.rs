@@ -1,17 +1,17 @@
-//! Samples as they are drawn: bins to count them in, a smooth density, the box plot, and the
+//! Numbers for plots of samples: bins and their counts, a smooth density, the box plot, and the
 //! running median of a series.
 
 use crate::summary::{IQR_PER_SD, all_finite, median_in_place, quantile, std_dev};
 
-/// Interquartile ranges beyond the box from which on values are far tails that would squeeze
-/// everything else into one bin.
+/// Interquartile ranges from the box beyond which values are excluded from the plot's range; a far
+/// tail would squeeze everything else into one bin.
 const FAR: f64 = 3.0;
 
-/// The range in which nearly all of an ascending sample lies: what is within three interquartile
-/// ranges of the box (Tukey's outer fences). Where half the values are equal it is that between the
-/// 5th and the 95th percentile, and where those are equal as well the whole sample.
+/// The range that holds nearly all of an ascending sample: the values within three interquartile
+/// ranges of the box (Tukey's outer fences). If half of the values are equal, it is the range from
+/// the 5th to the 95th percentile, and if those are equal too, that of the whole sample.
 ///
-/// Both ends are values' own or lie between them. `None` for an empty sample or a value that is not
+/// Both ends are within the range of the values. `None` for an empty sample or a value that is not
 /// finite.
 pub fn body(sorted: &[f64]) -> Option<(f64, f64)> {
     if !all_finite(sorted) {
@@ -20,7 +20,7 @@ pub fn body(sorted: &[f64]) -> Option<(f64, f64)> {
     let (&least, &most) = (sorted.first()?, sorted.last()?);
     let (lower, upper) = (quantile(sorted, 0.25)?, quantile(sorted, 0.75)?);
     if lower < upper {
-        // An infinite fence is beyond every value, too.
+        // An infinite fence excludes nothing, which is right.
         let reach = FAR * (upper - lower);
         let (low, high) = (lower - reach, upper + reach);
         let first = sorted[sorted.partition_point(|x| *x < low)];
@@ -35,21 +35,21 @@ pub fn body(sorted: &[f64]) -> Option<(f64, f64)> {
     })
 }
 
-/// The width of bins after Freedman & Diaconis (1981), twice the interquartile range over the cube
-/// root of the count, in the unit of the values. `None` for an empty sample, a value that is not
-/// finite, or a width of 0 or too large.
+/// The bin width of Freedman & Diaconis (1981), twice the interquartile range over the cube root of
+/// the count, in the unit of the values. `None` for an empty sample, a value that is not finite, or
+/// a width that is 0 or not finite.
 pub fn freedman_diaconis_width(sorted: &[f64]) -> Option<f64> {
     let (lower, upper) = (quantile(sorted, 0.25)?, quantile(sorted, 0.75)?);
     let width = 2.0 * (upper - lower) / (sorted.len() as f64).cbrt();
     (width > 0.0 && width.is_finite()).then_some(width)
 }
 
-/// Edges of bins of equal width from `low` to just above `high`, so that a value of `high` lies
-/// below the last edge: of about `width` each, at least one and at most `most` bins. Strictly
-/// rising and finite.
+/// Edges of equal bins from `low` to just above `high`, so that a value of `high` is in the last
+/// bin. Each bin is about `width` wide, and there are at least one and at most `most` bins. The
+/// edges are strictly ascending and finite.
 ///
-/// Where `low` is `high` there is one bin of a hundredth of the value around it. Empty where the
-/// ends are not finite or in the wrong order, and where `most` is 0.
+/// If `low` equals `high`, there is one bin around it, a hundredth of the value wide. Empty if an
+/// end is not finite, if `low` is above `high`, or if `most` is 0.
 pub fn edges(low: f64, high: f64, width: Option<f64>, most: usize) -> Vec<f64> {
     let ends = low.is_finite() && high.is_finite() && low <= high;
     if !ends || most == 0 {
@@ -59,7 +59,7 @@ pub fn edges(low: f64, high: f64, width: Option<f64>, most: usize) -> Vec<f64> {
         let half = 0.005 * low.abs();
         let (mut below, mut above) = (low - half, high + half);
         if !(below < low && high < above && above.is_finite()) {
-            // Zero, and numbers at the ends of all there are.
+            // Zero, and the smallest and largest representable numbers.
             (below, above) = (low.min(low.next_down()), high.next_up());
             if low == 0.0 {
                 (below, above) = (0.0, 1.0);
@@ -68,7 +68,7 @@ pub fn edges(low: f64, high: f64, width: Option<f64>, most: usize) -> Vec<f64> {
         return vec![below.max(-f64::MAX), above.min(f64::MAX)];
     }
     let top = high.next_up().min(f64::MAX);
-    // Halved, so that the range of the largest numbers is still one.
+    // Halved, because the whole range may overflow.
     let half_range = 0.5 * top - 0.5 * low;
     let at = |share: f64| {
         let part = half_range * share;
@@ -81,7 +81,7 @@ pub fn edges(low: f64, high: f64, width: Option<f64>, most: usize) -> Vec<f64> {
         .map(|bin| at(bin as f64 / bins as f64))
         .chain([top])
         .collect();
-    // Of numbers next to one another there are fewer edges than asked for.
+    // Between adjacent floating-point numbers there are fewer edges than requested.
     edges.dedup_by(|next, edge| *next <= *edge);
     if edges.last().is_some_and(|last| *last < top) {
         edges.push(top);
@@ -89,8 +89,8 @@ pub fn edges(low: f64, high: f64, width: Option<f64>, most: usize) -> Vec<f64> {
     edges
 }
 
-/// Counts how many of an ascending sample lie in each bin, and how many below the first and at or
-/// above the last edge. Bins hold their lower edge and not their upper one.
+/// Counts how many values of an ascending sample fall into each bin, below the first edge, and at
+/// or above the last edge. A bin includes its lower edge and excludes its upper one.
 pub fn count(sorted: &[f64], edges: &[f64]) -> Counts {
     let mut counts = Counts::default();
     let (Some(first), Some(_)) = (edges.first(), edges.last()) else {
@@ -107,30 +107,32 @@ pub fn count(sorted: &[f64], edges: &[f64]) -> Counts {
     counts
 }
 
-/// Values counted by bins.
+/// The number of values in each bin and outside all bins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Of each bin.
+    /// The count of each bin.
     pub bins: Vec<usize>,
-    /// Below the first edge.
+    /// Values below the first edge.
     pub below: usize,
-    /// At or above the last edge.
+    /// Values at or above the last edge.
     pub above: usize,
 }
 
-/// Bandwidths from its centre at which a Gaussian kernel is cut: 3e-4 of its height.
+/// The Gaussian kernel is cut off at this many bandwidths from its centre, where its height is 3e-4
+/// of the peak.
 const REACH: f64 = 4.0;
 
-/// Cells in a bandwidth.
+/// Cells per bandwidth.
 const CELLS: f64 = 4.0;
 
-/// The least bandwidth, in steps between two points of the curve: narrower kernels would fall
-/// between them.
+/// The least bandwidth, in steps between two points of the curve; narrower kernels would fall
+/// between the points.
 const NARROWEST: f64 = 0.5;
 
-/// Silverman's (1986) rule of thumb, 0.9·min(sd, IQR/1.349)·n^(−1/5), in the unit of the values, of
-/// an ascending sample. Where half the values are equal the standard deviation alone counts. `None`
-/// for fewer than two values, equal ones, or ones that are not finite.
+/// The bandwidth of an ascending sample by Silverman's (1986) rule of thumb, 0.9·min(sd,
+/// IQR/1.349)·n^(−1/5), in the unit of the values. If half of the values are equal, only the
+/// standard deviation is used. `None` for fewer than two values, for equal values, or for a value
+/// that is not finite.
 pub fn bandwidth(sorted: &[f64]) -> Option<f64> {
     let sd = std_dev(sorted)?;
     let iqr = (quantile(sorted, 0.75)? - quantile(sorted, 0.25)?) / IQR_PER_SD;
@@ -139,16 +141,17 @@ pub fn bandwidth(sorted: &[f64]) -> Option<f64> {
     (width > 0.0 && width.is_finite()).then_some(width)
 }
 
-/// A Gaussian kernel density estimate at `points` places from `low` to `high`, scaled so that its
-/// largest value is 1.
+/// A Gaussian kernel density estimate at `points` places from `low` to `high`, scaled to a maximum
+/// of 1.
 ///
-/// The values are spread over cells a quarter of a bandwidth wide or narrower, each over the two
-/// nearest in proportion, so that the cost is that of the points and not of points × values; it is
-/// off by less than a hundredth of the peak. A bandwidth below half the way between two points is
-/// widened to that, as its kernels would fall between them.
+/// The values are first binned into cells at most a quarter of a bandwidth wide, each value shared
+/// by its two nearest cells in proportion, so that the cost grows with points + values and not with
+/// points × values. The error is less than a hundredth of the peak. A bandwidth below half the
+/// distance between two points is widened to that, because its kernels would fall between the
+/// points.
 ///
 /// `None` for fewer than two points, ends that are not finite or not in order, a bandwidth that is
-/// not above 0, or no value near the range.
+/// not positive, or no value near the range.
 pub fn density(
     sorted: &[f64],
     bandwidth: f64,
@@ -161,8 +164,8 @@ pub fn density(
     if points < 2 || !ends || !(bandwidth > 0.0 && bandwidth.is_finite()) {
         return None;
     }
-    // Everything from here on in steps between two points, so that no scale is too small or too
-    // large.
+    // From here on all lengths are in steps between two points, so that no scale over- or
+    // underflows.
     let steps = (points - 1) as f64;
     let place = |x: f64| (x - low) / range * steps;
     let bandwidth = (bandwidth / range * steps).clamp(NARROWEST.min(steps), steps);
@@ -197,10 +200,10 @@ pub fn density(
     (peak > 0.0).then(|| curve.collect())
 }
 
-/// Interquartile ranges from the box that whiskers reach at most.
+/// The whiskers' maximum length, in interquartile ranges.
 const WHISKERS: f64 = 1.5;
 
-/// The box and whiskers of Tukey (1977), in the unit of the values; all finite and in ascending
+/// A box plot as defined by Tukey (1977), in the unit of the values; all finite and in ascending
 /// order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tukey {
@@ -224,8 +227,8 @@ pub struct Tukey {
 
 /// The box plot of an ascending sample; `None` for an empty one or a value that is not finite.
 ///
-/// A quartile may lie between two values of which only the one inside is near the box; the whisker
-/// then ends at the box.
+/// If a quartile is interpolated and the value outside the box is too far away, the whisker ends at
+/// the box.
 pub fn tukey(sorted: &[f64]) -> Option<Tukey> {
     let (lower, upper) = (quantile(sorted, 0.25)?, quantile(sorted, 0.75)?);
     let reach = WHISKERS * (upper - lower);
@@ -243,9 +246,10 @@ pub fn tukey(sorted: &[f64]) -> Option<Tukey> {
     })
 }
 
-/// At most `points` places of the series, evenly spaced from its first value to its last, and the
-/// median of the values around each: `reach` to either side, or as many values at an end, where
-/// fewer would let the median jump. Empty for an empty series or a value that is not finite.
+/// At most `points` indices of the series, evenly spaced from its first value to its last, with the
+/// median of the values around each. The window has `reach` values on either side; near an end it
+/// keeps its full length and is shifted inwards, because a shorter window would let the median
+/// jump. Empty for an empty series or a value that is not finite.
 pub fn running_median(values: &[f64], reach: usize, points: usize) -> Vec<(usize, f64)> {
     if values.is_empty() || !all_finite(values) {
         return Vec::new();
@@ -286,7 +290,7 @@ mod tests {
         let mut values: Vec<f64> = (0..100).map(f64::from).collect();
         values.extend([200.0, 1e9]);
         assert_eq!(body(&values), Some((0.0, 200.0)));
-        // More than half are equal: percentiles decide, or there is nothing to leave out.
+        // More than half are equal: percentiles decide the range, or nothing is excluded.
         let mut tied = vec![5.0; 80];
         tied.extend((0..20).map(|i| 6.0 + f64::from(i)));
         let (low, high) = body(&tied).unwrap();
@@ -346,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn no_scale_is_too_small_or_too_large() {
+    fn density_works_at_every_scale() {
         let tiny = f64::from_bits(1);
         for (values, low, high, width) in [
             (vec![0.0, tiny, 3.0 * tiny], 0.0, 3.0 * tiny, tiny),
@@ -363,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_none() {
+    fn rejects_samples_that_cannot_be_drawn() {
         assert_eq!(density(&[], 1.0, 0.0, 1.0, 8), None);
         assert_eq!(density(&[0.5], 0.0, 0.0, 1.0, 8), None);
         assert_eq!(density(&[0.5], 1.0, 1.0, 1.0, 8), None);
@@ -374,7 +378,7 @@ mod tests {
 
     #[test]
     fn whiskers_end_at_values_and_what_is_beyond_is_counted() {
-        // As matplotlib.cbook.boxplot_stats says.
+        // As `matplotlib.cbook.boxplot_stats` computes it.
         let found = tukey(&[-9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 30.0, 40.0]).unwrap();
         assert_eq!((found.lower, found.median, found.upper), (2.0, 4.0, 6.0));
         assert_eq!((found.whisker_low, found.whisker_high), (1.0, 6.0));

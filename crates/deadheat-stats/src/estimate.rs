@@ -1,14 +1,13 @@
-//! The primary estimate, from the four slots of a block to what may be said: the effect of each
-//! block, one Huber location over all of them, its error taken between replicates, the interval, and
-//! the call that the interval allows.
+//! The primary estimate, from the four slots of a block to the call: the effect of each block, one
+//! Huber location over all of them, its standard error between replicates, the interval, and the
+//! call that the interval allows.
 //!
-//! Blocks are pooled, so a replicate with more blocks weighs more; a block far from the rest pulls
-//! no harder than one 1.5 scales away (Huber 1964); and the standard error comes from the sums of
-//! scores per replicate, so that blocks of one process, which share its memory layout, are never
-//! counted as independent (Kalibera & Jones 2013).
+//! Blocks are pooled, so a replicate with more blocks has more weight. A block far from the rest
+//! has no more influence than one 1.5 scales away (Huber 1964). The standard error is computed from
+//! the sums of scores per replicate, because blocks of one process share its memory layout and are
+//! not independent (Kalibera & Jones 2013).
 //!
-//! A [`PooledEstimate`] says what is known of an effect after some replicates, and how far it can
-//! be trusted.
+//! A [`PooledEstimate`] holds the effect after some replicates and its uncertainty.
 
 use crate::clusters::Clusters;
 use crate::dist::{normal_cdf, normal_quantile, t_critical, t_two_sided_p};
@@ -33,7 +32,7 @@ impl Order {
         }
     }
 
-    /// The order seen when baseline and candidate change roles.
+    /// The order after baseline and candidate exchange roles.
     pub fn swapped(self) -> Self {
         match self {
             Order::Abba => Order::Baab,
@@ -42,22 +41,23 @@ impl Order {
     }
 }
 
-/// Contrasts of a block that ought to be zero when measuring leaves no trace (log-ratio units).
+/// Contrasts of a block (log-ratio units) that are zero if measuring does not influence the
+/// measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Diagnostics {
-    /// ½(x₃ + x₄ − x₁ − x₂): how much slower the second half of the block is, whoever runs.
+    /// ½(x₃ + x₄ − x₁ − x₂): how much slower the second half of the block is, whichever side runs.
     pub drift: f64,
-    /// s · drift: how much slower a side is for following the other rather than itself.
+    /// s · drift: how much slower a side is after the other side than after itself.
     pub carry_over: f64,
-    /// ½(x₂ + x₄ − x₁ − x₃): how much slower the second place of each half is.
+    /// ½(x₂ + x₄ − x₁ − x₃): how much slower the second slot of each half is.
     pub second_position: f64,
 }
 
-/// The effect of a block, s·½(x₂ + x₃ − x₁ − x₄), from the logarithms of the four slots' times per
-/// iteration.
+/// The effect of a block, s·½(x₂ + x₃ − x₁ − x₄), where x are the logarithms of the four slots'
+/// times per iteration.
 ///
-/// A linear drift cancels. Exchanging the roles negates the result to the last bit: the sum is
-/// taken as (x₂ − x₁) + (x₃ − x₄), whose rounding is the same in both orders.
+/// A linear drift cancels. Exchanging the roles negates the result to the last bit, because the sum
+/// is computed as (x₂ − x₁) + (x₃ − x₄), which rounds equally in both orders.
 pub fn block_effect(x: [f64; 4], order: Order) -> f64 {
     order.sign() * half_sum_of_differences(x[1], x[0], x[2], x[3])
 }
@@ -80,22 +80,23 @@ fn half_sum_of_differences(a: f64, b: f64, c: f64, d: f64) -> f64 {
 /// The clamp of Huber's ψ, in scales.
 pub const HUBER_CLAMP: f64 = 1.5;
 
-/// Log ratios closer than this are equal. The logarithm of a time in nanoseconds carries rounding
-/// of some 4e-15, and a scale estimated from rounding would call every real difference an outlier.
+/// Log ratios closer than this are equal. The logarithm of a time in nanoseconds has a rounding
+/// error of about 4e-15, and with a scale estimated from rounding errors every real difference
+/// would be an outlier.
 const ROUNDING: f64 = 1e-12;
 
-/// A standard error smaller than this many scales is the rounding of scores that cancel exactly.
+/// A standard error below this many scales is the rounding error of scores that cancel exactly.
 const ROUNDING_OF_SCORES: f64 = 1e-13;
 
-/// Effects beyond this are no log ratios of times (those stay within ±1,500) and would overflow
-/// when squared.
+/// Larger effects are not log ratios of times (those are within ±1,500) and would overflow when
+/// squared.
 const LARGEST_EFFECT: f64 = 1e100;
 
-/// The resolution of the clock.
+/// The resolution of the clock, which sets a lower bound for the scale.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Floor {
-    /// One tick over the median sample time, in log-ratio units; `None` when the tick is unknown.
-    /// Anything but a positive finite number counts as unknown.
+    /// One tick over the median sample time, in log-ratio units; `None` if the tick is unknown.
+    /// Values that are not positive and finite count as unknown.
     pub relative_tick: Option<f64>,
 }
 
@@ -111,7 +112,7 @@ impl Floor {
 pub enum EstimateError {
     /// There are no blocks.
     NoBlocks,
-    /// An effect is not a number a log ratio can be.
+    /// An effect is not finite, or is too large for a log ratio of times.
     NotAnEffect {
         /// Counted from 0.
         replicate: usize,
@@ -123,7 +124,7 @@ pub enum EstimateError {
 impl std::fmt::Display for EstimateError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NoBlocks => f.write_str("there are no blocks to estimate from"),
+            Self::NoBlocks => f.write_str("no blocks to estimate from"),
             Self::NotAnEffect { replicate, block } => write!(
                 f,
                 "block {block} of replicate {replicate} has no finite effect"
@@ -136,18 +137,18 @@ impl std::error::Error for EstimateError {}
 
 /// The pooled Huber location of all block effects with its replicate-clustered standard error.
 ///
-/// σ̂ = max(1.4826…·median|d − median d|, ½·tick); θ̂ solves Σψ((d − θ)/σ̂) = 0 with ψ clamped at
-/// ±1.5; with c_p = Σ_k ψ((d_pk − θ̂)/σ̂) per replicate and D blocks inside the clamp, SE =
-/// (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²). A single replicate takes each block for a replicate of its
-/// own.
+/// σ̂ = max(1.4826…·median|d − median d|, ½·tick). θ̂ solves Σψ((d − θ)/σ̂) = 0 with ψ clamped at
+/// ±1.5. With c_p = Σ_k ψ((d_pk − θ̂)/σ̂) per replicate and D blocks inside the clamp, SE =
+/// (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²). If there is a single replicate, each block counts as a
+/// replicate.
 ///
-/// Where σ̂ would be 0 and the tick is unknown, IQR/1.349 and then 1.2533·mean|d − median| stand
-/// in. Costs O(N).
+/// If σ̂ would be 0 and the tick is unknown, σ̂ is IQR/1.349, or if that is 0 too, 1.2533·mean|d −
+/// median|. Costs O(N).
 ///
-/// With few blocks in all, σ̂ is itself a rough guess, which the t quantile does not know of: 95 %
-/// intervals over single normal blocks (K = 1) hold the truth in 92.2 % of runs at N = 6, 93.6 % at
-/// 11 and 94.8 % at 22. For K = 1, [`few_blocks`](crate::few_blocks) has the critical values that
-/// keep the promise, and [`PooledEstimate::few_blocks_interval`] uses them.
+/// With few blocks σ̂ is uncertain, which the t quantile does not take into account: 95% intervals
+/// over single normal blocks (K = 1) cover the truth in 92.2% of runs at N = 6, 93.6% at 11 and
+/// 94.8% at 22. For K = 1, [`few_blocks`] has critical values with the right
+/// coverage, and [`PooledEstimate::few_blocks_interval`] uses them.
 pub fn pooled_huber(replicates: &Clusters, floor: Floor) -> Result<PooledEstimate, EstimateError> {
     let effects = replicates.effects();
     if effects.is_empty() {
@@ -166,7 +167,7 @@ pub fn pooled_huber(replicates: &Clusters, floor: Floor) -> Result<PooledEstimat
         centre
     };
 
-    // At least half the blocks lie within one unscaled MAD of the median, so at the root D is never
+    // At least half the blocks are within one unscaled MAD of the median, so at the root D is never
     // really 0.
     let inliers = clamped_sum(effects, theta, HUBER_CLAMP * scale).1.max(1);
     let p = replicates.replicates();
@@ -197,8 +198,8 @@ pub fn pooled_huber(replicates: &Clusters, floor: Floor) -> Result<PooledEstimat
     })
 }
 
-/// The width that the clock leaves open where the data show no error: a tick, or its share of a
-/// mean over N blocks.
+/// The uncertainty due to the clock if the data show no error: a tick, or a tick/√N for the mean of
+/// N blocks.
 fn least_half_width(tick: f64, timer_limited: bool, blocks: usize) -> f64 {
     if timer_limited {
         tick
@@ -207,7 +208,7 @@ fn least_half_width(tick: f64, timer_limited: bool, blocks: usize) -> f64 {
     }
 }
 
-/// σ̂ with its floor, or its stand-ins where there is no floor to stand on.
+/// σ̂ with its floor, or its substitutes if the floor is unknown.
 fn scale(effects: &[f64], centre: f64, identical: bool, floor: Floor, scratch: &mut [f64]) -> f64 {
     for (deviation, d) in scratch.iter_mut().zip(effects) {
         *deviation = (d - centre).abs();
@@ -236,10 +237,9 @@ fn scale(effects: &[f64], centre: f64, identical: bool, floor: Floor, scratch: &
 
 /// The θ with Σ clamp(d − θ, ±`clamp`) = 0, starting from the median.
 ///
-/// The sum is piecewise linear and never rises with θ, so Newton's step lands on the root as soon
-/// as it has found the right piece, usually the second or third; where it would leave the bracket
-/// of known signs, halving the bracket stands in. The plain fixed-point iteration has the same
-/// limit but creeps towards it.
+/// The sum is piecewise linear and never increases with θ, so a Newton step on the right piece hits
+/// the root, usually in the second or third step. If a step would leave the bracket, the bracket is
+/// halved instead. The plain fixed-point iteration has the same limit but converges slowly.
 fn location(effects: &[f64], start: f64, clamp: f64) -> f64 {
     let (mut theta, mut low, mut high) = (start, f64::NEG_INFINITY, f64::INFINITY);
     for _ in 0..200 {
@@ -247,7 +247,7 @@ fn location(effects: &[f64], start: f64, clamp: f64) -> f64 {
         if sum == 0.0 {
             break;
         }
-        // The root lies in the direction of the sum.
+        // The root is in the direction of the sum's sign.
         if sum > 0.0 {
             low = theta
         } else {
@@ -273,7 +273,7 @@ fn location(effects: &[f64], start: f64, clamp: f64) -> f64 {
 
 /// Σ clamp(d − θ, ±`clamp`) and the number of blocks inside the clamp.
 ///
-/// In four sums side by side: a single one would have every addition wait for the one before it.
+/// Four independent sums hide the latency of each addition.
 fn clamped_sum(effects: &[f64], theta: f64, clamp: f64) -> (f64, usize) {
     let (fours, rest) = effects.as_chunks::<4>();
     let (mut sums, mut inliers) = ([0.0; 4], [0; 4]);
@@ -294,7 +294,7 @@ fn clamped_sum(effects: &[f64], theta: f64, clamp: f64) -> (f64, usize) {
     (sum, inlying)
 }
 
-/// (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²), or 0 where a single unit or no scale shows no error.
+/// (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²), or 0 if there is a single unit or σ̂ is 0.
 fn standard_error(
     units: Clusters,
     theta: f64,
@@ -308,7 +308,7 @@ fn standard_error(
     let p = units.replicates() as f64;
     let clamp = HUBER_CLAMP * scale;
     let score = |unit: &[f64]| match unit {
-        // By far the most calls where every block is a replicate.
+        // A fast path for units of a single block, the common case in races of commands.
         [d] => (d - theta).clamp(-clamp, clamp),
         _ => clamped_sum(unit, theta, clamp).0,
     };
@@ -324,15 +324,15 @@ fn standard_error(
     }
 }
 
-/// Fewer replicates than this get an interval but no verdict (the policy itself is the analysis'
-/// business).
+/// Fewer replicates than this get an interval but no verdict (the analysis room applies this
+/// limit).
 pub const MIN_REPLICATES_FOR_VERDICT: usize = 6;
 
-/// Fewer blocks than this in all get an estimate only.
+/// Fewer blocks than this in total get an estimate only.
 pub const MIN_BLOCKS: usize = 6;
 
-/// The spread that memory layout may add to a single replicate, as a standard deviation in
-/// log-ratio units (τ).
+/// The standard deviation, in log-ratio units, that the memory layout may add to a single replicate
+/// (τ).
 pub const LAYOUT_ALLOWANCE: f64 = 0.005;
 
 /// A pooled Huber estimate. Every figure is finite.
@@ -342,38 +342,40 @@ pub struct PooledEstimate {
     pub theta: f64,
     /// σ̂, the scale of a single block's effect.
     pub scale: f64,
-    /// The standard error of θ̂: between replicates for P ≥ 2, between blocks for P = 1, and 0
-    /// where the data show no spread or a single block shows nothing.
+    /// The standard error of θ̂: between replicates for P ≥ 2, between blocks for P = 1, and 0 if
+    /// the data show no spread or there is a single block.
     pub se: f64,
     /// Degrees of freedom, P − 1.
     pub df: f64,
-    /// P.
+    /// The number of replicates, P.
     pub replicates: usize,
-    /// N.
+    /// The number of blocks, N.
     pub blocks: usize,
     /// D, the blocks within 1.5 scales of θ̂.
     pub inliers: usize,
-    /// All effects are equal: the clock, not the code, sets what can be known.
+    /// True if all effects are equal, so that the clock limits the precision.
     pub timer_limited: bool,
-    /// The clock's own bound on the interval's half-width, where `se` is 0 and the tick is known.
+    /// The lower bound of the interval's half-width due to the clock, if `se` is 0 and the tick is
+    /// known.
     pub least_half_width: Option<f64>,
 }
 
 impl PooledEstimate {
-    /// θ̂ ± half-width at the given two-sided level (0.05 for 95 % confidence).
+    /// θ̂ ± half-width at the given two-sided level (0.05 for 95% confidence).
     ///
-    /// P ≥ 2: t with P − 1 degrees of freedom times SE. P = 1 with two blocks or more: the
-    /// provisional z·√(SE² + τ²). Where SE is 0, at least the clock's bound; if the tick is unknown,
-    /// θ̂ itself where the level is at least [`agreement_p`]. `None` when the level is not in (0, 1),
-    /// a single block is all there is, or fewer replicates agree.
+    /// For P ≥ 2 the half-width is SE times the t quantile with P − 1 degrees of freedom. For P = 1
+    /// with two or more blocks it is the provisional z·√(SE² + τ²). If SE is 0, it is the clock's
+    /// bound; if the tick is unknown, the interval is θ̂ itself if the level is at least
+    /// [`agreement_p`]. `None` if the level is not in (0, 1), for a single block, or if too few
+    /// replicates agree.
     pub fn interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         self.around(two_sided_level, |level| t_critical(level, self.df))
     }
 
-    /// [`interval`](Self::interval) for replicates of few blocks each (K = 1 in races of whole
-    /// commands): SE times the t value stretched as [`few_blocks`] stretches it for as many single
-    /// blocks, and so never shorter. The interval to use where K is below ten: the plain one holds
-    /// the truth too seldom.
+    /// [`interval`](Self::interval) for replicates of few blocks each (K = 1 in races of commands):
+    /// SE times the t quantile as [`few_blocks`] stretches it for the same number of single blocks,
+    /// so never shorter. Use it if K is below ten, because the plain interval then covers the truth
+    /// too rarely.
     pub fn few_blocks_interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         self.around(two_sided_level, |level| {
             few_blocks::stretched_t(t_critical(level, self.df), self.blocks)
@@ -399,8 +401,8 @@ impl PooledEstimate {
         finite(self.theta - half).zip(finite(self.theta + half))
     }
 
-    /// θ̂ over its error. For P = 1 the error includes the layout allowance; where SE is 0, it is
-    /// the clock's bound. `None` without either.
+    /// θ̂ over its error. For P = 1 the error includes the layout allowance; if SE is 0, the error
+    /// is the clock's bound. `None` if there is no error.
     pub fn t_statistic(&self) -> Option<f64> {
         match self.spread()? {
             Spread::Sampled(error) | Spread::Clock(error) => finite(self.theta / error),
@@ -408,9 +410,9 @@ impl PooledEstimate {
         }
     }
 
-    /// The two-sided p-value of replicates that all show the same effect, of whatever they measure
-    /// in steps that are not known: [`agreement_p`], or 1 for no effect. `None` where they scatter
-    /// or the tick is known.
+    /// The two-sided p-value if all replicates show the same effect and the tick is unknown:
+    /// [`agreement_p`], or 1 for an effect of 0. `None` if the replicates differ or the tick is
+    /// known.
     pub fn p_of_agreement(&self) -> Option<f64> {
         match self.spread()? {
             Spread::None if self.theta == 0.0 => Some(1.0),
@@ -420,8 +422,8 @@ impl PooledEstimate {
     }
 
     /// The two-sided p-value of [`t_statistic`](Self::t_statistic): t with P − 1 degrees of
-    /// freedom, or normal (and provisional) for P = 1. Where SE is 0 and the tick unknown,
-    /// [`p_of_agreement`](Self::p_of_agreement). `None` when a single block is all there is.
+    /// freedom, or normal (and provisional) for P = 1. If SE is 0 and the tick unknown,
+    /// [`p_of_agreement`](Self::p_of_agreement). `None` for a single block.
     pub fn p_value(&self) -> Option<f64> {
         self.two_sided_p(|t| t_two_sided_p(t, self.df))
     }
@@ -458,55 +460,55 @@ impl PooledEstimate {
     }
 }
 
-/// The two-sided p-value of so many replicates with the same effect: without a difference either
-/// sign is as likely for each, and all of them agree by chance in 2^(1−P).
+/// The two-sided p-value of replicates that all show the same effect: without a difference both
+/// signs are equally likely for each, and all agree by chance with probability 2^(1−P).
 pub fn agreement_p(replicates: usize) -> f64 {
     (1.0 - replicates as f64).exp2().min(1.0)
 }
 
-/// The two-sided p-value of observations that are all equal within either side and differ between the
-/// sides: of all ways to assign them to sides of these sizes, 2 separate the values.
+/// The two-sided p-value if all observations of a side are equal and the two sides differ: of all
+/// ways to assign the observations to sides of these sizes, 2 separate the values.
 pub fn separation_p(first: usize, second: usize) -> f64 {
     let (few, many) = (first.min(second), first.max(second));
     let ways = (1..=few).fold(1.0, |ways: f64, k| ways * (many + k) as f64 / k as f64);
     (2.0 / ways).min(1.0)
 }
 
-/// The number of replicates whose agreement holds at a two-sided level: those of which
-/// [`agreement_p`] is at most the level.
+/// The smallest number of replicates whose agreement is significant at a two-sided level: those
+/// with [`agreement_p`] at most the level.
 pub fn replicates_that_agree(level: f64) -> usize {
     (1.0 - level.log2()).ceil().max(1.0) as usize
 }
 
-/// Where an interval's width comes from.
+/// The source of an interval's width.
 enum Spread {
-    /// Nothing: all effects are equal, and the size of a step is not known.
+    /// All effects are equal, and the tick is unknown.
     None,
     /// A standard error, to be multiplied by a quantile.
     Sampled(f64),
-    /// A bound that holds at every level.
+    /// The clock's bound, the same at every level.
     Clock(f64),
 }
 
-/// The statement that an interval allows.
+/// The conclusion that an interval allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
-    /// The whole interval lies inside the margin: a dead heat.
+    /// The whole interval is inside the margin: a dead heat.
     Equivalent,
-    /// The whole interval lies below zero: the candidate takes less time.
+    /// The whole interval is below zero: the candidate takes less time.
     Faster,
-    /// The whole interval lies above zero: the candidate takes more time.
+    /// The whole interval is above zero: the candidate takes more time.
     Slower,
-    /// None of these: go on measuring, or give up as too close to call.
+    /// None of these: the race continues, or ends as too close to call.
     Undecided,
 }
 
-/// The call for an interval of log ratios and a margin δ given as a fraction (0.01 for 1 %).
+/// The call for an interval of log ratios and a margin δ given as a fraction (0.01 for 1%).
 ///
 /// In this order: inside (−ln(1 + δ), ln(1 + δ)), equivalent; upper end below 0, faster; lower end
-/// above 0, slower; else undecided. All read the same interval, so a wrong call of any kind needs
-/// the interval to miss the truth (Schuirmann 1987 for the first, by interval inclusion). A margin
-/// that is not positive makes nothing equivalent.
+/// above 0, slower; else undecided. All use the same interval, so any wrong call requires that the
+/// interval misses the truth (for equivalence, see Schuirmann 1987, by interval inclusion). If the
+/// margin is not positive, no interval is equivalent.
 pub fn call(interval: (f64, f64), margin: f64) -> Call {
     let (low, high) = interval;
     let widest = margin.max(0.0).ln_1p();
@@ -761,7 +763,7 @@ mod tests {
 
     #[test]
     fn the_margin_is_a_factor_and_so_the_same_both_ways() {
-        // Just inside ln 1.5 on both sides, though 1/1.5 is a change of only −33 %.
+        // Just inside ln 1.5 on both sides, although 1/1.5 is a change of only −33%.
         let just_inside = 1.5_f64.ln() - 1e-9;
         assert_eq!(call((-just_inside, just_inside), 0.5), Call::Equivalent);
     }

@@ -1,37 +1,37 @@
-//! The worth of the t-statistic of single blocks: T = θ̂/SE when every replicate is one block (K =
-//! 1, whole commands).
+//! The distribution of T = θ̂/SE if every replicate is a single block (K = 1, as in races of whole
+//! commands).
 //!
-//! With few blocks in all, σ̂ is itself a guess, and T is not Student's: of 95 % intervals by the
-//! plain formula .922 held the truth at P = 6, .936 at 11 and .948 at 22, and with the looks of a
-//! plan false calls were .081 (Pmax 11), .074 (22) and .065 (40) where .05 was promised. So T is
-//! set against what normal blocks without a difference really give:
+//! With few blocks σ̂ is itself an uncertain estimate, and T does not follow Student's t. The plain
+//! formula's 95% intervals covered the truth in .922 of runs at P = 6, .936 at 11 and .948 at 22.
+//! With the looks of a plan, false positives were .081 (Pmax 11), .074 (22) and .065 (40) instead
+//! of .05. So T is compared with its simulated distribution for normal blocks without a difference:
 //!
-//! T at a level = c·t·(1 + (t/b)²)^(e/2), with t the plain t_{P−1} value at that level, e = (P −
-//! 1)/⌊P/2⌋ − 1.
+//! T at a level = c·t·(1 + (t/b)²)^(e/2), with t the plain t_{P−1} value at that level, and e = (P
+//! − 1)/⌊P/2⌋ − 1.
 //!
-//! The exponent is no fit. T grows without bound when σ̂, a median of deviations, vanishes, and for
-//! that ⌊P/2⌋ + 1 blocks must agree: P(|T| > x) falls in the end as x^−⌊P/2⌋, and Student's as
-//! t^−(P−1). The factor c and the bend b are fitted per P from above, so that no critical value of
-//! the fitted simulation, from .1 down to .0001, exceeds the curve. Held against another simulation
-//! it lies 0 to 2.6 % too high for P ≥ 6 down to .001, to 3 % at .0002, and from 22 on within .1 %
-//! of the truth; for P of 4 and 5, where no verdict is given, up to 4.5 % too high, and below .0002
-//! up to 9 % too low. With the looks of a plan normal runs without a difference are then called at
-//! most at their α. `cargo run --release -p deadheat-stats --example few_blocks` prints the table,
-//! the fit and the false calls.
+//! The exponent is derived, not fitted. T grows without bound as σ̂, a median of deviations, goes
+//! to 0, which happens only if ⌊P/2⌋ + 1 blocks agree. Far out, P(|T| > x) therefore falls as
+//! x^−⌊P/2⌋, whereas Student's falls as t^−(P−1). The factor c and the bend b are fitted for each P
+//! from above, so that no critical value of the fitted simulation, from .1 down to .0001, exceeds
+//! the curve. Compared with a second simulation, the curve is 0 to 2.6% too high for P ≥ 6 down to
+//! .001, up to 3% at .0002, and within .1% from P = 22 on. For P of 4 and 5, where no verdict is
+//! given, it is up to 4.5% too high, and below .0002 up to 9% too low. With the looks of a plan,
+//! false positives for normal runs then stay within α. `cargo run --release -p deadheat-stats
+//! --example few_blocks` prints the table, the fit and the false positives.
 //!
-//! With K > 1 blocks in a replicate σ̂ is known from all N = K·P of them, and t_{P−1} stretched as
-//! for N single blocks serves: false calls with the looks to 11 replicates were .0635 at K = 2 and
-//! .0576 at K = 3, and are .0500 and .0495 (100,000 runs each, no layout). From K = 10 on nothing
-//! is left to stretch.
+//! With K > 1 blocks per replicate, σ̂ is estimated from all N = K·P blocks, and t_{P−1} is
+//! stretched as for N single blocks. In 100,000 simulated runs each with looks at up to 11
+//! replicates, without layout effects, the rate of false positives was .0635 at K = 2 and .0576 at
+//! K = 3 without the stretch, and .0500 and .0495 with it. From K = 10 on the stretch is negligible.
 
 use crate::dist::{t_critical, t_two_sided_p};
 
-/// The stretch that makes T of Student's t. For every P the map rises and never shrinks a value.
+/// The map from Student's t to T. For every P it is increasing and never shrinks a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stretch {
-    /// c ≥ 1: what is left at the centre.
+    /// c ≥ 1: the factor near t = 0.
     pub factor: f64,
-    /// b: the t from which on the tail is heavier than Student's.
+    /// b: the t beyond which the tail is heavier than Student's.
     pub bend: f64,
     exponent: f64,
 }
@@ -49,9 +49,9 @@ impl Stretch {
 
     /// The stretch for `replicates` (P) single blocks.
     ///
-    /// For P ≤ 2, T is Student's (σ̂, θ̂ and SE are mean and standard error). Beyond the table c −
-    /// 1 = 0.28/P, b = 2.5·√P and e = 1, its limit: what the last rows settle to, so that the curve
-    /// runs on to the plain t.
+    /// For P ≤ 2, T is Student's t (σ̂, θ̂ and SE are the mean and its standard error). Beyond the
+    /// table, c − 1 = 0.28/P, b = 2.5·√P and e = 1, its limit; the last rows approach these values,
+    /// so the curve continues smoothly towards the plain t.
     pub fn tabled(replicates: usize) -> Self {
         let Some(row) = replicates.checked_sub(FIRST_ROW) else {
             return Self::new(2, 1.0, 1.0);
@@ -67,16 +67,16 @@ impl Stretch {
         )
     }
 
-    /// The T that is as improbable as Student's `t`.
+    /// The T with the same p-value as Student's `t`.
     pub fn apply(self, t: f64) -> f64 {
         let stretched = self.factor * t.abs() * (t / self.bend).hypot(1.0).powf(self.exponent);
         stretched.min(f64::MAX).copysign(t)
     }
 
-    /// Student's t that is as improbable as `stretched`.
+    /// The Student's t with the same p-value as T = `stretched`.
     ///
-    /// Newton on ln T as a function of ln t, which is convex and at least as steep as 1: from the
-    /// right it never overshoots.
+    /// Newton's method on ln T as a function of ln t, which is convex with a slope of at least 1,
+    /// so that from the right it never overshoots.
     pub fn undo(self, stretched: f64) -> f64 {
         let size = stretched.abs();
         if size.is_nan() || size == 0.0 {
@@ -98,29 +98,29 @@ impl Stretch {
     }
 }
 
-/// The half-width, in standard errors, of a two-sided interval over `replicates` single blocks that
-/// misses with probability `two_sided_level`: what stands in for t_critical(level, P − 1). Never
-/// below it, and always finite.
+/// The half-width, in standard errors, of a two-sided interval over `replicates` single blocks with
+/// non-coverage `two_sided_level`. It replaces t_critical(level, P − 1), is never below it, and is
+/// always finite.
 pub fn critical(two_sided_level: f64, replicates: usize) -> f64 {
     stretched_t(t_critical(two_sided_level, df(replicates)), replicates)
 }
 
-/// The probability that |T| ≥ |t| over `replicates` single blocks without a difference: the level
-/// whose [`critical`] value is |t|.
+/// P(|T| ≥ |t|) over `replicates` single blocks without a difference: the level whose [`critical`]
+/// value is |t|.
 pub fn two_sided_p(t: f64, replicates: usize) -> f64 {
     t_two_sided_p(equivalent_t(t, replicates), df(replicates))
 }
 
-/// Student's t with P − 1 degrees of freedom that is as improbable as T = `t` over `replicates`
-/// single blocks; never larger in size. What is made for Student's t, such as an
-/// [`e_value`](crate::looks::e_value), takes it instead.
+/// The Student's t with P − 1 degrees of freedom that has the same p-value as T = `t` over
+/// `replicates` single blocks; never larger in absolute value. Use it for functions that expect
+/// Student's t, such as [`e_value`](crate::looks::e_value).
 pub fn equivalent_t(t: f64, replicates: usize) -> f64 {
     Stretch::tabled(replicates).undo(t)
 }
 
-/// The inverse of [`equivalent_t`]: the T over `replicates` single blocks that is as improbable as
-/// Student's `t`. Makes the critical value of any rule stated in t, such as
-/// [`critical_t`](crate::looks::critical_t), one for T.
+/// The inverse of [`equivalent_t`]: the T over `replicates` single blocks with the same p-value as
+/// Student's `t`. It turns a critical value stated in t, such as
+/// [`critical_t`](crate::looks::critical_t), into one for T.
 pub fn stretched_t(t: f64, replicates: usize) -> f64 {
     Stretch::tabled(replicates).apply(t)
 }
@@ -160,9 +160,9 @@ mod tests {
 
     #[test]
     fn critical_values_agree_with_a_separate_simulation() {
-        // Ratios to the plain t value at .05, .01 and .001 from a million shapes (600,000 from P =
-        // 11 on) of other seeds; they are known to .1, .2 and .5 %, and the fit may lie up to 2.5 %
-        // above.
+        // Ratios to the plain t value at .05, .01 and .001 from a million samples (600,000 from P =
+        // 11 on) with other seeds. Their errors are .1, .2 and .5%, and the fit may be up to 2.5%
+        // above them.
         let found = [
             (6, [1.1958, 1.3595, 1.7319]),
             (8, [1.1253, 1.2162, 1.4188]),
@@ -212,7 +212,7 @@ mod tests {
         for replicates in sizes() {
             for level in LEVELS {
                 let p = two_sided_p(critical(level, replicates), replicates);
-                // At 1e-300 a rounding of ln t counts some hundreds of times.
+                // At 1e-300 a rounding error of ln t is magnified several hundred times.
                 assert!((p / level - 1.0).abs() < 1e-9, "{replicates} {level}: {p}");
             }
         }
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn no_t_however_strange_leaves_the_numbers() {
+    fn extreme_t_values_stay_finite() {
         for replicates in sizes() {
             for t in [
                 0.0,
@@ -265,7 +265,7 @@ mod tests {
             |replicates| critical(0.01, replicates) / t_critical(0.01, df(replicates)) - 1.0;
         let last = FIRST_ROW + TABLE.len() - 1;
         let step = excess(last) - excess(last + 1);
-        // Of itself it shrinks by 1/64 from one size to the next.
+        // The excess itself shrinks by 1/64 from one size to the next.
         assert!(step.abs() < 0.02 * excess(last), "{step}");
         assert!((last + 1..400).all(|p| excess(p) > excess(p + 1)));
         assert!(excess(1_000_000) < 1e-5);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_no_number_are_no_t() {
+    fn zero_and_nan_are_mapped_to_zero() {
         for replicates in [2, 6, 64, 100] {
             assert_eq!(equivalent_t(0.0, replicates), 0.0);
             assert_eq!(equivalent_t(f64::NAN, replicates), 0.0);

@@ -1,12 +1,12 @@
-//! Which textbook shape do the times come closest to: normal, log-normal or Gumbel, each fitted by
-//! maximum likelihood.
+//! Which textbook distribution is closest to the times: normal, log-normal or Gumbel, each fitted
+//! by maximum likelihood.
 
 use std::f64::consts::PI;
 
 use crate::dist::normal_quantile;
 use crate::summary::{Centred, finite, max, min};
 
-/// A shape with a location and a scale.
+/// A distribution with a location and a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Normal: location is the mean, scale the standard deviation.
@@ -14,8 +14,8 @@ pub enum Family {
     /// Log-normal: location and scale are mean and standard deviation of the natural logarithms.
     /// Positive values only.
     LogNormal,
-    /// Gumbel, the limit of maxima, long end on the right: location is the mode, scale β; sd =
-    /// βπ/√6.
+    /// Gumbel, the limiting distribution of maxima, with its long tail on the right: location is
+    /// the mode, scale is β; sd = βπ/√6.
     Gumbel,
 }
 
@@ -24,30 +24,30 @@ impl Family {
     pub const ALL: [Self; 3] = [Self::Normal, Self::LogNormal, Self::Gumbel];
 }
 
-/// The member of a family under which a sample is the most likely. Every figure is finite and the
-/// scale above 0.
+/// A family with the parameters that maximise the likelihood of a sample. Every figure is finite
+/// and the scale is positive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
-    /// Of which family.
+    /// The fitted family.
     pub family: Family,
-    /// In the unit of the values; for the log-normal of their logarithms.
+    /// Location, in the unit of the values; of the log-normal, in that of their logarithms.
     pub location: f64,
-    /// In the unit of the values; for the log-normal of their logarithms.
+    /// Scale, in the unit of the values; of the log-normal, in that of their logarithms.
     pub scale: f64,
-    /// Σ ln density(x) over the sample. Depends on the unit, alike for every family: only
-    /// differences mean anything.
+    /// Σ ln density(x) over the sample. It depends on the unit, equally for all families, so only
+    /// differences are meaningful.
     pub log_likelihood: f64,
 }
 
 impl Fit {
-    /// The density at `x`, per unit of the values; 0 where the distribution is not, and for an `x`
-    /// that is not finite. At most `f64::MAX`.
+    /// The density at `x`, per unit of the values; 0 outside the support and for an `x` that is not
+    /// finite. At most `f64::MAX`.
     pub fn density(&self, x: f64) -> f64 {
         let positive_needed = self.family == Family::LogNormal;
         if !x.is_finite() || (positive_needed && x <= 0.0) {
             return 0.0;
         }
-        // All densities vanish long before a thousand scales from the location.
+        // All densities are 0 far before a thousand scales from the location.
         let scaled = |x: f64| ((x - self.location) / self.scale).clamp(-1e3, 1e3);
         let normal = |z: f64| (-0.5 * z * z).exp() / (2.0 * PI).sqrt() / self.scale;
         let density = match self.family {
@@ -61,10 +61,10 @@ impl Fit {
         density.min(f64::MAX)
     }
 
-    /// The value below which a share `p` of the distribution lies, in the unit of the values.
+    /// The value below which a share `p` of the distribution is, in the unit of the values.
     ///
-    /// `p` is moved into [2.3e-308, 1 − 1.2e-16] first, and what is too large to represent is given
-    /// as ±`f64::MAX`.
+    /// `p` is clamped to [2.3e-308, 1 − 1.2e-16], and a result too large to represent becomes
+    /// ±`f64::MAX`.
     pub fn quantile(&self, p: f64) -> f64 {
         let at = |z: f64| (self.location + self.scale * z).clamp(-f64::MAX, f64::MAX);
         match self.family {
@@ -87,8 +87,8 @@ impl Fit {
 /// - Gumbel: the β with β = x̄ − Σx·e^(−x/β)/Σe^(−x/β), and μ = −β·ln(Σe^(−x/β)/n)
 ///   (Johnson, Kotz & Balakrishnan 1995).
 ///
-/// `None` for fewer than two values, values that are not finite or all equal, a log-normal of
-/// values not all above 0, or a figure too large or a scale too small to represent.
+/// `None` for fewer than two values, values that are not finite or all equal, a log-normal fit of
+/// values that are not all positive, a result too large, or a scale too small to represent.
 pub fn fit(family: Family, values: &[f64]) -> Option<Fit> {
     match family {
         Family::Normal => normal(&Centred::new(values)?),
@@ -97,18 +97,18 @@ pub fn fit(family: Family, values: &[f64]) -> Option<Fit> {
     }
 }
 
-/// The fits of all families that can be fitted, the likeliest first.
+/// The fits of all families that can be fitted, most likely first.
 ///
-/// Each has two parameters, so Akaike's criterion, 4 − 2·log-likelihood, puts them in the same
-/// order. Which of three shapes comes closest is all this says: none of them need be close
-/// ([`shapiro_wilk`](mod@crate::shapiro_wilk) asks that).
+/// Each has two parameters, so Akaike's criterion, 4 − 2·log-likelihood, gives the same order. This
+/// only tells which of three distributions is closest, and none of them need be close
+/// ([`shapiro_wilk`](mod@crate::shapiro_wilk) tests that).
 pub fn best_fits(values: &[f64]) -> Vec<Fit> {
     let (centred, logs) = (Centred::new(values), centred_logs(values));
     best_fits_of(values, centred.as_ref(), logs.as_ref())
 }
 
-/// The same for those who know the values, and their logarithms if they have any, from their means
-/// already.
+/// [`best_fits`] for values that the caller has already centred, and their logarithms if they have
+/// any.
 pub fn best_fits_of(values: &[f64], centred: Option<&Centred>, logs: Option<&Centred>) -> Vec<Fit> {
     let fits = [
         centred.and_then(normal),
@@ -121,7 +121,7 @@ pub fn best_fits_of(values: &[f64], centred: Option<&Centred>, logs: Option<&Cen
 }
 
 impl Fit {
-    /// `None` where a figure is not finite: a scale that has vanished has an infinite likelihood.
+    /// `None` if a figure is not finite: a scale of 0 has an infinite likelihood.
     fn of(family: Family, location: f64, scale: f64, log_likelihood: f64) -> Option<Self> {
         Some(Self {
             family,
@@ -136,7 +136,7 @@ fn ln_root_two_pi() -> f64 {
     0.5 * (2.0 * PI).ln()
 }
 
-/// `None` where a value is not above 0: it has no finite logarithm, and the sample then no mean.
+/// `None` if a value is not positive: its logarithm is not finite, and [`Centred::new`] rejects it.
 fn centred_logs(values: &[f64]) -> Option<Centred> {
     let logs: Vec<f64> = values.iter().map(|x| x.ln()).collect();
     Centred::new(&logs)
@@ -155,17 +155,17 @@ fn normal(values: &Centred) -> Option<Fit> {
 
 fn log_normal(logs: &Centred) -> Option<Fit> {
     let (mean, sd) = mean_and_sd(logs)?;
-    // The density of x is that of ln x over x.
+    // The density of x is that of ln x divided by x.
     let likelihood = -logs.count() * (sd.ln() + ln_root_two_pi() + 0.5 + mean);
     Fit::of(Family::LogNormal, mean, sd, likelihood)
 }
 
-/// Works on the values from their minimum in units of their range, where every e^(−x/β) lies in
+/// Shifts the values by their minimum and divides them by their range, so that every e^(−x/β) is in
 /// (0, 1] and that of the minimum is 1.
 fn gumbel(values: &[f64]) -> Option<Fit> {
     let n = values.len() as f64;
     let (low, high) = (min(values)?, max(values)?);
-    // Halved, so that the range of the largest numbers is still one.
+    // Halved, because the range of the largest numbers overflows.
     let half_range = 0.5 * high - 0.5 * low;
     if half_range == 0.0 {
         return None;
@@ -184,15 +184,15 @@ fn gumbel(values: &[f64]) -> Option<Fit> {
     Fit::of(Family::Gumbel, location, scale, log_likelihood)
 }
 
-/// The root of β + W(β) − mean, where W weighs each place z by e^(−z/β).
+/// The root of β + W(β) − mean, where W is the mean of the places z weighted by e^(−z/β), and the
+/// sum of those weights.
 ///
-/// Its slope is 1 + Var_W(z)/β², never below 1, so there is one root. It lies above 0, where W is
-/// the minimum, 0, and not above the mean, as W is never below the minimum. Between these the rule
-/// of false position finds it in some ten steps; where one end stays for two steps its height is
-/// halved (the Illinois rule, Dowell & Jarratt 1971), and in the end the bracket is halved down to
-/// its last digit.
+/// The slope is 1 + Var_W(z)/β² ≥ 1, so there is one root. It is above 0, where W is the minimum,
+/// 0, and at most the mean, because W is never below the minimum. The method of false position
+/// finds it in about ten steps. If one end of the bracket stays for two steps, its height is halved
+/// (the Illinois rule, Dowell & Jarratt 1971); at the end, bisection finds the last digit.
 ///
-/// Gives back the sum of the weights, too: a look at all places is what every step costs.
+/// The sum of the weights is returned too, because computing it again would cost as much as a step.
 fn gumbel_scale(places: &[f64], mean: f64) -> (f64, f64) {
     let height = |beta: f64| {
         let (mut weights, mut weighted) = (0.0, 0.0);
@@ -212,7 +212,7 @@ fn gumbel_scale(places: &[f64], mean: f64) -> (f64, f64) {
             break;
         }
         let straight = low - below * ((high - low) / (above - below));
-        // A digit away from the ends, where the bracket would shrink no further.
+        // One digit away from the ends, where the bracket would not shrink further.
         let digit = 4.0 * f64::EPSILON * high;
         let beta = if high - low > 4.0 * digit {
             straight.clamp(low + digit, high - digit)
@@ -368,7 +368,7 @@ mod tests {
         ] {
             assert_eq!(best_fits(bad), []);
         }
-        // The scale of these is less than the least number.
+        // The scale of these is below the smallest representable number.
         let close_to_nothing = [1e-323, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         assert_eq!(best_fits(&close_to_nothing), []);
         for not_positive in [[0.0, 1.0], [-1.0, 1.0], [-2.0, -1.0]] {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_stay_within_the_numbers() {
+    fn densities_and_quantiles_stay_finite() {
         for family in Family::ALL {
             for (location, scale) in [
                 (0.0, 5e-324),

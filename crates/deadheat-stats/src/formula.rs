@@ -1,22 +1,25 @@
-//! The formula by which an estimate becomes an interval and a p-value: by Student's t, or, where few
-//! blocks make up a replicate, by what [`few_blocks`] has in its place; at one look, or at all moments
-//! at once.
+//! The formula that turns an estimate into an interval and a p-value: Student's t, or the
+//! distribution of [`few_blocks`] if replicates have few blocks; for a single look, or valid at all
+//! times.
 //!
-//! Behind single blocks stands a guard, the guarantee whatever the noise: the coin in front of every
-//! block. [`pooled_huber`](crate::pooled_huber) reads its scale off the data, and few blocks can lie.
-//! Where slots switch between modes far apart, most blocks of an early look may lie within one of
-//! several heaps: their scatter is all the median of deviations sees, the rest passes for outliers,
-//! and races of six to 22 single blocks without a difference were called in .12 to .14 at α = .05.
-//! But since the order of each block was tossed for, its effect without a difference is as likely
-//! as its negative, and the signed-rank test needs no more than that: so the interval of single
-//! blocks is widened to hold the signed-rank interval as well.
+//! If every replicate is a single block, the interval is also guarded by a test that is valid for
+//! any noise. [`pooled_huber`](crate::pooled_huber) estimates its scale from the data, and few
+//! blocks can mislead it. If slots switch between modes far apart, most blocks of an early look may
+//! by chance be in the same cluster. The median of deviations then sees only the scatter of this
+//! cluster and treats the other blocks as outliers. Such races of six to 22 single blocks without a
+//! difference gave .12 to .14 false positives at α = .05. But the order of each block is
+//! randomised, so without a difference an effect and its negative are equally likely, which is all
+//! that the signed-rank test requires. The interval of single blocks is therefore widened to
+//! include the signed-rank interval.
 //!
-//! That one is asked at twice the level. Asked at the level itself, eleven blocks with spikes would
-//! decide .78 of the runs instead of .95, for false calls of .03 where .05 are allowed; so asked,
-//! they are .036 to .041 under modes, normal blocks are called as soon as before, and blocks of
-//! which 8 % hold a spike after 10.8 of them instead of 8.4 where the change is three spreads
-//! (4,000 runs each). P blocks cannot meet a level below 2^(1−P): there the bounds are the smallest
-//! and the largest effect, and where even that is far too loose, a whole range beyond them.
+//! The signed-rank interval is taken at twice the level. At the level itself, races of eleven
+//! blocks with spikes would reach a decision in .78 instead of .95 of the runs, with false
+//! positives of .03 where .05 are allowed. At twice the level, false positives are .036 to .041
+//! with modes, and normal blocks are decided as early as without the guard. Races in which 8% of
+//! the blocks have a spike are decided after 10.8 instead of 8.4 blocks for a change of three
+//! spreads (4,000 runs each). P blocks cannot reach a level below 2^(1−P). The bounds are then the
+//! smallest and the largest effect, and for much stricter levels they are a whole range further
+//! out.
 
 use crate::dist::{t_critical, t_two_sided_p};
 use crate::estimate::PooledEstimate;
@@ -25,12 +28,12 @@ use crate::looks::{DEFAULT_G, critical_t, e_value};
 use crate::rank::{MOST_EXACT, signed_rank_interval, signed_rank_one_sided_p};
 use crate::summary::{finite, max, min};
 
-/// The width that the interval must have to keep the promise.
+/// The error rate that an interval must keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Level {
-    /// This two-sided level, at a look that was planned.
+    /// A two-sided level, at a planned look.
     Nominal(f64),
-    /// This α over all moments at once.
+    /// α over all times together.
     Anytime(f64),
 }
 
@@ -41,7 +44,7 @@ impl Level {
         stated
     }
 
-    /// An equal share of it for each of so many intervals.
+    /// An equal share of it for each of `intervals` intervals.
     pub fn shared_by(self, intervals: usize) -> Self {
         let share = intervals.max(1) as f64;
         match self {
@@ -51,19 +54,19 @@ impl Level {
     }
 }
 
-/// The distribution that an interval is read from.
+/// The distribution that gives the interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Formula {
-    /// Student's t, as specified for replicates of many blocks.
+    /// Student's t, for replicates of many blocks.
     Plain,
-    /// The distribution where few blocks make up a replicate, as in a race of commands, where it is
-    /// one: the plain formula would call .065 of A/A races with single blocks where .05 were
-    /// promised, and .060 with two. Behind single blocks stands the signed-rank guard as well.
+    /// The distribution for replicates of few blocks, as in races of commands, where each is a
+    /// single block. The plain formula has .065 false positives instead of .05 in A/A races with
+    /// single blocks, and .060 with two. With single blocks, the signed-rank guard applies too.
     FewBlocks,
 }
 
 impl Formula {
-    /// The interval and the p-value of the estimate from `effects`.
+    /// The interval and the p-value of an estimate that was computed from `effects`.
     pub fn read(
         self,
         pooled: &PooledEstimate,
@@ -79,7 +82,7 @@ impl Formula {
         }
     }
 
-    /// The interval at a two-sided level of the estimate from `effects`.
+    /// The interval at a two-sided level of an estimate that was computed from `effects`.
     pub fn interval(
         self,
         pooled: &PooledEstimate,
@@ -94,7 +97,7 @@ impl Formula {
         }
     }
 
-    /// The p-value of the estimate from `effects`.
+    /// The p-value of an estimate that was computed from `effects`.
     pub fn p_value(self, pooled: &PooledEstimate, effects: &[f64]) -> Option<f64> {
         match self {
             Self::Plain => pooled.p_value(),
@@ -105,7 +108,7 @@ impl Formula {
         }
     }
 
-    /// Interval and p-value that hold at every moment at once.
+    /// Interval and p-value that are valid at all times.
     fn anytime(
         self,
         pooled: &PooledEstimate,
@@ -113,8 +116,8 @@ impl Formula {
         alpha: f64,
     ) -> (Option<(f64, f64)>, Option<f64>) {
         let replicates = pooled.replicates;
-        // A bet on the sign of the first replicate doubles with every one that agrees, so the
-        // p-value of their agreement holds at all moments at once.
+        // A bet on the sign of the first replicate doubles with every replicate of the same sign,
+        // so the p-value of their agreement is valid at all times.
         if let Some(p_value) = pooled.p_of_agreement() {
             return (pooled.interval(alpha), Some(p_value));
         }
@@ -137,7 +140,7 @@ impl Formula {
         )
     }
 
-    /// The two-sided level at which a plain t interval would be as wide as the one asked for.
+    /// The two-sided level at which a plain t interval is as wide as the interval for `asked`.
     pub fn plain_level(self, pooled: &PooledEstimate, asked: Level) -> f64 {
         let stated = asked.stated();
         if pooled.replicates < 2 {
@@ -153,7 +156,7 @@ impl Formula {
             .unwrap_or(stated)
     }
 
-    /// The interval widened to hold what the guard asks for.
+    /// The interval, widened to include that of the guard.
     fn guarded(
         self,
         interval: (f64, f64),
@@ -167,12 +170,13 @@ impl Formula {
         })
     }
 
-    /// Returns true if every replicate is a single block, whose order was tossed for.
+    /// Returns true if every replicate is a single block, in which case the order of each was
+    /// randomised.
     fn has_guard(self, pooled: &PooledEstimate) -> bool {
         self == Self::FewBlocks && pooled.replicates == pooled.blocks
     }
 
-    /// The least p-value the guard lets pass.
+    /// The smallest p-value that the guard allows.
     fn least_p(self, pooled: &PooledEstimate, effects: &[f64]) -> f64 {
         if self.has_guard(pooled) {
             guard_p(effects)
@@ -181,7 +185,7 @@ impl Formula {
         }
     }
 
-    /// Student's t that is as improbable as the statistic, and no larger than the guard lets pass.
+    /// Student's t with the same p-value as the statistic, or the smaller t that the guard allows.
     fn student_as_rare_as(self, t: f64, pooled: &PooledEstimate, effects: &[f64]) -> f64 {
         match self {
             Self::Plain => t,
@@ -198,7 +202,7 @@ impl Formula {
         }
     }
 
-    /// The statistic that is as improbable as Student's t.
+    /// The statistic with the same p-value as Student's t.
     pub fn statistic_as_rare_as(self, t: f64, pooled: &PooledEstimate) -> f64 {
         match self {
             Self::Plain => t,
@@ -207,17 +211,19 @@ impl Formula {
     }
 }
 
-/// All blocks of one sign pass for a level so many times stricter than they can meet, and no more:
-/// else with α = .01 and modes far apart .017 of runs were called.
+/// The effects of all blocks, if they have one sign, decide levels up to this factor stricter than
+/// the signed-rank test reaches with them. Without the limit, α = .01 and modes far apart gave .017
+/// false positives.
 const REACH: f64 = 16.0;
 
-/// The numbers of blocks that are guarded. Fewer get no verdict; of more, no majority lies in one
-/// heap by chance, and an interval from all their averages would take longer than the estimate.
+/// The numbers of blocks to which the guard applies. Fewer get no verdict. With more, most blocks
+/// do not end up in one cluster by chance, and the interval from all averages would take longer
+/// than the estimate.
 const GUARDED: std::ops::RangeInclusive<usize> = 3..=MOST_EXACT;
 
-/// The bounds that the interval of single blocks at `two_sided_level` must hold as well.
+/// The bounds that the interval of single blocks at `two_sided_level` must include.
 ///
-/// `None` where they ask for nothing: for fewer than three or more than 200 blocks, when an effect
+/// `None` if the guard does not apply: for fewer than three or more than 200 blocks, if an effect
 /// is not finite, and for levels outside (0, ½).
 pub fn guard_interval(effects: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
     let possible = two_sided_level > 0.0 && two_sided_level < 0.5;
@@ -236,8 +242,7 @@ pub fn guard_interval(effects: &[f64], two_sided_level: f64) -> Option<(f64, f64
     finite(low - range).zip(finite(high + range))
 }
 
-/// The level from which on [`guard_interval`] leaves 0 out; 0 when it always does, and never above
-/// 1.
+/// The smallest level at which [`guard_interval`] excludes 0; 0 if it always does, and at most 1.
 pub fn guard_p(effects: &[f64]) -> f64 {
     if !GUARDED.contains(&effects.len()) {
         return 0.0;
@@ -255,7 +260,7 @@ pub fn guard_p(effects: &[f64]) -> f64 {
     }
 }
 
-/// The level at which `blocks` effects of one sign are called different by the signed-rank test.
+/// The level at which the signed-rank test rejects equality if `blocks` effects have the same sign.
 fn strictest_level(blocks: usize) -> f64 {
     2.0_f64.powi(1 - blocks as i32)
 }
@@ -266,7 +271,7 @@ mod tests {
     use crate::clusters::Clusters;
     use crate::estimate::{Floor, pooled_huber};
 
-    /// Twenty effects of one shape without a tail, above 0: the guard asks for nothing there.
+    /// Twenty positive effects without a tail, for which the guard's interval is not wider.
     fn effects() -> Vec<f64> {
         (0..20).map(|i| 0.02 + f64::from(i % 5) * 0.01).collect()
     }
@@ -305,7 +310,7 @@ mod tests {
 
     #[test]
     fn an_interval_of_single_blocks_holds_what_the_guard_asks_for() {
-        // Four blocks agree closely and two say nothing: no scale to trust.
+        // Four blocks agree closely and two are near 0: the scale is misleading.
         let heaps = [0.5, 0.5001, 0.4999, 0.5002, 0.0003, -0.0002];
         let pooled = pooled(&heaps);
         let (low, _) = Formula::Plain.interval(&pooled, &heaps, 0.0029).unwrap();
@@ -330,9 +335,9 @@ mod tests {
     }
 
     #[test]
-    fn a_heap_away_from_nought_proves_nothing() {
-        // Four of six blocks within a thousandth, two at 0: the scatter of the four is no measure
-        // of the six.
+    fn a_cluster_away_from_zero_is_not_evidence() {
+        // Four of six blocks are within a thousandth of each other, two are at 0: the scatter of
+        // the four does not measure that of the six.
         let heaps = [0.5, 0.5001, 0.4999, 0.5002, 0.0003, -0.0002];
         let (low, high) = guard_interval(&heaps, 0.0029).unwrap();
         assert!(low < 0.0 && high > 0.0);
@@ -340,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn for_a_level_far_out_of_reach_blocks_must_agree_by_more_than_they_scatter() {
+    fn for_a_level_out_of_reach_blocks_must_agree_by_more_than_their_range() {
         let agree = [0.25, 0.5, 0.75, 0.5, 0.5, 0.5];
         assert_eq!(guard_interval(&agree, 0.0029), Some((0.25, 0.75)));
         assert_eq!(guard_interval(&agree, 1.0 / 512.0), Some((0.25, 0.75)));
@@ -371,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_verdict_is_given_or_none_is_in_doubt_nothing_is_asked() {
+    fn the_guard_applies_only_from_three_to_200_blocks() {
         let many: Vec<f64> = (0..=MOST_EXACT).map(|i| i as f64 - 99.0).collect();
         for effects in [&[0.1, -0.2][..], &many] {
             assert_eq!(guard_interval(effects, 0.05), None);

@@ -1,38 +1,37 @@
-//! A histogram whose buckets grow with the values they count: a High Dynamic Range histogram, as
-//! Gil Tene described it.
+//! A High Dynamic Range histogram, as described by Gil Tene: bucket widths grow with the values.
 //!
-//! Values below `2 · 10^digits`, rounded up to a power of two, have a bucket of their own. From
-//! there on every doubling of the value doubles the width of the buckets, so that a bucket is never
-//! wider than a `10^digits`-th of what it counts, however far the values lie apart. Finding the
-//! bucket of a value takes a count of leading zeros and two shifts.
+//! Values below `2 · 10^digits`, rounded up to a power of two, have a bucket each. Above that,
+//! every doubling of the value doubles the width of the buckets, so a bucket is never wider than a
+//! `10^digits`-th of its values, whatever their range. Finding the bucket of a value takes a count
+//! of leading zeros and two shifts.
 //!
-//! The order and the bounds of the buckets are those of the HdrHistogram family, whose tools can
-//! therefore read the counts.
+//! The order and the bounds of the buckets are those of the HdrHistogram family, so its tools can
+//! read the counts.
 
-/// Counts of whole numbers, to so many significant decimal digits.
+/// Counts of whole numbers, to a given number of significant decimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     highest: u64,
     significant_digits: u8,
     /// log₂ of half the number of buckets in which values are counted before the width doubles.
     half_bits: u32,
-    /// By bucket, up to the highest recorded.
+    /// Counts by bucket, up to the highest recorded.
     counts: Vec<u64>,
     len: u64,
 }
 
-/// A bucket that holds something.
+/// A bucket that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// The smallest value that the bucket counts.
+    /// The smallest value of the bucket.
     pub lowest: u64,
-    /// The largest value that the bucket counts.
+    /// The largest value of the bucket.
     pub highest: u64,
-    /// Number of values it holds, at least 1.
+    /// The number of values in the bucket, at least 1.
     pub count: u64,
 }
 
-/// A histogram was asked for digits that there are none of.
+/// The number of significant digits is not between 1 and 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigitsError(pub u8);
 
@@ -50,9 +49,7 @@ impl std::error::Error for DigitsError {}
 
 impl Histogram {
     /// An empty histogram of values up to `highest`, which keeps 1 to 5 significant decimal digits.
-    ///
-    /// No memory is taken for values that are not recorded. A histogram that ends below 2 is one
-    /// that ends at 2.
+    /// Memory grows with the largest recorded value only. A `highest` below 2 counts as 2.
     pub fn new(highest: u64, significant_digits: u8) -> Result<Self, DigitsError> {
         if !(1..=5).contains(&significant_digits) {
             return Err(DigitsError(significant_digits));
@@ -67,12 +64,12 @@ impl Histogram {
         })
     }
 
-    /// Counts a value; one beyond the highest counts as the highest.
+    /// Counts a value; larger values than the highest count as the highest.
     pub fn record(&mut self, value: u64) {
         self.record_many(value, 1);
     }
 
-    /// Counts a value so many times.
+    /// Counts a value `count` times.
     pub fn record_many(&mut self, value: u64, count: u64) {
         if count == 0 {
             return;
@@ -95,7 +92,7 @@ impl Histogram {
         self.len == 0
     }
 
-    /// The largest value told apart from those beyond it.
+    /// The largest value; values beyond it count as this one.
     pub fn highest(&self) -> u64 {
         self.highest
     }
@@ -105,30 +102,29 @@ impl Histogram {
         self.significant_digits
     }
 
-    /// The count of every bucket, the lowest first, up to the highest bucket that holds something.
+    /// The count of every bucket, the lowest first, up to the highest one that is not empty.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// The smallest value that counts as this one.
+    /// The smallest value in the same bucket as `value`.
     pub fn lowest_equivalent(&self, value: u64) -> u64 {
         let shift = self.shift(value);
         value >> shift << shift
     }
 
-    /// The value in the middle of those that count as this one; of an even number of them the
-    /// upper.
+    /// The value in the middle of the bucket of `value`; of two middle values the upper one.
     pub fn median_equivalent(&self, value: u64) -> u64 {
         self.lowest_equivalent(value) + ((1 << self.shift(value)) >> 1)
     }
 
-    /// The largest value that counts as this one.
+    /// The largest value in the same bucket as `value`.
     pub fn highest_equivalent(&self, value: u64) -> u64 {
-        // All bits below the bucket's own; cannot overflow, as a sum could.
+        // Sets all bits below the bucket's own, because a sum could overflow.
         value | ((1 << self.shift(value)) - 1)
     }
 
-    /// The buckets that hold something, the lowest first.
+    /// The buckets that are not empty, the lowest first.
     pub fn iter_recorded(&self) -> impl Iterator<Item = Recorded> + '_ {
         let counted = self.counts.iter().enumerate();
         counted
@@ -143,20 +139,20 @@ impl Histogram {
             })
     }
 
-    /// By how many bits the bucket of a value is wider than 1.
+    /// log₂ of the width of the bucket of a value.
     fn shift(&self, value: u64) -> u32 {
         (u64::BITS - value.leading_zeros()).saturating_sub(self.half_bits + 1)
     }
 
-    /// The place of a value's bucket among the counts.
+    /// The index of a value's bucket in the counts.
     fn index(&self, value: u64) -> usize {
         let shift = self.shift(value);
-        // Of every width but the first only the upper half is in use: what lies in the lower one
-        // has a narrower bucket.
+        // Except for the smallest width only the upper half of the buckets is used: smaller values
+        // have narrower buckets.
         ((u64::from(shift) << self.half_bits) + (value >> shift)) as usize
     }
 
-    /// The smallest value of the bucket in this place.
+    /// The smallest value of the bucket with this index.
     fn lowest_at(&self, index: usize) -> u64 {
         let index = index as u64;
         let shift = (index >> self.half_bits).saturating_sub(1);

@@ -1,28 +1,29 @@
-//! What several hosts say together: one effect from each, and what holds of hosts like them.
+//! Combines several hosts: one effect from each, and its mean for hosts like them.
 //!
-//! Blocks and replicates of one host share its processor, its memory and its neighbours, so that
-//! however many there are they show one host. With H hosts that a race may be taken to have drawn
-//! from many, the effects θ̂_h of the hosts are the observations: their unweighted mean with t of
-//! H − 1 degrees of freedom keeps its level however unequal the precision of the hosts is
-//! (Ibragimov & Müller 2010, after Bakirov & Székely 2005, for levels up to 8 %). Nothing is
-//! assumed of how precise each is. The next host lies within θ̄ ± t·s·√(1 + 1/H).
+//! Blocks and replicates of one host share its processor, its memory and its neighbours, so more of
+//! them still show only one host. If H hosts can be taken as a sample of many, the effects θ̂_h of
+//! the hosts are the observations: the t interval of their unweighted mean, with H − 1 degrees of
+//! freedom, keeps its level however different the precision of the hosts is (Ibragimov & Müller
+//! 2010, after Bakirov & Székely 2005, for levels up to 8%). Nothing is assumed about the precision
+//! of each host. The prediction interval for the next host is θ̄ ± t·s·√(1 + 1/H).
 //!
-//! Of a few hosts nothing can be said beyond themselves. What can be said of these alone is their
-//! mean with the error of their measurements, √Σ SE_h²/H, by t with the degrees of freedom of
-//! Satterthwaite (1946). Weights by estimated precision would give another quantity, nearer to the
-//! calmest host, and an interval that is too narrow while six replicates estimate the precision.
+//! A few hosts do not support a statement about other hosts. For these hosts alone, the estimate is
+//! their mean with the error of their measurements, √Σ SE_h²/H, by t with Satterthwaite's (1946)
+//! degrees of freedom. Weights by estimated precision would estimate a different quantity, closer
+//! to the calmest host, with an interval that is too narrow if each precision comes from only six
+//! replicates.
 
 use crate::dist::{f_upper_tail, t_critical, t_two_sided_p};
 use crate::summary::{finite, std_dev};
 
-/// The effect that one host showed.
+/// The effect measured on one host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostEffect {
     /// θ̂ of the host.
     pub theta: f64,
-    /// Its standard error, between the replicates of the host; 0 where they show none.
+    /// Its standard error between the replicates of the host; 0 if they show no spread.
     pub se: f64,
-    /// Degrees of freedom of the error; 0 where a single replicate shows none.
+    /// Degrees of freedom of the error; 0 for a single replicate.
     pub df: f64,
 }
 
@@ -37,13 +38,13 @@ pub struct MeanOfHosts {
     pub df: f64,
     /// The number of hosts.
     pub hosts: usize,
-    /// The standard deviation of the hosts' effects, errors of measurement included; `None` for one
+    /// The standard deviation of the hosts' effects, including measurement error; `None` for one
     /// host.
     pub spread: Option<f64>,
 }
 
 impl MeanOfHosts {
-    /// The mean of hosts that stand for hosts like them. `None` without two hosts, or where an
+    /// The mean of hosts as a sample of similar hosts. `None` for fewer than two hosts, or if an
     /// effect is not finite.
     pub fn like_these(hosts: &[HostEffect]) -> Option<Self> {
         let spread = spread(hosts)?;
@@ -57,8 +58,8 @@ impl MeanOfHosts {
         })
     }
 
-    /// The mean of these hosts alone. `None` without a host, where an effect is not finite, and
-    /// where no host with an error has degrees of freedom for it.
+    /// The mean of these hosts alone. `None` without a host, if an effect or error is not finite,
+    /// or if a host has no degrees of freedom.
     pub fn of_these(hosts: &[HostEffect]) -> Option<Self> {
         let count = hosts.len() as f64;
         let theta = mean(hosts)?;
@@ -82,12 +83,13 @@ impl MeanOfHosts {
         })
     }
 
-    /// θ̄ ± half-width at a two-sided level. `None` where the hosts show no error.
+    /// θ̄ ± half-width at a two-sided level. `None` if the standard error is 0.
     pub fn interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         self.around(two_sided_level, self.se)
     }
 
-    /// Where the next host lies, at a two-sided level. `None` where the hosts show no spread.
+    /// The prediction interval for the next host, at a two-sided level. `None` if the hosts show no
+    /// spread.
     pub fn next_host(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         let error = self.spread? * (1.0 + 1.0 / self.hosts as f64).sqrt();
         self.around(two_sided_level, error)
@@ -101,7 +103,7 @@ impl MeanOfHosts {
         finite(self.theta - half).zip(finite(self.theta + half))
     }
 
-    /// θ̄ over its error; `None` where that is 0.
+    /// θ̄ over its standard error; `None` if that is 0.
     pub fn t_statistic(&self) -> Option<f64> {
         finite(self.theta / self.se).filter(|_| self.se > 0.0)
     }
@@ -112,23 +114,24 @@ impl MeanOfHosts {
     }
 }
 
-/// How far hosts differ by more than their errors explain.
+/// How much hosts differ beyond their measurement errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heterogeneity {
-    /// Cochran's Q: squared deviations from the mean weighted by precision, in squared errors.
+    /// Cochran's Q: the sum of squared deviations from the mean, weighted by precision.
     pub q: f64,
-    /// The share of Q beyond what errors alone would give, I² = (Q − (H − 1))/Q, at least 0 (Higgins
-    /// & Thompson 2002).
+    /// The share of Q beyond the value expected from errors alone, I² = (Q − (H − 1))/Q, at least 0
+    /// (Higgins & Thompson 2002).
     pub i_squared: f64,
-    /// The p-value of equal effects, by Welch's (1951) test, which knows that the errors are
-    /// estimated: Q against χ² would call hosts of six replicates different far too often.
+    /// The p-value of equal effects, by Welch's (1951) test, which allows for estimated errors. Q
+    /// compared with χ² would call hosts of six replicates different far too often.
     pub p_value: f64,
-    /// The standard deviation of the hosts' true effects: what is left of their spread without the
+    /// The standard deviation of the hosts' true effects: their spread after subtracting the
     /// errors, at least 0.
     pub host_sd: f64,
 }
 
-/// Compares the effects of hosts, of which each needs an error. `None` for fewer than two.
+/// Compares the effects of hosts. `None` for fewer than two, or if one lacks an error or degrees of
+/// freedom.
 pub fn heterogeneity(hosts: &[HostEffect]) -> Option<Heterogeneity> {
     let known = |host: &HostEffect| host.se > 0.0 && host.df > 0.0;
     if hosts.len() < 2 || !hosts.iter().all(known) {
@@ -199,7 +202,7 @@ mod tests {
         close(mean.theta, 0.035);
         close(mean.se, 0.018708287 / 6f64.sqrt());
         assert_eq!((mean.df, mean.hosts), (5.0, 6));
-        // t of 5 degrees of freedom at 5 %: 2.570582.
+        // t of 5 degrees of freedom at 5%: 2.570582.
         let (low, high) = mean.interval(0.05).unwrap();
         close(high - low, 2.0 * 2.570582 * mean.se);
         let (low, high) = mean.next_host(0.05).unwrap();

@@ -1,11 +1,11 @@
-//! Numbers in, numbers out: the statistics of paired, replicated benchmarks.
+//! The statistics of paired, replicated benchmarks. Numbers in, numbers out.
 //!
-//! Nothing here reads a clock, a file or a process, and random streams are passed in. An *effect*
-//! is a log ratio, θ = ln(candidate/baseline): negative means that the candidate takes less time. A
-//! *block* of four interleaved samples yields one effect; a *replicate*, the unit taken for
-//! independent, holds one block or more.
+//! This crate reads no clock, file or process, and callers pass in random streams. An *effect* is a
+//! log ratio, θ = ln(candidate/baseline): negative means that the candidate takes less time. A
+//! *block* of four interleaved samples gives one effect. A *replicate* holds one or more blocks;
+//! replicates are assumed independent.
 //!
-//! The way of a number through this crate:
+//! The path of a number through this crate:
 //!
 //! ```text
 //! four ln times ─→ effect of the block ─→ location and error of all ─formula, at a level→ interval ─→ call
@@ -13,20 +13,19 @@
 //!
 //! | question | file |
 //! | --- | --- |
-//! | what did one block show, how large is the effect, how sure is that, what may be said? | [`estimate`] |
+//! | what did one block show, how large is the effect, how sure is it, and which call follows? | [`estimate`] |
 //! | which blocks belong to one replicate? | [`clusters`] |
-//! | which interval, and when a replicate is a single block, or a few? | [`formula`], [`few_blocks`] |
-//! | what do several hosts say together? | [`hosts`] |
-//! | which commit changed the time, and which race would tell? | [`culprit`] |
-//! | when may one look, and what does a look cost, or one more benchmark? | [`looks`], [`multiple_comparisons`] |
-//! | what can a design find, and how long is it worth going on? | [`power`] |
-//! | do other tests agree, and what would a mean-based tool say? | [`classical_tests`], [`rank`] |
+//! | which formula gives the interval, in particular with one or a few blocks per replicate? | [`formula`], [`few_blocks`] |
+//! | what do several hosts show together? | [`hosts`] |
+//! | when may a run be analysed, and how much of α does an interim analysis or another benchmark cost? | [`looks`], [`multiple_comparisons`] |
+//! | which effects can a design detect, and is it worth running longer? | [`power`] |
+//! | do other tests agree, and what would a mean-based tool report? | [`classical_tests`], [`rank`] |
 //! | what do the two distributions look like? | [`hdr`], [`shape`], [`shapiro_wilk`](mod@shapiro_wilk), [`fit`](mod@fit), [`drawing`] |
-//! | which doubts belong to the answer? | [`disturbance`] |
-//! | what stands underneath? | [`summary`], [`dist`], [`rng`] |
+//! | which doubts about the answer should be reported? | [`disturbance`] |
+//! | which basics do all these use? | [`summary`], [`dist`], [`rng`] |
 //!
-//! For finite input no function panics, and none returns NaN or an infinity: what does not exist is
-//! `None` or a typed error.
+//! For finite input no function panics or returns NaN or an infinity: a result that does not exist
+//! is `None` or a typed error.
 //!
 //! ```
 //! use deadheat_stats::{Call, Clusters, Floor, call, pooled_huber};
@@ -40,7 +39,6 @@
 
 pub mod classical_tests;
 pub mod clusters;
-pub mod culprit;
 pub mod dist;
 pub mod disturbance;
 #[cfg(feature = "secondary")]
@@ -69,9 +67,6 @@ pub use classical_tests::{
     z_test,
 };
 pub use clusters::{ClusterError, Clusters};
-pub use culprit::{
-    Answer, CommitGroup, CommitRace, CulpritError, CulpritSearch, NextRace, Posterior, StepSize,
-};
 pub use dist::share_bounds;
 pub use disturbance::{
     BlockFlags, Dropping, KeepReason, OppositePeaks, Tail, keep_or_drop, keep_or_drop_launches,

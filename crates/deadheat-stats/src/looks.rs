@@ -1,46 +1,47 @@
-//! When a run may be looked at, and what each look may cost.
+//! The looks (interim analyses) of a run, and how much of α each may spend.
 //!
-//! α is spent as the fraction of replicates seen to the power 1.5 (Lan & DeMets 1983, Kim & DeMets
-//! 1987): by the look at P of Pmax replicates, at most α·(P/Pmax)^1.5 of all runs without a
-//! difference may have been called different.
+//! The share of α spent by a look is the fraction of replicates seen, to the power 1.5 (Lan &
+//! DeMets 1983, Kim & DeMets 1987): by the look at P of Pmax replicates, at most α·(P/Pmax)^1.5 of
+//! all runs without a difference are called different.
 //!
-//! A run that may take more than forty replicates only because they cost little, and not because
-//! somebody asked for them, should not pay for the later ones with a later end. It spends seven
-//! tenths of α along its first forty replicates, by the same power, and the rest evenly over the
-//! following ones, at finer looks ([`Spending::extended`]).
+//! A run may take more than forty replicates just because they are cheap, without a request of the
+//! user. The option to continue should not delay its decision, so it spends seven tenths of α over
+//! its first forty replicates, by the same power, and the rest evenly over the following ones, at
+//! closer looks ([`Spending::extended`]).
 //!
-//! Evidence that may be looked at after every replicate is an [`e_value`], and its confidence
-//! sequence [`critical_t`]: a mixture over effect sizes, in units of the unknown standard
-//! deviation, of invariant likelihood ratios (Lindon, Ham, Tingley & Bojinov 2022; Wang & Ramdas
-//! 2024). With n = P replicate estimates and ν = n − 1.
+//! An [`e_value`] allows a look after every replicate; its confidence sequence is [`critical_t`].
+//! It is a mixture over effect sizes, in units of the unknown standard deviation, of invariant
+//! likelihood ratios (Lindon, Ham, Tingley & Bojinov 2022; Wang & Ramdas 2024), with n = P
+//! replicate estimates and ν = n − 1.
 //!
-//! Where every replicate is a single block, T = θ̂/SE is not Student's. Looked at after each of 6
-//! to 200 replicates it called .049 of normal runs without a difference at α = .05, all the slack
-//! there is, and .011 at .01; through [`few_blocks`](crate::few_blocks) (`equivalent_t` for the
-//! evidence, `stretched_t` for the interval) .032 and .006.
+//! If every replicate is a single block, T = θ̂/SE does not follow Student's t. With a look after
+//! each of 6 to 200 replicates, false positives for normal runs were .049 at α = .05, which leaves
+//! no slack, and .011 at .01. With [`few_blocks`](crate::few_blocks) (`equivalent_t` for the
+//! evidence, `stretched_t` for the interval) they are .032 and .006.
 
 use crate::summary::finite;
 
 /// The exponent of the spending function.
 pub const SPENDING_POWER: f64 = 1.5;
 
-/// The replicates along which an extended run spends most of its α.
+/// The replicates over which an extended run spends most of its α.
 const FIRST_PART: usize = 40;
 
-/// The share of α that it spends along them. With less than .68 the level of the look at six falls
-/// below what the signed-rank [guard](crate::formula) of six blocks can meet.
+/// The share of α that it spends over them. Below .68, the level of the look at six would be
+/// stricter than the signed-rank [guard](crate::formula) of six blocks can reach.
 const SHARE_OF_FIRST_PART: f64 = 0.7;
 
-/// The most replicates of an extended run.
+/// The largest number of replicates of an extended run.
 pub const MOST_EXTENDED: usize = 200;
 
-/// Looks grow by √2 from 11 on; every later one is twice the last but one.
+/// From 11 on, looks grow by √2: each is twice the one before the previous.
 const GROWTH: [usize; 10] = [6, 8, 11, 16, 22, 31, 44, 62, 88, 125];
 
-/// A look this close to the last one, as a percentage of it, is not worth its share of α.
+/// A look after at least this percentage of the last look's replicates is dropped, because it is
+/// not worth its share of α.
 const TOO_CLOSE_PERCENT: usize = 85;
 
-/// The reason why there is no plan.
+/// The reason why a plan could not be made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SpendingError {
     /// A run needs at least one replicate.
@@ -66,7 +67,7 @@ impl std::fmt::Display for SpendingError {
 
 impl std::error::Error for SpendingError {}
 
-/// The looks of a run, fixed before its first sample.
+/// The looks of a run, and their levels, fixed before its first sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spending {
     /// Replicates seen at each look, ascending.
@@ -79,11 +80,10 @@ pub struct Spending {
 
 impl Spending {
     /// The looks of a run of at most `max_replicates` with overall error rate `alpha`.
-    ///
-    /// For Pmax 11, 22, 40 or 88 and α 0.05 or 0.01 the levels are the tabled ones, which use up α
-    /// exactly for t-statistics of normal replicates (the example `spending` recomputes them).
-    /// Otherwise look j costs its increment α·w_j: a union bound, valid whatever the looks have in
-    /// common. Below six replicates there is one look at the end.
+    /// For Pmax 11, 22, 40 or 88 and α 0.05 or 0.01 the levels are tabulated. They use up α exactly
+    /// for t-statistics of normal replicates (the example `spending` recomputes them). Otherwise
+    /// look j gets its increment α·w_j, a union bound that is valid whatever the dependence between
+    /// looks. Below six replicates there is one look, at the end.
     pub fn plan(max_replicates: usize, alpha: f64) -> Result<Self, SpendingError> {
         check(max_replicates, alpha)?;
         let looks = schedule(max_replicates);
@@ -100,13 +100,14 @@ impl Spending {
         })
     }
 
-    /// The looks of a run that has no need to end at forty replicates: of at most so many as the
-    /// last tabled look within `max_replicates` has, from 45 to 200. `None` for fewer.
+    /// The looks of a run that may go beyond forty replicates. Its maximum, from 45 to 200
+    /// replicates, is the last tabulated look within `max_replicates`. `None` if that is below 45.
     ///
     /// By the look at P, α times .7·(P/40)^1.5 is spent, beyond forty .7 + .3·(P − 40)/160, and all
-    /// of it by the last. So the first forty replicates have the same levels whatever the last is.
-    /// For α .05, .01 and .001 the levels are tabled; between them those of the next smaller α in
-    /// proportion, which spend a little less; below, look j costs its increment α·w_j.
+    /// of it by the last. So the first forty replicates have the same levels whatever the maximum
+    /// is. For α .05, .01 and .001 the levels are tabulated. Between these, the levels of the next
+    /// smaller α are scaled up, which spends slightly less than α. Below .001, look j gets its
+    /// increment α·w_j.
     pub fn extended(max_replicates: usize, alpha: f64) -> Result<Option<Self>, SpendingError> {
         check(max_replicates, alpha)?;
         let within = EXTENDED.partition_point(|row| row.look <= max_replicates);
@@ -128,7 +129,7 @@ impl Spending {
                 }
             }
         });
-        // Of equal α, whatever it was computed from.
+        // Compared with a tolerance, because α may have been computed.
         let tabled = EXTENDED_ALPHAS
             .iter()
             .position(|tabled| *tabled <= alpha * (1.0 + 1e-12));
@@ -157,7 +158,8 @@ impl Spending {
         })
     }
 
-    /// The last look a run of this many replicates has reached: where a run cut short concludes.
+    /// The index of the last look that a run of this many replicates has reached; a run that ends
+    /// early concludes there.
     pub fn last_completed(&self, replicates: usize) -> Option<usize> {
         self.looks
             .partition_point(|&look| look <= replicates)
@@ -165,8 +167,8 @@ impl Spending {
     }
 }
 
-/// min(1, min_j p_j/w_j): one p-value for a run from the p-values of the looks it made (a weighted
-/// Bonferroni bound, Holm 1979). `weights` may be longer: looks not reached count nothing.
+/// min(1, min_j p_j/w_j): one p-value for a run from the p-values of its looks so far (a weighted
+/// Bonferroni bound, Holm 1979). `weights` may be longer: looks not reached are ignored.
 pub fn adjusted_p(p_values_per_look: &[f64], weights: &[f64]) -> f64 {
     let looks = p_values_per_look.iter().zip(weights);
     looks
@@ -176,7 +178,7 @@ pub fn adjusted_p(p_values_per_look: &[f64], weights: &[f64]) -> f64 {
         .max(0.0)
 }
 
-/// The two-sided levels tabled for these looks, each with the schedule 6, 8, 11, …, Pmax.
+/// The tabulated two-sided levels of a plan with the looks 6, 8, 11, …, Pmax.
 pub fn tabled_levels(max_replicates: usize, alpha: f64) -> Option<&'static [f64]> {
     let is = |value: f64| (alpha - value).abs() < 1e-12;
     let levels: &[f64] = match max_replicates {
@@ -204,7 +206,7 @@ struct ExtendedLook {
     look: usize,
     /// Its level for every α of [`EXTENDED_ALPHAS`].
     levels: [f64; 3],
-    /// Its level where it is the last.
+    /// Its level if it is the last.
     closing: Option<[f64; 3]>,
 }
 
@@ -216,10 +218,10 @@ const fn look(look: usize, levels: [f64; 3], closing: Option<[f64; 3]>) -> Exten
     }
 }
 
-/// The α that levels of extended runs are tabled for.
+/// The values of α with tabulated levels for extended runs.
 const EXTENDED_ALPHAS: [f64; 3] = [0.05, 0.01, 0.001];
 
-/// As the example `spending` finds them.
+/// Computed by the example `spending`.
 #[rustfmt::skip]
 const EXTENDED: [ExtendedLook; 31] = [
     look(6, [0.00203, 0.000407, 0.0000407], None),
@@ -280,7 +282,7 @@ fn schedule(max_replicates: usize) -> Vec<usize> {
         .collect()
 }
 
-/// The share of α of each look, from what is spent by it.
+/// Each look's share of α, given the total spent by each look.
 fn weights(looks: &[usize], spent: impl Fn(usize) -> f64) -> Vec<f64> {
     let before = std::iter::once(0.0).chain(looks.iter().map(|&look| spent(look)));
     looks
@@ -290,23 +292,23 @@ fn weights(looks: &[usize], spent: impl Fn(usize) -> f64) -> Vec<f64> {
         .collect()
 }
 
-/// The prior's weight, in replicates: small values look for large effects, large values for small
+/// The weight of the prior, in replicates: small values favour large effects, large values small
 /// ones.
 pub const DEFAULT_G: f64 = 2.0;
 
 /// E = √r·[(1 + r·t²/ν)/(1 + t²/ν)]^(−(ν+1)/2) with r = g/(g + n), for the t-statistic of `n`
 /// replicates.
 ///
-/// Without a difference its expectation is at most 1 whenever one stops, so rejecting at E ≥ 1/α
-/// errs with chance α at most. Fewer than two replicates, or a `g` that is not positive, are no
-/// evidence: 1. Values too large to represent are given as `f64::MAX`.
+/// Without a difference its expectation is at most 1 at any stopping time, so rejecting at E ≥ 1/α
+/// has an error rate of at most α. Returns 1 (no evidence) for fewer than two replicates, or if `g`
+/// is not positive. Values too large to represent become `f64::MAX`.
 pub fn e_value(t: f64, n: usize, g: f64) -> f64 {
     if n < 2 || !(g > 0.0 && g.is_finite()) || t.is_nan() {
         return 1.0;
     }
     let (r, nu) = (prior_share(n, g), (n - 1) as f64);
-    // (1 + r·q)/(1 + q) = 1 − (1 − r)·q/(1 + q) with q = t²/ν: this form outlives an overflowing
-    // t².
+    // (1 + r·q)/(1 + q) = 1 − (1 − r)·q/(1 + q) with q = t²/ν: this form is right even if t²
+    // overflows.
     let explained = 1.0 / (1.0 + nu / (t * t));
     let log_ratio = (-(1.0 - r) * explained).ln_1p();
     (0.5 * r.ln() - 0.5 * (nu + 1.0) * log_ratio)
@@ -317,7 +319,8 @@ pub fn e_value(t: f64, n: usize, g: f64) -> f64 {
 /// The half-width, in standard errors, of a confidence sequence after `n` replicates: the |t| at
 /// which E reaches 1/α, √(ν(1 − q)/(q − r)) with q = (α²r)^(1/n).
 ///
-/// `None` where no t would do (q ≤ r, the first few replicates) and for arguments out of range.
+/// `None` if no t is large enough (q ≤ r, for the first few replicates) and for arguments out of
+/// range.
 pub fn critical_t(n: usize, alpha: f64, g: f64) -> Option<f64> {
     if n < 2 || !(alpha > 0.0 && alpha < 1.0) || !(g > 0.0 && g.is_finite()) {
         return None;
@@ -331,8 +334,9 @@ pub fn critical_t(n: usize, alpha: f64, g: f64) -> Option<f64> {
     finite((nu * -log_q.exp_m1() / room).sqrt())
 }
 
-/// The fewest replicates for which [`critical_t`] is finite: with fewer, no t-statistic however large is
-/// as rare as `alpha`. For a small `alpha` these are many: 6 for .05, about 80 for 1e-60.
+/// The smallest number of replicates for which [`critical_t`] exists: with fewer, even the largest
+/// t-statistic is not evidence at level `alpha`. Small values of `alpha` need many: 6 for .05,
+/// about 80 for 1e-60.
 pub fn fewest_at_any_time(alpha: f64, g: f64) -> usize {
     let is_finite = |n: &usize| critical_t(*n, alpha, g).is_some();
     (2..MOST_TO_ANY_TIME)
@@ -340,7 +344,7 @@ pub fn fewest_at_any_time(alpha: f64, g: f64) -> usize {
         .unwrap_or(MOST_TO_ANY_TIME)
 }
 
-/// No accepted error needs more replicates than this, down to the smallest number above zero.
+/// More than any α needs, down to the smallest positive number.
 const MOST_TO_ANY_TIME: usize = 1_000;
 
 fn prior_share(n: usize, g: f64) -> f64 {
@@ -464,7 +468,7 @@ mod tests {
                 assert!((spent(17) - SHARE_OF_FIRST_PART).abs() < 1e-12, "{max}");
                 for (level, weight) in plan.levels.iter().zip(&plan.weights) {
                     let share = level / (alpha * weight);
-                    // The tables are known to a few per cent.
+                    // The tables are accurate to a few percent.
                     assert!(share > 0.96, "{max} {alpha}: {level} for {weight}");
                 }
             }

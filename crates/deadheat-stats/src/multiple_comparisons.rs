@@ -1,7 +1,8 @@
-//! Multiple comparisons: p-values of many benchmarks that share one promise.
+//! Adjusted p-values for many benchmarks that share one error rate.
 
-/// p-values adjusted by Holm's step-down (1979), in the order given: rejecting those ≤ α keeps the
-/// chance of *any* false rejection within α. p_(i) becomes max_{j ≤ i} min(1, (m − j + 1)·p_(j)).
+/// p-values adjusted by Holm's step-down procedure (1979), in the order given. Rejecting those ≤ α
+/// keeps the probability of *any* false rejection within α. p_(i) becomes max_{j ≤ i} min(1, (m − j
+/// + 1)·p_(j)).
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let m = p_values.len();
     let mut adjusted = vec![0.0; m];
@@ -15,9 +16,9 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// p-values adjusted by the step-up of Benjamini & Hochberg (1995), in the order given: rejecting
-/// those ≤ α keeps the expected share of false rejections within α. p_(i) becomes min_{j ≥ i}
-/// min(1, m/j·p_(j)).
+/// p-values adjusted by the step-up procedure of Benjamini & Hochberg (1995), in the order given.
+/// Rejecting those ≤ α keeps the expected share of false rejections within α. p_(i) becomes min_{j
+/// ≥ i} min(1, m/j·p_(j)).
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let m = p_values.len();
     let mut adjusted = vec![0.0; m];
@@ -36,7 +37,7 @@ fn ascending(values: &[f64]) -> Vec<usize> {
     order
 }
 
-/// A p-value outside [0, 1] is moved to the nearer end; one that is not a number rejects nothing.
+/// Clamps a p-value to [0, 1]; NaN becomes 1.
 fn probability(p: f64) -> f64 {
     if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) }
 }

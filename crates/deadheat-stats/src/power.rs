@@ -1,8 +1,8 @@
-//! The effects that a design can find, how much more of it a decision would take, and how many
-//! blocks a process is worth: that hangs on the spread within a replicate and between replicates.
+//! The effects that a design can detect, how many more replicates a decision needs, and how many
+//! blocks a process should run, which depends on the spread within and between replicates.
 //!
-//! Beside the spread stands whether the replicates speak with one voice, by two estimates that agree
-//! for one mode and part for two.
+//! Also whether the replicates agree: two estimates coincide if the replicates have one mode, and
+//! differ if they have two.
 
 use crate::clusters::Clusters;
 use crate::dist::{f_upper_tail, t_critical};
@@ -10,57 +10,57 @@ use crate::estimate::{HUBER_CLAMP, PooledEstimate};
 use crate::rank::hodges_lehmann_with;
 use crate::summary::{Centred, all_finite, finite, mean};
 
-/// Φ⁻¹(0.8): the power of 80 % in a minimum detectable effect.
+/// Φ⁻¹(0.8): the power of 80% in a minimum detectable effect.
 pub const POWER_QUANTILE: f64 = 0.84;
 
 /// P(|Z| ≤ 1.5): the share of normal effects that the pooled estimate takes as they are.
 const TAKEN_AS_THEY_ARE: f64 = 0.866_385_597_462_283_8;
 
-/// Nobody waits for more replicates than this.
+/// An upper limit for plans: no user waits for more replicates.
 pub const MOST_REPLICATES: usize = 100_000;
 
-/// Fewer blocks would leave a replicate's own scale unknown; more would only repeat what one
-/// process can tell.
+/// The allowed blocks per replicate: fewer leave the scale of a replicate unknown, and more only
+/// repeat what one process can show.
 pub const BLOCKS_RANGE: (u32, u32) = (5, 200);
 
-/// The effect found with 80 % power, (t_crit + 0.84)·SE, in the units of `se` (log ratio); see
-/// Cohen (1988).
+/// The effect that is detected with 80% power, (t_crit + 0.84)·SE, in the units of `se` (log
+/// ratio); see Cohen (1988).
 ///
-/// `df` below 1 counts as 1, a negative `se` as 0. Values too large to represent are given as
+/// A `df` below 1 counts as 1, a negative `se` as 0. Values too large to represent become
 /// `f64::MAX`.
 pub fn minimum_detectable_effect(se: f64, df: f64, two_sided_level: f64) -> f64 {
     ((t_critical(two_sided_level, df) + POWER_QUANTILE) * se.max(0.0)).min(f64::MAX)
 }
 
-/// The standard error that the pooled estimate will have after so many replicates of `blocks` blocks each, from the
-/// variances of [`clamped_components`]: √((between + within/blocks)/replicates)/0.866.
+/// The expected standard error of the pooled estimate after `replicates` replicates of `blocks`
+/// blocks each, from the variances of [`clamped_components`]: √((between +
+/// within/blocks)/replicates)/0.866.
 ///
-/// Clamped effects vary less than the effects themselves, and the estimate pays for it: its error
-/// is that of their mean over the share of effects that were not clamped (Huber 1964), which is
-/// 0.866 of normal ones. Where each replicate is a single block, `between` is 0 and
-/// [`clamped_variance`] the rest. No replicates or blocks count as one,
-/// and negative variances as 0.
+/// Clamped effects vary less than the effects themselves. The error of the estimate is that of
+/// their mean divided by the share of effects that were not clamped (Huber 1964), which is 0.866
+/// for normal effects. If each replicate is a single block, pass 0 as `between` and
+/// [`clamped_variance`] as `within`. A count of 0 is taken as 1, and a negative variance as 0.
 pub fn planned_standard_error(within: f64, between: f64, blocks: u32, replicates: usize) -> f64 {
     let of_a_replicate = between.max(0.0) + within.max(0.0) / f64::from(blocks.max(1));
     let error = (of_a_replicate / replicates.max(1) as f64).sqrt() / TAKEN_AS_THEY_ARE;
     error.min(f64::MAX)
 }
 
-/// The number of replicates a budget buys that cost so many seconds each; at most 100,000, also of
-/// those that cost nothing.
+/// The number of replicates of `replicate_seconds` each that fit into `budget_seconds`; at most
+/// 100,000, even if a replicate costs nothing.
 pub fn replicates_within(budget_seconds: f64, replicate_seconds: f64) -> usize {
     let bought = (budget_seconds.max(0.0) / replicate_seconds.max(f64::MIN_POSITIVE)).floor();
-    // `as` saturates, and makes 0 of what is not a number.
+    // `as` saturates, and turns NaN into 0.
     (bought as usize).min(MOST_REPLICATES)
 }
 
-/// The number of further replicates that would settle the matter if the estimate stayed at `theta`
-/// and its standard error fell as 1/√P: the interval must fall wholly on one side of 0 (half-width
-/// below |θ|) or inside the margin (below margin − |θ|), whichever asks for less.
+/// The number of further replicates that would lead to a decision if the estimate stayed at `theta`
+/// and its standard error fell as 1/√P. Either the interval excludes 0 (half-width below |θ|), or
+/// it is inside the margin (half-width below margin − |θ|), whichever needs fewer.
 ///
-/// `margin_log` is ln(1 + δ), `level` the two-sided level of the interval that decides. 0 when it
-/// is settled already; `None` beyond 100,000 more, when `theta` is 0 and there is no margin, and
-/// without replicates.
+/// `margin_log` is ln(1 + δ), `level` the two-sided level of the deciding interval. Returns 0 if
+/// the decision is possible already; `None` beyond 100,000 more replicates, if `theta` is 0 and
+/// there is no margin, and without replicates.
 pub fn replicates_to_settle(
     theta: f64,
     se: f64,
@@ -80,7 +80,7 @@ pub fn replicates_to_settle(
     if !settled(MOST_REPLICATES) {
         return None;
     }
-    // The half-width only ever shrinks, so the smallest number is found by halving.
+    // The half-width only ever shrinks, so a binary search finds the smallest number.
     let (mut unsettled, mut enough) = (0, MOST_REPLICATES);
     if settled(0) {
         return Some(0);
@@ -96,13 +96,13 @@ pub fn replicates_to_settle(
     Some(enough)
 }
 
-/// The number of blocks per replicate that buys the smallest error for a given time, K* =
+/// The number of blocks per replicate with the smallest error for a given time, K* =
 /// √(c_process/c_block · σ²_within/σ²_between), clamped to 5–200 (Cochran 1977; Kalibera & Jones
 /// 2013).
 ///
-/// Costs in any one unit of time, variances of a block's effect within a replicate and of replicate
-/// means beyond that. A variance between replicates of 0 asks for as many blocks as allowed, one
-/// within of 0 for as few.
+/// Both costs are in the same unit of time. The variances are that of a block's effect within a
+/// replicate, and that of the true means of replicates. If the variance between replicates is 0,
+/// the result is the largest allowed number; if the variance within is 0, the smallest.
 pub fn optimal_blocks(
     cost_process: f64,
     cost_block: f64,
@@ -110,7 +110,7 @@ pub fn optimal_blocks(
     var_between: f64,
 ) -> u32 {
     let (fewest, most) = BLOCKS_RANGE;
-    // Roots first: the products of extreme values would overflow.
+    // Roots are taken first, because the products of extreme values would overflow.
     let for_more = cost_process.max(0.0).sqrt() * var_within.max(0.0).sqrt();
     let for_fewer = cost_block.max(0.0).sqrt() * var_between.max(0.0).sqrt();
     if for_more <= f64::from(fewest) * for_fewer {
@@ -122,16 +122,16 @@ pub fn optimal_blocks(
     }
 }
 
-/// Variances of block effects, in squared log-ratio units. Every figure is finite and none below 0.
+/// Variances of block effects, in squared log-ratio units. Every figure is finite and not negative.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Components {
-    /// σ²_within: of blocks about their replicate's mean.
+    /// σ²_within: variance of blocks around their replicate's mean.
     pub within: f64,
-    /// σ²_between: of replicates' true means; 0 where the means differ no more than their blocks
-    /// explain.
+    /// σ²_between: variance of the replicates' true means; 0 if the spread within replicates
+    /// explains their differences.
     pub between: f64,
-    /// Mean square between over mean square within; near 1 when replicates do not matter. `None`
-    /// without any spread within.
+    /// Mean square between over mean square within; near 1 if replicates do not differ. `None`
+    /// without spread within replicates.
     pub f: Option<f64>,
     /// P − 1.
     pub df_between: f64,
@@ -140,8 +140,8 @@ pub struct Components {
 }
 
 impl Components {
-    /// The p-value that replicates have one mean: P(F ≥ `f`) with `df_between` and `df_within`
-    /// degrees of freedom (Fisher 1925). `None` without any spread within.
+    /// The p-value of equal replicate means: P(F ≥ `f`) with `df_between` and `df_within` degrees
+    /// of freedom (Fisher 1925). `None` without spread within replicates.
     pub fn p_value(&self) -> Option<f64> {
         Some(f_upper_tail(self.f?, self.df_between, self.df_within))
     }
@@ -154,9 +154,9 @@ impl Components {
 /// d̄_p)²/(N − P), n₀ = (N − Σn_p²/N)/(P − 1); σ²_within = MSW, σ²_between = max(0, (MSB −
 /// MSW)/n₀), F = MSB/MSW as `scipy.stats.f_oneway`.
 ///
-/// `None` for fewer than two replicates, when no replicate has a second block, for effects that are
-/// not finite, all equal, or too large to square. One spike inflates σ²_within without bound: to
-/// plan blocks, use [`clamped_components`].
+/// `None` for fewer than two replicates, if no replicate has a second block, and for effects that
+/// are not finite, all equal, or too large to square. A single spike inflates σ²_within without
+/// bound, so use [`clamped_components`] to plan blocks.
 pub fn variance_components(clusters: &Clusters) -> Option<Components> {
     let effects = clusters.effects();
     let (n, p) = (effects.len() as f64, clusters.replicates() as f64);
@@ -173,7 +173,7 @@ pub fn variance_components(clusters: &Clusters) -> Option<Components> {
         let size = deviations.len() as f64;
         let mean = deviations.iter().sum::<f64>() / size;
         between += size * mean * mean;
-        // Effects that are equal within have no spread there, however their mean rounds.
+        // Equal effects have no spread, even if their mean is rounded.
         if deviations.iter().any(|d| *d != deviations[0]) {
             within += deviations.iter().map(|d| (d - mean).powi(2)).sum::<f64>();
         }
@@ -182,7 +182,7 @@ pub fn variance_components(clusters: &Clusters) -> Option<Components> {
     let (mean_square_between, mean_square_within) = (between / df_between, within / df_within);
     let effective_size = (n - squared_sizes / n) / df_between;
     let excess = (mean_square_between - mean_square_within) / effective_size;
-    // In the unit of the effects at last.
+    // Converted back into the unit of the effects.
     let unit = centred.root_mean_square(centred.squares())?;
     let in_effects = |variance: f64| finite((variance.sqrt() * unit).powi(2));
     Some(Components {
@@ -194,16 +194,15 @@ pub fn variance_components(clusters: &Clusters) -> Option<Components> {
     })
 }
 
-/// [`variance_components`] of the effects clamped to θ̂ ± 1.5σ̂: the variances that the pooled
-/// estimate itself lives with.
+/// [`variance_components`] of the effects clamped to θ̂ ± 1.5σ̂: the variances that matter for the
+/// pooled estimate.
 ///
-/// θ̂ and its standard error see an effect only through its score ψ((d − θ̂)/σ̂), and θ̂ + σ̂ψ is
-/// the clamped effect. The ratio within to between of the clamped effects therefore is the one that
-/// makes [`optimal_blocks`] minimise the error of θ̂; with raw
-/// effects, 2 % of pre-emption spikes ask for the largest number allowed, to average away what the
-/// estimate never feels.
+/// θ̂ and its standard error depend on an effect only through its score ψ((d − θ̂)/σ̂), and θ̂ +
+/// σ̂ψ is the clamped effect. With the ratio of these variances, [`optimal_blocks`] therefore
+/// minimises the error of θ̂. With raw effects, 2% of pre-emption spikes lead to the largest
+/// allowed number of blocks, although the estimate ignores those spikes.
 ///
-/// `None` where [`variance_components`] is, and for an estimate without scale.
+/// `None` if [`variance_components`] is, and for an estimate with a scale of 0.
 ///
 /// ```
 /// use deadheat_stats::{Clusters, Floor, clamped_components, optimal_blocks, pooled_huber};
@@ -225,12 +224,12 @@ pub fn clamped_components(clusters: &Clusters, estimate: &PooledEstimate) -> Opt
     variance_components(&Clusters::new(&clamped, &sizes).ok()?)
 }
 
-/// Variance of the effects clamped to θ̂ ± 1.5σ̂ about their mean, however they are grouped: all
-/// there is where every replicate is a single block. Comparable with [`clamped_components`], of
-/// which it holds both parts.
+/// Variance around their mean of the effects clamped to θ̂ ± 1.5σ̂, regardless of replicates: the
+/// only variance there is if every replicate is a single block. It corresponds to the sum of both
+/// [`clamped_components`].
 ///
 /// `None` for fewer than two effects, for effects that are not finite, all equal, or too large to
-/// square, and for an estimate without scale.
+/// square, and for an estimate with a scale of 0.
 pub fn clamped_variance(clusters: &Clusters, estimate: &PooledEstimate) -> Option<f64> {
     let clamped = clamped(clusters, estimate)?;
     let centred = Centred::new(&clamped).filter(Centred::has_spread)?;
@@ -241,7 +240,7 @@ pub fn clamped_variance(clusters: &Clusters, estimate: &PooledEstimate) -> Optio
     )
 }
 
-/// The effects, none further from θ̂ than 1.5σ̂.
+/// The effects, clamped to θ̂ ± 1.5σ̂.
 fn clamped(clusters: &Clusters, estimate: &PooledEstimate) -> Option<Vec<f64>> {
     let reach = HUBER_CLAMP * estimate.scale;
     let (low, high) = (estimate.theta - reach, estimate.theta + reach);
@@ -252,11 +251,10 @@ fn clamped(clusters: &Clusters, estimate: &PooledEstimate) -> Option<Vec<f64>> {
     Some(effects.map(|d| d.max(low).min(high)).collect())
 }
 
-/// The mean over replicates of each one's Hodges–Lehmann estimate: every replicate counts once and
-/// none is an outlier.
+/// The mean over replicates of the Hodges–Lehmann estimate of each: every replicate has the same
+/// weight, and none is treated as an outlier.
 ///
-/// Without replicates, or with an effect that is not finite, there is nothing to average and the
-/// mean is 0.
+/// Returns 0 without replicates, or with an effect that is not finite.
 pub fn mean_of_replicate_locations(clusters: &Clusters) -> f64 {
     let mut scratch = Vec::new();
     let locate = |replicate| hodges_lehmann_with(replicate, &mut scratch);
@@ -266,12 +264,12 @@ pub fn mean_of_replicate_locations(clusters: &Clusters) -> f64 {
         .unwrap_or(0.0)
 }
 
-/// Returns true if the mean of replicate locations leaves θ̂ by more than max(margin/2, 2·SE),
-/// `margin_log` = ln(1 + δ).
+/// Returns true if the mean of replicate locations differs from θ̂ by more than max(margin/2,
+/// 2·SE), `margin_log` = ln(1 + δ).
 ///
-/// The pooled estimate sides with the majority of replicates, the mean with none; layouts that are
-/// fast or slow and nothing between set them apart, and t intervals then cover too rarely. One
-/// replicate has no company to differ from.
+/// The pooled estimate follows the majority of replicates, the mean follows all. They differ if
+/// layouts are either fast or slow with nothing between, and t intervals then cover too rarely.
+/// Always false for a single replicate.
 pub fn is_bimodal(mean_hl: f64, estimate: &PooledEstimate, margin_log: f64) -> bool {
     estimate.replicates >= 2
         && (mean_hl - estimate.theta).abs() > (0.5 * margin_log).max(2.0 * estimate.se)
@@ -303,7 +301,7 @@ mod tests {
         let error = |blocks, replicates| planned_standard_error(4e-4, 1e-6, blocks, replicates);
         assert!((error(25, 4) - error(25, 1) / 2.0).abs() < 1e-15);
         assert!(error(100, 10) < error(25, 10));
-        // Processes that differ set a floor that no number of blocks gets below.
+        // Differences between processes set a lower bound, whatever the number of blocks.
         assert!(error(u32::MAX, 1) > 1e-3);
         assert_eq!(error(0, 0), error(1, 1));
     }
@@ -372,7 +370,7 @@ mod tests {
         close(found.between, 7.0);
         close(found.f.unwrap(), 8.0);
         assert_eq!((found.df_between, found.df_within), (1.0, 2.0));
-        // With two degrees below, F = 8 with one above is t = √8: 1 − t/√(2 + t²).
+        // With df2 = 2 and df1 = 1, F = 8 is t = √8: p = 1 − t/√(2 + t²).
         assert!((found.p_value().unwrap() - (1.0 - 0.8_f64.sqrt())).abs() < 1e-14);
     }
 
@@ -390,7 +388,7 @@ mod tests {
         close(found.between, (15.0 - 4.0 / 3.0) / (11.0 / 6.0));
         close(found.f.unwrap(), 11.25);
         assert_eq!((found.df_between, found.df_within), (2.0, 3.0));
-        // P(F ≥ f) with two degrees above and three below: (1 + ⅔f)^−1.5.
+        // P(F ≥ f) with df1 = 2 and df2 = 3: (1 + ⅔f)^−1.5.
         close(found.p_value().unwrap(), 8.5_f64.powf(-1.5));
     }
 
@@ -406,7 +404,7 @@ mod tests {
         let found = components(&[0.1, 0.1, 0.1, 0.4, 0.4, 0.4], &[3, 3]).unwrap();
         assert_eq!((found.within, found.f, found.p_value()), (0.0, None, None));
         close(found.between, 0.045);
-        // However the means of equal effects round.
+        // Also if the mean of equal effects is rounded.
         for count in 2..12 {
             let effects =
                 [[0.1; 12], [0.3; 12], [0.7; 12]].map(|replicate| replicate[..count].to_vec());
@@ -428,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_spike_does_not_reach_the_clamped_components() {
-        // Ten replicates of ten blocks: 1 % within, 1 % between.
+        // Ten replicates of ten blocks: 1% within, 1% between.
         let mut effects: Vec<f64> = (0..100)
             .map(|i| {
                 0.01 * f64::from((i * 37) % 10 - 4) / 3.0
@@ -508,7 +506,7 @@ mod tests {
         assert!(!is_bimodal(9.0, &found, 0.01));
     }
 
-    /// Nine replicates of four blocks, `fast` of them faster by ten per cent.
+    /// Nine replicates of four blocks, `fast` of which are 10% faster.
     fn replicates(fast: usize) -> Vec<f64> {
         let wobble = |i: usize| ((i * 7) % 11) as f64 * 2e-4 - 1e-3;
         (0..36)
@@ -517,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn replicates_of_one_mind_are_not_bimodal() {
+    fn replicates_that_agree_are_not_bimodal() {
         assert!(!verdict(&replicates(0), &[4; 9]));
     }
 
@@ -535,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn one_replicate_cannot_be_of_two_minds() {
+    fn one_replicate_is_never_bimodal() {
         assert!(!verdict(&[0.0, 0.0, 0.5, 0.9], &[4]));
     }
 }

@@ -1,5 +1,5 @@
-//! Tests and estimates that only ask which of two numbers is larger: blind to the shape of a
-//! distribution, and unmoved by how far out its outliers lie.
+//! Tests and estimates that only use which of two numbers is larger. They assume no shape of a
+//! distribution, and the distance of outliers does not affect them.
 //!
 //! | question | one sample, or pairs | two samples |
 //! | --- | --- | --- |
@@ -7,9 +7,9 @@
 //! | more than chance? | [`signed_rank_exact_p`], [`signed_rank_asymptotic_p`] | [`mann_whitney_p`], [`rank_sum_p`] |
 //! | how often? | [`count_signs`] | [`rank_sum`] |
 //!
-//! Those of one sample are here: the Hodges–Lehmann estimate of its centre, nearly as efficient as
-//! the mean and unmoved by a tail; Wilcoxon's signed-rank test (1945) and the interval that belongs
-//! to it; the sign test.
+//! This file holds those for one sample: the Hodges–Lehmann estimate of its centre, which is nearly
+//! as efficient as the mean and robust against a long tail; Wilcoxon's signed-rank test (1945) with
+//! its confidence interval; the sign test.
 
 #[cfg(feature = "secondary")]
 pub mod mann_whitney;
@@ -30,10 +30,11 @@ pub use mann_whitney::{
 #[cfg(feature = "secondary")]
 pub use shift::{hodges_lehmann_shift, shift_interval, shift_with_interval};
 
-/// Up to this many values the averages are written out; there are 2,080 of them.
+/// Up to this many values, all averages are computed; there are 2,080 of them.
 const FEW: usize = 64;
 
-/// The one-sample Hodges–Lehmann estimate (1963): the median of the n(n + 1)/2 Walsh averages (x_i + x_j)/2, i ≤ j.
+/// The one-sample Hodges–Lehmann estimate (1963): the median of the n(n + 1)/2 Walsh averages (x_i
+/// + x_j)/2, i ≤ j.
 ///
 /// Exact, in O(n log n): the averages of sorted values form a staircase matrix with sorted rows and
 /// columns, in which a pivot can be ranked in one walk (after Johnson & Mizoguchi 1978 and Monahan
@@ -42,7 +43,7 @@ pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
     hodges_lehmann_with(values, &mut Vec::new())
 }
 
-/// As [`hodges_lehmann`], writing averages into a vector that the caller may use again.
+/// [`hodges_lehmann`] with a scratch vector that the caller can reuse.
 pub(crate) fn hodges_lehmann_with(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
     if !(1..=MOST_COLUMNS).contains(&values.len()) || !all_finite(values) {
         return None;
@@ -56,22 +57,22 @@ pub(crate) fn hodges_lehmann_with(values: &[f64], scratch: &mut Vec<f64>) -> Opt
     Some(walsh(&ascending(values)).median(scratch))
 }
 
-/// Beyond this many values the exact distribution is no longer worth its n³ steps.
+/// Beyond this many values, the n³ steps of the exact distribution cost more than it is worth.
 pub const MOST_EXACT: usize = 200;
 
-/// The ranks of |d| summed by sign, zeros left out and ties given their mean rank.
+/// The ranks of |d| summed by sign. Zeros are left out, and ties get their mean rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignedRanks {
     /// Sum of the ranks of positive values, W⁺.
     pub positive: f64,
     /// Sum of the ranks of negative values, W⁻.
     pub negative: f64,
-    /// The ranks themselves, ascending; as many as there are values other than zero.
+    /// The ranks themselves, ascending, one for each value other than zero.
     pub ranks: Vec<f64>,
 }
 
-/// Ranks the sizes of all values other than zero. `None` when there are none or a value is not
-/// finite.
+/// Ranks the absolute values of all values other than zero. `None` if all are zero or a value is
+/// not finite.
 pub fn signed_ranks(values: &[f64]) -> Option<SignedRanks> {
     if !all_finite(values) {
         return None;
@@ -98,18 +99,18 @@ pub fn signed_ranks(values: &[f64]) -> Option<SignedRanks> {
     (!kept.is_empty()).then_some(found)
 }
 
-/// The exact two-sided p-value: the share of all 2ⁿ sign patterns with a smaller rank sum as small
-/// as the one observed.
+/// The exact two-sided p-value: the share of all 2ⁿ sign patterns whose smaller rank sum is at most
+/// the observed one.
 ///
-/// With ties this is the permutation distribution of the mean ranks. `None` without values other
-/// than zero, beyond [`MOST_EXACT`] of them, or with a value that is not finite.
+/// With ties this is the permutation distribution of the mean ranks. `None` if all values are zero,
+/// if more than [`MOST_EXACT`] are not, or if a value is not finite.
 pub fn signed_rank_exact_p(values: &[f64]) -> Option<f64> {
     let found = signed_ranks(values)?;
     if found.ranks.len() > MOST_EXACT {
         return None;
     }
-    // Mean ranks are multiples of one half: twice the rank is a whole number to count in. Mostly the
-    // rank is one, and half of the sums would never be reached.
+    // Mean ranks are multiples of one half, so with ties twice the ranks are counted. Without ties
+    // the ranks themselves are: half of the doubled sums could not occur.
     let whole = found.ranks.iter().all(|rank| rank.fract() == 0.0);
     let unit = if whole { 1.0 } else { 2.0 };
     let observed = (unit * found.positive.min(found.negative)) as usize;
@@ -117,7 +118,7 @@ pub fn signed_rank_exact_p(values: &[f64]) -> Option<f64> {
     Some((2.0 * coin_sums(steps, observed).iter().sum::<f64>()).min(1.0))
 }
 
-/// The two-sided p-value by normal approximation, without continuity correction, the variance
+/// The two-sided p-value by normal approximation, without continuity correction, with the variance
 /// corrected for ties: z = (W − n(n + 1)/4)/√(n(n + 1)(2n + 1)/24 − Σ(t³ − t)/48). `None` as for
 /// [`signed_ranks`].
 pub fn signed_rank_asymptotic_p(values: &[f64]) -> Option<f64> {
@@ -133,15 +134,15 @@ pub fn signed_rank_asymptotic_p(values: &[f64]) -> Option<f64> {
     Some((2.0 * normal_cdf(z)).min(1.0))
 }
 
-/// The interval for the centre that belongs to the signed-rank test (Tukey 1949; Hodges & Lehmann
-/// 1963): from the c-th smallest to the c-th largest of the n(n + 1)/2 Walsh averages, with the
-/// largest c for which 2·P(W ≤ c − 1) ≤ `two_sided_level`.
+/// The confidence interval for the centre that inverts the signed-rank test (Tukey 1949; Hodges &
+/// Lehmann 1963): from the c-th smallest to the c-th largest of the n(n + 1)/2 Walsh averages, with
+/// the largest c for which 2·P(W ≤ c − 1) ≤ `two_sided_level`.
 ///
-/// It holds the centre with a probability of at least 1 − `two_sided_level` if the values are
-/// independent and each is symmetric about it, whatever their shapes and however unlike they are. W
-/// is exact up to 200 values, normal beyond. `None` without values, when one is not finite, when
-/// the level is not in (0, 1), and when so few values cannot keep so strict a promise: n of them
-/// reach levels down to 2^(1−n).
+/// It covers the centre with a probability of at least 1 − `two_sided_level` if the values are
+/// independent and each is symmetric about the centre; their distributions may differ. The
+/// distribution of W is exact up to 200 values, normal beyond. `None` without values, if one is not
+/// finite, if the level is not in (0, 1), or if it is below 2^(1−n), the smallest that n values can
+/// reach.
 pub fn signed_rank_interval(values: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
     if !(1..=MOST_COLUMNS).contains(&values.len()) || !all_finite(values) {
         return None;
@@ -154,11 +155,11 @@ pub fn signed_rank_interval(values: &[f64], two_sided_level: f64) -> Option<(f64
     Some((low, high))
 }
 
-/// P(W ≤ w), w the number of Walsh averages on the rarer side of 0, those at 0 included: the
-/// one-sided signed-rank p-value in which a zero speaks against a difference. The interval at twice
-/// any level from this on leaves 0 out.
+/// The one-sided signed-rank p-value in which zeros count against a difference: P(W ≤ w), where w
+/// is the number of Walsh averages on the rarer side of 0, including those at 0. The interval
+/// excludes 0 at levels from twice this p-value on.
 ///
-/// `None` as for an interval that does not exist.
+/// `None` if [`signed_rank_interval`] is.
 pub fn signed_rank_one_sided_p(values: &[f64]) -> Option<f64> {
     if !(1..=MOST_COLUMNS).contains(&values.len()) || !all_finite(values) {
         return None;
@@ -197,15 +198,16 @@ fn lower_order(n: usize, level: f64) -> Option<usize> {
     (cut >= 1).then_some(cut)
 }
 
-/// P(W = 0), …, P(W = `most`), where every step is added to W by the toss of a coin.
+/// P(W = 0), …, P(W = `most`), where W is the sum of a random subset of `steps`, each included with
+/// probability ½.
 fn coin_sums(steps: impl Iterator<Item = usize>, most: usize) -> Vec<f64> {
     let mut before = vec![0.0; most + 1];
-    // Written from another one, entries do not depend on each other.
+    // With a second vector, the entries do not depend on each other, so the loop can be vectorised.
     let mut after = before.clone();
     before[0] = 1.0;
     let mut largest = 0;
     for step in steps {
-        // Beyond it nothing has been reached.
+        // The entries beyond it are still 0.
         largest = most.min(largest + step);
         let (without, with) = after[..=largest].split_at_mut(step.min(largest + 1));
         let stay = without.iter_mut().zip(&before);
@@ -229,7 +231,7 @@ fn variance(n: usize) -> f64 {
     n * (n + 1.0) * (2.0 * n + 1.0) / 24.0
 }
 
-/// The averages of all pairs of ascending values, each with itself as well.
+/// The averages of all pairs of ascending values, including each value with itself.
 fn walsh(sorted: &[f64]) -> Staircase<'_, impl Fn(f64, f64) -> f64> {
     Staircase {
         rows: sorted,
@@ -250,7 +252,7 @@ pub struct Signs {
     pub greater: usize,
 }
 
-/// Counts the signs of `differences`. `None` when one of them is not finite; none at all count as
+/// Counts the signs of `differences`. `None` if one of them is not finite; an empty slice gives
 /// three zeros.
 pub fn count_signs(differences: &[f64]) -> Option<Signs> {
     if !all_finite(differences) {
@@ -266,8 +268,8 @@ pub fn count_signs(differences: &[f64]) -> Option<Signs> {
 }
 
 impl Signs {
-    /// The exact two-sided p-value: the probability that so many tosses of a fair coin, one per
-    /// difference other than zero, fall at least as unevenly. 1 when there is nothing to toss for.
+    /// The exact two-sided p-value: the probability that tosses of a fair coin, one for each
+    /// difference other than zero, are at least as uneven. 1 if all differences are zero.
     pub fn sign_test_p(&self) -> f64 {
         binomial_two_sided_p(self.less as u64, (self.less + self.greater) as u64, 0.5)
     }
@@ -301,7 +303,7 @@ mod tests {
         }
     }
 
-    /// Coin by coin in one list, from the top.
+    /// Adds one coin at a time in a single vector, from the top.
     fn tossed(steps: &[usize], most: usize) -> Vec<f64> {
         let mut probability = vec![0.0; most + 1];
         probability[0] = 1.0;

@@ -1,10 +1,11 @@
-//! Random numbers with a shape, from a stream that is always passed in: same seed, same numbers.
+//! Random numbers from several distributions. The caller passes the stream: same seed, same
+//! numbers.
 
 use rand_core::Rng;
 
 use crate::dist::normal_quantile;
 
-/// A number strictly between 0 and 1, on a grid of 2⁻⁵³.
+/// A uniform number strictly between 0 and 1, on a grid of 2⁻⁵³.
 pub fn uniform(rng: &mut impl Rng) -> f64 {
     const GRID: f64 = 1.0 / (1_u64 << 53) as f64;
     ((rng.next_u64() >> 11) as f64 + 0.5) * GRID
@@ -21,10 +22,11 @@ pub fn normal(rng: &mut impl Rng) -> f64 {
     normal_quantile(uniform(rng))
 }
 
-/// A χ² number with `df` degrees of freedom, 0 for `df` = 0.
+/// A χ² random number with `df` degrees of freedom, 0 for `df` = 0.
 ///
-/// One and two degrees directly; from three on twice a gamma number of shape `df`/2 by the squeeze
-/// of Marsaglia & Tsang (2000), which accepts over 95 % of its proposals.
+/// One and two degrees are drawn directly. From three on, twice a gamma number of shape `df`/2 is
+/// drawn by the squeeze method of Marsaglia & Tsang (2000), which accepts over 95% of its
+/// proposals.
 pub fn chi_squared(df: u32, rng: &mut impl Rng) -> f64 {
     match df {
         0 => 0.0,

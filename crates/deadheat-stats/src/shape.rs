@@ -1,13 +1,13 @@
-//! The shape of samples: how far two distributions come apart, how one sample leans and how heavy
-//! its ends are.
+//! The shape of samples: the distance between two distributions, and the skewness and tail weight
+//! of one sample.
 
 use std::f64::consts::PI;
 
 use crate::rank::TwoSamples;
 use crate::summary::{Centred, finite, max, mean, min};
 
-/// Counting orders up to this many places keeps the Kolmogorov–Smirnov p-value exact: always for
-/// 10,000 values against 10,000, and up to about 100,000 against as many where the distance is
+/// The Kolmogorov–Smirnov p-value is exact if its computation takes at most this many steps: always
+/// for 10,000 values against 10,000, and up to about 100,000 against 100,000 if the distance is
 /// small.
 const MOST_PLACES: u128 = 100_000_000;
 
@@ -16,7 +16,7 @@ const MOST_PLACES: u128 = 100_000_000;
 pub struct KolmogorovSmirnov {
     /// The largest distance between the two empirical distribution functions, in [0, 1].
     pub statistic: f64,
-    /// The probability of a distance at least as large when both samples come from one
+    /// The probability of a distance at least as large if both samples come from the same
     /// distribution.
     pub p: f64,
 }
@@ -26,18 +26,19 @@ pub struct KolmogorovSmirnov {
 ///
 /// p is exact: the share of the C(n + m, n) orders of the two samples with a distance at least as
 /// large, by Hodges' (1958) recursion, as `scipy.stats.ks_2samp`. That takes min(n·m,
-/// 2·statistic·n·m + n + m) steps, at most 0.1 s for 5,000 against 5,000. Where it takes more than
-/// 10⁸, p is Kolmogorov's limit 2Σ(−1)ᵏ⁻¹exp(−2k²λ²) at λ = statistic·√(nm/(n + m)), there off by a
-/// hundredth of itself at most unless it is tiny. With ties p is an upper bound.
+/// 2·statistic·n·m + n + m) steps, at most 0.1 s for 5,000 against 5,000. If it would take more
+/// than 10⁸ steps, p is Kolmogorov's limit 2Σ(−1)ᵏ⁻¹exp(−2k²λ²) at λ = statistic·√(nm/(n + m)),
+/// whose relative error is then at most a hundredth unless p is tiny. With ties p is an upper
+/// bound.
 ///
 /// Values in any one unit; `None` for an empty side or a value that is not finite.
 pub fn kolmogorov_smirnov(first: &[f64], second: &[f64]) -> Option<KolmogorovSmirnov> {
     Some(TwoSamples::new(first, second)?.kolmogorov_smirnov())
 }
 
-/// ∫|F₁ − F₂| over the two empirical distribution functions: the average way a value of one sample
-/// must be moved to make it the other (Vaserstein 1969), as `scipy.stats.wasserstein_distance`. In
-/// the unit of the values.
+/// ∫|F₁ − F₂| over the two empirical distribution functions: the average distance that the values
+/// of one sample must be moved to turn it into the other (Vaserstein 1969), as
+/// `scipy.stats.wasserstein_distance`. In the unit of the values.
 ///
 /// `None` for an empty side, a value that is not finite, or a distance too large to represent.
 /// Costs O(n ln n).
@@ -69,8 +70,8 @@ impl TwoSamples {
         finite(parts.sum())
     }
 
-    /// Between each value and the next larger one: how wide that stretch is, and n·m·|F₁ − F₂| on
-    /// it, which is a whole number.
+    /// For each value and the next larger one: the distance between them, and n·m·|F₁ − F₂| there,
+    /// which is a whole number.
     fn gaps(&self) -> impl Iterator<Item = (f64, i64)> {
         let (n, m) = (self.n as i64, self.m as i64);
         let mut ahead = 0;
@@ -81,37 +82,37 @@ impl TwoSamples {
     }
 }
 
-/// The share of the orders of `n` firsts and `m` seconds in which somewhere |i·m − j·n| ≥
-/// `distance`, i firsts and j seconds having passed (Hodges 1958).
+/// The share of the orders of `n` firsts and `m` seconds in which |i·m − j·n| ≥ `distance` at some
+/// point, after i firsts and j seconds (Hodges 1958).
 ///
-/// With q(i, j) that share among the orders of the first i and j: 1 where |i·m − j·n| ≥ distance,
+/// Let q(i, j) be that share among the orders of the first i and j: 1 if |i·m − j·n| ≥ distance,
 /// else (i·q(i − 1, j) + j·q(i, j − 1))/(i + j). Nothing is ever subtracted, so the smallest shares
-/// keep their digits. Walked by diagonals i + j = k, whose entries do not depend on each other; of
-/// as many firsts as seconds q(i, j) = q(j, i) to the last bit, and half of each diagonal is
-/// enough. Until an order can have reached the distance and come back to the middle, the entries
-/// there are zeros, which need no arithmetic: of samples far apart those are half of all.
+/// keep their digits. The computation goes by diagonals i + j = k, whose entries do not depend on
+/// each other. If n = m, then q(i, j) = q(j, i) to the last bit, and half of each diagonal is
+/// enough. q(i, j) is 0, and is not computed, if no order that leads to (i, j) can have reached the
+/// distance before; for samples far apart this holds for half of all entries.
 fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
     if distance == 0 {
         return 1.0;
     }
-    // Entry i + 1 is q(i, k − i): the one in front of i = 0 is multiplied by i and only has to
-    // exist. What lies next to the band of small distances is 1.
+    // Entry i + 1 is q(i, k − i). The entry before i = 0 is multiplied by 0 and only has to exist.
+    // Entries next to the band of small distances are 1.
     let mut before = vec![1.0; n as usize + 3];
     let mut current = before.clone();
-    // Turned into floats once: few processors turn several whole numbers of 64 bits at a time, and
-    // this is the whole cost.
+    // Converted to floats once, because few processors convert several 64-bit integers at a time,
+    // and the conversion would dominate the cost.
     let numbers: Vec<f64> = (0..n + 3).map(|i| i as f64).collect();
-    // The start itself is within any distance.
+    // At the start, the distance is 0.
     before[1] = 0.0;
     let symmetric = n == m;
     // |i·m − (k − i)·n| < distance is k·n − distance < i·(n + m) < k·n + distance.
     let mut outside = Multiples::new(-distance, n, n + m);
     let mut inside = Multiples::new(distance - 1, n, n + m);
-    // The entries known to be zeros, the first of them and the first behind them.
+    // The first entry known to be 0, and the first entry after those.
     let (mut zero, mut no_zero) = (0, 1);
     for k in 1..=n + m {
         if symmetric && k % 2 == 0 {
-            // In the middle both neighbours are the same one.
+            // In the middle both neighbours are the same entry.
             let middle = (k / 2) as usize;
             before[middle + 1] = before[middle];
         }
@@ -120,7 +121,8 @@ fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
         inside.step();
         let low = (outside.quotient + 1).max(0).max(k - m);
         let behind = (inside.quotient.min(last) + 1).max(low);
-        // Zero is what lies between zeros, at an end beside one, and in the middle beside its twin.
+        // An entry is 0 if its neighbours are: at an end the only neighbour, in the middle its
+        // mirror image.
         zero = if zero == 0 { low } else { low.max(zero + 1) };
         if symmetric {
             no_zero = last + 1;
@@ -147,8 +149,8 @@ fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
     before[n as usize + 1].min(1.0)
 }
 
-/// The entries of the `k`-th diagonal for these numbers of firsts, from those of the one before it
-/// that have as many firsts or one fewer.
+/// Computes the entries of the `k`-th diagonal for these numbers of firsts, from the entries of the
+/// previous diagonal with as many firsts or one fewer.
 fn next_shares(k: f64, diagonal: &mut [f64], before: &[f64], firsts: &[f64]) {
     let len = diagonal.len();
     let (before, firsts) = (&before[..=len], &firsts[..len]);
@@ -160,7 +162,7 @@ fn next_shares(k: f64, diagonal: &mut [f64], before: &[f64], firsts: &[f64]) {
     }
 }
 
-/// (start + k·step)/divisor, rounded down, for k = 0, 1, …: without a division, which would take as
+/// (start + k·step)/divisor, rounded down, for k = 0, 1, …, without a division, which would take as
 /// long as a dozen shares.
 struct Multiples {
     quotient: i64,
@@ -170,7 +172,7 @@ struct Multiples {
 }
 
 impl Multiples {
-    /// A step from 0 to `divisor`.
+    /// `step` must be between 0 and `divisor`.
     fn new(start: i64, step: i64, divisor: i64) -> Self {
         Self {
             quotient: start.div_euclid(divisor),
@@ -189,8 +191,8 @@ impl Multiples {
     }
 }
 
-/// P(K ≥ λ) of Kolmogorov's limiting distribution: the alternating series for large λ, its
-/// theta-function twin, which converges where the other does not, for small.
+/// P(K ≥ λ) of Kolmogorov's limiting distribution: the alternating series for large λ, and for
+/// small λ, where it does not converge, the equivalent theta-function series.
 fn kolmogorov_tail(lambda: f64) -> f64 {
     let square = lambda * lambda;
     if lambda < 1.0 {
@@ -205,7 +207,7 @@ fn kolmogorov_tail(lambda: f64) -> f64 {
 }
 
 /// Skewness g₁ = m₃/m₂^1.5 with moments over n (the default of `scipy.stats.skew`): 0 for a
-/// symmetric sample, above 0 when the long end is on the right. A pure number.
+/// symmetric sample, positive if the long tail is on the right. Dimensionless.
 ///
 /// `None` for an empty sample, one without spread, or a value that is not finite.
 pub fn skewness(values: &[f64]) -> Option<f64> {
@@ -213,7 +215,7 @@ pub fn skewness(values: &[f64]) -> Option<f64> {
 }
 
 /// Excess kurtosis g₂ = m₄/m₂² − 3 with moments over n (the default of `scipy.stats.kurtosis`): 0
-/// for a normal distribution, above 0 when the ends are heavier. A pure number.
+/// for a normal distribution, positive if the tails are heavier. Dimensionless.
 ///
 /// `None` for an empty sample, one without spread, or a value that is not finite.
 pub fn excess_kurtosis(values: &[f64]) -> Option<f64> {
@@ -223,14 +225,14 @@ pub fn excess_kurtosis(values: &[f64]) -> Option<f64> {
 /// Distances of the smallest and the largest value from the mean, in standard deviations (over n −
 /// 1): ((mean − min)/sd, (max − mean)/sd).
 ///
-/// Of a thousand normal values both are near 3.2; times of a program stop soon below the mean and
-/// often reach five and more above it, as log-normal ones do (Lemire 2023). `None` for fewer than
-/// two values, without spread, or for a value that is not finite.
+/// For a thousand normal values both are near 3.2. Times of a program end soon below the mean and
+/// often reach five and more above it, like log-normal ones (Lemire 2023). `None` for fewer than
+/// two values, a sample without spread, or a value that is not finite.
 pub fn sigma_distances(values: &[f64]) -> Option<(f64, f64)> {
     Centred::new(values)?.sigma_distances()
 }
 
-/// Moments in powers of the largest deviation.
+/// Moments from the powers of deviations in units of the largest.
 impl Centred {
     /// See [`skewness`].
     pub fn skewness(&self) -> Option<f64> {
@@ -251,23 +253,23 @@ impl Centred {
         if !self.has_spread() {
             return None;
         }
-        // Mean and unit cancel: the deviations know both distances already.
+        // The mean and the unit cancel, so the deviations are enough.
         let sd = (self.squares() / (self.count() - 1.0)).sqrt();
         let (low, high) = (min(&self.deviations)?, max(&self.deviations)?);
         finite(-low / sd).zip(finite(high / sd))
     }
 }
 
-/// (mean − min)/mean: the share of the mean time that the quickest run did without, an error metric
-/// that needs no distribution (Lemire 2023). A pure number, 0 when all times are equal.
+/// (mean − min)/mean: by which share of the mean time the fastest run was faster, an error metric
+/// that assumes no distribution (Lemire 2023). Dimensionless; 0 if all times are equal.
 ///
-/// `None` for an empty sample, a value that is not finite, or a mean that is not above 0.
+/// `None` for an empty sample, a value that is not finite, or a mean that is not positive.
 pub fn mean_over_min(values: &[f64]) -> Option<f64> {
     let (mean, min) = (mean(values)?, min(values)?);
     if mean <= 0.0 {
         return None;
     }
-    // Rounding may put the mean of equal values a little below them.
+    // The rounded mean of equal values may be slightly below them.
     finite((1.0 - min / mean).max(0.0))
 }
 
@@ -275,7 +277,7 @@ pub fn mean_over_min(values: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// The recursion as it is defined, over the whole square.
+    /// The recursion as defined, over the whole square.
     fn by_definition(distance: i64, n: i64, m: i64) -> f64 {
         let mut shares = vec![vec![0.0; m as usize + 1]; n as usize + 1];
         for i in 0..=n {
@@ -398,7 +400,7 @@ mod tests {
             );
         }
         assert!((kolmogorov_tail(1.0 - 1e-13) - kolmogorov_tail(1.0)).abs() < 1e-12);
-        // SciPy's values on either side of the change.
+        // SciPy's values on both sides of the switch between the series.
         assert!((kolmogorov_tail(1.0) - 0.26999967167735456).abs() < 2e-15);
         assert!((kolmogorov_tail(0.9) - 0.3927307079406543).abs() < 2e-15);
         assert_eq!(kolmogorov_tail(0.0), 1.0);
@@ -406,8 +408,8 @@ mod tests {
         assert_eq!(kolmogorov_tail(1e200), 0.0);
     }
 
-    /// Evenly spread samples of `n` and `m` values, the second further right by `lambda` in the
-    /// limit's terms.
+    /// Evenly spaced samples of `n` and `m` values, the second shifted to the right so that the
+    /// limit's λ is `lambda`.
     fn apart(n: u32, m: u32, lambda: f64) -> (KolmogorovSmirnov, f64) {
         let (size, other_size) = (f64::from(n), f64::from(m));
         let offset = lambda * ((size + other_size) / size / other_size).sqrt();
@@ -473,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_compared_with_nothing() {
+    fn rejects_empty_samples_and_infinite_values() {
         for bad in [&[][..], &[f64::NAN][..], &[1.0, f64::INFINITY][..]] {
             assert_eq!(kolmogorov_smirnov(bad, &[1.0]), None);
             assert_eq!(kolmogorov_smirnov(&[1.0], bad), None);

@@ -1,20 +1,21 @@
-//! Are these values normal? Royston's algorithm for the Shapiro–Wilk test.
+//! Royston's algorithm for the Shapiro–Wilk test of normality.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use crate::dist::{approximate_normal_quantile, normal_cdf, polynomial};
 use crate::summary::{all_finite, ascending};
 
-/// The sample sizes Royston fitted his polynomials to.
+/// The sample sizes for which Royston fitted his polynomials.
 pub const SIZES: std::ops::RangeInclusive<usize> = 3..=5_000;
 
-/// Up to this size the distribution of ln(1 − W) is bounded, and Royston transforms it once more.
+/// Up to this size the distribution of ln(1 − W) is bounded, and Royston transforms it a second
+/// time.
 const MOST_SMALL: usize = 11;
 
-// Royston's (1995) polynomials, lowest power first. In 1/√n: what the two outermost weights differ
-// by from the normal scores. In n, for small samples: the bound γ of ln(1 − W), mean and log
-// standard deviation of −ln(γ − ln(1 − W)). In ln n, for the rest: mean and log standard deviation
-// of ln(1 − W).
+// Royston's (1995) polynomials, lowest power first. In 1/√n: the difference of the two outermost
+// weights from the normal scores. In n, for small samples: the bound γ of ln(1 − W), and the mean
+// and log standard deviation of −ln(γ − ln(1 − W)). In ln n, for larger samples: the mean and log
+// standard deviation of ln(1 − W).
 const OUTERMOST: [f64; 6] = [0.0, 0.221157, -0.147981, -2.07119, 4.434685, -2.706056];
 const NEXT: [f64; 6] = [0.0, 0.042981, -0.293762, -1.752461, 5.682633, -3.582633];
 const SMALL_BOUND: [f64; 2] = [-2.273, 0.459];
@@ -23,12 +24,12 @@ const SMALL_LN_SD: [f64; 4] = [1.3822, -0.77857, 0.062767, -0.0020322];
 const MEAN: [f64; 4] = [-1.5861, -0.31082, -0.083751, 0.0038915];
 const LN_SD: [f64; 3] = [-0.4803, -0.082676, 0.0030302];
 
-/// The straightness of the normal plot of a sample.
+/// The Shapiro–Wilk statistic: how straight the normal plot of a sample is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShapiroWilk {
-    /// W in (0, 1]: 1 for a sample that lies on the normal scores.
+    /// W in (0, 1]: 1 for a sample proportional to the normal scores.
     pub w: f64,
-    /// The probability of a W at least as small for a normal sample.
+    /// The probability that W is at least as small for a normal sample.
     pub p: f64,
 }
 
@@ -37,15 +38,15 @@ pub struct ShapiroWilk {
 /// unit: W and p do not depend on it.
 ///
 /// `None` for fewer than 3 or more than 5,000 values, values that are not finite, or all equal.
-/// Costs O(n ln n). Times of one process are not independent and mostly not normal: with hundreds
-/// of them p says little but that.
+/// Costs O(n ln n). Times of one process are neither independent nor usually normal, and with
+/// hundreds of them a small p shows little more than that.
 pub fn shapiro_wilk(values: &[f64]) -> Option<ShapiroWilk> {
     if !SIZES.contains(&values.len()) || !all_finite(values) {
         return None;
     }
     let mut sorted = ascending(values);
     let n = sorted.len();
-    // From a value in the middle, so that a large mean costs no digits; halved, so that no
+    // Relative to a value in the middle, so that a large mean costs no digits; halved, so that no
     // difference overflows.
     let middle = 0.5 * sorted[n / 2];
     let half_range = 0.5 * sorted[n - 1] - 0.5 * sorted[0];
@@ -72,15 +73,15 @@ fn weights(n: usize) -> Vec<f64> {
         return vec![FRAC_1_SQRT_2];
     }
     let place = |i: usize| (i as f64 - 0.375) / (n as f64 + 0.25);
-    // The error of this quantile is part of W as published: with an exact one p differs in the
-    // sixth digit at n = 5,000.
+    // The error of this approximate quantile is part of W as published: with an exact quantile, p
+    // changes in the sixth digit at n = 5,000.
     let mut weights: Vec<f64> = (1..=n / 2)
         .map(|i| -approximate_normal_quantile(place(i)))
         .collect();
     let squares = 2.0 * weights.iter().map(|score| score * score).sum::<f64>();
     let per_root_n = 1.0 / (n as f64).sqrt();
-    // One weight, or for n > 5 two, come from the polynomials; the rest keep the proportions of the
-    // scores.
+    // The outermost weight, or for n > 5 the outermost two, come from the polynomials; the rest are
+    // proportional to the scores.
     let fitted = if n > 5 { 2 } else { 1 };
     let (mut scores_taken, mut weights_taken) = (0.0, 0.0);
     for (weight, fit) in weights.iter_mut().zip([OUTERMOST, NEXT]).take(fitted) {
@@ -110,16 +111,16 @@ fn lack_of_straightness(sorted: &[f64], weights: &[f64]) -> f64 {
     ((root - product) * (root + product) / (weights_squared * values_squared)).clamp(0.0, 1.0)
 }
 
-/// The distribution of W for three values is known: P(W ≤ w) = 6/π·(asin √w − asin √¾).
+/// The exact distribution of W for three values: P(W ≤ w) = 6/π·(asin √w − asin √¾).
 fn exact_p_of_three(w: f64) -> f64 {
     (6.0 / PI * (w.sqrt().asin() - 0.75_f64.sqrt().asin())).clamp(0.0, 1.0)
 }
 
 fn approximate_p(lack: f64, n: usize) -> f64 {
-    // A sample that lies on the scores has no finite logarithm.
+    // A sample proportional to the scores has 1 − W = 0, whose logarithm is infinite.
     let ln_lack = lack.max(f64::MIN_POSITIVE).ln();
     let z = if n <= MOST_SMALL {
-        // Never 0 or below: at n = 4 the bound is −0.437 and 1 − W at most 0.371, from n = 5 on the
+        // Always positive: at n = 4 the bound is −0.437 and 1 − W at most 0.371; from n = 5 on the
         // bound is positive.
         let below_bound = polynomial(&SMALL_BOUND, n as f64) - ln_lack;
         (-below_bound.ln() - polynomial(&SMALL_MEAN, n as f64))
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn the_weights_are_those_shapiro_and_wilk_tabled() {
-        // Their (1965) table for n = 10, exact to four digits; Royston's fit keeps three.
+        // Their (1965) table for n = 10, exact to four digits; Royston's fit is accurate to three.
         for (got, want) in weights(10)
             .iter()
             .zip([0.5739, 0.3291, 0.2141, 0.1224, 0.0399])
@@ -212,8 +213,8 @@ mod tests {
             let found = shapiro_wilk(&squares).unwrap();
             close(found.w, w, 1e-13);
             close(found.p, p, 1e-9);
-            // A mean a million million times the spread of the smallest costs nothing while the
-            // values are exact.
+            // A mean of 10¹² times the spread of the smallest values costs no precision as long as
+            // the values are exact.
             let far: Vec<f64> = squares.iter().map(|x| x + 2_f64.powi(40)).collect();
             assert_eq!(shapiro_wilk(&far), Some(found));
         }

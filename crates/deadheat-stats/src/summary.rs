@@ -1,9 +1,9 @@
-//! Plain summaries of a slice: location, spread, order statistics; and [`Centred`], a sample seen
-//! from its mean.
+//! Plain summaries of a slice: location, spread, order statistics; and [`Centred`], a sample as
+//! deviations from its mean.
 //!
-//! `None` means the figure does not exist: an empty slice, a value that is not finite, or a result
-//! too large to be a number. The order of the slice never matters beyond rounding, and negating
-//! every value negates every location and leaves every spread unchanged, to the last bit.
+//! `None` means that the figure does not exist: the slice is empty, a value is not finite, or the
+//! result overflows. The order of the slice has no effect beyond rounding. Negating every value
+//! negates every location and leaves every spread unchanged, to the last bit.
 
 /// 1/Φ⁻¹(¾): makes the median absolute deviation of normal data estimate their standard deviation.
 pub const MAD_TO_SD: f64 = 1.482602218505602;
@@ -19,12 +19,12 @@ pub fn median(values: &[f64]) -> Option<f64> {
     median_in_place(&mut values.to_vec())
 }
 
-/// As [`median`], reordering the slice instead of copying it.
+/// [`median`] in O(n) without a copy; reorders the slice.
 pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
     (!values.is_empty() && all_finite(values)).then(|| middle(values))
 }
 
-/// From this many values on a sample of them first says where the median is.
+/// From this many values on, a subsample first locates the median.
 const MANY: usize = 10_000;
 
 /// The median of a slice known to be non-empty and finite.
@@ -38,12 +38,12 @@ pub(crate) fn middle(values: &mut [f64]) -> f64 {
     middle_at(values, half, odd)
 }
 
-/// The number of values below a bracket and the values inside it, if both middle ones are among
-/// these.
+/// The number of values below a bracket and the values inside it, if the bracket holds both middle
+/// values.
 ///
-/// The bracket is taken from some n^⅔ of the values (Floyd & Rivest 1975): selecting from the few
-/// inside it takes a fraction of the time that selecting from all would. A sample that deceives
-/// costs time only.
+/// The bracket is computed from about n^⅔ of the values (Floyd & Rivest 1975). Selecting from the
+/// few values inside it takes a fraction of the time of selecting from all. An unlucky subsample
+/// costs only time.
 fn around_the_middle(values: &[f64]) -> Option<(usize, Vec<f64>)> {
     let step = (values.len() as f64).cbrt() as usize;
     let mut sample: Vec<f64> = values.iter().copied().step_by(step).collect();
@@ -55,8 +55,8 @@ fn around_the_middle(values: &[f64]) -> Option<(usize, Vec<f64>)> {
     let low = *lower
         .select_nth_unstable_by(half - margin, f64::total_cmp)
         .1;
-    // Whether a value lies inside is one comparison: of two, the first would be true every other
-    // time, and no processor guesses which.
+    // One comparison tells whether a value is inside. With two, the first would be true half of the
+    // time, and the branch could not be predicted.
     let width = (high - centre).max(centre - low);
     let below = values.iter().filter(|&&x| x - centre < -width).count();
     let mut inside = Vec::with_capacity(8 * sample.len());
@@ -65,7 +65,7 @@ fn around_the_middle(values: &[f64]) -> Option<(usize, Vec<f64>)> {
     (below < half && half - below < inside.len()).then_some((below, inside))
 }
 
-/// The value of rank `half`, or halfway between it and the one before unless `odd`.
+/// The value of rank `half`, or unless `odd` its midpoint with the value before it.
 fn middle_at(values: &mut [f64], half: usize, odd: bool) -> f64 {
     let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
     if odd {
@@ -101,7 +101,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     })
 }
 
-/// The mean without the sum, which may overflow where the mean does not; slower and less exact.
+/// The mean as a running average: slower and less exact than by the sum, but it does not overflow.
 fn running_mean(values: &[f64]) -> f64 {
     let counted = values.iter().zip(1_u64..);
     counted.fold(0.0, |mean, (x, count)| {
@@ -136,7 +136,8 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let lower = sorted[position.floor() as usize];
     let upper = sorted[position.ceil() as usize];
     let weight = position.fract();
-    // This form, unlike lower + weight·(upper − lower), reads the same from both ends of the slice.
+    // This form, unlike lower + weight·(upper − lower), gives the same result from both ends of the
+    // slice.
     Some(if lower == upper {
         lower
     } else {
@@ -144,17 +145,17 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     })
 }
 
-/// The median-unbiased estimate of a quantile from a sample (type 8 of Hyndman & Fan 1996), reordering
-/// the slice. O(n). `None` where `q` is no share between 0 and 1.
+/// The median-unbiased estimate of a quantile from a sample (type 8 of Hyndman & Fan 1996),
+/// reordering the slice. O(n). `None` if `q` is not between 0 and 1.
 ///
-/// The usual estimate, [`quantile`], lies at (n − 1)·q and so too low above the middle and too high
-/// below it: of 500 log-normal values the 99 % one fell short by 1.5 % of itself.
+/// The usual estimate, [`quantile`], is at position (n − 1)·q, which is too low above the median
+/// and too high below it: for 500 log-normal values, its 99% quantile was 1.5% too small.
 pub fn quantile_in_place(values: &mut [f64], q: f64) -> Option<f64> {
     if values.is_empty() || !(q > 0.0 && q < 1.0) || !all_finite(values) {
         return None;
     }
     let last = values.len() - 1;
-    // Counted from 0.
+    // Positions count from 0.
     let position = (values.len() as f64 + 1.0 / 3.0) * q - 2.0 / 3.0;
     let position = position.clamp(0.0, last as f64);
     let (_, lower, above) = values.select_nth_unstable_by(position as usize, f64::total_cmp);
@@ -172,14 +173,14 @@ pub fn std_dev(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
     }
-    // Halved, so that the difference of the two largest numbers is still one.
+    // Halved, because the difference of the two largest numbers overflows.
     let half_mean = 0.5 * mean(values)?;
     let half_deviations = || values.iter().map(|x| (0.5 * x - half_mean).abs());
     let largest = half_deviations().fold(0.0, f64::max);
     if largest == 0.0 {
         return Some(0.0);
     }
-    // In units of the largest deviation, so that squares neither overflow nor vanish.
+    // In units of the largest deviation, so that squares neither overflow nor underflow.
     let squares: f64 = half_deviations()
         .map(|deviation| (deviation / largest).powi(2))
         .sum();
@@ -210,19 +211,18 @@ pub(crate) fn finite(value: f64) -> Option<f64> {
 }
 
 /// Deviations from the mean in units of the largest, so that their powers neither overflow nor
-/// vanish.
+/// underflow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Centred {
-    /// The mean, corrected by a second pass.
+    /// The mean, corrected by a second pass over the data.
     pub(crate) mean: f64,
-    /// Half the largest deviation (the whole may be too large to represent); 0 for a sample without
-    /// spread.
+    /// Half the largest deviation (the whole may overflow); 0 for a sample without spread.
     half_unit: f64,
-    /// Each value less the mean, over the largest deviation: within ±1, and all 0 for a sample
-    /// without spread.
+    /// (x − mean)/(largest deviation) for each value x: within ±1, and all 0 for a sample without
+    /// spread.
     pub(crate) deviations: Vec<f64>,
-    /// Σ of their second, third and fourth powers: in one pass, as an addition waits for the one
-    /// before it and three of them wait together.
+    /// Σ of the second, third and fourth powers of the deviations, computed in one pass: three
+    /// independent sums hide the latency of each addition.
     pub(crate) powers: [f64; 3],
 }
 
@@ -233,7 +233,7 @@ impl Centred {
         if !all_finite(values) {
             return None;
         }
-        // The sum of equal numbers, divided by their count, need not be that number again.
+        // The sum of equal numbers divided by their count may differ from the number by rounding.
         let constant = values.iter().all(|&x| x == first);
         let about = if constant { first } else { mean(values)? };
         let mut deviations: Vec<f64> = values.iter().map(|x| 0.5 * x - 0.5 * about).collect();
@@ -251,7 +251,7 @@ impl Centred {
         for deviation in &mut deviations {
             *deviation /= half_unit;
         }
-        // What rounding left of the mean of the deviations belongs to the mean.
+        // The mean of the deviations, nonzero because of rounding, is moved into the mean.
         let left = deviations.iter().sum::<f64>() / deviations.len() as f64;
         let mut powers = [0.0; 3];
         for deviation in &mut deviations {
@@ -284,7 +284,7 @@ impl Centred {
         self.powers[0]
     }
 
-    /// √(Σ(x − x̄)²/`divisor`), in the unit of the values; `None` when too large to represent.
+    /// √(Σ(x − x̄)²/`divisor`), in the unit of the values; `None` if too large to represent.
     pub(crate) fn root_mean_square(&self, divisor: f64) -> Option<f64> {
         finite(2.0 * (self.half_unit * (self.squares() / divisor).sqrt()))
     }
@@ -328,7 +328,7 @@ mod tests {
             let random: Vec<f64> = (0..n).map(|_| next()).collect();
             let tied = random.iter().map(|x| (x / 4e6).floor()).collect();
             let ascending: Vec<f64> = (0..n).map(|i| i as f64).collect();
-            // Every value the sample can meet lies far from the median.
+            // Every value that the subsample reads is far from the median.
             let deceiving = (0..n).map(|i| {
                 if i % (n as f64).cbrt() as usize == 0 {
                     9.0
@@ -379,7 +379,7 @@ mod tests {
     fn half_of_all_samples_estimate_a_quantile_too_high_and_half_too_low() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
         for (q, n) in [(0.5, 10), (0.9, 50), (0.99, 500), (0.01, 500)] {
-            // Of uniform values the quantile is q.
+            // Of uniform values, the q-quantile is q.
             let above = (0..4_000).filter(|_| {
                 let mut values: Vec<f64> = (0..n).map(|_| uniform(&mut rng)).collect();
                 quantile_in_place(&mut values, q).unwrap() > q
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_first_mean_lost_the_second_pass_finds() {
+    fn the_second_pass_corrects_the_rounding_of_the_mean() {
         // The sum rounds to a multiple of 16; the mean of these lies at 1e17 + 16/3.
         let values = [1e17, 1e17 + 16.0, 1e17];
         let centred = Centred::new(&values).unwrap();

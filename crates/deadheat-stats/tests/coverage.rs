@@ -1,9 +1,8 @@
-//! The share of intervals that really hold the truth, by seeded simulation of runs whose truth is
-//! known.
+//! The coverage of intervals, by seeded simulation of runs with a known truth.
 //!
-//! A block's effect is the true effect, plus a draw shared by its replicate (memory layout), plus
-//! noise of its own. The bounds are binomial: a simulation of n runs may miss the promised share by
-//! four standard errors.
+//! A block's effect is the true effect, plus a random term shared by its replicate (memory layout),
+//! plus noise of its own. The bounds are binomial: the coverage of n runs may be four standard
+//! errors below the promise.
 
 use deadheat_stats::looks::tabled_levels;
 use deadheat_stats::rng::{normal, uniform};
@@ -17,13 +16,13 @@ const LAYOUT_SD: f64 = 0.014;
 const BLOCK_SD: f64 = 0.02;
 const LEVEL: f64 = 0.05;
 
-/// One block's noise.
+/// The noise of one block.
 type Noise = fn(&mut Xoshiro256PlusPlus) -> f64;
 
-/// The interval in question.
+/// The interval under test.
 type Interval = fn(&PooledEstimate, f64) -> Option<(f64, f64)>;
 
-/// The interval meant for replicates of so many blocks.
+/// The interval for replicates of `k` blocks.
 fn interval_for(k: usize) -> Interval {
     if k == 1 {
         PooledEstimate::few_blocks_interval
@@ -36,7 +35,7 @@ fn quiet(rng: &mut Xoshiro256PlusPlus) -> f64 {
     BLOCK_SD * normal(rng)
 }
 
-/// Two slots in a hundred are pre-empted and take ten to a thousand times as long.
+/// 2% of the slots are pre-empted and take ten to a thousand times as long.
 fn spiky(rng: &mut Xoshiro256PlusPlus) -> f64 {
     let mut noise = quiet(rng);
     for sign in [1.0, 1.0, -1.0, -1.0] {
@@ -47,7 +46,7 @@ fn spiky(rng: &mut Xoshiro256PlusPlus) -> f64 {
     noise
 }
 
-/// The share of simulated runs of P replicates of K blocks whose 95 % interval holds the truth.
+/// The share of simulated runs of P replicates of K blocks whose 95% interval covers the truth.
 fn coverage(p: usize, k: usize, noise: Noise, interval: Interval) -> f64 {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64((1_000 * p + k) as u64);
     let sizes = vec![k; p];
@@ -67,7 +66,7 @@ fn coverage(p: usize, k: usize, noise: Noise, interval: Interval) -> f64 {
     held as f64 / RUNS as f64
 }
 
-/// Four binomial standard errors below the promise.
+/// Four binomial standard errors below the promised coverage.
 fn least(promise: f64) -> f64 {
     promise - 4.0 * (promise * (1.0 - promise) / RUNS as f64).sqrt()
 }
@@ -103,8 +102,8 @@ fn single_blocks_are_covered_as_promised_from_six_on() {
     }
 }
 
-/// Why single blocks have an interval of their own: by the plain one, .92 at six blocks and .936 at
-/// eleven.
+/// The reason why single blocks have an interval of their own: the plain one covers .92 at six
+/// blocks and .936 at eleven.
 #[test]
 fn by_the_plain_interval_a_handful_of_single_blocks_is_not_covered() {
     for (p, known) in [(6, 0.922), (11, 0.936)] {
@@ -114,11 +113,10 @@ fn by_the_plain_interval_a_handful_of_single_blocks_is_not_covered() {
     }
 }
 
-/// The interval of every look that has a tabled level, by that level: as many misses as promised
-/// and no more.
+/// The interval at every tabulated level misses the truth as often as promised at its look.
 ///
-/// One run of 88 replicates is looked at after each number of them that is ever a look, so that 39
-/// levels cost no more than one.
+/// Each simulated run of 88 replicates is analysed at every look of every plan, so that 39 levels
+/// cost no more than one.
 #[test]
 fn every_tabled_level_is_kept_at_its_look() {
     const RUNS: usize = 3_000;
@@ -157,7 +155,7 @@ fn every_tabled_level_is_kept_at_its_look() {
         for (&(p, level), &missed) in looks.iter().zip(&missed) {
             let n = RUNS as f64;
             let most = n * level + 4.0 * (n * level * (1.0 - level)).sqrt();
-            // Where less than one miss is expected the normal bound is too strict: two more are no
+            // If less than one miss is expected, the normal bound is too strict: two misses are not
             // evidence.
             assert!(
                 missed as f64 <= most.max(2.0),

@@ -3,11 +3,11 @@
 use deadheat_stats::hdr::{Histogram, Recorded};
 use proptest::prelude::*;
 
-/// Beyond this the other one refuses to be made with few digits.
+/// With a larger maximum the other crate rejects few digits.
 const HIGHEST: u64 = 1 << 62;
 
-/// Values of all sizes, not only the large ones that chance prefers; powers of two, at which
-/// buckets begin, and their neighbours more often.
+/// Values of all sizes, not only the large ones that dominate uniform draws, and often powers of
+/// two, at which buckets begin, and their neighbours.
 fn value() -> impl Strategy<Value = u64> {
     let anywhere = (any::<u64>(), 2u32..64).prop_map(|(bits, shift)| bits >> shift);
     let edge = (0u32..62, -2i64..3).prop_map(|(power, beside)| {

@@ -1,4 +1,4 @@
-//! Laws that must hold for every input, however strange.
+//! Laws that must hold for every input, including extreme ones.
 
 use deadheat_stats::dist::{
     binomial_cdf, binomial_two_sided_p, f_upper_tail, normal_cdf, normal_quantile, t_critical,
@@ -41,7 +41,8 @@ impl Block {
     }
 }
 
-/// Replicates of blocks: mostly ordinary times with a spike now and then, sometimes a coarse clock.
+/// Replicates of blocks: mostly ordinary times with occasional spikes, sometimes from a coarse
+/// clock.
 fn race() -> impl Strategy<Value = Vec<Vec<Block>>> {
     let time = prop_oneof![8 => 900.0..1_100.0, 1 => 1e3..1e6, 2 => (9_u32..12).prop_map(|ticks| 100.0 * f64::from(ticks))];
     let block = (
@@ -55,7 +56,7 @@ fn race() -> impl Strategy<Value = Vec<Vec<Block>>> {
     vec(vec(block, 1..7), 1..12)
 }
 
-/// Any finite number: ordinary, huge, tiny, zero, and often one seen before.
+/// Any finite number: ordinary, huge, tiny, zero, and often a repeated one.
 fn strange() -> impl Strategy<Value = f64> {
     let ordinary = -1.0..1.0;
     let any_finite = any::<f64>().prop_filter("finite", |x| x.is_finite());
@@ -114,7 +115,7 @@ fn numbers_of(found: &PooledEstimate) -> Vec<f64> {
     numbers
 }
 
-/// By every test of two samples that has one.
+/// The p-values of all tests of two samples.
 fn two_sample_p_values(first: &[f64], second: &[f64]) -> Vec<f64> {
     let found = rank_sum(first, second);
     let tests = [
@@ -127,15 +128,15 @@ fn two_sample_p_values(first: &[f64], second: &[f64]) -> Vec<f64> {
     tests.into_iter().flatten().collect()
 }
 
-/// Which hypotheses the e-BH procedure rejects (Wang & Ramdas 2022): the k* largest e-values, k*
-/// the largest k with e_(k) ≥ m/(αk). The expected share of false rejections stays within α however
-/// the e-values depend on one another.
+/// The hypotheses that the e-BH procedure rejects (Wang & Ramdas 2022): the k* largest e-values,
+/// where k* is the largest k with e_(k) ≥ m/(αk). The expected share of false rejections stays
+/// within α for any dependence between the e-values.
 fn e_benjamini_hochberg(e_values: &[f64], alpha: f64) -> Vec<bool> {
     let m = e_values.len() as f64;
     let mut descending: Vec<usize> = (0..e_values.len()).collect();
     descending.sort_by(|&a, &b| e_values[a].total_cmp(&e_values[b]));
     descending.reverse();
-    // Multiplied out, so that a tiny α divides nothing.
+    // Multiplied instead of divided, because α may be tiny.
     let passes = |rank: usize| e_values[descending[rank]] * alpha * (rank + 1) as f64 >= m;
     let rejected = (0..descending.len())
         .rev()
@@ -179,7 +180,7 @@ proptest! {
 
     #[test]
     fn relabelling_the_order_with_the_times_it_goes_with_changes_only_the_sign(times in [1.0..1e9, 1.0..1e9, 1.0..1e9, 1.0..1e9]) {
-        // A and B exchange their times and their places: the same four numbers, seen from the other
+        // A and B exchange their times and their slots: the same four numbers, seen from the other
         // side.
         let [first, second, third, fourth] = times.map(f64::ln);
         let seen = block_effect([first, second, third, fourth], Order::Abba);
@@ -300,7 +301,7 @@ proptest! {
         }
         let signed = |x: &[f64]| (signed_rank_exact_p(x), signed_rank_asymptotic_p(x), count_signs(x));
         prop_assert_eq!(signed(&both(&|x| x.powi(3))[0]), signed(&plain[0]));
-        // What has a unit follows it: by a power of two to the last bit.
+        // Figures with a unit scale with it: for a power of two to the last bit.
         let of = |[x, y]: &[Vec<f64>; 2]| [hodges_lehmann_shift(x, y), shift_interval(x, y, 0.2).map(|i| i.0), shift_interval(x, y, 0.2).map(|i| i.1)];
         prop_assert_eq!(of(&scaled), of(&plain).map(|x| x.map(|x| x * 2_f64.powi(power))));
     }
@@ -369,11 +370,11 @@ proptest! {
         prop_assert!(0.0 <= low && low <= seen && seen <= high && high <= 1.0);
         let (low_10, high_10) = share_bounds(10 * hits, 10 * trials, confidence);
         prop_assert!(high_10 - low_10 < high - low + 1e-12);
-        // The other way round they are those of the misses.
+        // Exchanging hits and misses mirrors the bounds.
         let (low_misses, high_misses) = share_bounds(trials - hits, trials, confidence);
         prop_assert!((low_misses - (1.0 - high)).abs() < 1e-9);
         prop_assert!((high_misses - (1.0 - low)).abs() < 1e-9);
-        // At a bound the other tail is as improbable as asked.
+        // At a bound the other tail has the requested probability.
         if hits < trials {
             let tail = (1.0 - confidence) / 2.0;
             prop_assert!((binomial_cdf(hits, trials, high) - tail).abs() < 1e-7);
@@ -412,7 +413,7 @@ proptest! {
             prop_assert_eq!(back.and_then(|found| found.interval(0.05)).unzip(), mirrored);
         }
         prop_assert_eq!(wasserstein_1(&first, &second), wasserstein_1(&second, &first));
-        // The p-value walks the same orders in another direction.
+        // Exchanging the samples walks the same orders in another direction.
         let forth = kolmogorov_smirnov(&first, &second);
         let back = kolmogorov_smirnov(&second, &first);
         prop_assert_eq!(forth.map(|found| found.statistic), back.map(|found| found.statistic));
@@ -548,8 +549,8 @@ proptest! {
 
     #[test]
     fn benjamini_and_hochberg_on_inverse_e_values_is_e_bh(e_values in vec(prop_oneof![0.01..3.0, 1.0..1e6], 0..30), alpha in 0.001..0.5) {
-        // So p = 1/E of a race judged at any time may be adjusted along with the others of its
-        // suite.
+        // So p = 1/E of a race judged at any time may be adjusted together with the other p-values
+        // of its suite.
         let inverse: Vec<f64> = e_values.iter().map(|e: &f64| e.recip().min(1.0)).collect();
         let by_p: Vec<bool> = benjamini_hochberg(&inverse).iter().map(|p| *p <= alpha).collect();
         prop_assert_eq!(by_p, e_benjamini_hochberg(&e_values, alpha));

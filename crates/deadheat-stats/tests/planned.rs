@@ -1,4 +1,4 @@
-//! The error that a plan expects is the one that estimates have.
+//! The standard error that a plan expects equals the error of real estimates.
 
 use deadheat_stats::rng::normal;
 use deadheat_stats::{
@@ -9,8 +9,8 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 const RUNS: usize = 400;
 
-/// Mean squares over many runs of P replicates of K blocks: of the errors that estimates claim, of
-/// those they really have, and of what the plan expects.
+/// Root-mean-square errors over many runs of P replicates of K blocks: the standard errors that
+/// estimates report, their true errors, and those that the plan expects.
 fn errors(p: usize, k: usize, between: f64) -> (f64, f64, f64) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64((p * 100 + k) as u64);
     let sizes = vec![k; p];
@@ -55,7 +55,7 @@ fn the_planned_error_is_the_claimed_and_the_real_one() {
             (planned / claimed - 1.0).abs() < 0.06,
             "{p} × {k}: planned {planned}, claimed {claimed}"
         );
-        // The real one is known to 1/√(2·400), which is 3.5 %.
+        // The true error is accurate to 1/√(2·400), which is 3.5%.
         assert!(
             (planned / real - 1.0).abs() < 0.15,
             "{p} × {k}: planned {planned}, real {real}"

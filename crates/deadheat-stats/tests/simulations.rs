@@ -1,8 +1,8 @@
 //! Races of single blocks (K = 1, whole commands) without a difference are called different no more
-//! often than promised, whatever the noise (but one). The full table, with more runs, is printed by
-//! the example `few_blocks`.
+//! often than promised, with every noise. The example `few_blocks` prints the full table, with more
+//! runs.
 //!
-//! The simulations themselves are tested in their files.
+//! The simulations have tests of their own in their files.
 
 use deadheat_stats::looks::Spending;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -21,7 +21,7 @@ use false_calls::{Boundary, Noise};
 
 const RUNS: usize = 5_000;
 
-/// Four binomial standard errors above the promise.
+/// Four binomial standard errors above the promised rate.
 fn most(alpha: f64, runs: usize) -> f64 {
     alpha + 4.0 * (alpha * (1.0 - alpha) / runs as f64).sqrt()
 }
@@ -36,7 +36,8 @@ fn keeps_its_promise(boundary: &Boundary, alpha: f64, runs: usize) {
             "{noise:?}: {found:?} at {alpha}"
         );
         assert!(found.guarded <= found.calibrated && found.calibrated <= found.plain);
-        // Critical values alone do for all noises but the one that blinds the scale.
+        // Critical values alone are enough for all noises except modes, which make the scale too
+        // small.
         if noise != Noise::Modes {
             assert!(
                 found.calibrated <= most(alpha, runs),
@@ -67,8 +68,8 @@ fn a_look_after_every_replicate_errs_as_promised() {
     keeps_its_promise(&Boundary::anytime(6, 60, 0.05), 0.05, 1_000);
 }
 
-/// The reason for the calibration: the plain formula breaks the promise of the same looks, .08 for
-/// .05.
+/// The reason for the calibration: with the same looks the plain formula gives .08 false positives
+/// instead of .05.
 #[test]
 fn taken_for_students_the_same_runs_are_called_too_often() {
     let plan = Spending::plan(11, 0.05).unwrap();
@@ -77,8 +78,8 @@ fn taken_for_students_the_same_runs_are_called_too_often() {
     assert!(found.plain > most(0.05, RUNS), "{found:?}");
 }
 
-/// The reason for the guard: slots that switch between modes far apart leave σ̂ blind, whatever T
-/// is held against.
+/// The reason for the guard: if slots switch between modes far apart, σ̂ is too small, whatever the
+/// distribution that T is compared with.
 #[test]
 fn without_the_guard_modes_far_apart_are_called_too_often_by_either_reading() {
     let plan = Spending::plan(11, 0.05).unwrap();

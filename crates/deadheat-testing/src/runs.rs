@@ -24,7 +24,7 @@ pub fn design(looks: Looks) -> Design {
     }
 }
 
-/// A race of these benchmarks, on a machine of which nothing is known.
+/// A race of these benchmarks, on an unknown machine.
 pub fn header(design: Design, seed: u64, benchmarks: Vec<Benchmark>) -> RunHeader {
     RunHeader {
         tool_version: "test".to_owned(),
@@ -138,6 +138,7 @@ pub fn seen_as_started(contenders: usize) -> Vec<Observed> {
             image: ObservedImage::AsStarted,
             addresses: Some(AddressSpace::Random),
             fixes_addresses: false,
+            left_behind: None,
             keeps_cores: Some(true),
             is_padded: Some(true),
             variables: Vec::new(),

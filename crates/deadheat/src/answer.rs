@@ -11,7 +11,9 @@ use deadheat_analysis::{Options, analyse};
 use deadheat_engine::stdout_was_closed;
 use deadheat_format::{NOWHERE, are_first_runs};
 use deadheat_model::{Analysis, Run, TextCells};
-use deadheat_report::{Detail, Glyphs, TextOptions, TimeUnit, judged_nothing, to_json, to_text};
+use deadheat_report::{
+    Detail, Glyphs, TextOptions, TimeUnit, escape_line, harmless, judged_nothing, to_json, to_text,
+};
 #[cfg(feature = "reports")]
 use deadheat_report::{MarkdownOptions, to_markdown_with, to_paired};
 
@@ -21,7 +23,7 @@ use deadheat_report::{Sort, to_comparison_csv};
 use crate::exit::{Failure, Status};
 use crate::race::Raced;
 #[cfg(feature = "commands")]
-use crate::race::add_second_race;
+use crate::race::with_second_race;
 #[cfg(feature = "commands")]
 use crate::recorded::{Recorded, second_race_beside};
 use crate::rules::Gate;
@@ -83,7 +85,7 @@ impl Format {
         let named = Format::ALL.iter().find(|(_, known, _)| *known == name);
         named.map(|(format, ..)| *format).ok_or_else(|| {
             let names: Vec<&str> = Format::ALL.iter().map(|(_, name, _)| *name).collect();
-            format!("'{text}' is none of {}", names.join(", "))
+            format!("'{text}' is not one of {}", names.join(", "))
         })
     }
 }
@@ -132,8 +134,12 @@ impl RunFiles {
         let second = raced.second.as_ref().map(|second| &second.path);
         let second = second.filter(|second| *second != Path::new(NOWHERE));
         let count = 1 + usize::from(second.is_some());
-        let mut lines = vec![format!("recorded in {}", first.display())];
-        lines.extend(second.map(|second| format!("second race in {}", second.display())));
+        let named = |words: &str, file: &Path| {
+            let line = format!("{words} {}", file.display());
+            escape_line(&line, terminal::glyphs_of_stdout())
+        };
+        let mut lines = vec![named("recorded in", first)];
+        lines.extend(second.map(|second| named("second race in", second)));
         RunFiles {
             lines,
             are_the_first: are_first_runs(first, count),
@@ -174,9 +180,7 @@ impl Answer {
 
     /// The same with other options.
     pub fn analysis_with(&self, run: &Run, options: Options) -> Analysis {
-        let mut analysis = analyse(run, options);
-        self.gate.judge(&mut analysis);
-        analysis
+        self.gate.judge(analyse(run, options))
     }
 
     /// Saved results analysed and held against the gate; their samples are made one benchmark after
@@ -184,9 +188,8 @@ impl Answer {
     #[cfg(feature = "commands")]
     pub fn analysis_of_sides(&self, joined: &JoinedSides<'_>, options: Options) -> Analysis {
         let samples = |index| Cow::Owned(joined.samples(index));
-        let mut analysis = analyse_with(&joined.run, options, &samples);
-        self.gate.judge(&mut analysis);
-        analysis
+        let analysis = analyse_with(&joined.run, options, &samples);
+        self.gate.judge(analysis)
     }
 
     /// Recorded data analysed and held against the gate; the run holds its
@@ -198,12 +201,12 @@ impl Answer {
         options: Options,
     ) -> Result<(Run, Analysis), Failure> {
         let path = recorded.path().to_owned();
-        let (run, mut analysis) = recorded.analyse(options)?;
-        if let Some(second) = second_race_beside(&run, &path)? {
-            add_second_race(&mut analysis, &second);
-        }
-        self.gate.judge(&mut analysis);
-        Ok((run, analysis))
+        let (run, first) = recorded.analyse(options)?;
+        let analysis = match second_race_beside(&run, &path)? {
+            Some(second) => with_second_race(first, &second),
+            None => first,
+        };
+        Ok((run, self.gate.judge(analysis)))
     }
 
     /// Prints the answer to standard output, as wide as the terminal there.
@@ -226,7 +229,7 @@ impl Answer {
         };
         // Nothing may follow a document.
         let mut below = files.iter().chain(below).filter(|_| !self.is_document());
-        below.try_for_each(|line| to_stdout(&format!("  {line}\n")))
+        below.try_for_each(|line| line_to_stdout(&format!("  {line}")))
     }
 
     /// Returns the status of an analysis that was held against the gate. A benchmark that broke
@@ -235,7 +238,7 @@ impl Answer {
         let mut hits = analysis
             .comparisons
             .iter()
-            .filter_map(|one| one.gate.as_ref());
+            .filter_map(|one| one.suite.gate.as_ref());
         if !analysis.failures.is_empty() {
             Status::ContenderFailed
         } else if hits.any(|hit| hit.fails()) {
@@ -250,7 +253,8 @@ impl Answer {
     /// The status of an analysis, of which standard error tells why its gate judged nothing.
     pub fn settle(&self, analysis: &Analysis) -> Status {
         if let Some(told) = judged_nothing(analysis, Glyphs::new(terminal::speaks_unicode())) {
-            terminal::to_stderr("deadheat", &told);
+            let passes = analysis.gates.allows_unjudged;
+            terminal::to_stderr(if passes { "warning" } else { "error" }, &told);
         }
         self.status(analysis)
     }
@@ -296,14 +300,32 @@ impl Answer {
     }
 }
 
-/// Prints to standard output. Fails when that cannot be written to; that nobody
-/// reads on is fine.
+/// Prints a line that names things from outside, such as paths, commits and words of a plan. It
+/// stays one line, and neither a terminal nor a runner of workflows obeys it.
+///
+/// # Errors
+///
+/// Those of [`to_stdout`].
+pub fn line_to_stdout(line: &str) -> Result<(), Failure> {
+    let line = escape_line(line, terminal::glyphs_of_stdout());
+    to_stdout(&format!("{line}\n"))
+}
+
+/// Prints a document, or an answer whose names are escaped, to standard output. Whatever a terminal or
+/// a runner of workflows would still obey is escaped, except colours. A closed pipe is fine.
+///
+/// # Errors
+///
+/// If standard output cannot be written to.
 pub fn to_stdout(text: &str) -> Result<(), Failure> {
     if stdout_was_closed() {
         return Err(Failure::writing("standard output", "it is closed"));
     }
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out
+        .write_all(harmless(text).as_bytes())
+        .and_then(|()| out.flush())
+    {
         // A reader like `head` has seen enough; that is no failure.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| Failure::writing("standard output", error)),
@@ -349,12 +371,11 @@ mod tests {
         let mut count = 0;
         for comparison in analysis.comparisons.iter_mut().filter(judged) {
             comparison.verdict = verdict;
-            comparison.p_looks = Some(1e-9);
+            comparison.evidence.p_looks = Some(1e-9);
             count += 1;
         }
         assert!(count > 0);
-        answer.gate.judge(&mut analysis);
-        analysis
+        answer.gate.judge(analysis)
     }
 
     #[test]
@@ -430,7 +451,12 @@ mod tests {
         });
         let slower = unanimous(&strict, Some(Verdict::Slower));
         assert_eq!(strict.status(&slower), Status::Done);
-        assert!(slower.comparisons.iter().any(|one| one.gate.is_some()));
+        assert!(
+            slower
+                .comparisons
+                .iter()
+                .any(|one| one.suite.gate.is_some())
+        );
     }
 
     #[test]

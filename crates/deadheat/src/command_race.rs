@@ -13,7 +13,7 @@ use deadheat_model::{
 use crate::exit::Failure;
 
 use parameters::{placeholders, usage};
-use shell_syntax::shell_syntax;
+use shell_syntax::{refuse_operators, shell_syntax};
 
 pub use parameters::Parameter;
 
@@ -43,7 +43,7 @@ impl Shell {
     }
 
     /// The words of a command: split as a shell would split them, or handed to a
-    /// shell whole.
+    /// shell whole. Operators of shells are refused unless a shell reads them.
     fn words(&self, flag: &'static str, text: &str) -> Result<Vec<String>, Failure> {
         let empty = || usage(format!("{flag}: the command is empty"));
         if text.trim().is_empty() {
@@ -53,7 +53,12 @@ impl Shell {
             Shell::None => match shell_words::split(text) {
                 Err(_) => usage(format!("'{text}': a quote is not closed")),
                 Ok(words) if words.first().is_none_or(String::is_empty) => empty(),
-                Ok(words) => Ok(words),
+                Ok(words) => {
+                    let option = flag.starts_with("--").then(|| format!("{flag} "));
+                    let named = format!("{}'{text}'", option.unwrap_or_default());
+                    let refused = |why| Failure::Usage(format!("{named}: {why}"));
+                    refuse_operators(text).map(|()| words).map_err(refused)
+                }
             },
             Shell::Words(shell) => {
                 let command = ["-c".to_owned(), text.to_owned()];
@@ -272,7 +277,7 @@ mod tests {
 
     #[test]
     fn shell_syntax_and_stray_placeholders_earn_a_hint() {
-        let hints = spec(&["a | b", "c {n}"]).hints();
+        let hints = spec(&["a $b", "c {n}"]).hints();
         assert!(hints[0].contains("-S"), "{hints:?}");
         assert!(hints[1].contains("{n}"), "{hints:?}");
         let mut swept = spec(&["a {n}", "b"]);
@@ -290,10 +295,10 @@ mod tests {
         assert!(swept.hints().is_empty());
         assert!(spec(&["a 'b|c'", "jq .x"]).hints().is_empty());
         let mut hooked = spec(&["a"]);
-        hooked.prepare = vec!["sync; echo 3".to_owned()];
+        hooked.prepare = vec!["sync $x".to_owned()];
         hooked.cleanup = vec!["rm *.o".to_owned()];
         let hints = hooked.hints();
-        assert!(hints[0].contains("--prepare 'sync; echo 3': no shell reads the ';'"));
+        assert!(hints[0].contains("--prepare 'sync $x': no shell reads the '$x'"));
         assert!(hints[1].contains("--cleanup 'rm *.o': no shell reads the '*.o'"));
         hooked.shell = Shell::Words(vec!["sh".to_owned()]);
         assert!(hooked.hints().is_empty());

@@ -2,10 +2,22 @@
 
 use std::process::ExitCode;
 
-use deadheat_engine::EngineError;
+use deadheat_engine::{EngineError, held_back_signal};
 use deadheat_format::{FileProblem, FormatError};
 
 use crate::terminal;
+
+/// The exit codes in words, for help texts.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0  done, whatever the verdict
+  1  a --fail-on condition holds
+  2  wrong use, or a --fail-on that could judge nothing
+  3  a contender or a hook failed
+  4  a file cannot be read, or its content is invalid
+  5  a file cannot be written, or deadheat failed
+  6  no benchmark is selected
+  128 + N  stopped by signal N, such as 130 after Ctrl-C";
 
 /// The code of a contender that failed, whether the race went on or not.
 const CONTENDER_FAILED: u8 = 3;
@@ -52,13 +64,13 @@ impl From<Status> for ExitCode {
 /// Something went wrong, and whose fault it is.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line makes no sense.
+    /// The command line is invalid.
     Usage(String),
     /// No benchmark is selected.
     NothingSelected(String),
     /// A contender or hook failed.
     Contender(String),
-    /// A file cannot be read or holds nonsense.
+    /// A file cannot be read, or its content is invalid.
     Data(String),
     /// deadheat itself, or the machine under it.
     Internal(String),
@@ -88,7 +100,15 @@ impl std::error::Error for Failure {}
 impl Failure {
     /// A file that was named could not be used.
     pub fn reading(error: FormatError) -> Self {
-        Self::Data(error.to_string())
+        Self::interrupted(&error).unwrap_or_else(|| Self::Data(error.to_string()))
+    }
+
+    /// The signal that ended the use of a file, or the wait for one that others use.
+    fn interrupted(error: &FormatError) -> Option<Self> {
+        let is_ended = matches!(error.problem, FileProblem::Interrupted | FileProblem::InUse);
+        let signal = held_back_signal().filter(|_| is_ended)?;
+        let text = error.to_string();
+        Some(Self::Interrupted { text, signal })
     }
 
     /// A result could not be written; `target` is the flag that asked for it,
@@ -107,6 +127,9 @@ impl Failure {
 
     /// The file that `flag` asks for cannot be written: a mistake in the path, or the disk's fault.
     pub fn unwritable(flag: &str, error: &FormatError) -> Self {
+        if let Some(interrupted) = Self::interrupted(error) {
+            return interrupted;
+        }
         let text = format!("{flag}: {error}");
         if error.is_of_the_path() {
             Self::Usage(text)

@@ -11,6 +11,7 @@ use deadheat_engine::{
     LinkProgram, LocalContenders, PLACEMENTS_VARIABLE, WorkerPipes, WorkerProgram, serve,
 };
 use deadheat_model::in_one_line;
+use deadheat_report::escape_line;
 
 use self::arguments::{Arguments, Mode, help};
 use crate::answer::{Format, to_stdout};
@@ -23,7 +24,7 @@ use crate::repetition::{of_a_bench_target, this_program, words_of_this_process};
 use crate::rules::Rules;
 use crate::settings::{Selection, nothing_selected};
 use crate::suite::Suite;
-use crate::terminal::{LiveProgress, to_stderr};
+use crate::terminal::{self, LiveProgress, to_stderr};
 
 pub use compare::{Compare, compare, compare_with};
 
@@ -176,7 +177,7 @@ fn race(
         let told = if names.is_empty() {
             "the suite has no benchmarks".to_owned()
         } else {
-            nothing_selected(&names)
+            nothing_selected(&names, &arguments.selection.filters)
         };
         let asked = arguments.asked.settings.fail_on.as_ref();
         let gated = asked.is_some_and(|rules| !rules.is_empty());
@@ -186,7 +187,7 @@ fn race(
         to_stderr("deadheat", &told);
         return Ok(Status::Done);
     }
-    arguments.files.check()?;
+    arguments.files.check(arguments.save.as_deref())?;
     if cfg!(debug_assertions) && !arguments.quiet {
         to_stderr(
             "deadheat",
@@ -197,6 +198,9 @@ fn race(
     let confirm = race.settings.confirm();
     if confirm {
         refuse_old_confirmation(race.save.as_deref())?;
+    }
+    if let Some(hint) = rules.hint_about_confirm().filter(|_| !arguments.quiet) {
+        to_stderr("hint", &hint);
     }
     let entries = Entries {
         rules: rules.some(),
@@ -303,7 +307,8 @@ fn listing(benchmarks: &[Planned], selection: &Selection, terse: bool) -> String
     };
     for benchmark in benchmarks.iter().filter(listed) {
         count += 1;
-        let _ = writeln!(text, "{}: benchmark", benchmark.name());
+        let name = escape_line(benchmark.name(), terminal::glyphs_of_stdout());
+        let _ = writeln!(text, "{name}: benchmark");
     }
     if !terse {
         let noun = if count == 1 {

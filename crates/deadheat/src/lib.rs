@@ -58,17 +58,11 @@
 
 mod answer;
 #[cfg(feature = "commands")]
-mod bisect;
-#[cfg(feature = "commands")]
 mod calibration;
 #[cfg(feature = "commands")]
 mod command_race;
 mod exit;
-#[cfg(feature = "commands")]
-mod explain;
 mod harness;
-#[cfg(feature = "commands")]
-mod history;
 #[cfg(feature = "commands")]
 mod pairing;
 mod race;
@@ -101,32 +95,24 @@ pub mod parts {
 
     pub use crate::race::{
         BenchmarkRace, Entries, PlanUse, RaceError, RaceOutcome, Raced, SecondRace,
-        add_second_analysis, race_benchmarks, refuse_old_confirmation,
+        race_benchmarks, refuse_old_confirmation, with_second_analysis,
     };
     #[cfg(feature = "commands")]
     pub use crate::race::{
-        PlannedPart, RaceOptions, Resumable, ResumeOptions, begun_part, finish_part,
-        harness_benchmark, inspect_program, race_commands, race_planned, read_plan, resume_race,
-        settle_shard,
+        PlannedPart, RaceOptions, Resumable, ResumeOptions, StartedFile, begun_part, finish_part,
+        harness_benchmark, inspect_program, is_made_here, note_made_file, overrun, race_commands,
+        race_planned, read_plan, resume_race, settle_shard, starts, take_over_signals,
     };
     #[cfg(feature = "commands")]
-    pub use crate::recorded::Recorded;
+    pub use crate::recorded::{Recorded, refuse_folder_of_files};
     #[cfg(feature = "reports")]
-    pub use crate::report_files::{ReportFiles, check_file};
+    pub use crate::report_files::{ReportFiles, check_file, refuse_another_kind};
     #[cfg(feature = "commands")]
     pub use crate::terminal::{LiveProgress, StatusLine};
 
     /// Answers, printed.
     pub mod answer {
         pub use crate::answer::*;
-    }
-
-    /// Searches for the commit that changed the time.
-    #[cfg(feature = "commands")]
-    pub mod bisect {
-        pub use crate::bisect::*;
-        pub use deadheat_analysis::BisectSearch;
-        pub use deadheat_model::bisect::*;
     }
 
     /// The machine's own error rate.
@@ -146,22 +132,10 @@ pub mod parts {
         pub use crate::exit::*;
     }
 
-    /// Where the time went.
-    #[cfg(feature = "commands")]
-    pub mod explain {
-        pub use crate::explain::*;
-    }
-
     /// The harness of a bench target, for benchmarks that are registered in another way.
     pub mod harness {
         pub use crate::harness::run_planned;
         pub use crate::race::Planned;
-    }
-
-    /// Histories of commits.
-    #[cfg(feature = "commands")]
-    pub mod history {
-        pub use crate::history::*;
     }
 
     /// Pairs of benchmarks of two builds.

@@ -16,16 +16,23 @@ mod header;
 mod known_calibration;
 #[cfg(feature = "commands")]
 mod launch_arrangement;
+mod overrun;
 mod pilots;
 mod planning;
 mod session;
 #[cfg(feature = "commands")]
 mod shard;
+#[cfg(feature = "commands")]
+mod trust;
 
 use std::path::{Path, PathBuf};
 
 use deadheat_engine::{EngineError, Interrupts};
+#[cfg(feature = "commands")]
+use deadheat_format::{FileProblem, read_header, refuse_plan};
 use deadheat_format::{FormatError, NOWHERE};
+#[cfg(feature = "commands")]
+use deadheat_model::Origin;
 use deadheat_model::{EndReason, Metric, Run};
 
 use crate::exit::Failure;
@@ -37,9 +44,9 @@ pub use benchmarks::race_benchmarks;
 pub(crate) use benchmarks::smoke_test;
 #[cfg(feature = "commands")]
 pub use commands::{RaceOptions, race_commands};
-pub use confirm::{Raced, SecondRace, add_second_analysis, refuse_old_confirmation};
+pub use confirm::{Raced, SecondRace, refuse_old_confirmation, with_second_analysis};
 #[cfg(feature = "commands")]
-pub(crate) use confirm::{add_second_race, belong_together, second_path};
+pub(crate) use confirm::{belong_together, second_path, with_second_race};
 pub use entries::{BenchmarkRace, Entries, Planned};
 #[cfg(feature = "commands")]
 pub use from_file::{
@@ -49,9 +56,13 @@ pub use from_file::{
 pub use harness::harness_benchmark;
 #[cfg(feature = "commands")]
 pub use known_calibration::{CALIBRATION_VARIABLE, calibration_file};
+#[cfg(feature = "commands")]
+pub use overrun::overrun;
 pub use session::PlanUse;
 #[cfg(feature = "commands")]
 pub use shard::{begun_part, settle_shard};
+#[cfg(feature = "commands")]
+pub use trust::{StartedFile, is_made_here, note_made_file, starts};
 
 /// A race that came to an end, also when it was interrupted.
 #[derive(Clone, Debug)]
@@ -108,6 +119,8 @@ pub enum RaceError {
     Design(String),
     /// A benchmark fails, and so has no place in a plan for other machines.
     Unplannable(String),
+    /// The run file is of another user or machine, and the user does not trust it.
+    Untrusted(String),
     /// The run cannot be taken up again.
     NotResumable {
         /// The file.
@@ -131,7 +144,9 @@ impl std::fmt::Display for RaceError {
             Self::Resume(inner) => write!(f, "--resume: {inner}"),
             Self::BrokenOff { error, .. } => write!(f, "{error}"),
             Self::MetricNotMeasured { metric, reason } => write!(f, "--metric {metric}: {reason}"),
-            Self::Design(inner) | Self::Unplannable(inner) => write!(f, "{inner}"),
+            Self::Design(inner) | Self::Unplannable(inner) | Self::Untrusted(inner) => {
+                write!(f, "{inner}")
+            }
             Self::NotResumable { path, reason } => {
                 write!(f, "--resume: {} {reason}", path.display())
             }
@@ -159,8 +174,8 @@ impl RaceError {
     }
 }
 
-/// Lets Ctrl-C and its relatives end a race and not the program.
-pub(crate) fn take_over_signals() -> Result<Interrupts, RaceError> {
+/// Handles Ctrl-C and other signals that ask to stop, so that they end a race and not the program.
+pub fn take_over_signals() -> Result<Interrupts, RaceError> {
     Interrupts::install().map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))
 }
 
@@ -193,15 +208,43 @@ impl From<RaceError> for Failure {
                 };
                 Failure::of_engine(&error, format!("{text}{kept}"))
             }
-            RaceError::Save(cause) => Failure::unwritable("--save", &cause),
+            RaceError::Save(cause) => refused_save(&cause),
             RaceError::Unplannable(_) => Failure::Contender(text),
             RaceError::Record(_) => Failure::Internal(text),
-            RaceError::Design(_) | RaceError::MetricNotMeasured { .. } => Failure::Usage(text),
+            RaceError::Design(_)
+            | RaceError::MetricNotMeasured { .. }
+            | RaceError::Untrusted(_) => Failure::Usage(text),
             RaceError::Resume(cause) if cause.is_write_error() => {
                 Failure::unwritable("--resume", &cause)
             }
             RaceError::Resume(_) | RaceError::NotResumable { .. } => Failure::Data(text),
         }
+    }
+}
+
+/// The failure of a run file that cannot be written. An older one may be continued or raced.
+fn refused_save(cause: &FormatError) -> Failure {
+    let failure = Failure::unwritable("--save", cause);
+    #[cfg(feature = "commands")]
+    if let (FileProblem::AlreadyExists, Failure::Usage(text)) = (&cause.problem, &failure) {
+        return Failure::Usage(format!("{text}{}", use_of_older_run(&cause.file)));
+    }
+    failure
+}
+
+/// The use of the file that a new run may not replace; nothing if it is not a run.
+#[cfg(feature = "commands")]
+fn use_of_older_run(file: &Path) -> String {
+    // A pipe is not opened: nothing may ever write into it.
+    let is_file = file.is_file();
+    match read_header(file).ok().filter(|_| is_file) {
+        Some(header) if refuse_plan(file, &header).is_err() => {
+            format!(", or race this plan by --plan {}", file.display())
+        }
+        Some(header) if header.origin == Origin::Race => {
+            format!(", or continue this race by --resume {}", file.display())
+        }
+        _ => String::new(),
     }
 }
 

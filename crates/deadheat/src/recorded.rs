@@ -15,7 +15,7 @@ use deadheat_model::{Analysis, Origin, PlanError, RerunKind, Run, Samples};
 use crate::exit::Failure;
 use crate::race::{belong_together, second_path};
 use crate::rules::Rules;
-use crate::saved::{alone, warn_of_unread};
+use crate::saved::{alone, warn_of_unread, without_results};
 
 /// A file of recorded data, ready to be analysed.
 #[derive(Debug)]
@@ -127,18 +127,29 @@ impl<'a> Recorded<'a> {
     }
 }
 
-/// What stands under the path: a folder is one of criterion.
+/// Refuses a folder of result files, because a single recording is expected.
+///
+/// # Errors
+///
+/// [`Failure::Data`] for such a folder, or if it cannot be read.
+pub fn refuse_folder_of_files(path: &Path) -> Result<(), Failure> {
+    if !path.is_dir() || files_in(path).map_err(Failure::reading)?.is_none() {
+        return Ok(());
+    }
+    Err(Failure::Data(format!(
+        "{} is a folder of files\nhelp: name one of its files, or compare two such folders: \
+         deadheat \
+         compare OLD NEW",
+        path.display()
+    )))
+}
+
+/// Reads the recording at a path; a folder is one of criterion.
 fn recording(path: &Path, rules: &Rules) -> Result<Recording, Failure> {
     if !path.is_dir() {
         return read_recording(path, &plan(rules)).map_err(Failure::reading);
     }
-    if files_in(path).map_err(Failure::reading)?.is_some() {
-        return Err(Failure::Data(format!(
-            "{} is a folder of files\nhelp: name them one by one, or set two such folders side by side: \
-             deadheat compare OLD NEW",
-            path.display()
-        )));
-    }
+    refuse_folder_of_files(path)?;
     let results = read_criterion(path, None).map_err(Failure::reading)?;
     Ok(Recording::Results(Box::new(results)))
 }
@@ -160,12 +171,9 @@ fn govern(rules: &Rules, run: &mut Run, path: &Path) -> Result<(), Failure> {
         // These are numbers of the command line or of deadheat.toml.
         PlanError::OutOfRange { .. } => Failure::Usage(error.to_string()),
         PlanError::Empty => {
-            let file = path.display();
             let tool = run.sides.iter().flat_map(|side| &side.files).next();
-            let tool = tool.map_or(String::new(), |file| {
-                format!("; {} wrote the file", file.tool)
-            });
-            Failure::Data(format!("{file}: no benchmark has a result{tool}"))
+            let tool = tool.map_or("", |file| &file.tool);
+            without_results(&path.display().to_string(), tool)
         }
         error => Failure::Data(format!("{}: {error}", path.display())),
     })
@@ -190,6 +198,7 @@ fn per_benchmark(
     options: Options,
 ) -> Option<Analysis> {
     let per_benchmark = PerBenchmarkAnalysis::new(run, options);
+    let reruns = run.header.plan.reruns();
     let benchmarks = 0..run.header.plan.benchmarks.len();
     let answered: Vec<usize> = benchmarks
         .filter(|benchmark| per_benchmark.has_answer(*benchmark))
@@ -199,14 +208,14 @@ fn per_benchmark(
         let mut parts = Vec::new();
         while let Some(benchmark) = answered.get(next.fetch_add(1, Ordering::Relaxed)) {
             let samples = samples_of(*benchmark)?;
-            let of_kind = |kind| match run.header.plan.rerun(*benchmark, kind) {
-                Some(index) => samples_of(index).map(Some),
+            let of_kind = |kind| match reruns.get(&(*benchmark, kind)) {
+                Some(index) => samples_of(*index).map(|samples| Some((*index, samples))),
                 None => Some(None),
             };
             let (own_link, turns) = (of_kind(RerunKind::OwnLink)?, of_kind(RerunKind::Turns)?);
             let reruns = RerunSamples {
-                own_link: own_link.as_ref(),
-                turns: turns.as_ref(),
+                own_link: own_link.as_ref().map(|(index, own)| (*index, own)),
+                turns: turns.as_ref().map(|(index, own)| (*index, own)),
             };
             let part = per_benchmark.benchmark(*benchmark, &samples, reruns);
             parts.push((*benchmark, part));

@@ -4,14 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use deadheat_analysis::Options;
-use deadheat_format::{ensure_writable, is_same_file, write_text, write_text_by};
-use deadheat_model::{Analysis, RunHeader};
+use deadheat_format::{
+    FileIdentity, OutputKind, ensure_writable, is_same_file, write_text, write_text_by,
+};
+use deadheat_model::{Analysis, HELP, RunHeader};
 use deadheat_report::{CommentOptions, to_comment, to_junit, write_page};
 #[cfg(feature = "commands")]
-use {
-    deadheat_format::{ensure_folder, read_bytes},
-    deadheat_report::to_pictures,
-};
+use {deadheat_format::ensure_folder, deadheat_report::to_pictures};
 
 use crate::answer::{Answer, RunFiles, to_stdout};
 use crate::exit::Failure;
@@ -41,20 +40,14 @@ const POINTS: std::ops::RangeInclusive<usize> = 300..=2_000;
 /// each.
 const POINTS_IN_ALL: usize = 100_000;
 
-/// The beginning of every comment.
-#[cfg(feature = "commands")]
-const COMMENT_BEGINS: &str = "**deadheat**";
-
 impl ReportFiles {
     /// Finds out beforehand whether the reports can be written, and that none
     /// would replace the recording they are made from.
     pub fn check(&self, recording: Option<&Path>) -> Result<(), Failure> {
-        #[cfg(feature = "commands")]
-        self.refuse_to_replace_foreign_files()?;
         #[cfg(all(feature = "commands", not(feature = "png")))]
         if self.png.is_some() {
             return Err(Failure::Usage(
-                "--png: this deadheat was built without pictures made of pixels\nhelp: --svg needs \
+                "--png: this deadheat was built without PNG pictures\nhelp: --svg needs \
                  nothing, and `cargo install --path crates/deadheat-cli --features png` builds \
                  one that has them"
                     .to_owned(),
@@ -68,25 +61,6 @@ impl ReportFiles {
             ensure_folder(folder).map_err(|error| Failure::unwritable(flag, &error))?;
         }
         Ok(())
-    }
-
-    /// A slip such as `--markdown=results.json` would lose results.
-    #[cfg(feature = "commands")]
-    fn refuse_to_replace_foreign_files(&self) -> Result<(), Failure> {
-        let Some(path) = self.markdown.as_ref().filter(|_| !self.takes_stdout()) else {
-            return Ok(());
-        };
-        let foreign = read_bytes(path)
-            .is_ok_and(|old| !old.is_empty() && !old.starts_with(COMMENT_BEGINS.as_bytes()));
-        if foreign {
-            Err(Failure::Usage(format!(
-                "--markdown: {} exists and is not a comment of deadheat's\nhelp: remove it, or choose \
-                 another name",
-                path.display()
-            )))
-        } else {
-            Ok(())
-        }
     }
 
     /// Returns whether there is nothing to write.
@@ -173,7 +147,13 @@ impl ReportFiles {
         Ok(written)
     }
 
-    fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+    /// The files and folders, each with its option.
+    #[cfg(feature = "commands")]
+    pub fn paths(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        self.files().chain(self.folders())
+    }
+
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let markdown = self.markdown.as_ref().filter(|_| !self.takes_stdout());
         [
             ("--html", self.html.as_ref()),
@@ -201,7 +181,37 @@ pub fn check_file(flag: &str, path: &Path, recording: Option<&Path>) -> Result<(
             "{flag}: {path} is the recording itself\nhelp: choose another name"
         )));
     }
+    refuse_another_kind(flag, path)?;
     ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))
+}
+
+/// Refuses a file that exists and is of another kind than the flag writes: a slip such as
+/// `--html notes.txt` would lose it.
+pub fn refuse_another_kind(flag: &str, path: &Path) -> Result<(), Failure> {
+    match OutputKind::of_option(flag) {
+        Some(kind) if !kind.may_replace(path) => Err(Failure::Usage(format!(
+            "{flag}: {} exists and is not {}{HELP}choose another name, or remove the file",
+            path.display(),
+            kind.name()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses outputs that would take each other's place.
+pub(crate) fn refuse_same_files(files: &[(&str, &Path)]) -> Result<(), Failure> {
+    for (at, (flag, path)) in files.iter().enumerate() {
+        let identity = FileIdentity::of(path);
+        let mut before = files[..at].iter();
+        let same = before.find(|(_, other)| identity == FileIdentity::of(other));
+        if let Some((other, _)) = same.filter(|_| identity.is_replaceable()) {
+            let path = path.display();
+            return Err(Failure::Usage(format!(
+                "{flag} {path} is the same file as {other}\nhelp: name another file"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Writes all pictures into a folder, each to a file of its own.
@@ -277,6 +287,19 @@ mod tests {
         let failure = files.check(None).unwrap_err();
         assert_eq!(failure.code(), 2);
         assert!(failure.to_string().starts_with("--junit: "), "{failure}");
+    }
+
+    #[test]
+    fn outputs_of_one_file_are_refused_and_devices_are_not() {
+        let [x, same, y, null] = ["no/x", "no/./x", "no/y", "/dev/null"].map(Path::new);
+        refuse_same_files(&[("--save", x), ("--html", y)]).unwrap();
+        refuse_same_files(&[("--save", null), ("--html", null)]).unwrap();
+        let failure = refuse_same_files(&[("--save", x), ("--html", y), ("--junit", same)]);
+        let failure = failure.unwrap_err().to_string();
+        assert!(
+            failure.starts_with("--junit no/./x is the same file as --save"),
+            "{failure}"
+        );
     }
 
     #[test]

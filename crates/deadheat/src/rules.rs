@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use deadheat_analysis::blocks_for_quantile;
 use deadheat_format::{FileProblem, find_rules, read_rules};
 use deadheat_model::{
-    Benchmark, BenchmarkOverrides, FailOn, LevelOverride, Looks, RaceSettings, RulesFile,
+    Benchmark, BenchmarkOverrides, FailOn, HELP, LevelOverride, Looks, RaceSettings, RulesFile,
     RulesOfSome,
 };
 #[cfg(feature = "commands")]
@@ -209,6 +209,19 @@ impl Rules {
             allows_unjudged: self.settings().allow_unjudged.unwrap_or(false),
             ..Gate::default()
         }
+    }
+
+    /// A hint, if the command line asks for a second race and nothing says what fails the first.
+    pub fn hint_about_confirm(&self) -> Option<String> {
+        let is_asked = self.asked.settings.confirm == Some(true);
+        let fails = |rules: &RaceSettings| rules.fail_on.as_ref().is_some_and(|on| !on.is_empty());
+        let has_rule = fails(&self.settings()) || self.some().iter().any(|one| fails(&one.rules));
+        (is_asked && !has_rule).then(|| {
+            format!(
+                "--confirm has no effect, because no rule fails this race{HELP}--fail-on slower is such a \
+                 rule"
+            )
+        })
     }
 
     /// A message about `--metric`, which names the file where that chose the

@@ -8,9 +8,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use deadheat_model::{
     Benchmark, BenchmarkFailure, BenchmarkOverrides, Contender, ContenderId, Design, Environment,
-    ExitCodes, Identity, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError, Qualifier,
-    QualifierPlace, ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results,
-    Run, RunHeader, Samples, Saved, Workload,
+    ExitCodes, HELP, Identity, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError,
+    Qualifier, QualifierPlace, ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState,
+    Results, Run, RunHeader, Samples, Saved, Workload,
 };
 
 use crate::exit::Failure;
@@ -56,7 +56,7 @@ pub fn join_without_samples<'a>(
             .iter()
             .map(|side| (called(side), held[*side][name].as_slice()))
             .collect();
-        for side in (0..sides.len()).filter(|side| !with.contains(side)) {
+        for side in (0..sides.len()).filter(|side| with.binary_search(side).is_err()) {
             let why = format!("'{}' does not have it", called(&side));
             joined.leave_out(name, LeftOutReason::NotAlike(why));
         }
@@ -106,12 +106,12 @@ fn names(sides: &[Side]) -> Vec<&str> {
 fn check_measured(metric: &str, sides: &[Side]) -> Result<(), Failure> {
     let files = sides.iter().flat_map(|side| &side.files);
     let benchmarks = files.flat_map(|results| &results.benchmarks);
-    let mut known: Vec<&str> = Vec::new();
+    let (mut known, mut seen) = (Vec::new(), HashSet::new());
     for name in benchmarks.flat_map(|b| &b.metrics).map(Metric::name) {
         if name == metric {
             return Ok(());
         }
-        if !known.contains(&name) {
+        if seen.insert(name) {
             known.push(name);
         }
     }
@@ -121,7 +121,7 @@ fn check_measured(metric: &str, sides: &[Side]) -> Result<(), Failure> {
         known.join(", ")
     };
     Err(Failure::Usage(format!(
-        "--metric {metric}: the files record only {known}"
+        "--metric {metric}: the files record only {known}{HELP}name one of these, or leave --metric out"
     )))
 }
 
@@ -335,10 +335,11 @@ impl JoinedSides<'_> {
 /// Adds the rows of one file, each a block of its own.
 fn push(samples: &mut Samples, contender: ContenderId, held: &Held<'_>, pooled: bool) {
     let benchmark = held.benchmark;
+    let known = Places::of(benchmark);
     let places: Vec<usize> = samples
         .metrics()
         .iter()
-        .filter_map(|metric| place_of(benchmark, metric))
+        .filter_map(|metric| known.place(metric))
         .collect();
     let file;
     let replicates = if pooled {
@@ -349,7 +350,7 @@ fn push(samples: &mut Samples, contender: ContenderId, held: &Held<'_>, pooled: 
     };
     samples
         .push_rows(contender, replicates, &benchmark.values, &places)
-        .expect("importers let nothing pass that is no measurement");
+        .expect("importers pass only measurements");
 }
 
 /// One side of a comparison.
@@ -380,6 +381,9 @@ impl Side {
     }
 }
 
+/// The benchmark whose contenders are the commands of one race of hyperfine.
+const COMMANDS: &str = "commands";
+
 /// Makes a run of a single file. The commands of one race of hyperfine are compared with the first
 /// of them; every other benchmark stands alone.
 pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
@@ -392,13 +396,23 @@ pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
         };
         return join(&[side], terms);
     }
+    // A side for each would be set against all others before the plan is refused.
+    let count = results.benchmarks.len();
+    if count > Plan::MAX_CONTENDERS {
+        let error = PlanError::Contenders {
+            benchmark: COMMANDS.to_owned(),
+            count,
+            max: Plan::MAX_CONTENDERS,
+        };
+        return Err(Failure::Usage(error.to_string()));
+    }
     let side = |benchmark: &ResultBenchmark| {
         let mut file = Results::new(&results.source, &results.tool);
         file.facts = results.facts.clone();
         // Commands of one file are no copies of each other, whatever they took.
         file.facts.digest = None;
         file.push(ResultBenchmark {
-            name: "commands".to_owned(),
+            name: COMMANDS.to_owned(),
             identity: Identity::default(),
             parameters: Vec::new(),
             ..benchmark.clone()
@@ -460,10 +474,8 @@ fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
     }
     // What all files of all sides have, as the baseline orders it.
     let (_, first) = sides[0];
-    let everywhere = |metric: &&Metric| {
-        let named = |benchmark: &ResultBenchmark| place_of(benchmark, metric).is_some();
-        all().all(|(_, benchmark)| named(benchmark))
-    };
+    let places: Vec<Places<'_>> = all().map(|(_, benchmark)| Places::of(benchmark)).collect();
+    let everywhere = |metric: &&Metric| places.iter().all(|own| own.place(metric).is_some());
     let first = first[0].benchmark;
     let metrics: Vec<Metric> = first.metrics.iter().filter(everywhere).cloned().collect();
     let judged = match asked {
@@ -495,7 +507,7 @@ fn failure(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     match failed {
         Some((side, message)) => {
             let told = if message.is_empty() { "" } else { ": " };
-            Some(format!("it failed in '{side}'{told}{message}"))
+            Some(format!("in '{side}'{told}{message}"))
         }
         None => unlike_exits(sides),
     }
@@ -512,7 +524,7 @@ fn unlike_exits(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let (first, codes) = all.first()?;
     if let Some((other, others)) = all.iter().find(|(_, others)| others != codes) {
         return Some(format!(
-            "its launches did not end alike: {codes} in '{first}', {others} in '{other}'"
+            "its exit codes differ: {codes} in '{first}', {others} in '{other}'"
         ));
     }
     let never_ran = codes.none_ran();
@@ -527,6 +539,18 @@ fn labels(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let labels = sides.iter().filter_map(of_side);
     let labels: Vec<String> = labels.filter(|label| seen.insert(label.clone())).collect();
     (!labels.is_empty()).then(|| labels.join(" | "))
+}
+
+/// The error that a file of this tool holds no results; the tool is empty if it is unknown.
+pub fn without_results(file: &str, tool: &str) -> Failure {
+    let tool = match tool {
+        "" => String::new(),
+        tool => format!("; {tool} wrote the file"),
+    };
+    Failure::Data(format!(
+        "{file}: no benchmark has a result{tool}{HELP}record it again: the program may have stopped \
+         early, or a filter may have matched nothing"
+    ))
 }
 
 /// Tells standard error what of these files could not be read, each part once.
@@ -571,10 +595,38 @@ fn every<'s>(
     })
 }
 
-/// Returns the place of a metric among the values of a benchmark: the same name and unit.
-fn place_of(benchmark: &ResultBenchmark, metric: &Metric) -> Option<usize> {
-    let same = |own: &Metric| own.name() == metric.name() && own.unit() == metric.unit();
-    benchmark.metrics.iter().position(same)
+/// The places of the metrics among the values of a benchmark.
+struct Places<'b> {
+    metrics: &'b [Metric],
+    /// By name; empty if there are few.
+    by_name: HashMap<&'b str, Vec<usize>>,
+}
+
+impl<'b> Places<'b> {
+    /// Up to this number of metrics, a linear search is faster than building a map.
+    const FEW: usize = 16;
+
+    fn of(benchmark: &'b ResultBenchmark) -> Self {
+        let metrics = benchmark.metrics.as_slice();
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        if metrics.len() > Self::FEW {
+            for (place, metric) in metrics.iter().enumerate() {
+                by_name.entry(metric.name()).or_default().push(place);
+            }
+        }
+        Self { metrics, by_name }
+    }
+
+    /// The place of the metric of the same name and unit.
+    fn place(&self, metric: &Metric) -> Option<usize> {
+        let of_unit = |place: &usize| self.metrics[*place].unit() == metric.unit();
+        if self.metrics.len() <= Self::FEW {
+            let named = |place: &usize| self.metrics[*place].name() == metric.name();
+            return (0..self.metrics.len()).find(|place| named(place) && of_unit(place));
+        }
+        let named = self.by_name.get(metric.name())?;
+        named.iter().copied().find(of_unit)
+    }
 }
 
 /// Benchmarks that share a name because no side needed more may still differ between the sides.
@@ -591,7 +643,7 @@ fn other_work(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
                 }
                 Some((first, before)) => {
                     return Some(format!(
-                        "'{first}' has it with {before}, '{side}' with {one}"
+                        "'{first}' ran this benchmark with {before}, '{side}' with {one}"
                     ));
                 }
             }
@@ -630,7 +682,7 @@ fn not_measured(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> String {
         let metrics = held[0].benchmark.metrics.iter().map(Metric::name);
         let metrics: Vec<&str> = metrics.take(4).collect();
         if metrics.is_empty() {
-            format!("'{name}' measures nothing every time")
+            format!("'{name}' lacks a metric in some launches")
         } else {
             format!("'{name}' measures {}", metrics.join(", "))
         }

@@ -7,7 +7,7 @@
 #[cfg(feature = "commands")]
 mod program;
 
-use deadheat_model::Glob;
+use deadheat_model::{Glob, HELP};
 
 pub use crate::repetition::random_seed;
 pub use crate::terminal::Color;
@@ -134,14 +134,21 @@ fn has_part(name: &str, filter: &str) -> bool {
             .any(is_whole)
 }
 
-/// Says that nothing is selected, and what could be.
-pub fn nothing_selected<N: AsRef<str>>(names: &[N]) -> String {
+/// Says that these filters select nothing, and what could be selected.
+pub fn nothing_selected<N: AsRef<str>>(names: &[N], filters: &[String]) -> String {
     const SHOWN: usize = 10;
     let (shown, more) = names.split_at(names.len().min(SHOWN));
     let shown: Vec<&str> = shown.iter().map(N::as_ref).collect();
     let mut text = format!("no benchmark is selected; there are {}", shown.join(", "));
     if !more.is_empty() {
         text += &format!(" and {} more (--list)", more.len());
+    }
+    let is_regex = |filter: &&String| filter.contains(['^', '$', '|', '*', '\\', '(']);
+    if let Some(filter) = filters.iter().find(is_regex) {
+        text += &format!(
+            "{HELP}'{filter}' looks like a regular expression, and a filter is a part of a name; several \
+             filters are separate words"
+        );
     }
     text
 }

@@ -10,7 +10,7 @@ use deadheat_engine::{Progress, Watcher, terminal_width};
 #[cfg(feature = "commands")]
 use deadheat_model::Benchmark;
 use deadheat_model::{HELP, without_system_numbers};
-use deadheat_report::{Glyphs, escape_message, progress_line, shorten};
+use deadheat_report::{Glyphs, escape_message, progress_line, shorten, shown};
 
 /// Columns to use on standard output: the terminal's, within reason, or 100
 /// when the answer goes to a file.
@@ -67,7 +67,7 @@ impl Color {
         let known = Self::ALL.into_iter().find(|(_, name, _)| *name == text);
         known.map(|(when, ..)| when).ok_or_else(|| {
             let names = Self::ALL.map(|(_, name, _)| name);
-            format!("'{text}' is none of {}", names.join(", "))
+            format!("'{text}' is not one of {}", names.join(", "))
         })
     }
 
@@ -164,6 +164,12 @@ pub fn speaks_unicode() -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
+/// The signs of names on standard output. A program that reads them from a pipe or a file gets
+/// UTF-8 in every locale, so that it finds the files that are named.
+pub fn glyphs_of_stdout() -> Glyphs {
+    Glyphs::new(speaks_unicode() || !std::io::stdout().is_terminal())
+}
+
 /// A line on standard error that takes its own place when it is drawn anew; nothing where that is
 /// no terminal.
 #[derive(Debug)]
@@ -181,12 +187,14 @@ impl StatusLine {
         }
     }
 
-    /// Draws what `line` makes of so many columns.
+    /// Draws the line that `line` returns for a width in columns. Names in it are escaped here.
     pub fn draw(&mut self, line: impl FnOnce(usize) -> String) {
         if self.shown {
             self.drawn = true;
             // A few columns are left free: for the cursor, and for the ^C that a terminal echoes.
-            write(&line(width_of_stderr().saturating_sub(4)));
+            let width = width_of_stderr().saturating_sub(4);
+            let glyphs = Glyphs::new(speaks_unicode());
+            write(&shown(&line(width), width, glyphs));
         }
     }
 
@@ -286,7 +294,7 @@ fn show(
 impl Watcher for LiveProgress {
     fn pilot_begins(&mut self, benchmark: &str, (number, of): (usize, usize)) {
         let glyphs = Glyphs::new(speaks_unicode());
-        let line = format!("pilot {number} of {of}: {benchmark}");
+        let line = format!("calibration run {number} of {of}: {benchmark}");
         let line = |width| shorten(&line, width, glyphs);
         show((&mut self.line, &mut self.lines), line);
     }
@@ -397,7 +405,7 @@ mod tests {
             assert_eq!(Color::parse(name), Ok(when));
         }
         let error = Color::parse("Auto").unwrap_err();
-        assert_eq!(error, "'Auto' is none of auto, always, never");
+        assert_eq!(error, "'Auto' is not one of auto, always, never");
     }
 
     #[test]

@@ -132,11 +132,13 @@ fn analysed(run: &Run) -> Analysis {
 /// Returns true if a control was told apart, which every part of the answer must agree on.
 fn separated(analysis: &Analysis) -> bool {
     let controls = analysis.comparisons.iter();
-    let any = controls.clone().any(|one| one.control.unwrap().separated);
+    let any = controls
+        .clone()
+        .any(|one| one.aspects.control.unwrap().separated);
     for one in controls {
         let warned = |warning: &Warning| matches!(warning, Warning::ControlSeparated { .. });
         assert_eq!(one.warnings.iter().any(warned), any);
-        assert_eq!(one.provisional, any && one.verdict.is_some());
+        assert_eq!(one.evidence.provisional, any && one.verdict.is_some());
     }
     any
 }
@@ -230,11 +232,11 @@ fn one_that_separates_among_many_casts_doubt_on_all_and_is_named() {
     let found: Vec<bool> = analysis
         .comparisons
         .iter()
-        .map(|one| one.control.unwrap().separated)
+        .map(|one| one.aspects.control.unwrap().separated)
         .collect();
     assert_eq!(found, [false, false, true, false]);
     for one in &analysis.comparisons {
-        assert!(one.provisional);
+        assert!(one.evidence.provisional);
         let Warning::ControlSeparated {
             benchmark,
             separated,
@@ -271,8 +273,8 @@ fn a_control_has_no_say_in_what_is_called_and_when() {
         assert!(separated(&doubted));
         for (mut one, mut other) in plain.comparisons.into_iter().zip(doubted.comparisons) {
             for comparison in [&mut one, &mut other] {
-                comparison.control = None;
-                comparison.provisional = false;
+                comparison.aspects.control = None;
+                comparison.evidence.provisional = false;
                 let doubt =
                     |warning: &Warning| !matches!(warning, Warning::ControlSeparated { .. });
                 comparison.warnings.retain(doubt);
@@ -316,8 +318,8 @@ fn a_run_that_was_cut_has_a_control_that_holds_at_any_time() {
     let planned = Setting::commands(0.0, QUIET).analysis(3);
     // A verdict that the plan has reached stays one of the plan.
     assert_eq!(
-        analysed(&cut).comparisons[0].control,
-        planned.comparisons[0].control
+        analysed(&cut).comparisons[0].aspects.control,
+        planned.comparisons[0].aspects.control
     );
     cut.resume();
     let more = Setting::commands(0.0, QUIET).run(4);
@@ -340,7 +342,7 @@ fn a_run_that_was_cut_has_a_control_that_holds_at_any_time() {
         "{:?}",
         one.warnings
     );
-    let estimate = one.control.unwrap().estimate;
+    let estimate = one.aspects.control.unwrap().estimate;
     assert_eq!(estimate.replicates, cut.benchmarks[0].blocks().len());
     assert_eq!(estimate.interval.unwrap().confidence, 0.95);
 }
@@ -358,10 +360,10 @@ fn a_baseline_alone_can_race_itself() {
         panic!("{:?}", analysis.comparisons);
     };
     assert_eq!(
-        (&one.candidate, one.verdict, one.p_adjusted),
+        (&one.candidate, one.verdict, one.suite.p_adjusted),
         (&None, None, None)
     );
-    let estimate = one.control.unwrap().estimate;
+    let estimate = one.aspects.control.unwrap().estimate;
     assert_eq!(
         (estimate.replicates, estimate.blocks),
         (40, 40),

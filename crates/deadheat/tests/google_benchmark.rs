@@ -213,7 +213,7 @@ fn cpu_time_can_be_judged_and_counters_only_shown() {
     race.0.settings.metric = Some(Metric::Cpu);
     let outcome = raced(&race).unwrap();
     let analysis = analyse(&outcome.run, Options::default());
-    assert_eq!(analysis.comparisons[0].metric, Metric::Cpu);
+    assert_eq!(analysis.comparisons[0].terms.metric, Metric::Cpu);
     race.0.settings.metric = Some(Metric::Custom("rows".to_owned()));
     let message = raced(&race).unwrap_err().to_string();
     assert!(
@@ -300,7 +300,7 @@ fn a_copy_of_the_baseline_is_launched_in_slots_of_its_own() {
     let analysis = analyse(&run, Options::default());
     assert_eq!(analysis.comparisons.len(), 2);
     for comparison in &analysis.comparisons {
-        let control = comparison.control.unwrap().estimate.replicates;
+        let control = comparison.aspects.control.unwrap().estimate.replicates;
         assert_eq!(control, 6, "{:?}", comparison.warnings);
     }
 }
@@ -313,5 +313,5 @@ fn a_quantile_of_single_iterations_is_refused() {
     race.settings.quantile = Some(0.99);
     let told = raced(&(race, entries)).err().unwrap().to_string();
     assert!(told.contains("--quantile: benchmark 'sum/100'"), "{told}");
-    assert!(told.contains("no single iterations"), "{told}");
+    assert!(told.contains("instead of single iterations"), "{told}");
 }

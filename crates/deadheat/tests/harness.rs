@@ -212,7 +212,7 @@ fn every_fault_costs_its_own_benchmark_and_no_other() {
     let track = Track::new();
     let done = track.race(&["--timeout", "1s", "--seed", "1"]).ends_with(3);
     for (benchmark, fault) in [
-        ("panic/at-once", "pilot: 'panicking' panicked at "),
+        ("panic/at-once", "calibration run: 'panicking' panicked at "),
         ("panic/at-once", "misbehaving.rs:"),
         ("panic/at-once", "no nerves at all"),
         (
@@ -222,13 +222,13 @@ fn every_fault_costs_its_own_benchmark_and_no_other() {
         ("panic/in-a-block", "nerves until block 1"),
         (
             "panic/making-input",
-            "pilot: the worker process panicked at ",
+            "calibration run: the worker process panicked at ",
         ),
         ("panic/making-input", "no input from "),
         ("panic/in-one-of-its-threads", "'panicking' panicked at "),
         (
             "end/hang",
-            "'hanging' did not come back within 1s (--timeout) and was killed",
+            "'hanging' did not finish within 1s (--timeout) and was killed",
         ),
         ("end/exit", "'leaving' ended its process with exit code 7"),
         ("end/abort", "'aborting' was killed by signal 6 (SIGABRT)"),
@@ -380,14 +380,15 @@ fn a_function_that_fails_in_the_second_race_only_costs_itself_only() {
     done.tells("no nerves for a second race");
     done.tells("by 'second/slower' ('twice') (confirmed: +");
     done.tells(
-        "the second race ended without a verdict on 'second/panics' ('panicking'), so there the first \
-         decides alone.",
+        "the second race ended without a verdict on 'second/panics' ('panicking'), so the first \
+         race \
+         alone decides these.",
     );
     // One that hangs is killed, and no other.
     let track = Track::new();
     let both = ["second/slower", "second/hangs", "--timeout", "2s"];
     let done = track.finish(confirmed(&track, &both)).ends_with(3);
-    done.tells("did not come back within 2s (--timeout) and was killed");
+    done.tells("did not finish within 2s (--timeout) and was killed");
     done.tells("by 'second/slower' ('twice') (confirmed: +");
 }
 
@@ -402,7 +403,7 @@ fn ctrl_c_in_the_second_race_ends_it_with_the_answer_of_the_first() {
     done.tells("'long' is slower");
     done.tells(
         "the second race was interrupted by SIGINT before a verdict on 'second/lasts' ('long'), so \
-         there the first decides alone.",
+         the first race alone decides these.",
     );
     let run = read_run(&second).unwrap();
     assert_eq!(run.end.unwrap().reason, EndReason::Interrupted(2));
@@ -513,7 +514,9 @@ fn cargo_test_calls_everything_once_and_says_what_failed() {
     done.tells("running 19 tests");
     done.tells("test fine/work ... ok");
     done.tells("test ignored ... ignored");
-    done.tells("---- end/hang ---- benchmark 'end/hang', pilot: 'hanging' did not come back");
+    done.tells(
+        "---- end/hang ---- benchmark 'end/hang', calibration run: 'hanging' did not finish",
+    );
     done.tells("test result: FAILED. 7 passed; 10 failed; 2 ignored; 0 measured; 0 filtered out");
     assert!(track.runs().is_empty(), "a smoke test records nothing");
 }

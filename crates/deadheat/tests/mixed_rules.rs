@@ -8,8 +8,8 @@ use deadheat::parts::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
 };
 use deadheat::parts::model::{
-    Analysis, Benchmark, BenchmarkOverrides, Comparison, Design, EndReason, LevelOverride, Run,
-    RunHeader, Unrecorded, Verdict, Workload,
+    Analysis, Benchmark, BenchmarkOverrides, Comparison, Design, EndReason, InSuite, LevelOverride,
+    Run, RunHeader, Unrecorded, Verdict, Workload,
 };
 use deadheat_testing::runs::{self, benchmark, contenders, design};
 
@@ -82,8 +82,7 @@ fn race(header: RunHeader, effect: f64) -> Run {
 /// The part of a comparison that does not pay for the others of its run.
 fn alone(analysis: &Analysis, index: usize) -> Comparison {
     Comparison {
-        p_adjusted: None,
-        holds_in_suite: true,
+        suite: InSuite::default(),
         ..analysis.comparisons[index].clone()
     }
 }
@@ -108,15 +107,15 @@ fn a_benchmark_with_its_own_rules_is_raced_and_judged_as_in_a_run_of_its_own() {
         assert_eq!(alone(&analysis, 0), alone(&expected, 0), "seed {seed}");
         assert_eq!(
             (
-                analysis.comparisons[0].margin,
-                analysis.comparisons[0].alpha
+                analysis.comparisons[0].terms.margin,
+                analysis.comparisons[0].terms.alpha
             ),
             strict
         );
         assert_eq!(
             (
-                analysis.comparisons[1].margin,
-                analysis.comparisons[1].alpha
+                analysis.comparisons[1].terms.margin,
+                analysis.comparisons[1].terms.alpha
             ),
             all
         );

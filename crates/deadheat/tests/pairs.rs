@@ -45,7 +45,7 @@ fn waiting_of_a_worker_is_taken_out_unless_one_side_says_that_it_must_count() {
         let told = track.run(&words).ends_with(0);
         let analysis = analyse(told.run.as_ref().unwrap(), Options::default());
         let found = &analysis.comparisons[0];
-        let waiting = found.waiting.as_ref().unwrap();
+        let waiting = found.aspects.waiting.as_ref().unwrap();
         assert!(waiting.baseline > 0.5, "{waiting:?}");
         assert_eq!(waiting.taken_out, reason.is_empty(), "{reason}");
         let codes = found.warnings.iter().map(|one| one.code());
@@ -86,19 +86,19 @@ fn the_death_of_a_build_is_told_with_its_last_words() {
     for (fault, sentence) in [
         (
             "exit@start",
-            "pilot: 'new' ended its process with exit code 3",
+            "calibration run: 'new' ended its process with exit code 3",
         ),
         (
             "exit@hello",
-            "pilot: 'new' ended its process with exit code 3",
+            "calibration run: 'new' ended its process with exit code 3",
         ),
         (
             "leave@prepare",
-            "pilot: 'new' ended its process with exit code 0",
+            "calibration run: 'new' ended its process with exit code 0",
         ),
         (
             "kill@calibrate",
-            "pilot: 'new' was killed by signal 9 (SIGKILL)",
+            "calibration run: 'new' was killed by signal 9 (SIGKILL)",
         ),
         (
             "crash@warm_up",
@@ -159,47 +159,47 @@ fn who_hangs_is_told_from_who_waits_for_it() {
     let cases = [
         (
             "hang@prepare",
-            "pilot: 'new' did not come back within 1s (--timeout) and was killed",
+            "calibration run: 'new' did not finish within 1s (--timeout) and was killed",
         ),
         (
             "hang@input",
-            "replicate 0, block 0: 'new' did not come back within 1s",
+            "replicate 0, block 0: 'new' did not finish within 1s",
         ),
         (
             "hang@turn",
-            "replicate 0, block 0: 'new' did not come back within 1s",
+            "replicate 0, block 0: 'new' did not finish within 1s",
         ),
         (
             "spin@turn",
-            "replicate 0, block 0: 'new' did not come back within 1s",
+            "replicate 0, block 0: 'new' did not finish within 1s",
         ),
         (
             "hang@passed",
-            "replicate 0, block 0: 'new' did not come back within 1s",
+            "replicate 0, block 0: 'new' did not finish within 1s",
         ),
         (
             "hang@wait",
-            "replicate 0, block 0: 'new' did not come back within 1s",
+            "replicate 0, block 0: 'new' did not finish within 1s",
         ),
         (
             "stop@wait",
-            "replicate 0, block 0: 'new' did not come back within 1s",
+            "replicate 0, block 0: 'new' did not finish within 1s",
         ),
         (
             "stop@turn",
-            "replicate 0, block 0: 'new' did not come back within 1s",
+            "replicate 0, block 0: 'new' did not finish within 1s",
         ),
         (
             "hang@block",
-            "replicate 0, block 0: 'new' did not come back within 1s",
+            "replicate 0, block 0: 'new' did not finish within 1s",
         ),
         (
             "dribble@block",
-            "replicate 0, block 0: 'new' did not come back within 1s",
+            "replicate 0, block 0: 'new' did not finish within 1s",
         ),
         (
             "print-forever@turn",
-            "replicate 0, block 0: 'new' did not come back within 1s",
+            "replicate 0, block 0: 'new' did not finish within 1s",
         ),
     ];
     at_once(&cases, |(fault, sentence)| {
@@ -215,7 +215,7 @@ fn a_build_that_takes_no_notes_has_time_for_all_its_samples() {
     let track = Track::new();
     let told = track.race(&["--timeout", "1"], &["hang@turn"], &["notes"]);
     told.fails_alone(
-        "'old' did not come back within 6s (--timeout 1s for each of 6 samples) and was killed",
+        "'old' did not finish within 6s (--timeout 1s for each of 6 samples) and was killed",
     );
 }
 
@@ -224,7 +224,7 @@ fn a_build_that_never_says_hello_is_given_time_to_start() {
     needs!("python3");
     let track = Track::new();
     let told = track.race(&["--timeout", "1"], &["hang@hello"], &[]);
-    told.fails_alone("pilot: 'old' did not come back within 10s (--timeout) and was killed");
+    told.fails_alone("calibration run: 'old' did not finish within 10s (--timeout) and was killed");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn where_nobody_knows_who_keeps_the_baton_nobody_is_blamed() {
     needs!("python3");
     let track = Track::new();
     let told = track.race(&["--timeout", "1"], &["notes"], &["notes", "keep@baton"]);
-    told.fails_alone("the worker processes wait for each other: neither came back within 1s");
+    told.fails_alone("the worker processes wait for each other: neither finished within 1s");
 }
 
 #[test]
@@ -254,11 +254,11 @@ fn a_baton_that_is_closed_or_said_to_be_is_told() {
     for (fault, sentence) in [
         (
             "close-baton@turn",
-            "'new' closed the pipes of the baton before the turns were over",
+            "'new' closed the turn-taking pipes before its last turn",
         ),
         (
             "close-baton@wait",
-            "'new' closed the pipes of the baton before the turns were over",
+            "'new' closed the turn-taking pipes before its last turn",
         ),
         (
             r#"say@block={"failed":{"contender":null,"problem":{"peer_gone":{}}}}"#,
@@ -282,7 +282,7 @@ fn three_processes_take_turns_and_the_faulty_one_is_found() {
         track.race(&control, old, &[new]).has_all_samples();
     });
     let patient = ["--control", "yes", "--timeout", "1"];
-    let late = "replicate 0, block 0: 'new' did not come back within 1s";
+    let late = "replicate 0, block 0: 'new' did not finish within 1s";
     let cases = [
         (
             "exit@turn",
@@ -306,7 +306,7 @@ fn three_processes_take_turns_and_the_faulty_one_is_found() {
         ("stop@wait", late),
         (
             "keep@baton",
-            "wait for each other: neither came back within 1s",
+            "wait for each other: neither finished within 1s",
         ),
     ];
     at_once(&cases, |(fault, sentence)| {
@@ -317,7 +317,7 @@ fn three_processes_take_turns_and_the_faulty_one_is_found() {
     for fault in ["close-baton@turn", "close-baton@wait"] {
         let track = Track::new();
         let told = track.race(&control, &["notes"], &["notes", fault]);
-        told.fails_alone("'new' closed the pipes of the baton before the turns were over");
+        told.fails_alone("'new' closed the turn-taking pipes before its last turn");
     }
 }
 
@@ -339,7 +339,7 @@ fn answers_that_make_no_sense_are_quoted() {
         ),
         (
             "say@hello={\"hello\":{\"protocol\":2}}",
-            "its hello names no metric wall_ns",
+            "its hello message lacks the metric wall_ns",
         ),
         (
             "say@hello={\"sound\":{}}",
@@ -350,7 +350,7 @@ fn answers_that_make_no_sense_are_quoted() {
         ("say@prepare={\"sound\":{}}", "it answers {\"sound\":{}}"),
         (
             "say@calibrate={\"calibrated\":{\"iterations\":0,\"call_ns\":[1]}}",
-            "pilot: 'new' does not speak the protocol of workers: it answers {\"calibrated\":",
+            "calibration run: 'new' does not speak the protocol of workers: it answers {\"calibrated\":",
         ),
         (
             "say@calibrate={\"calibrated\":{\"iterations\":9,\"call_ns\":[-1]}}",
@@ -384,19 +384,16 @@ fn answers_that_make_no_sense_are_quoted() {
         ),
         ("negate@block", "cpu_ns of sample 1 of a block is -"),
         ("nan@block", "it says '{\"block\": {\"values\": ["),
-        (
-            "endless@block",
-            "it goes on without an end of line, from 'xxxx",
-        ),
+        ("endless@block", "its line has no end; it starts with 'xxxx"),
         ("twice@hello", "it says '{\"hello\":"),
         ("twice@block", "before it is asked"),
         (
             "close-replies@block",
-            "it closed the pipe of its replies and goes on",
+            "it closed its reply pipe and keeps running",
         ),
         (
             "close-replies@hello",
-            "it closed the pipe of its replies and goes on",
+            "it closed its reply pipe and keeps running",
         ),
     ] {
         let track = Track::new();
@@ -559,11 +556,11 @@ fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
             "say@list={\"sound\":{}}",
             "it says {\"sound\":{}} when asked for its benchmarks",
         ),
-        ("endless@hello", "it goes on without an end of line"),
-        ("endless@list", "it goes on without an end of line"),
+        ("endless@hello", "its line has no end"),
+        ("endless@list", "its line has no end"),
         (
             "close-replies@hello",
-            "it closed the pipe of its replies and goes on",
+            "it closed its reply pipe and keeps running",
         ),
         ("leave-children@list", "ended its process with exit code 7"),
     ] {
@@ -582,7 +579,7 @@ fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
 fn a_program_that_hangs_when_it_is_inspected_is_killed() {
     needs!("python3");
     let no_benchmarks = "goes on for 10s and lists no benchmarks";
-    let no_list = "did not come back within 10s";
+    let no_list = "did not finish within 10s";
     let worker = |fault| [&python()[..], &[fault]].concat();
     let cases = [
         (worker("hang@hello"), no_benchmarks),
@@ -603,7 +600,7 @@ fn a_program_that_hangs_when_it_is_inspected_is_killed() {
 }
 
 /// The message about a program that holds no benchmarks.
-const NEITHER: &str = "for a program with benchmarks, --harness names its harness (docs/suites.md)";
+const NEITHER: &str = "if it has benchmarks, --harness names its harness (docs/suites.md)";
 
 #[test]
 fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {

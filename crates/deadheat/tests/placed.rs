@@ -171,7 +171,7 @@ fn a_race_just_run_and_the_same_read_back_give_the_same_bytes() {
             assert!(json.contains(field), "{field} in {json}");
         }
         for words in [
-            "this speaks of the source",
+            "this verdict is about the source",
             "as you linked it: +",
             "libold.a(k.o)",
         ] {
@@ -180,6 +180,6 @@ fn a_race_just_run_and_the_same_read_back_give_the_same_bytes() {
         }
         let analysis = analyse(&read, Options::default());
         assert_eq!(analysis.comparisons.len(), 1);
-        assert_eq!(analysis.comparisons[0].scope, Scope::Source);
+        assert_eq!(analysis.comparisons[0].evidence.scope, Scope::Source);
     }
 }

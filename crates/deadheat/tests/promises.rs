@@ -241,7 +241,7 @@ fn a_placement_drawn_once_for_a_race_is_mistaken_for_a_change_most_of_the_time()
         .filter(|(seed, placement)| {
             // No replicate sees it, so for this race it is as good as true.
             let (_, analysis) = race(&processes(*placement, noise), *seed as u64);
-            assert_eq!(analysis.comparisons[0].scope, Scope::Binary);
+            assert_eq!(analysis.comparisons[0].evidence.scope, Scope::Binary);
             is_called(&analysis)
         })
         .count() as u32;
@@ -268,7 +268,7 @@ fn a_placement_drawn_for_every_replicate_is_called_in_no_more_races_than_alpha()
                 };
                 let analysis = analyse(&run, options);
                 let one = &analysis.comparisons[0];
-                assert_eq!(one.scope, Scope::Source);
+                assert_eq!(one.evidence.scope, Scope::Source);
                 assert_eq!(one.estimate, binary.comparisons[0].estimate);
                 is_called(&analysis)
             })

@@ -397,7 +397,7 @@ fn every_benchmark_is_judged_by_a_metric_of_its_own() {
     let told: Vec<_> = analysis
         .comparisons
         .iter()
-        .map(|one| (one.metric.name().to_owned(), one.verdict.unwrap()))
+        .map(|one| (one.terms.metric.name().to_owned(), one.verdict.unwrap()))
         .collect();
     assert_eq!(
         told,
@@ -415,7 +415,7 @@ fn every_benchmark_is_judged_by_a_metric_of_its_own() {
     let error = join(&two(of(1.0, 1.0), of(1.0, 1.0)), &terms(Some("weight"))).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "--metric weight: the files record only wall, ops/s"
+        "--metric weight: the files record only wall, ops/s\nhelp: name one of these, or leave --metric out"
     );
 }
 
@@ -482,10 +482,7 @@ fn what_failed_was_skipped_or_summed_up_is_told() {
     );
     let analysis = analysed(&sides, None);
     assert_eq!(analysis.failures[0].benchmark, "broken");
-    assert_eq!(
-        analysis.failures[0].message,
-        "it failed in 'new': out of cheese"
-    );
+    assert_eq!(analysis.failures[0].message, "in 'new': out of cheese");
     assert_eq!(
         left_out(&analysis),
         [
@@ -498,7 +495,10 @@ fn what_failed_was_skipped_or_summed_up_is_told() {
         ]
     );
     let comparison = only(&analysis);
-    assert_eq!((comparison.verdict, comparison.provisional), (None, false));
+    assert_eq!(
+        (comparison.verdict, comparison.evidence.provisional),
+        (None, false)
+    );
     assert!((effect(&analysis).unwrap() - 1.1f64.ln()).abs() < 1e-12);
     let statistic = "median".to_owned();
     assert!(

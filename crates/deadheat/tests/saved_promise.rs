@@ -138,7 +138,7 @@ fn two_files_get_a_change_and_neither_interval_nor_verdict() {
         };
         let analysis = world.compared(1_000);
         for one in &analysis.comparisons {
-            assert_eq!((one.verdict, one.provisional), (None, false));
+            assert_eq!((one.verdict, one.evidence.provisional), (None, false));
             let estimate = one.estimate.as_ref().unwrap();
             assert!((estimate.effect.change() - change).abs() < 0.05);
             assert!(estimate.interval.is_none() && estimate.p_value.is_none());

@@ -9,7 +9,6 @@ use std::path::Path;
 use std::thread;
 
 use deadheat::parts::SecondRace;
-use deadheat::parts::add_second_analysis;
 use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
 use deadheat::parts::engine::{
     NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation, Unwatched,
@@ -20,6 +19,7 @@ use deadheat::parts::model::{
 };
 use deadheat::parts::rules::Gate;
 use deadheat::parts::settings::RaceSettings;
+use deadheat::parts::with_second_analysis;
 use deadheat_testing::runs::{self, benchmark, contenders, design};
 
 const ALPHA: f64 = 0.05;
@@ -157,10 +157,9 @@ fn lights(kind: Kind, effect: f64, shared: f64, seed: u64) -> Lights {
         true => first(index, SUITE),
         false => one.clone(),
     });
-    let mut alone = suite(longer.collect());
-    gate.judge(&mut alone);
+    let alone = gate.judge(suite(longer.collect()));
     let red = |analysis: &Analysis| {
-        let fails = |one: &Comparison| one.gate.as_ref().is_some_and(|hit| hit.fails());
+        let fails = |one: &Comparison| one.suite.gate.as_ref().is_some_and(|hit| hit.fails());
         let all: Vec<bool> = analysis.comparisons.iter().map(fails).collect();
         (all.contains(&true), all[0])
     };
@@ -180,10 +179,8 @@ fn lights(kind: Kind, effect: f64, shared: f64, seed: u64) -> Lights {
         let broken = broken.filter(|(_, one)| gate.asks_for_confirmation(one));
         let raced =
             broken.map(|(index, _)| race(kind, (index, 1), bias(index), alpha, seed_of(index, 1)));
-        let mut both = analysis.clone();
-        add_second_analysis(&mut both, suite(raced.collect()));
-        gate.judge(&mut both);
-        red(&both)
+        let both = with_second_analysis(analysis.clone(), suite(raced.collect()));
+        red(&gate.judge(both))
     };
     (lights.confirmed, lights.first[2]) = again(alpha);
     lights.at_plain_alpha = again(ALPHA).0;

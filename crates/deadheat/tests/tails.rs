@@ -343,7 +343,7 @@ fn a_quantile_has_no_verdict_before_six_replicates_and_says_so() {
         margin: 0.01,
     };
     let (run, found) = race(setting, 3);
-    assert_eq!(found.quantile, Some(0.9));
+    assert_eq!(found.terms.quantile, Some(0.9));
     let estimate = found.estimate.unwrap();
     assert_eq!(estimate.blocks, estimate.replicates);
     for replicates in [0, 1, 5] {

@@ -32,7 +32,7 @@ fn threads_that_a_contender_starts_in_the_middle_are_told_and_its_waiting_counts
         let codes = ["waiting-of-its-own", "waiting-unread"];
         codes.contains(&warning.code())
     });
-    let waiting = comparison.waiting.as_ref().unwrap();
+    let waiting = comparison.aspects.waiting.as_ref().unwrap();
     assert!(told || calls <= 300, "{:?}", comparison.warnings);
     assert!(calls <= 300 || !waiting.taken_out);
 }

@@ -229,7 +229,7 @@ fn what_is_found_out_in_the_middle_is_told_and_all_waiting_kept_from_the_first_s
             let (found, expected) = (&analysis.comparisons[0], &expected.comparisons[0]);
             assert_eq!(found.estimate, expected.estimate);
             assert_eq!(found.verdict, expected.verdict);
-            assert!(!found.waiting.as_ref().unwrap().taken_out);
+            assert!(!found.aspects.waiting.as_ref().unwrap().taken_out);
             let codes: Vec<_> = found.warnings.iter().map(|one| one.code()).collect();
             assert!(codes.contains(&code), "{codes:?}");
             let (_, out) = race(&setting, seed);

@@ -1,9 +1,8 @@
 //! Functions as criterion measures them, one after the other.
 //!
-//! `DEADHEAT_BENCHMARKS` says which and in which order, as `ID=FUNCTION`
-//! between commas: where a user would edit the function between two runs, it
-//! gets another function here under the same ID, so that not even the link
-//! differs. `DEADHEAT_TEXT` is the seed of the text.
+//! `DEADHEAT_BENCHMARKS` says which and in which order, as `ID=FUNCTION` between commas: where a
+//! user would edit the function between two runs, it gets another function here under the same ID,
+//! so that not even the link differs. `DEADHEAT_TEXT` is the seed of the text.
 
 use std::env::var;
 use std::hint::black_box;

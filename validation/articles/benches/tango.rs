@@ -1,6 +1,5 @@
-//! The pairs as tango compares two functions of one executable: under one name
-//! after two prefixes, which `--strip-baseline` and `--strip-candidate` take
-//! off.
+//! The pairs as tango compares two functions of one executable: under one name after two prefixes,
+//! which `--strip-baseline` and `--strip-candidate` take off.
 
 use std::hint::black_box;
 

@@ -2,10 +2,8 @@
 
 use deadheat_examples::utf8::{std, std_4925, std_5000, std_count, std_count_rev};
 
-/// A way to count the characters of a text.
 pub type Count = fn(&str) -> usize;
 
-/// The five functions.
 pub const FUNCTIONS: [(&str, Count); 5] = [
     ("std", std),
     ("std_count", std_count),
@@ -14,11 +12,6 @@ pub const FUNCTIONS: [(&str, Count); 5] = [
     ("std_4925", std_4925),
 ];
 
-/// The function of this name.
-///
-/// # Panics
-///
-/// If there is none.
 pub fn function(name: &str) -> Count {
     let found = FUNCTIONS.iter().find(|(own, _)| *own == name);
     let (_, count) = found.unwrap_or_else(|| panic!("there is no function {name}"));

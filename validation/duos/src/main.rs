@@ -33,9 +33,7 @@ fn answer(words: &[String]) -> Result<Value, String> {
     let [tool, count, unit] = words else {
         return Err("it takes a tool, a number of executions and a unit".into());
     };
-    let count: usize = count
-        .parse()
-        .map_err(|_| format!("{count} is no number of executions"))?;
+    let count: usize = count.parse().map_err(|_| format!("{count} is no number of executions"))?;
     let (unit, ns) = match unit.as_str() {
         "ns" => (LatencyUnit::Nano, 1.0),
         "us" => (LatencyUnit::Micro, 1e3),
@@ -58,7 +56,6 @@ fn answer(words: &[String]) -> Result<Value, String> {
     }
 }
 
-/// The answer of bench_diff, times in ns; `ns` is how many of them its unit has.
 fn of_bench_diff(out: &DiffOut, ns: f64) -> Value {
     let Ci(low, high) = out.welch_ratio_ci(ALPHA);
     json!({

@@ -5,14 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Those that are asked to compile C.
 pub const C_COMPILERS: [&str; 2] = ["gcc", "clang"];
 
 /// The flags that both compilers are given. Twins must stay two functions: gcc would fold equal
 /// ones into one; clang does so only when asked.
 const FLAGS: [&str; 4] = ["-O2", "-fPIC", "-ffunction-sections", "-fno-lto"];
 
-/// Compiles a text and tells cargo to link it.
 pub fn archive(compiler: &str, text: &str, out: &Path) {
     let source = out.join(format!("{compiler}.c"));
     let object = out.join(format!("{compiler}.o"));
@@ -22,12 +20,7 @@ pub fn archive(compiler: &str, text: &str, out: &Path) {
     if compiler == "gcc" {
         words.push("-fno-ipa-icf".into());
     }
-    words.extend([
-        "-c".into(),
-        source.into(),
-        "-o".into(),
-        object.clone().into(),
-    ]);
+    words.extend(["-c".into(), source.into(), "-o".into(), object.clone().into()]);
     run(compiler, &words);
     // `ar` adds to what is there.
     let _ = fs::remove_file(&library);

@@ -6,25 +6,21 @@ use crate::kernels::{AROUND, COMPILERS, KERNELS, PAIRS, WORDS, about_ns, compile
 use crate::random::Random;
 use crate::shapes::{HASH, SUM, body, small};
 
-/// A function by its name, which begins with that of its compiler.
 pub struct Function {
     pub name: String,
     pub body: String,
 }
 
-/// The two functions of a pair, and what they are called with.
 pub struct Pair {
     pub names: [String; 2],
     pub count: u64,
     body: String,
 }
 
-/// The twins of a kernel.
 pub fn twins(compiler: &str, kernel: &str) -> [String; 2] {
     ["one", "two"].map(|which| format!("{compiler}_{kernel}_{which}"))
 }
 
-/// A pair of the number. The numbers are the seeds of their functions.
 pub fn pair(number: usize) -> Pair {
     let mut random = Random::new(number as u64);
     let (body, count) = body(&mut random, about_ns(number));
@@ -48,17 +44,12 @@ pub fn of_compiler(compiler: &str) -> Vec<Function> {
     }
     let seed = COMPILERS.iter().position(|one| *one == compiler);
     let mut random = Random::new(1_000_000 + seed.expect("one of the compilers") as u64);
-    let mut around = (0..AROUND).map(|number| Function {
-        name: around(compiler, number),
-        body: small(&mut random),
-    });
+    let mut around = (0..AROUND)
+        .map(|number| Function { name: around(compiler, number), body: small(&mut random) });
     let mut all = Vec::new();
     for which in 0..2 {
         for (names, body) in &twice {
-            all.push(Function {
-                name: names[which].clone(),
-                body: body.clone(),
-            });
+            all.push(Function { name: names[which].clone(), body: body.clone() });
             all.extend(around.by_ref().take(1));
         }
     }
@@ -66,7 +57,6 @@ pub fn of_compiler(compiler: &str) -> Vec<Function> {
     all
 }
 
-/// A file in C, which a linker finds whole as soon as one of them is called.
 pub fn c_file(compiler: &str) -> String {
     let mut text = format!(
         "typedef unsigned long long u64;\n\
@@ -84,18 +74,13 @@ pub fn c_file(compiler: &str) -> String {
              \x20   u64 h = n, i = 0, j = 0, k = 0;\n    (void)i, (void)j, (void)k;\n{body}    return h;\n}}"
         );
     }
-    let _ = writeln!(
-        text,
-        "\nu64 {compiler}_around(const u64 *words, u64 n) {{\n    u64 h = 0;"
-    );
+    let _ = writeln!(text, "\nu64 {compiler}_around(const u64 *words, u64 n) {{\n    u64 h = 0;");
     for number in 0..AROUND {
         let _ = writeln!(text, "    h ^= {}(words, n);", around(compiler, number));
     }
     text + "    return h;\n}\n"
 }
 
-/// The same in Rust. Functions in sections of different names are not folded
-/// into one, however equal they are.
 pub fn rust_file(functions: &[Function]) -> String {
     let mut text = format!(
         "const fn N(number: u64) -> Wrapping<u64> {{\n    Wrapping(number)\n}}\n\n\

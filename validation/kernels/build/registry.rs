@@ -6,7 +6,6 @@ use crate::compilers::C_COMPILERS;
 use crate::functions::{of_compiler, pair, twins};
 use crate::kernels::{self, COMPILERS, FEWER, KERNELS, MORE, PAIRS, SAME};
 
-/// Declares what was compiled from C, lists the twins and registers the races.
 pub fn text() -> String {
     let mut text = "unsafe extern \"C\" {\n".to_owned();
     for compiler in C_COMPILERS {
@@ -24,11 +23,7 @@ pub fn text() -> String {
         let _ = writeln!(addresses, "    ({one}, {two}),");
     };
     let mut race = |name: String, [one, two]: &[String; 2], counts: [u64; 2]| {
-        let second = if counts[0] == counts[1] {
-            "the same"
-        } else {
-            "2 % more"
-        };
+        let second = if counts[0] == counts[1] { "the same" } else { "2 % more" };
         let _ = writeln!(
             races,
             "    suite\n        .benchmark(\"{name}\")\n        .input(words)\n\

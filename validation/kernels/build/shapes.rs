@@ -1,8 +1,4 @@
 //! Bodies of functions, in the common ground of C and Rust.
-//!
-//! `h`, `i`, `j` and `k` are unsigned 64-bit variables that wrap around, all 0
-//! but `h`, which starts as `n`; `N(5)` is a number, `W(i)` a word of the
-//! input, `T(i)` one of a table of 256. The answer is `h`.
 
 use std::fmt::Write as _;
 
@@ -36,7 +32,6 @@ pub const SUM: &str = "
     h = h + k;
 ";
 
-/// A part of a body.
 struct Shape {
     /// The time that one of its steps takes, roughly, in nanoseconds.
     step_ns: f64,
@@ -44,38 +39,15 @@ struct Shape {
 }
 
 const SHAPES: [Shape; 7] = [
-    Shape {
-        step_ns: 1.7,
-        write: mixing,
-    },
-    Shape {
-        step_ns: 5.0,
-        write: branching,
-    },
-    Shape {
-        step_ns: 2.4,
-        write: looking_up,
-    },
-    Shape {
-        step_ns: 1.2,
-        write: striding,
-    },
-    Shape {
-        step_ns: 9.0,
-        write: dividing,
-    },
-    Shape {
-        step_ns: 6.0,
-        write: nesting,
-    },
-    Shape {
-        step_ns: 7.0,
-        write: choosing,
-    },
+    Shape { step_ns: 1.7, write: mixing },
+    Shape { step_ns: 5.0, write: branching },
+    Shape { step_ns: 2.4, write: looking_up },
+    Shape { step_ns: 1.2, write: striding },
+    Shape { step_ns: 9.0, write: dividing },
+    Shape { step_ns: 6.0, write: nesting },
+    Shape { step_ns: 7.0, write: choosing },
 ];
 
-/// One to three loops of different shapes that take about so long together,
-/// when called with the number that is returned beside them.
 pub fn body(random: &mut Random, about_ns: f64) -> (String, u64) {
     let mut text = String::new();
     let mut step_ns = 0.0;
@@ -87,7 +59,6 @@ pub fn body(random: &mut Random, about_ns: f64) -> (String, u64) {
     (text, ((about_ns / step_ns).round() as u64).max(2))
 }
 
-/// A small function, such as programs are full of.
 pub fn small(random: &mut Random) -> String {
     let mut text = String::new();
     for _ in 0..below(random, 9) + 1 {
@@ -114,18 +85,14 @@ fn odd(random: &mut Random) -> u64 {
 }
 
 fn each(text: &mut String, steps: &str) {
-    let _ = write!(
-        text,
-        "    i = N(0);\n    while (i < n) {{\n{steps}        i = i + N(1);\n    }}\n"
-    );
+    let _ =
+        write!(text, "    i = N(0);\n    while (i < n) {{\n{steps}        i = i + N(1);\n    }}\n");
 }
 
 fn mixing(random: &mut Random, text: &mut String) {
     let shift = 20 + below(random, 20);
-    let steps = format!(
-        "        h = (h ^ W(i)) * N({});\n        h = h ^ (h >> {shift});\n",
-        odd(random)
-    );
+    let steps =
+        format!("        h = (h ^ W(i)) * N({});\n        h = h ^ (h >> {shift});\n", odd(random));
     each(text, &steps);
 }
 
@@ -142,19 +109,14 @@ fn branching(random: &mut Random, text: &mut String) {
 }
 
 fn looking_up(random: &mut Random, text: &mut String) {
-    let steps = format!(
-        "        h = T((h ^ W(i)) >> {}) ^ (h >> 8);\n",
-        below(random, 8)
-    );
+    let steps = format!("        h = T((h ^ W(i)) >> {}) ^ (h >> 8);\n", below(random, 8));
     each(text, &steps);
 }
 
 fn striding(random: &mut Random, text: &mut String) {
     let stride = 2 * below(random, 60) + 3;
-    let steps = format!(
-        "        h = h + (W(i * N({stride})) ^ (h << {}));\n",
-        below(random, 5) + 1
-    );
+    let steps =
+        format!("        h = h + (W(i * N({stride})) ^ (h << {}));\n", below(random, 5) + 1);
     each(text, &steps);
 }
 

@@ -1,13 +1,10 @@
 //! The functions that are raced, by name: the same in the program that races and in the one that
 //! reads its answers.
 
-/// The compilers of the functions.
 pub const COMPILERS: [&str; 3] = ["gcc", "clang", "rustc"];
 
-/// The two kernels.
 pub const KERNELS: [&str; 2] = ["hash", "sum"];
 
-/// Words a function finds at its disposal.
 pub const WORDS: usize = 1024;
 
 /// Iterations of both sides of a race with itself.
@@ -22,25 +19,20 @@ pub const MORE: u64 = 1020;
 /// Functions that are raced against a twin of theirs.
 pub const PAIRS: usize = 200;
 
-/// Small functions around those of one compiler.
 pub const AROUND: usize = 300;
 
-/// The race of a kernel with its twin.
 pub fn same(compiler: &str, kernel: &str) -> String {
     format!("{compiler}/{kernel}/same")
 }
 
-/// The race of a kernel with its twin, which does 2 % more.
 pub fn more(compiler: &str, kernel: &str) -> String {
     format!("{compiler}/{kernel}/more")
 }
 
-/// The compiler of a pair.
 pub fn compiler_of(pair: usize) -> &'static str {
     COMPILERS[pair % COMPILERS.len()]
 }
 
-/// The race of a pair.
 pub fn pair(number: usize) -> String {
     format!("pair/{number:03}/{}", compiler_of(number))
 }

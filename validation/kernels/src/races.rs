@@ -8,20 +8,11 @@ use deadheat::Suite;
 use crate::kernels::WORDS;
 use crate::random::Random;
 
-/// The words that a function reads.
 pub(crate) type Words = [u64; WORDS];
 
-/// The type of all functions.
 type Function = extern "C" fn(&Words, u64) -> u64;
 
-/// Written by the build script in what is common to C and Rust.
-#[allow(
-    non_snake_case,
-    unused_parens,
-    unused_variables,
-    unused_mut,
-    unused_assignments
-)]
+#[allow(non_snake_case, unused_parens, unused_variables, unused_mut, unused_assignments)]
 #[allow(clippy::all)]
 mod functions {
     use super::{WORDS, Words, Wrapping};
@@ -32,11 +23,6 @@ use functions::*;
 
 include!(concat!(env!("OUT_DIR"), "/registry.rs"));
 
-/// Registers all races.
-///
-/// # Panics
-///
-/// When somebody folded twins into one function.
 pub fn register(suite: &mut Suite) {
     for (one, two) in &TWINS {
         assert_ne!(
@@ -51,7 +37,6 @@ pub fn register(suite: &mut Suite) {
     races(suite);
 }
 
-/// The words of a seed.
 fn words(seed: u64) -> Box<Words> {
     let mut random = Random::new(seed);
     let mut words = Box::new([0; WORDS]);

@@ -4,12 +4,10 @@
 pub struct Random(u64);
 
 impl Random {
-    /// A stream.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut word = self.0;

@@ -1,5 +1,4 @@
-//! Two benchmarks of one program, to be told apart by what stands before their
-//! name.
+//! Two benchmarks of one program, to be told apart by what stands before their name.
 
 use deadheat_validation_peers::Case;
 use tango_bench::{IntoBenchmarks, benchmark_fn, tango_benchmarks};

@@ -6,7 +6,6 @@ use deadheat_examples::busy_work::{STEPS_FOR_25_MICROSECONDS, mixing, with_perce
 
 use crate::twins::{self, RANDOM, Words};
 
-/// The pair of functions that is raced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// One function with itself: one address by design.
@@ -17,7 +16,6 @@ pub enum Case {
     More,
 }
 
-/// The type of all functions.
 type Function = extern "C" fn(&Words, u64) -> u64;
 
 /// A function and how much of its work is asked for. Both sides of every race
@@ -30,12 +28,6 @@ pub struct Work {
 }
 
 impl Case {
-    /// The case of the environment, by which a program is told what to race:
-    /// its arguments belong to its tool.
-    ///
-    /// # Panics
-    ///
-    /// When the variable names no case.
     pub fn of_environment() -> Self {
         let name = std::env::var("PEERS_CASE").unwrap_or_default();
         Self::named(&name).unwrap_or_else(|| panic!("PEERS_CASE={name}: same, copies or more"))
@@ -50,11 +42,6 @@ impl Case {
         }
     }
 
-    /// Baseline and candidate.
-    ///
-    /// # Panics
-    ///
-    /// When the compiler or the linker made one function of the two copies.
     pub fn sides(self) -> [Work; 2] {
         let [first, second] = match self {
             Self::Same => [steps(0.0), steps(0.0)],
@@ -68,7 +55,6 @@ impl Case {
 }
 
 impl Work {
-    /// Does it.
     #[inline(always)]
     pub fn run(self) -> u64 {
         (black_box(self.function))(&RANDOM, black_box(self.amount))

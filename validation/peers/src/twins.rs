@@ -1,19 +1,14 @@
-//! One function that branches on its data, twice: the same instructions at two
-//! addresses. How long such a one takes depends on where the linker put it.
+//! One function that branches on its data, twice: the same instructions at two addresses.
 
-/// Words the function reads.
 const WORDS: usize = 1024;
 
 /// Words that take about 25 µs.
 pub const WORDS_FOR_25_MICROSECONDS: u64 = 12_000;
 
-/// The words that a function reads.
 pub type Words = [u64; WORDS];
 
-/// Words drawn from a seed.
 pub static RANDOM: Words = random();
 
-/// SplitMix64.
 const fn random() -> Words {
     let mut words = [0; WORDS];
     let (mut at, mut state) = (0, 0_u64);
@@ -50,7 +45,6 @@ fn branching(words: &Words, count: u64) -> u64 {
 // Compilers fold functions that are equal into one. Those in sections of
 // different names stay two.
 
-/// One of the twins.
 #[unsafe(link_section = ".text.peers_twin_one")]
 #[unsafe(export_name = "peers_twin_one")]
 #[inline(never)]
@@ -58,7 +52,6 @@ pub extern "C" fn one(words: &Words, count: u64) -> u64 {
     branching(words, count)
 }
 
-/// The other.
 #[unsafe(link_section = ".text.peers_twin_two")]
 #[unsafe(export_name = "peers_twin_two")]
 #[inline(never)]

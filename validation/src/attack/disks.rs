@@ -48,13 +48,13 @@ pub fn disks(setting: &Setting) -> Section {
         for _ in 0..setting.shop.count(ATTEMPTS, 2) {
             let room = random.below(yesterday.len() as u64);
             let before = names(&folder);
-            let ended = run(limited(setting, &folder, Some(room), &words));
+            let ended = run(limited(&setting.shop.deadheat, &folder, Some(room), &[], &words));
             let mut finding = ended.finding(&[5]);
             if fs::read(&file).is_ok_and(|now| now != yesterday) {
                 finding.get_or_insert_with(|| "the file of yesterday is gone".to_owned());
             }
             if names(&folder) != before {
-                finding.get_or_insert_with(|| "something is left beside it".to_owned());
+                finding.get_or_insert_with(|| "another file is left".to_owned());
             }
             outcome.add(&format!("after {room} bytes"), finding);
         }
@@ -67,16 +67,17 @@ pub fn disks(setting: &Setting) -> Section {
     let mut outcome = Outcome::default();
     for number in 0..setting.shop.count(ATTEMPTS, 2) {
         let room = random.below(whole);
-        outcome.add(
-            &format!("after {room} bytes"),
-            race_without_room(setting, &folder, number, room),
-        );
+        outcome
+            .add(&format!("after {room} bytes"), race_without_room(setting, &folder, number, room));
     }
     told.push(("`--save`".to_owned(), outcome));
     let _ = fs::remove_dir_all(&folder);
     section(
         "Full disks",
-        "No file may grow beyond a random size below that of the whole (`RLIMIT_FSIZE`). Then the exit code is 5, an existing file is unchanged, and no other file is left; a race whose record does not fit on the disk ends with 5, and the record so far is readable.",
+        "`RLIMIT_FSIZE` limits files to a random size below that of the complete file. The exit \
+         code must be 5, an existing file unchanged, and no other file left. A race whose run \
+         file does not fit on the disk must end with exit code 5, and the part written so far \
+         must be readable.",
         &told,
     )
 }
@@ -84,23 +85,16 @@ pub fn disks(setting: &Setting) -> Section {
 /// Forty launches of a program that does nothing, recorded there.
 fn race(record: &Path) -> [&str; 10] {
     let record = text(record);
-    [
-        "run", "-r", "40", "-w", "0", "--save", record, "--", "true", "true --",
-    ]
+    ["run", "-r", "40", "-w", "0", "--save", record, "--", "true", "true --"]
 }
 
 fn race_without_room(setting: &Setting, folder: &Path, number: usize, room: u64) -> Option<String> {
     let record = folder.join(format!("race-{number}.jsonl"));
     let words = race(&record);
-    let ended = run(limited(setting, folder, Some(room), &words));
+    let ended = run(limited(&setting.shop.deadheat, folder, Some(room), &[], &words));
     ended.finding(&[5]).or_else(|| {
         let begun = fs::read(&record).is_ok_and(|bytes| bytes.contains(&b'\n'));
-        let readable = run(marked(
-            setting,
-            folder,
-            "disks",
-            &["analyze", text(&record)],
-        ));
+        let readable = run(marked(setting, folder, "disks", &["analyze", text(&record)]));
         readable.finding(if begun { &[0, 3] } else { &[4] })
     })
 }

@@ -21,10 +21,7 @@ const LARGEST: u64 = 200_000;
 
 /// Where whole files of each format are.
 const FORMATS: [(&str, &str); 10] = [
-    (
-        "run files",
-        "run.jsonl functions.jsonl programs.jsonl placements.jsonl control.jsonl",
-    ),
+    ("run files", "run.jsonl functions.jsonl programs.jsonl placements.jsonl control.jsonl"),
     ("tidy CSV", "run.csv programs.csv control.csv"),
     ("Google Benchmark", "saved/google_benchmark"),
     ("hyperfine", "saved/hyperfine"),
@@ -65,10 +62,7 @@ const TOKENS: [&str; 22] = [
 /// Every answer about a damaged file is an answer or an error: no panic, no raw control characters
 /// on standard error, at most 1 GiB of memory and 30 s.
 pub fn files(setting: &Setting) -> Section {
-    let golden = setting
-        .shop
-        .root
-        .join("crates/deadheat-format/tests/golden");
+    let golden = setting.shop.root.join("crates/deadheat-format/tests/golden");
     let folder = setting.shop.scratched("files");
     let mut told = Vec::new();
     for (place, (format, places)) in FORMATS.into_iter().enumerate() {
@@ -90,9 +84,10 @@ pub fn files(setting: &Setting) -> Section {
     let _ = fs::remove_dir_all(&folder);
     section(
         "Damaged files",
-        "Files of the tests, each with one to four of: a bit turned, a part removed, doubled or put elsewhere, a token put in that \
-         makes no sense, the end cut off. `analyze` and `compare` end with 0, 3 or 4, in 1 GiB of memory and 30 s, and say nothing \
-         that a terminal obeys.",
+        "Files from the tests, each with one to four kinds of damage: a flipped bit; a part \
+         removed, duplicated or moved; a nonsensical token inserted; the end cut off. `analyze` \
+         and `compare` must end with exit code 0, 3 or 4, within 1 GiB of memory and 30 s, and \
+         print no terminal control sequences.",
         &told,
     )
 }
@@ -115,7 +110,7 @@ fn attempt(
         1 => vec!["analyze", "--json", file],
         _ => vec!["analyze", file],
     };
-    let ended = run(limited(setting, folder, None, &words));
+    let ended = run(limited(&setting.shop.deadheat, folder, None, &[], &words));
     // A candidate that is a program's name, or that failed in the file.
     let finding = ended.finding(&[0, 3, 4]);
     if finding.is_some() {

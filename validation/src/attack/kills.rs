@@ -50,9 +50,7 @@ fn kinds(setting: &Setting) -> Vec<Kind> {
     ];
     if Path::new("/usr/include/benchmark/benchmark.h").exists() {
         let libraries = ["-DPERCENT=0", "-lbenchmark", "-lpthread"];
-        let google = setting
-            .shop
-            .compile("exact.cpp", "google", &libraries, false);
+        let google = setting.shop.compile("exact.cpp", "google", &libraries, false);
         let race = race(&[text(&google), text(&google), "Multiplying/1000"]);
         kinds.push(("Google Benchmark", LATEST_OF_GOOGLE_MS, race));
     }
@@ -66,9 +64,8 @@ pub fn kills(setting: &Setting) -> Section {
     let mut told = Vec::new();
     for (what, latest, race) in kinds(setting) {
         let kills = 0..setting.shop.count(KILLS, 3);
-        let kills: Vec<(usize, u64)> = kills
-            .map(|number| (number, 5 + random.index_below(latest) as u64))
-            .collect();
+        let kills: Vec<(usize, u64)> =
+            kills.map(|number| (number, 5 + random.index_below(latest) as u64)).collect();
         let under_way = AtomicUsize::new(0);
         let mut outcome = at_once(AT_ONCE, &kills, |(number, wait)| {
             let folder = setting.shop.scratched(&format!("killed-{what}-{number}"));
@@ -83,16 +80,15 @@ pub fn kills(setting: &Setting) -> Section {
         if under_way == 0 && !setting.shop.quick {
             outcome.add("all", Some("none was under way".to_owned()));
         }
-        told.push((
-            format!("{what}, {under_way} of them with blocks on disk"),
-            outcome,
-        ));
+        told.push((format!("{what}, {under_way} of them with blocks on disk"), outcome));
     }
     section(
         "kill -9 at random moments",
-        "Of deadheat alone, 5 to 700 ms after its start (2.5 s with Google Benchmark, whose pilot takes a second). Then no process may be left, the run file must be readable, and the race is \
-         taken up by `--resume`: one of commands must end with the verdict of the whole race, which is known, and one of a function \
-         with itself must grow by the replicates that were asked for, without a verdict that it is slower.",
+        "Only deadheat itself is killed, 5 to 700 ms after its start (2.5 s with Google \
+         Benchmark, whose calibration run takes a second). After the kill, no process may be \
+         left, the run file must be readable, and `--resume` continues the race. A resumed race of commands must \
+         end with the verdict that is known for the complete race. A resumed race of a function against itself must grow \
+         by the requested replicates, without a verdict of slower.",
         &told,
     )
 }
@@ -103,9 +99,7 @@ fn killed(setting: &Setting, folder: &Path, race: &[String], wait: u64) -> (Opti
     let mark = format!("{}-{}", std::process::id(), text(folder));
     let mut words: Vec<&str> = race.iter().map(String::as_str).collect();
     words.splice(1..1, ["--save", text(&record), "--seed", "7"]);
-    let mut child = marked(setting, folder, &mark, &words)
-        .spawn()
-        .expect("it starts");
+    let mut child = marked(setting, folder, &mark, &words).spawn().expect("it starts");
     thread::sleep(Duration::from_millis(wait));
     let _ = child.kill();
     let _ = child.wait();
@@ -124,16 +118,15 @@ fn killed(setting: &Setting, folder: &Path, race: &[String], wait: u64) -> (Opti
 
 fn blocks(record: &Path) -> usize {
     let text = fs::read_to_string(record).unwrap_or_default();
-    text.lines()
-        .filter(|line| line.starts_with("{\"block\""))
-        .count()
+    text.lines().filter(|line| line.starts_with("{\"block\"")).count()
 }
 
 /// A header that was cut off is not a run; any longer file is.
 fn readable(setting: &Setting, folder: &Path, record: &Path) -> Option<String> {
     let whole = fs::read(record).expect("a record").contains(&b'\n');
     let allowed: &[i32] = if whole { &[0, 3] } else { &[4] };
-    run(limited(setting, folder, None, &["analyze", text(record)])).finding(allowed)
+    run(limited(&setting.shop.deadheat, folder, None, &[], &["analyze", text(record)]))
+        .finding(allowed)
 }
 
 fn taken_up(setting: &Setting, folder: &Path, record: &Path, command: &str) -> Option<String> {
@@ -144,18 +137,12 @@ fn taken_up(setting: &Setting, folder: &Path, record: &Path, command: &str) -> O
     let rules: &[&str] = match command {
         "run" => &["--fail-on", "slower"],
         // Its gate has nothing to judge: at this level no verdict is ever reached.
-        _ => &[
-            "--fail-on",
-            "slower",
-            "--allow-unjudged",
-            "--max-replicates",
-            "2",
-        ],
+        _ => &["--fail-on", "slower", "--allow-unjudged", "--max-replicates", "2"],
     };
     let words = [&[command, "--resume", text(record)], rules].concat();
     let resumed = run(marked(setting, folder, "resumed", &words));
     let expected = match command {
-        // Slower it is, by 30 %.
+        // Slower it is, by 30%.
         "run" => 1,
         _ => 0,
     };

@@ -22,12 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const MOST_MEMORY: u64 = 1 << 30;
 
 /// The variable in the environment of everything that an attempt starts.
-const MARK: &str = "DEADHEAT_ATTACKED";
+pub const MARK: &str = "DEADHEAT_ATTACKED";
 
-/// The exit status and the standard error of an attempt.
+/// The exit status and the output of an attempt.
 pub struct Ended {
     /// `None` where it had to be killed.
     pub status: Option<ExitStatus>,
+    pub stdout: String,
     pub stderr: String,
 }
 
@@ -64,7 +65,13 @@ pub fn marked(setting: &Setting, folder: &Path, mark: &str, words: &[&str]) -> C
 }
 
 /// The same, which may write files of so many bytes and take so much memory.
-pub fn limited(setting: &Setting, folder: &Path, bytes: Option<u64>, words: &[&str]) -> Command {
+pub fn limited(
+    program: &Path,
+    folder: &Path,
+    bytes: Option<u64>,
+    launcher: &[&str],
+    words: &[&str],
+) -> Command {
     let mut command = match bytes {
         Some(bytes) => {
             let mut shell = Command::new("sh");
@@ -79,29 +86,23 @@ pub fn limited(setting: &Setting, folder: &Path, bytes: Option<u64>, words: &[&s
             command
         }
     };
-    command.arg(text(&setting.shop.deadheat)).args(words);
+    command.args(launcher).arg(text(program)).args(words);
     prepare(&mut command, folder, "limited");
     command
 }
 
 fn prepare(command: &mut Command, folder: &Path, mark: &str) {
     command.current_dir(folder).env(MARK, mark);
-    command
-        .env("DEADHEAT_CALIBRATION", "")
-        .env("LC_ALL", "C.UTF-8");
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    command.stderr(Stdio::piped());
+    command.env("DEADHEAT_CALIBRATION", "").env("LC_ALL", "C.UTF-8");
+    command.stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
 }
 
 /// Runs an attempt to its end.
 pub fn run(mut command: Command) -> Ended {
     let mut child = command.spawn().expect("the program starts");
-    let mut pipe = child.stderr.take().expect("a pipe");
-    let reading = thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = pipe.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    });
+    let stdout = reading(child.stdout.take().expect("a pipe"));
+    let stderr = reading(child.stderr.take().expect("a pipe"));
     let status = ends_within(&mut child, PATIENCE);
     if status.is_none() {
         let _ = child.kill();
@@ -109,8 +110,17 @@ pub fn run(mut command: Command) -> Ended {
     }
     Ended {
         status,
-        stderr: reading.join().expect("it reads"),
+        stdout: stdout.join().expect("it reads"),
+        stderr: stderr.join().expect("it reads"),
     }
+}
+
+fn reading(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
 }
 
 fn ends_within(child: &mut Child, time: Duration) -> Option<ExitStatus> {
@@ -138,20 +148,14 @@ pub fn left_behind(mark: &str) -> Vec<String> {
 }
 
 fn with_entry(entry: &[u8]) -> Vec<String> {
-    let processes = fs::read_dir("/proc")
-        .expect("the system's processes")
-        .flatten();
+    let processes = fs::read_dir("/proc").expect("the system's processes").flatten();
     let of_it = |folder: &Path| {
         let environment = fs::read(folder.join("environ")).ok()?;
-        environment
-            .split(|byte| *byte == 0)
-            .find(|one| *one == entry)?;
+        environment.split(|byte| *byte == 0).find(|one| *one == entry)?;
         let name = fs::read_to_string(folder.join("comm")).ok()?;
         Some(name.trim().to_owned())
     };
-    processes
-        .filter_map(|process| of_it(&process.path()))
-        .collect()
+    processes.filter_map(|process| of_it(&process.path())).collect()
 }
 
 /// Makes attempts, so many at the same time, since most of what they take is waiting: each says what
@@ -220,8 +224,5 @@ pub fn section(heading: &str, text: &str, kinds: &[(String, Outcome)]) -> Sectio
         page += &format!("{told}\n");
     }
     let measured = format!("{findings} findings in {attempts} attempts");
-    Section {
-        text: page,
-        bars: vec![Bar::told(heading, "no finding", measured, findings == 0)],
-    }
+    Section { text: page, bars: vec![Bar::told(heading, "no finding", measured, findings == 0)] }
 }

@@ -98,27 +98,25 @@ const AT_ONCE: usize = 10;
 pub fn workers(setting: &Setting) -> Section {
     let mut random = setting.random(4);
     let races = 0..setting.shop.count(RACES, 20);
-    let races: Vec<(String, usize)> = races
-        .map(|_| (fault(&mut random), random.index_below(2)))
-        .collect();
+    let races: Vec<(String, usize)> =
+        races.map(|_| (fault(&mut random), random.index_below(2))).collect();
     let numbered: Vec<(usize, &(String, usize))> = races.iter().enumerate().collect();
     let outcome = at_once(AT_ONCE, &numbered, |(number, (fault, side))| {
         (fault.clone(), lied(setting, *number, fault, *side))
     });
     section(
-        "Lying workers",
-        "Two workers race that were written after the manual of the protocol, in Python; one of them, the old or the new one, breaks \
-         down in one of sixteen ways or says one of eighteen wrong lines, at one of fourteen moments. deadheat ends with 0 or 3 (2 where one says that it has no benchmark), and no process is left.",
+        "Faulty workers",
+        "Two Python workers, written from the protocol's manual, race each other. One of them, \
+         baseline or candidate, fails in one of sixteen ways or sends one of eighteen wrong \
+         lines, at one of fourteen moments. deadheat must end with exit code 0 or 3 (2 if a \
+         worker reports no benchmark), and no process may be left.",
         &[("races".to_owned(), outcome)],
     )
 }
 
 /// A race of a worker that has this fault with one that has none.
 fn lied(setting: &Setting, number: usize, fault: &str, side: usize) -> Option<String> {
-    let worker = setting
-        .shop
-        .root
-        .join("crates/deadheat/tests/misbehaving_worker.py");
+    let worker = setting.shop.root.join("crates/deadheat/tests/misbehaving_worker.py");
     let folder = setting.shop.scratched(&format!("worker-{number}"));
     fs::create_dir_all(&folder).expect("a folder");
     let quoted = fault.replace('\'', "'\\''");

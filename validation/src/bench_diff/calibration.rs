@@ -1,22 +1,16 @@
 //! The work that takes 100 µs here, and 20 ms: found out once in a sitting, and the same for
 //! everybody.
 
-use std::hint::black_box;
-use std::time::Instant;
-
 use deadheat_examples::busy_work::sha256;
-use deadheat_validation::kept::Kept;
-use deadheat_validation::process::median;
-use serde_json::{Value, json};
+use deadheat_validation::prelude::*;
 
 use crate::rows::Base;
 
-/// Efforts are multiples of this, so that 1 % of them is whole.
+/// Efforts are multiples of this, so that 1% of them is whole.
 const STEP: u32 = 100;
 /// The rounds of a call by which the time of one round is found, few enough that most calls are
 /// not disturbed.
 const SHORT: u32 = 2_000;
-/// Times are medians of so many calls.
 const CALLS: usize = 101;
 
 /// Keeps the rounds for every base.
@@ -26,18 +20,15 @@ pub fn make(kept: &mut Kept) {
     }
 }
 
-/// The rounds that were found for a base in this sitting.
 pub fn rounds(kept: &Kept, base: Base) -> Option<u32> {
     let found = of_base(kept.of_this_sitting(), base).next()?;
     found["rounds"].as_u64()?.try_into().ok()
 }
 
 fn of_base(rows: &[Value], base: Base) -> impl Iterator<Item = &Value> {
-    rows.iter()
-        .filter(move |row| row["calibrated"] == base.name())
+    rows.iter().filter(move |row| row["calibrated"] == base.key())
 }
 
-/// The rounds that were found, for the page.
 pub fn told(kept: &Kept) -> String {
     let one = |base: Base| {
         let words = of_base(kept.rows(), base).filter_map(|row| {
@@ -46,8 +37,8 @@ pub fn told(kept: &Kept) -> String {
         });
         let words: Vec<String> = words.collect();
         match words.is_empty() {
-            true => format!("nothing yet for {}", base.name()),
-            false => format!("{} rounds for {}", words.join(", then "), base.name()),
+            true => format!("nothing yet for {}", base.key()),
+            false => format!("{} rounds for {}", words.join(", then "), base.key()),
         }
     };
     Base::ALL.map(one).join(", ")
@@ -56,7 +47,7 @@ pub fn told(kept: &Kept) -> String {
 fn found(base: Base) -> Value {
     let round_ns = call_ns(SHORT) / f64::from(SHORT);
     let rounds = whole(base.ns() / round_ns);
-    json!({"calibrated": base.name(), "rounds": rounds, "ns": call_ns(rounds).round()})
+    json!({"calibrated": base.key(), "rounds": rounds, "ns": call_ns(rounds).round()})
 }
 
 /// The nearest effort of which every percentage here is whole.

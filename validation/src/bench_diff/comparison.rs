@@ -1,6 +1,6 @@
 //! The findings of one comparison: times of both functions, and the words about them.
 
-use serde_json::{Value, json};
+use deadheat_validation::prelude::*;
 
 /// A median and a mean, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,41 +9,32 @@ pub struct Times {
     pub mean: f64,
 }
 
-/// The words about which function is slower.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// f1, which does more.
-    Slower,
-    /// f1 would be the faster one.
-    Faster,
-    /// That they are as fast as each other, within the margin.
-    Equal,
-    /// That one cannot tell; a test that does not reject says no more.
-    Nothing,
+impl Times {
+    fn read(value: &Value) -> Option<Self> {
+        Some(Self { median: value[0].as_f64()?, mean: value[1].as_f64()? })
+    }
+
+    /// Of a side of deadheat's answer.
+    fn of_side(side: &Value) -> Option<Self> {
+        Some(Self { median: side["median"].as_f64()?, mean: side["mean"].as_f64()? })
+    }
+}
+
+words! {
+    /// The words about which function is slower.
+    pub enum Said {
+        /// f1, which does more.
+        Slower = "slower",
+        /// f1 would be the faster one.
+        Faster = "faster",
+        /// That they are as fast as each other, within the margin.
+        Equal = "equivalent",
+        /// That one cannot tell; a test that does not reject says no more.
+        Nothing = "inconclusive",
+    }
 }
 
 impl Said {
-    const ALL: [(Self, &'static str); 4] = [
-        (Self::Slower, "slower"),
-        (Self::Faster, "faster"),
-        (Self::Equal, "equivalent"),
-        (Self::Nothing, "inconclusive"),
-    ];
-
-    pub fn read(word: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find_map(|(said, name)| (name == word).then_some(said))
-    }
-
-    pub fn name(self) -> &'static str {
-        Self::ALL
-            .into_iter()
-            .find_map(|(said, name)| (said == self).then_some(name))
-            .expect("all have a name")
-    }
-
-    /// By the interval of a relative difference.
     pub fn of_interval(low: f64, high: f64) -> Self {
         match () {
             () if low > 0.0 => Self::Slower,
@@ -53,7 +44,6 @@ impl Said {
     }
 }
 
-/// One comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// f1, which does some percent more.
@@ -65,48 +55,30 @@ pub struct Comparison {
     pub estimate: Option<f64>,
     /// `None` where nobody tests anything.
     pub said: Option<Said>,
-    /// Of a two-sided test.
     pub p: Option<f64>,
-    /// Processes that count, of deadheat.
     pub replicates: Option<u64>,
 }
 
 impl Comparison {
-    /// From the line that `duos` prints.
     pub fn of_duos(answer: &Value) -> Option<Self> {
-        let times = |side: &str| {
-            Some(Times {
-                median: answer[side][0].as_f64()?,
-                mean: answer[side][1].as_f64()?,
-            })
-        };
         let end = |index: usize| answer["ci"][index].as_f64();
         Some(Self {
-            slower: times("slower")?,
-            quicker: times("quicker")?,
+            slower: Times::read(&answer["slower"])?,
+            quicker: Times::read(&answer["quicker"])?,
             estimate: answer["estimate"].as_f64(),
-            said: end(0)
-                .zip(end(1))
-                .map(|(low, high)| Said::of_interval(low, high)),
+            said: end(0).zip(end(1)).map(|(low, high)| Said::of_interval(low, high)),
             p: answer["p"].as_f64(),
             replicates: None,
         })
     }
 
-    /// From deadheat's answer as JSON.
     pub fn of_deadheat(answer: &Value) -> Option<Self> {
         let [race] = &answer["benchmarks"].as_array()?[..] else {
             return None;
         };
-        let times = |side: &str| {
-            Some(Times {
-                median: race[side]["median"].as_f64()?,
-                mean: race[side]["mean"].as_f64()?,
-            })
-        };
         Some(Self {
-            slower: times("candidate")?,
-            quicker: times("baseline")?,
+            slower: Times::of_side(&race["candidate"])?,
+            quicker: Times::of_side(&race["baseline"])?,
             estimate: Some(race["change"].as_f64()?),
             said: Some(Said::read(race["verdict"].as_str()?)?),
             p: race["p_value"].as_f64(),
@@ -114,17 +86,14 @@ impl Comparison {
         })
     }
 
-    /// Relative difference of the medians.
     pub fn medians(&self) -> f64 {
         self.slower.median / self.quicker.median - 1.0
     }
 
-    /// Relative difference of the means.
     pub fn means(&self) -> f64 {
         self.slower.mean / self.quicker.mean - 1.0
     }
 
-    /// As it is kept.
     pub fn write(&self) -> Value {
         let pair = |times: Times| json!([short(times.median), short(times.mean)]);
         let mut value = json!({"f1": pair(self.slower), "f2": pair(self.quicker)});
@@ -134,23 +103,16 @@ impl Comparison {
             }
         };
         put("estimate", self.estimate.map(|it| json!(short(it))));
-        put("said", self.said.map(|it| json!(it.name())));
+        put("said", self.said.map(|it| json!(it.key())));
         put("p", self.p.map(|it| json!(short(it))));
         put("replicates", self.replicates.map(|it| json!(it)));
         value
     }
 
-    /// As it was kept.
     pub fn read(value: &Value) -> Option<Self> {
-        let times = |side: &str| {
-            Some(Times {
-                median: value[side][0].as_f64()?,
-                mean: value[side][1].as_f64()?,
-            })
-        };
         Some(Self {
-            slower: times("f1")?,
-            quicker: times("f2")?,
+            slower: Times::read(&value["f1"])?,
+            quicker: Times::read(&value["f2"])?,
             estimate: value["estimate"].as_f64(),
             said: value["said"].as_str().and_then(Said::read),
             p: value["p"].as_f64(),
@@ -189,10 +151,7 @@ mod tests {
             "change": 0.0101, "verdict": "slower", "p_value": 1e-9, "replicates": 6,
         }]});
         let deadheat = Comparison::of_deadheat(&deadheat).unwrap();
-        assert_eq!(
-            (deadheat.said, deadheat.replicates),
-            (Some(Said::Slower), Some(6))
-        );
+        assert_eq!((deadheat.said, deadheat.replicates), (Some(Said::Slower), Some(6)));
         assert!(deadheat.means() < 0.0 && deadheat.medians() > 0.0);
 
         for one in [traditional, bench_diff, deadheat] {

@@ -1,23 +1,22 @@
 //! The table: reversals, anomalies, verdicts, time and error.
 
-use deadheat_validation::bars::{Bar, Section, up};
-use deadheat_validation::binomial::binomial_bound;
-
 use crate::Setting;
 use crate::errors::{Verdicts, one_sided, told_apart};
 use crate::offences::Offences;
 use crate::rows::{Row, Spread, Tool};
 use crate::tables::{DASH, Found, head, line};
+use deadheat_validation::prelude::*;
 
 const ALPHA: f64 = 0.05;
-/// Of bench_diff's time.
 const TIME: f64 = 0.1;
 
 pub fn section(setting: &Setting) -> Section {
     let mut text = "## Functions that do the same in every call\n\n\
-        Right is *slower*, or at 0 % a dead heat, which a test of differences cannot report. Wrong is any other verdict. Neither means that there was no verdict. In brackets behind bench_diff's right ones: those of the one-sided test that knows which \
-        function can only be the slower one, as its own table counts them. Seconds are median (range), errors root mean squares \
-        of the ratio over the true one, in percent.\n\n"
+        *Right* is slower, or at 0% a dead heat, which a test of differences cannot report. \
+        *Wrong* is any other verdict, and *neither* means no verdict. The brackets after \
+        bench_diff's right verdicts hold the count by its one-sided test, which knows in advance \
+        which function is slower; its own table uses that test. Seconds are median (range). \
+        Errors are the root mean square of the ratio divided by the true ratio, in percent.\n\n"
         .to_owned();
     text += &head(&[
         "work",
@@ -27,14 +26,14 @@ pub fn section(setting: &Setting) -> Section {
         "repeats",
         "reversals (median, mean)",
         "anomalies (median, mean)",
-        "reversals, anomalies of what it says",
+        "reversals, anomalies of the reported difference",
         "right",
         "wrong",
         "neither",
         "seconds",
         "error of medians",
         "of means",
-        "of what it says",
+        "of the reported difference",
     ]);
     let mut bars = Vec::new();
     let mut by_means = (0, 0);
@@ -59,19 +58,24 @@ pub fn section(setting: &Setting) -> Section {
     text += AT_20_MS_BEFORE;
     if by_means.0 > 0 {
         text += &format!(
-            "The means in deadheat's JSON are anomalous in {} of {} races. They are taken over all samples, some hundreds, those \
-             included during which something else had the core; one of those moves a mean by percents. They judge nothing: the estimate compares neighbours and limits the weight of each sample. Means over the blocks of the answer only are not better: in 25 races at 100 µs and 1 % that are not in the raw data, they were anomalous in 19, and those over all samples in 18. Of the 18,484 \
-             samples there 548 took more than half as long again as the median; in 47 of them the kernel had seen the core change hands, \
-             and in 425 more than nine tenths was CPU time. Most likely the host had the core, and nothing inside tells those samples from slow code.\n\n",
+            "The means in deadheat's JSON are anomalous in {} of {} races. These means \
+             cover all samples, some hundreds, including samples during which another program had the \
+             core. A single one of those moves a mean by whole percents. No verdict uses means: \
+             the estimate compares neighbouring samples and limits the weight of each. Means over \
+             only the blocks behind the verdict are not \
+             better: in 25 races at 100 µs and 1% that are not in the raw data, they were anomalous in 19, and those over all samples in 18. Of the 18,484 \
+             samples there, 548 exceeded the median by more than half; in 47 of them the kernel had \
+             recorded a context switch, and in 425 more than nine tenths was CPU time. Most \
+             likely the host had taken the core, and nothing inside the guest can tell such \
+             samples from slow code.\n\n",
             by_means.0, by_means.1
         );
     }
     Section { text, bars }
 }
 
-/// The same rows before, and what changed them.
-const AT_20_MS_BEFORE: &str = "Rows of 20 ms were worse before: 0.32, 0.23, 0.17 and 0.11 of bench_diff's time at 0, 1, 2 and \
-    5 %, with 18 anomalies in 100 races of 1 %; with the cores loaded 4 of 30 right, 7 reversals and 18 anomalies. Since then scheduling delay is excluded, blocks come in pairs with one coin, and functions whose first call is not slower than the second need no warm-up.\n\n";
+const AT_20_MS_BEFORE: &str = "Earlier, rows of 20 ms were worse: 0.32, 0.23, 0.17 and 0.11 of bench_diff's time at 0, 1, 2 and \
+    5%, with 18 anomalies in 100 races of 1%. With the cores loaded, 4 of 30 were right, with 7 reversals and 18 anomalies. Three changes to deadheat improved these rows: scheduling delay is excluded, blocks come in pairs that share one coin toss, and functions whose first call is not slower than the second need no warm-up.\n\n";
 
 fn weather(row: &Row) -> &'static str {
     if row.loaded { "loaded" } else { "idle" }
@@ -85,11 +89,7 @@ fn cells(row: &Row, tool: Tool, found: &Found) -> Vec<String> {
         let (reversals, anomalies) = (Offences::reversals(all), Offences::anomalies(all, known));
         let says_more = all.iter().any(|one| one.estimate.is_some());
         let said = says_more.then(|| format!("{}, {}", reversals.said, anomalies.said));
-        [
-            reversals.shown(),
-            anomalies.shown(),
-            said.unwrap_or_else(dash),
-        ]
+        [reversals.shown(), anomalies.shown(), said.unwrap_or_else(dash)]
     });
     let verdicts = Verdicts::count(all, known).map(|verdicts| {
         let right = match tool {
@@ -100,10 +100,10 @@ fn cells(row: &Row, tool: Tool, found: &Found) -> Vec<String> {
         [right, verdicts.wrong.to_string(), verdicts.none.to_string()]
     });
     let mut cells = vec![
-        row.base.name().to_owned(),
-        format!("{} %", row.percent),
+        row.base.key().to_owned(),
+        format!("{}%", row.percent),
         weather(row).to_owned(),
-        tool.name().to_owned(),
+        tool.key().to_owned(),
         found.repeats(),
     ];
     cells.extend(offences.unwrap_or_else(|| [dash(), dash(), dash()]));
@@ -116,13 +116,8 @@ fn cells(row: &Row, tool: Tool, found: &Found) -> Vec<String> {
 fn bars_of(row: &Row, tool: Tool, deadheat: &Found, bench_diff: &Found) -> Vec<Bar> {
     let mut bars = Vec::new();
     let known = row.known();
-    let who = tool.name();
-    let what = format!(
-        "{}, {} % more, {}",
-        row.base.name(),
-        row.percent,
-        weather(row)
-    );
+    let who = tool.key();
+    let what = format!("{}, {}% more, {}", row.base.key(), row.percent, weather(row));
     let all = &deadheat.comparisons;
     if all.is_empty() {
         return bars;
@@ -140,21 +135,17 @@ fn bars_of(row: &Row, tool: Tool, deadheat: &Found, bench_diff: &Found) -> Vec<B
         let allowed = binomial_bound(deadheat.count() as u64, ALPHA, 0.99);
         let apart = told_apart(all);
         bars.push(Bar::told(
-            format!("{what}: told apart by {who}"),
-            format!("at most alpha = 5 % (chance allows {allowed})"),
+            format!("{what}: called different by {who}"),
+            format!("at most alpha = 5% (chance allows {allowed})"),
             format!("{apart} of {of}"),
             apart as u64 <= allowed,
         ));
     }
     if let (Some(ours), Some(theirs)) = (deadheat.mean_wall(), bench_diff.mean_wall()) {
         bars.push(Bar::told(
-            format!("{what}: mean time of {who} over bench_diff's"),
+            format!("{what}: mean time of {who} relative to bench_diff's"),
             format!("at most {TIME}"),
-            format!(
-                "{} ({} s over {theirs:.2} s)",
-                up(ours / theirs, 3),
-                up(ours, 3)
-            ),
+            format!("{} ({} s over {theirs:.2} s)", up(ours / theirs, 3), up(ours, 3)),
             ours / theirs <= TIME,
         ));
     }
@@ -176,26 +167,18 @@ mod tests {
             .enumerate()
             .map(|(repeat, (row, tool, wall, found))| Observation {
                 row: rows[*row].name(),
-                tool: tool.name().to_owned(),
+                tool: tool.key().to_owned(),
                 repeat,
                 seed: 1,
                 wall: *wall,
                 found: *found,
             })
             .collect();
-        Setting {
-            rows,
-            observations,
-            calibration: String::new(),
-        }
+        Setting { rows, observations, calibration: String::new() }
     }
 
     fn said(said: Said, mean: f64, estimate: f64) -> Comparison {
-        Comparison {
-            said: Some(said),
-            p: Some(0.08),
-            ..comparison(101.0, mean, Some(estimate))
-        }
+        Comparison { said: Some(said), p: Some(0.08), ..comparison(101.0, mean, Some(estimate)) }
     }
 
     #[test]
@@ -205,15 +188,11 @@ mod tests {
             (1, Tool::BenchDiff, 3.5, said(Said::Nothing, 101.0, 0.012)),
             (1, Tool::Deadheat, 0.2, said(Said::Slower, 99.0, 0.01)),
         ]));
-        let lines: Vec<&str> = section
-            .text
-            .lines()
-            .filter(|line| line.contains("µs |"))
-            .collect();
+        let lines: Vec<&str> = section.text.lines().filter(|line| line.contains("µs |")).collect();
         assert_eq!(lines.len(), 3, "{}", section.text);
         assert_eq!(
             lines[0],
-            "| 100 µs | 1 % | idle | traditional | 1 of 2 so far | 1 (1, 0) | 1 (1, 0) | – | – | – | – \
+            "| 100 µs | 1% | idle | traditional | 1 of 2 so far | 1 (1, 0) | 1 (1, 0) | – | – | – | – \
              | 0.400 (0.400 to 0.400) | 1.98 | 0.00 | – |"
         );
         assert!(lines[1].contains("| 0 (0, 0) | 0 (0, 0) | 0, 0 | 0 (1) | 0 | 1 | 3.500"));
@@ -223,9 +202,9 @@ mod tests {
         assert!(section.text.contains("anomalous in 1 of 1 races"));
         let bars: Vec<String> = section.bars.iter().map(ToString::to_string).collect();
         assert_eq!(bars.len(), 2);
-        assert!(bars[0].starts_with("kept: 100 µs, 1 % more, idle: reversals and anomalies"));
+        assert!(bars[0].starts_with("met: 100 µs, 1% more, idle: reversals and anomalies"));
         assert!(bars[0].contains("0 and 0 of 1 so far"), "{}", bars[0]);
-        assert!(bars[1].starts_with("kept") && bars[1].contains("0.058 (0.200 s over 3.50 s)"));
+        assert!(bars[1].starts_with("met") && bars[1].contains("0.058 (0.200 s over 3.50 s)"));
     }
 
     #[test]
@@ -236,25 +215,11 @@ mod tests {
             (0, Tool::Deadheat, 0.5, even),
             (0, Tool::Deadheat, 0.5, said(Said::Faster, 100.0, -0.1)),
         ]));
-        assert!(
-            section
-                .text
-                .contains("| deadheat | 2 | – | – | – | 1 | 1 | 0 |")
-        );
-        assert!(
-            section
-                .text
-                .contains("| bench_diff | 1 of 2 so far | – | – | – | – | 0 | 1 |")
-        );
+        assert!(section.text.contains("| deadheat | 2 | – | – | – | 1 | 1 | 0 |"));
+        assert!(section.text.contains("| bench_diff | 1 of 2 so far | – | – | – | – | 0 | 1 |"));
         let bars: Vec<String> = section.bars.iter().map(ToString::to_string).collect();
-        assert!(
-            bars[0].contains("told apart by deadheat: 1 of 2"),
-            "{bars:?}"
-        );
-        assert!(
-            bars[1].starts_with("MISSED"),
-            "0.5 s is more than a tenth of 3 s"
-        );
+        assert!(bars[0].contains("called different by deadheat: 1 of 2"), "{bars:?}");
+        assert!(bars[1].starts_with("MISSED"), "0.5 s is more than a tenth of 3 s");
     }
 
     #[test]

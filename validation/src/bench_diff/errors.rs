@@ -2,10 +2,8 @@
 
 use crate::comparison::{Comparison, Said};
 
-/// At which level bench_diff's test decides.
 const ALPHA: f64 = 0.05;
 
-/// Verdicts held against the known difference, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdicts {
     pub right: usize,
@@ -22,11 +20,7 @@ impl Verdicts {
     pub fn count(comparisons: &[Comparison], known: f64) -> Option<Self> {
         let mut verdicts = Self::default();
         for said in comparisons.iter().map(|one| one.said) {
-            let right = if known > 0.0 {
-                Said::Slower
-            } else {
-                Said::Equal
-            };
+            let right = if known > 0.0 { Said::Slower } else { Said::Equal };
             *match said? {
                 Said::Nothing => &mut verdicts.none,
                 said if said == right => &mut verdicts.right,
@@ -37,12 +31,10 @@ impl Verdicts {
     }
 }
 
-/// The number of comparisons that told the functions apart, rightly or not.
 pub fn told_apart(comparisons: &[Comparison]) -> usize {
     said(comparisons, &[Said::Slower, Said::Faster])
 }
 
-/// The number of comparisons that said one of these.
 pub fn said(comparisons: &[Comparison], wanted: &[Said]) -> usize {
     let among = |one: &&Comparison| one.said.is_some_and(|said| wanted.contains(&said));
     comparisons.iter().filter(among).count()
@@ -77,10 +69,7 @@ mod tests {
 
     fn that_say(said: &[Option<Said>]) -> Vec<Comparison> {
         said.iter()
-            .map(|said| Comparison {
-                said: *said,
-                ..comparison(101.0, 101.0, Some(0.01))
-            })
+            .map(|said| Comparison { said: *said, ..comparison(101.0, 101.0, Some(0.01)) })
             .collect()
     }
 
@@ -88,16 +77,8 @@ mod tests {
     fn what_is_right_depends_on_what_is_known() {
         use Said::{Equal, Faster, Nothing, Slower};
         let all = that_say(&[Slower, Slower, Faster, Equal, Nothing].map(Some));
-        let of_more = Verdicts {
-            right: 2,
-            wrong: 2,
-            none: 1,
-        };
-        let of_the_same = Verdicts {
-            right: 1,
-            wrong: 3,
-            none: 1,
-        };
+        let of_more = Verdicts { right: 2, wrong: 2, none: 1 };
+        let of_the_same = Verdicts { right: 1, wrong: 3, none: 1 };
         assert_eq!(Verdicts::count(&all, 0.01), Some(of_more));
         assert_eq!(Verdicts::count(&all, 0.0), Some(of_the_same));
         assert_eq!(told_apart(&all), 3);
@@ -124,7 +105,7 @@ mod tests {
     fn the_error_is_that_of_the_ratio() {
         assert_eq!(rms([], 0.01), None);
         assert_eq!(rms([0.25, 0.25], 0.25), Some(0.0));
-        // 1.375 / 1.25 is 10 % too much, 1.125 / 1.25 as much too little.
+        // 1.375 / 1.25 is 10% too much, 1.125 / 1.25 as much too little.
         let error = rms([0.375, 0.125, 0.25, 0.25], 0.25).unwrap();
         assert!((error - (0.02_f64 / 4.0).sqrt()).abs() < 1e-12);
     }

@@ -4,13 +4,11 @@ use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, short};
 
-/// A line of the raw data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     pub row: String,
     pub tool: String,
     pub repeat: usize,
-    /// Of the turn; deadheat's own seed as well.
     pub seed: u64,
     /// Seconds from the start of the process to its end.
     pub wall: f64,
@@ -40,7 +38,6 @@ impl Observation {
         value
     }
 
-    /// Its place, by row, repeat and tool: there are no two of the same place.
     pub fn place(&self) -> (String, usize, String) {
         (self.row.clone(), self.repeat, self.tool.clone())
     }
@@ -53,10 +50,7 @@ mod tests {
 
     #[test]
     fn a_line_is_read_back_and_other_lines_are_passed_over() {
-        let times = Times {
-            median: 1e5,
-            mean: 1.5e5,
-        };
+        let times = Times { median: 1e5, mean: 1.5e5 };
         let observation = Observation {
             row: "100 µs +1% idle".into(),
             tool: "traditional".into(),

@@ -5,24 +5,19 @@ use crate::comparison::Comparison;
 /// The distance allowed between a measured difference and the known one, as a share of the latter.
 const TOLERANCE: f64 = 0.4;
 
-/// Returns true if the function that does more is measured as the quicker one.
 pub fn is_reversed(difference: f64) -> bool {
     difference < 0.0
 }
 
-/// Returns true if a measured difference is more than 40 % away from the known one.
+/// Returns true if a measured difference is more than 40% away from the known one.
 pub fn is_anomalous(difference: f64, known: f64) -> bool {
     (difference - known).abs() > TOLERANCE * known
 }
 
-/// Comparisons that offend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offences {
-    /// By their medians.
     pub medians: usize,
-    /// By their means.
     pub means: usize,
-    /// By either of them, which is what bench_diff counts.
     pub either: usize,
     /// By what the tool says itself, where it says more than those.
     pub said: usize,
@@ -49,7 +44,6 @@ impl Offences {
         Self::count(comparisons, |difference| is_anomalous(difference, known))
     }
 
-    /// All of them, and by which figure.
     pub fn shown(&self) -> String {
         format!("{} ({}, {})", self.either, self.medians, self.means)
     }
@@ -60,12 +54,8 @@ pub mod tests {
     use super::*;
     use crate::comparison::Times;
 
-    /// Medians and means of f1 over those of f2, which are 100.
     pub fn comparison(median: f64, mean: f64, estimate: Option<f64>) -> Comparison {
-        let hundred = Times {
-            median: 100.0,
-            mean: 100.0,
-        };
+        let hundred = Times { median: 100.0, mean: 100.0 };
         Comparison {
             slower: Times { median, mean },
             quicker: hundred,
@@ -86,12 +76,7 @@ pub mod tests {
             comparison(100.0, 100.0, None),
         ];
         let offences = Offences::reversals(&comparisons);
-        let expected = Offences {
-            medians: 2,
-            means: 2,
-            either: 3,
-            said: 1,
-        };
+        let expected = Offences { medians: 2, means: 2, either: 3, said: 1 };
         assert_eq!(offences, expected);
         assert_eq!(offences.shown(), "3 (2, 2)");
     }
@@ -113,22 +98,15 @@ pub mod tests {
             comparison(110.0, 114.1, Some(0.10)),
             comparison(105.9, 110.0, Some(0.15)),
         ];
-        let expected = Offences {
-            medians: 1,
-            means: 1,
-            either: 2,
-            said: 1,
-        };
+        let expected = Offences { medians: 1, means: 1, either: 2, said: 1 };
         assert_eq!(Offences::anomalies(&comparisons, 0.10), expected);
     }
 
     #[test]
     fn every_reversal_is_an_anomaly() {
         let comparisons = [comparison(99.0, 101.0, Some(-0.01))];
-        let (reversals, anomalies) = (
-            Offences::reversals(&comparisons),
-            Offences::anomalies(&comparisons, 0.01),
-        );
+        let (reversals, anomalies) =
+            (Offences::reversals(&comparisons), Offences::anomalies(&comparisons, 0.01));
         assert_eq!(reversals.either, 1);
         assert_eq!(anomalies.either, 1);
     }

@@ -1,28 +1,19 @@
 //! The programs that compare, each comparison a process of its own.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
-
 use deadheat_validation::duo::VARIABLE;
-use deadheat_validation::programs::built;
-use serde_json::Value;
+use deadheat_validation::prelude::*;
 
 use crate::comparison::Comparison;
 use crate::observation::Observation;
 use crate::rows::{Row, Tool};
 
-/// Where they are.
 pub struct Programs {
     duos: PathBuf,
     duo_race: PathBuf,
-    /// The run file of a race, gone with it.
     run: PathBuf,
 }
 
 impl Programs {
-    /// Built in the workspace of this program.
     pub fn build(workspace: &Path, scratch: &Path) -> Self {
         let build = |package: &str, name: &str| {
             let words = ["build", "--release", "-p", package, "--bin", name];
@@ -35,11 +26,6 @@ impl Programs {
         }
     }
 
-    /// One comparison, from the start of its process to its end.
-    ///
-    /// # Panics
-    ///
-    /// If it fails or says nothing that is understood.
     pub fn compare(
         &self,
         row: &Row,
@@ -49,13 +35,9 @@ impl Programs {
         rounds: u32,
     ) -> Observation {
         let mut command = self.command(row, tool, seed);
-        command
-            .env(VARIABLE, row.duo(tool, rounds).to_string())
-            .stdin(Stdio::null());
+        command.env(VARIABLE, row.duo(tool, rounds).to_string()).stdin(Stdio::null());
         let start = Instant::now();
-        let output = command
-            .output()
-            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let wall = start.elapsed().as_secs_f64();
         let _ = fs::remove_file(&self.run);
         let complaint = String::from_utf8_lossy(&output.stderr);
@@ -68,7 +50,7 @@ impl Programs {
         };
         Observation {
             row: row.name(),
-            tool: tool.name().to_owned(),
+            tool: tool.key().to_owned(),
             repeat,
             seed,
             wall,
@@ -87,11 +69,7 @@ impl Programs {
             return command;
         }
         let mut command = Command::new(&self.duos);
-        command.args([
-            tool.name(),
-            &row.base.executions().to_string(),
-            row.base.unit(),
-        ]);
+        command.args([tool.key(), &row.base.executions().to_string(), row.base.unit()]);
         command
     }
 }

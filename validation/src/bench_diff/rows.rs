@@ -1,24 +1,17 @@
 //! Comparisons to be made, how often, and in which weather.
 
 use deadheat_validation::duo::{Duo, Effort};
+use deadheat_validation::prelude::*;
 
-/// About how long a call takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
-    HundredMicroseconds,
-    TwentyMilliseconds,
+words! {
+    /// About how long a call takes.
+    pub enum Base {
+        HundredMicroseconds = "100 µs",
+        TwentyMilliseconds = "20 ms",
+    }
 }
 
 impl Base {
-    pub const ALL: [Self; 2] = [Self::HundredMicroseconds, Self::TwentyMilliseconds];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::HundredMicroseconds => "100 µs",
-            Self::TwentyMilliseconds => "20 ms",
-        }
-    }
-
     pub fn ns(self) -> f64 {
         match self {
             Self::HundredMicroseconds => 1e5,
@@ -34,7 +27,6 @@ impl Base {
         }
     }
 
-    /// The unit for bench_diff, by its rule: the next finer one.
     pub fn unit(self) -> &'static str {
         match self {
             Self::HundredMicroseconds => "ns",
@@ -43,24 +35,16 @@ impl Base {
     }
 }
 
-/// The variation among calls of one function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
-    None,
-    Low,
-    High,
+words! {
+    /// The variation among calls of one function.
+    pub enum Spread {
+        None = "none",
+        Low = "low",
+        High = "high",
+    }
 }
 
 impl Spread {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Low => "low",
-            Self::High => "high",
-        }
-    }
-
-    /// Standard deviation of the logarithm of the effort.
     pub fn sigma(self) -> f64 {
         match self {
             Self::None => 0.0,
@@ -70,35 +54,22 @@ impl Spread {
     }
 }
 
-/// The tool that compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
-    Traditional,
-    BenchDiff,
-    Deadheat,
-    /// deadheat, where the input decides how much a call varies.
-    DeadheatOfInput,
-    /// deadheat, judging CPU time, as its manual advises where other work has
-    /// the cores.
-    DeadheatCpu,
+words! {
+    pub enum Tool {
+        Traditional = "traditional",
+        BenchDiff = "bench_diff",
+        Deadheat = "deadheat",
+        /// deadheat, where the input decides how much a call varies.
+        DeadheatOfInput = "deadheat, effort of the input",
+        /// deadheat, judging CPU time, as its manual advises where other work has
+        /// the cores.
+        DeadheatCpu = "deadheat --metric cpu",
+    }
 }
 
 impl Tool {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Traditional => "traditional",
-            Self::BenchDiff => "bench_diff",
-            Self::Deadheat => "deadheat",
-            Self::DeadheatOfInput => "deadheat, effort of the input",
-            Self::DeadheatCpu => "deadheat --metric cpu",
-        }
-    }
-
     pub fn is_deadheat(self) -> bool {
-        matches!(
-            self,
-            Self::Deadheat | Self::DeadheatOfInput | Self::DeadheatCpu
-        )
+        matches!(self, Self::Deadheat | Self::DeadheatOfInput | Self::DeadheatCpu)
     }
 }
 
@@ -111,22 +82,19 @@ pub struct Row {
     /// True if every core has other work to do.
     pub loaded: bool,
     pub repeats: usize,
-    /// The number of rounds between two repeats.
     pub pace: usize,
 }
 
 impl Row {
-    /// The name under which its observations are kept.
     pub fn name(&self) -> String {
         let weather = if self.loaded { "loaded" } else { "idle" };
         let Self { base, percent, .. } = self;
         match self.spread {
-            Spread::None => format!("{} +{percent}% {weather}", base.name()),
-            spread => format!("{} +{percent}% {} spread", base.name(), spread.name()),
+            Spread::None => format!("{} +{percent}% {weather}", base.key()),
+            spread => format!("{} +{percent}% {} spread", base.key(), spread.key()),
         }
     }
 
-    /// The difference that is known, as a share.
     pub fn known(&self) -> f64 {
         self.percent / 100.0
     }
@@ -142,7 +110,6 @@ impl Row {
         }
     }
 
-    /// The functions a tool is given.
     pub fn duo(&self, tool: Tool, rounds: u32) -> Duo {
         Duo {
             rounds,
@@ -156,7 +123,6 @@ impl Row {
     }
 }
 
-/// The number of comparisons in these rows, by all their tools.
 pub fn comparisons(rows: &[Row]) -> usize {
     rows.iter().map(|row| row.repeats * row.tools().len()).sum()
 }

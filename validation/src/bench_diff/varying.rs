@@ -1,25 +1,27 @@
 //! Functions whose calls vary, as in bench_diff's suite of its own: errors of
 //! the first and of the second kind.
 
-use deadheat_validation::bars::{Bar, Section};
-use deadheat_validation::binomial::binomial_bound;
-
 use crate::Setting;
 use crate::comparison::Said;
 use crate::errors::{one_sided, said, told_apart};
 use crate::rows::{Row, Spread, Tool};
 use crate::tables::{DASH, Found, head, line};
+use deadheat_validation::prelude::*;
 
 const ALPHA: f64 = 0.05;
 
 pub fn section(setting: &Setting) -> Section {
     let mut text = "## Functions that vary\n\n\
-        Every call of either function draws a new number of rounds, log-normally around the rounds above: with a standard deviation \
-        of the logarithm of ln 1.2/2 = 0.091 (low) or ln 2.4/2 = 0.438 (high). No tool can know what was drawn, for either side. An error of the first kind tells \
-        two apart that do the same; one of the second kind does not find that f1 does more. In brackets behind bench_diff's: those of \
-        the one-sided test, as its own suite counts them. bench_diff ends after its 2,000 or 200 calls of each function; deadheat goes on until it can tell, \
-        for 40 processes at most, and its time shows it. Where the *effort is of the input*, one draw decides for both functions of a block, \
-        as real inputs do: then deadheat's pairs share it.\n\n"
+        Every call of either function draws a new number of rounds from a log-normal distribution \
+        around the rounds above: with a standard deviation \
+        of the logarithm of ln 1.2/2 = 0.091 (low) or ln 2.4/2 = 0.438 (high). No tool knows what \
+        was drawn for either side. An error of the first kind calls two equal functions \
+        different; an error of the second kind misses that f1 does more. The brackets after \
+        bench_diff's errors hold the count by its one-sided test, which its own suite uses. \
+        bench_diff ends after 2,000 or 200 calls of each function. deadheat continues until it \
+        reaches a verdict, for at most 40 processes, and this shows in its time. In rows with \
+        *effort of the input*, one draw decides for both functions of a block, as real inputs do, \
+        so deadheat's pairs share it.\n\n"
         .to_owned();
     text += &head(&[
         "work",
@@ -33,7 +35,7 @@ pub fn section(setting: &Setting) -> Section {
         "seconds",
         "error of medians",
         "of means",
-        "of what it says",
+        "of the reported difference",
     ]);
     let mut bars = Vec::new();
     for row in setting.rows.iter().filter(|row| row.spread != Spread::None) {
@@ -67,10 +69,10 @@ fn cells(row: &Row, tool: Tool, found: &Found) -> Vec<String> {
         false => (told_apart(all).to_string(), dash(), dash()),
     };
     let mut cells = vec![
-        row.base.name().to_owned(),
-        row.spread.name().to_owned(),
-        format!("{} %", row.percent),
-        tool.name().to_owned(),
+        row.base.key().to_owned(),
+        row.spread.key().to_owned(),
+        format!("{}%", row.percent),
+        tool.key().to_owned(),
         found.repeats(),
         first,
         second,
@@ -89,12 +91,12 @@ fn bar(row: &Row, tool: Tool, found: &Found) -> Option<Bar> {
     let apart = told_apart(&found.comparisons);
     Some(Bar::told(
         format!(
-            "{}, {} spread, 0 % more: told apart by {}",
-            row.base.name(),
-            row.spread.name(),
-            tool.name()
+            "{}, {} spread, 0% more: called different by {}",
+            row.base.key(),
+            row.spread.key(),
+            tool.key()
         ),
-        format!("at most alpha = 5 % (chance allows {allowed})"),
+        format!("at most alpha = 5% (chance allows {allowed})"),
         format!("{apart} of {}", found.so_far()),
         apart as u64 <= allowed,
     ))
@@ -116,7 +118,7 @@ mod tests {
             .enumerate()
             .map(|(repeat, (tool, said))| Observation {
                 row: row.name(),
-                tool: tool.name().to_owned(),
+                tool: tool.key().to_owned(),
                 repeat,
                 seed: 1,
                 wall: 1.0,
@@ -127,11 +129,7 @@ mod tests {
                 },
             })
             .collect();
-        Setting {
-            rows: vec![row],
-            observations,
-            calibration: String::new(),
-        }
+        Setting { rows: vec![row], observations, calibration: String::new() }
     }
 
     #[test]
@@ -147,36 +145,20 @@ mod tests {
             ],
         ));
         let text = &section.text;
-        assert!(
-            text.contains("| bench_diff | 2 of 30 so far | – | 1 (0) | 0 |"),
-            "{text}"
-        );
-        assert!(
-            text.contains("| deadheat | 3 of 30 so far | – | 2 | 1 |"),
-            "{text}"
-        );
+        assert!(text.contains("| bench_diff | 2 of 30 so far | – | 1 (0) | 0 |"), "{text}");
+        assert!(text.contains("| deadheat | 3 of 30 so far | – | 2 | 1 |"), "{text}");
         assert!(section.bars.is_empty());
     }
 
     #[test]
     fn whoever_is_told_apart_from_the_same_is_an_error_of_the_first_kind() {
-        let apart = [
-            (Tool::Deadheat, Said::Faster),
-            (Tool::Deadheat, Said::Equal),
-        ];
+        let apart = [(Tool::Deadheat, Said::Faster), (Tool::Deadheat, Said::Equal)];
         let section = section(&setting(0.0, &apart));
-        assert!(
-            section
-                .text
-                .contains("| deadheat | 2 of 30 so far | 1 | – | – |")
-        );
+        assert!(section.text.contains("| deadheat | 2 of 30 so far | 1 | – | – |"));
         let [bar] = &section.bars[..] else {
             panic!("one bar");
         };
         let bar = bar.to_string();
-        assert!(
-            bar.contains("told apart by deadheat: 1 of 2 so far"),
-            "{bar}"
-        );
+        assert!(bar.contains("called different by deadheat: 1 of 2 so far"), "{bar}");
     }
 }

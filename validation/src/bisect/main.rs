@@ -2,36 +2,23 @@
 //! named and for how many races, beside a plain bisect and `git bisect run` with the tests that
 //! scripts use.
 //!
-//! ```text
-//! cargo run --release --manifest-path validation/Cargo.toml --bin bisect
-//! ```
-//!
 //! Writes `docs/validation/bisect.md`. Nothing is timed, so anything else may run beside it; takes
-//! some minutes. With `--quick` all is tried in small numbers and printed, and nothing is written;
-//! `--only "no step" --races 200` asks a part of it. With `--real` the last section of the page is
-//! made anew, by searches of real repositories, which take some minutes of a quiet machine.
+//! some minutes. With `--real` the last section of the page is measured again, by searches of real
+//! repositories, which take some minutes of a quiet machine.
 
 mod real;
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
+use deadheat_validation::prelude::*;
 use std::process::ExitCode;
-use std::thread;
 
-use deadheat_examples::random::SplitMix64;
+use deadheat_bisect::culprit::{Answer, CommitRace, CulpritSearch};
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::looks::Spending;
 use deadheat_stats::summary::{mean, quantile, std_dev};
-use deadheat_stats::{Answer, CommitRace, CulpritSearch, welch};
-use deadheat_validation::bars::{ALPHA, Bar, Section};
-use deadheat_validation::binomial::binomial_bound;
 use deadheat_validation::made_run::normal;
-use deadheat_validation::page::{Asked, Page, Question};
 
 /// Searches of each row, and of a trial.
 const SEARCHES: (usize, usize) = (1_000, 40);
-/// Commits after GOOD.
 const COMMITS: usize = 1_024;
 /// Races of a bisect that is never misled, that of the ends aside.
 const NOISELESS: usize = 10;
@@ -46,26 +33,17 @@ const OFF: f64 = 0.005;
 /// Seconds of a build, and of a race of what is built.
 const SECONDS: (f64, f64) = (60.0, 15.0);
 
-/// The distribution of the effects of replicates around the truth.
-#[derive(Clone, Copy, PartialEq)]
-enum Noise {
-    Normal,
-    /// Student's t of three degrees of freedom, with the same standard deviation.
-    HeavyTails,
-    /// Normal, and one race in ten is off.
-    Disturbed,
+words! {
+    enum Noise {
+        Normal = "normal",
+        /// Student's t of three degrees of freedom, with the same standard deviation.
+        HeavyTails = "t, 3 degrees",
+        /// Normal, and one race in ten is off.
+        Disturbed = "one race in ten off",
+    }
 }
 
 impl Noise {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::HeavyTails => "t, 3 degrees",
-            Self::Disturbed => "one race in ten off",
-        }
-    }
-
-    /// Of one replicate.
     fn draw(self, random: &mut SplitMix64) -> f64 {
         match self {
             Self::Normal | Self::Disturbed => SCATTER * normal(random),
@@ -77,7 +55,6 @@ impl Noise {
         }
     }
 
-    /// Of all replicates of a race.
     fn shift(self, random: &mut SplitMix64) -> f64 {
         match (self, random.index_below(20)) {
             (Self::Disturbed, 0) => OFF,
@@ -87,7 +64,6 @@ impl Noise {
     }
 }
 
-/// The way the time goes from GOOD to BAD.
 #[derive(Clone, Copy)]
 enum History {
     /// A step at a uniform place.
@@ -104,11 +80,9 @@ enum History {
     StepAndWalk(f64, f64),
 }
 
-/// A history that was drawn.
 struct Drawn {
     /// ln of the time of each commit.
     levels: Vec<f64>,
-    /// The commits that are right to be named.
     culprits: Vec<usize>,
     unbuildable: Vec<usize>,
 }
@@ -154,15 +128,10 @@ impl History {
             level += own;
             level
         });
-        Drawn {
-            levels: levels.collect(),
-            culprits,
-            unbuildable,
-        }
+        Drawn { levels: levels.collect(), culprits, unbuildable }
     }
 }
 
-/// The end of one search.
 #[derive(Clone, Copy)]
 struct Found {
     outcome: Outcome,
@@ -175,13 +144,7 @@ struct Found {
 
 impl Found {
     fn open() -> Self {
-        Self {
-            outcome: Outcome::Open,
-            told_several: false,
-            races: 0,
-            replicates: 0,
-            builds: 2,
-        }
+        Self { outcome: Outcome::Open, told_several: false, races: 0, replicates: 0, builds: 2 }
     }
 }
 
@@ -194,7 +157,6 @@ enum Outcome {
     Open,
 }
 
-/// A world to search in, and the margin.
 #[derive(Clone, Copy)]
 struct World {
     history: History,
@@ -204,11 +166,7 @@ struct World {
 
 impl World {
     fn of(history: History, noise: Noise) -> Self {
-        Self {
-            history,
-            noise,
-            margin: 0.01,
-        }
+        Self { history, noise, margin: 0.01 }
     }
 
     fn drawn(&self, seed: u64) -> (Drawn, SplitMix64) {
@@ -245,8 +203,6 @@ impl World {
         race.expect("a look")
     }
 
-    /// A search as deadheat makes it: where no single step explains the races it goes on between
-    /// the raced neighbours that differ most.
     fn search(&self, seed: u64) -> Found {
         let (drawn, mut random) = self.drawn(seed);
         let mut search = CulpritSearch::uniform(COMMITS, self.margin, ALPHA).expect("a search");
@@ -277,11 +233,7 @@ impl World {
                 Some(Answer::Commits(group)) => {
                     let named = good + group.first..=good + group.last;
                     let is_right = drawn.culprits.iter().any(|culprit| named.contains(culprit));
-                    found.outcome = if is_right {
-                        Outcome::Right
-                    } else {
-                        Outcome::Wrong
-                    };
+                    found.outcome = if is_right { Outcome::Right } else { Outcome::Wrong };
                     return found;
                 }
             }
@@ -323,7 +275,6 @@ impl World {
         }
     }
 
-    /// A plain bisect by some test of a commit against GOOD, which always names a commit.
     fn plain_bisect(
         &self,
         seed: u64,
@@ -331,10 +282,7 @@ impl World {
     ) -> Found {
         let (drawn, mut random) = self.drawn(seed);
         let (mut good, mut bad) = (0, COMMITS);
-        let mut found = Found {
-            outcome: Outcome::Wrong,
-            ..Found::open()
-        };
+        let mut found = Found { outcome: Outcome::Wrong, ..Found::open() };
         while bad - good > 1 {
             let middle = good.midpoint(bad);
             let (slower, replicates) = is_slower(self, &drawn.levels, middle, &mut random);
@@ -354,7 +302,6 @@ impl World {
     }
 }
 
-/// Forty replicates, taken in turns as deadheat does, and their t test.
 fn full_race(
     world: &World,
     levels: &[f64],
@@ -366,9 +313,9 @@ fn full_race(
     (far, replicates)
 }
 
-/// Ten runs of GOOD and ten of the commit after them, and Welch's test at 5 %. A run scatters so
+/// Ten runs of GOOD and ten of the commit after them, and Welch's test at 5%. A run scatters so
 /// that a difference of two has the scatter of a replicate, and the machine drifts by a walk of
-/// .1 % a run.
+/// .1% a run.
 fn ten_and_ten(
     world: &World,
     levels: &[f64],
@@ -391,8 +338,8 @@ fn ten_and_ten(
 }
 
 /// A hundred samples of each side by one process each, whose layouts differ as replicates do, with
-/// a scatter of 1 % from sample to sample: slower if p < .05 and the interval of the change lies
-/// beyond the noise threshold of 1 %.
+/// a scatter of 1% from sample to sample: slower if p < .05 and the interval of the change lies
+/// beyond the noise threshold of 1%.
 fn one_process_each(
     world: &World,
     levels: &[f64],
@@ -413,40 +360,17 @@ fn one_process_each(
     (p < 0.05 && low > 0.01f64.ln_1p(), 1)
 }
 
-/// What came of all searches of a row.
 struct Row {
     found: Vec<Found>,
 }
 
 impl Row {
-    /// Makes so many searches, on all cores.
     fn of(searches: usize, search: impl Fn(u64) -> Found + Sync) -> Self {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let search = &search;
-        let found = thread::scope(|scope| {
-            let threads: Vec<_> = (0..cores)
-                .map(|core| {
-                    scope.spawn(move || {
-                        let numbers = (core..searches).step_by(cores);
-                        numbers
-                            .map(|number| search(number as u64))
-                            .collect::<Vec<_>>()
-                    })
-                })
-                .collect();
-            let found = threads
-                .into_iter()
-                .map(|one| one.join().expect("no search panics"));
-            found.flatten().collect()
-        });
-        Self { found }
+        Self { found: in_parallel(searches, |number| search(number as u64)) }
     }
 
     fn count(&self, outcome: Outcome) -> usize {
-        self.found
-            .iter()
-            .filter(|found| found.outcome == outcome)
-            .count()
+        self.found.iter().filter(|found| found.outcome == outcome).count()
     }
 
     fn mean(&self, value: impl Fn(&Found) -> usize) -> f64 {
@@ -482,20 +406,17 @@ impl Row {
     /// The promise that no more than α of the searches name a wrong commit.
     fn seldom_wrong(&self, what: &str) -> Bar {
         let of = self.found.len();
-        let (wrong, allowed) = (
-            self.count(Outcome::Wrong),
-            binomial_bound(of as u64, ALPHA, 0.99),
-        );
+        let (wrong, allowed) = (self.count(Outcome::Wrong), binomial_bound(of as u64, ALPHA, 0.99));
         Bar::told(
             format!("{what}: a wrong commit named"),
-            format!("at most 5 % (chance allows {allowed} of {of})"),
+            format!("at most 5% (chance allows {allowed} of {of})"),
             format!("{wrong} of {of}"),
             wrong as u64 <= allowed,
         )
     }
 }
 
-const HEAD: &str = "| history | noise | margin | right | wrong | no step | no single step | open | several told | races | replicates | builds |\n\
+const HEAD: &str = "| history | noise | margin | right | wrong | no step | no single step | undecided | several reported | races | replicates | builds |\n\
                     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
 
 struct Setting {
@@ -503,14 +424,13 @@ struct Setting {
 }
 
 impl Setting {
-    /// A row of the table, and what came of it.
     fn row(&self, name: &str, world: World, table: &mut String) -> Row {
-        eprintln!("  {name}, {}", world.noise.name());
+        eprintln!("  {name}, {}", world.noise.key());
         let row = Row::of(self.searches, |seed| world.search(seed));
         let _ = writeln!(
             table,
-            "| {name} | {} | {:.1} % | {} | {} |",
-            world.noise.name(),
+            "| {name} | {} | {:.1}% | {} | {} |",
+            world.noise.key(),
             world.margin * 100.0,
             row.counts(),
             row.costs()
@@ -524,36 +444,24 @@ const NOISES: [Noise; 3] = [Noise::Normal, Noise::HeavyTails, Noise::Disturbed];
 fn one_step(setting: &Setting) -> Section {
     let mut table = HEAD.to_owned();
     let mut bars = Vec::new();
-    let small = |step: f64| World {
-        margin: 0.005,
-        ..World::of(History::Step(step), Noise::Normal)
-    };
+    let small =
+        |step: f64| World { margin: 0.005, ..World::of(History::Step(step), Noise::Normal) };
     let unbuildable = History::StepAmongUnbuildable(0.01f64.ln_1p());
     let mut worlds: Vec<(&str, World)> = Vec::new();
     for noise in NOISES {
-        worlds.push(("+1 %", World::of(History::Step(0.01f64.ln_1p()), noise)));
+        worlds.push(("+1%", World::of(History::Step(0.01f64.ln_1p()), noise)));
     }
-    worlds.push((
-        "−1 %",
-        World::of(History::Step(-0.01f64.ln_1p()), Noise::Normal),
-    ));
-    worlds.push(("+1 %", small(0.01f64.ln_1p())));
-    worlds.push((
-        "+1 %, one commit in ten does not build",
-        World::of(unbuildable, Noise::Normal),
-    ));
-    for (name, step) in [("+2 %", 0.02), ("+5 %", 0.05)] {
+    worlds.push(("−1%", World::of(History::Step(-0.01f64.ln_1p()), Noise::Normal)));
+    worlds.push(("+1%", small(0.01f64.ln_1p())));
+    worlds.push(("+1%, one commit in ten does not build", World::of(unbuildable, Noise::Normal)));
+    for (name, step) in [("+2%", 0.02), ("+5%", 0.05)] {
         for noise in [Noise::Normal, Noise::Disturbed] {
             worlds.push((name, World::of(History::Step(f64::ln_1p(step)), noise)));
         }
     }
     for (name, world) in worlds {
         let row = setting.row(name, world, &mut table);
-        let what = format!(
-            "{name}, {}, margin {:.1} %",
-            world.noise.name(),
-            world.margin * 100.0
-        );
+        let what = format!("{name}, {}, margin {:.1}%", world.noise.key(), world.margin * 100.0);
         bars.push(Bar::share(
             format!("{what}: the right commit of {COMMITS} named"),
             row.count(Outcome::Right),
@@ -570,11 +478,11 @@ fn one_step(setting: &Setting) -> Section {
     }
     Section {
         text: format!(
-            "## One step\n\nA step at a uniform place among {COMMITS} commits. A bisect without noise takes \
-             {NOISELESS} races; those of deadheat, with the race of the ends and the one that confirms the \
-             culprit, are told as mean (95th percentile, most), and so are replicates, of which a race takes from \
-             6 to {REPLICATES}. Builds include the ends and those that fail. Where commits do not build, right is the group that holds the culprit \
-             and ends at the next that builds.\n\n{table}\n"
+            "## One step\n\nOne step at a uniformly drawn place among {COMMITS} commits. A bisect without noise takes \
+             {NOISELESS} races. deadheat's races include the race of the two ends and the race that \
+             confirms the culprit; races are given as mean (95th percentile, maximum), and so are replicates, of which a race takes \
+             6 to {REPLICATES}. Builds include those of the two ends and those that fail. If commits do not build, the \
+             right answer is the group that holds the culprit and ends at the next commit that builds.\n\n{table}\n"
         ),
         bars,
     }
@@ -584,23 +492,19 @@ fn no_step(setting: &Setting) -> Section {
     let mut table = HEAD.to_owned();
     let mut bars = Vec::new();
     for noise in NOISES {
-        let row = setting.row(
-            "no change",
-            World::of(History::Step(0.0), noise),
-            &mut table,
-        );
-        bars.push(row.seldom_wrong(&format!("no change, {}", noise.name())));
+        let row = setting.row("no change", World::of(History::Step(0.0), noise), &mut table);
+        bars.push(row.seldom_wrong(&format!("no change, {}", noise.key())));
     }
-    for (name, step) in [("+0.3 %", 0.003), ("+0.5 %", 0.005), ("+0.7 %", 0.007)] {
+    for (name, step) in [("+0.3%", 0.003), ("+0.5%", 0.005), ("+0.7%", 0.007)] {
         let world = World::of(History::Step(f64::ln_1p(step)), Noise::Normal);
         let row = setting.row(name, world, &mut table);
         bars.push(row.seldom_wrong(name));
     }
     Section {
         text: format!(
-            "## No step of that size\n\nWhere nothing changed every commit that is named is wrong. Of a step below \
-             the margin both are right, to name its commit and to say that there is none of that size; wrong is \
-             another commit.\n\n{table}\n"
+            "## No step of that size\n\nIf nothing changed, naming any commit is wrong. For a \
+             step below the margin, two answers are right: its commit, and \"no step of that \
+             size\". Any other commit is wrong.\n\n{table}\n"
         ),
         bars,
     }
@@ -610,31 +514,31 @@ fn other_histories(setting: &Setting) -> Section {
     let mut table = HEAD.to_owned();
     let mut bars = Vec::new();
     let histories = [
-        ("+2 % and −1 %", History::TwoSteps(0.02, -0.01)),
-        ("+1 % and −1 %", History::TwoSteps(0.01, -0.01)),
-        ("+1 % and +1 %", History::TwoSteps(0.01, 0.01)),
-        ("+2 % and +0.5 %", History::TwoSteps(0.02, 0.005)),
-        ("creep, +1 % in all", History::Creep(0.01)),
-        ("creep, +2 % in all", History::Creep(0.02)),
-        ("creep, +5 % in all", History::Creep(0.05)),
-        ("10 steps, +3 % in all", History::Steps(10, 0.03)),
-        (
-            "+2 %, and .01 % by each commit",
-            History::StepAndWalk(0.02, 0.0001),
-        ),
+        ("+2% and −1%", History::TwoSteps(0.02, -0.01)),
+        ("+1% and −1%", History::TwoSteps(0.01, -0.01)),
+        ("+1% and +1%", History::TwoSteps(0.01, 0.01)),
+        ("+2% and +0.5%", History::TwoSteps(0.02, 0.005)),
+        ("creep, +1% in all", History::Creep(0.01)),
+        ("creep, +2% in all", History::Creep(0.02)),
+        ("creep, +5% in all", History::Creep(0.05)),
+        ("10 steps, +3% in all", History::Steps(10, 0.03)),
+        ("+2%, and .01% by each commit", History::StepAndWalk(0.02, 0.0001)),
     ];
     for (name, history) in histories {
         for noise in [Noise::Normal, Noise::Disturbed] {
             let row = setting.row(name, World::of(history, noise), &mut table);
-            bars.push(row.seldom_wrong(&format!("{name}, {}", noise.name())));
+            bars.push(row.seldom_wrong(&format!("{name}, {}", noise.key())));
         }
     }
     Section {
         text: format!(
-            "## Other histories\n\nTwo steps at two uniform places, creep by the same in every commit, ten equal \
-             steps, and a step in a history of which each commit adds N(0, .01 %) of its own. The commit of any step is a right answer, and any other commit is a wrong one; with creep every commit is wrong. *Several told* \
-             counts the searches that said on the way that no single step explains the races, and went on between \
-             the raced neighbours that differ most; *no single step* those that said so and found none there.\n\n\
+            "## Other histories\n\nTwo steps at two uniformly drawn places; creep by the same \
+             amount in every commit; ten equal steps; and one step in a history where each commit \
+             also adds N(0, .01%). The commit of any step is a right answer, and any other commit \
+             is wrong; with creep, every commit is wrong. *Several reported* counts the searches \
+             that reported on the way that no single step explains the races and continued \
+             between the raced neighbours that differ most. *No single step* counts those that \
+             reported this and found no step there.\n\n\
              {table}\n"
         ),
         bars,
@@ -652,14 +556,9 @@ fn peers(setting: &Setting) -> Section {
         ("`git bisect run`, Welch, 10 + 10 runs", ten_and_ten),
         ("`git bisect run`, criterion's rule", one_process_each),
     ];
-    for (name, step) in [
-        ("+1 %", 0.01),
-        ("+2 %", 0.02),
-        ("+5 %", 0.05),
-        ("no change", 0.0),
-    ] {
+    for (name, step) in [("+1%", 0.01), ("+2%", 0.02), ("+5%", 0.05), ("no change", 0.0)] {
         for noise in NOISES {
-            eprintln!("  {name}, {}", noise.name());
+            eprintln!("  {name}, {}", noise.key());
             let world = World::of(History::Step(f64::ln_1p(step)), noise);
             let ours = Row::of(setting.searches, |seed| world.search(seed));
             let theirs = tests.map(|(by, test)| {
@@ -671,7 +570,7 @@ fn peers(setting: &Setting) -> Section {
                 let _ = writeln!(
                     table,
                     "| {name} | {} | {by} | {right} | {wrong} | {} | {:.1} | {:.0} |",
-                    noise.name(),
+                    noise.key(),
                     row.found.len() - right - wrong,
                     row.mean(|found| found.races),
                     row.mean(|found| found.replicates)
@@ -681,14 +580,17 @@ fn peers(setting: &Setting) -> Section {
     }
     Section {
         text: format!(
-            "## Beside a plain bisect\n\nThese searches use the same histories and the same noise. A plain bisect halves the range by one \
-             test of the commit in the middle against GOOD and always names a commit. One of its variants takes all \
-             {REPLICATES} replicates, paired like those of deadheat, and judges them by a t test at 5 %. One \
-             is what scripts for `git bisect run` do: ten runs of GOOD, then ten of the commit, and Welch's test at \
-             5 %; a run scatters by .42 %, so that the difference of two has the scatter of a replicate, and the \
-             machine drifts by a random walk of .1 % a run. One is the rule of criterion: a hundred samples of each \
-             by one process each, whose layouts differ by .6 %, slower where p < .05 and the interval of the change \
-             lies beyond its noise threshold of 1 %. None of them races the ends first; without a change they always name a commit.\n\n{table}\n"
+            "## Compared with a plain bisect\n\nThe searches in the next table use the same histories and the same noise. A \
+             plain bisect halves the range by one test of the middle commit against GOOD and \
+             always names a commit. The first variant takes all {REPLICATES} replicates, paired \
+             like those of deadheat, and applies a t test at 5%. The second variant does what scripts for \
+             `git bisect run` do: ten runs of GOOD, then ten of the commit, and Welch's test \
+             at 5%. A run scatters by .42%, so that the difference of two runs scatters like a \
+             replicate, and the machine drifts by a random walk of .1% a run. The third \
+             variant is criterion's rule: a hundred samples of each side from one process per side, whose \
+             code layouts differ by .6%. The commit is slower if p < .05 and the interval of the \
+             change lies beyond the noise threshold of 1%. None of the three variants races the \
+             two ends first, so without a change they always name a commit.\n\n{table}\n"
         ),
         bars: Vec::new(),
     }
@@ -701,9 +603,7 @@ const QUESTIONS: [Question<Setting>; 4] = [
     ("beside a plain bisect", peers),
 ];
 
-/// Writes the last section of the page anew, by searches of real repositories.
-/// A trial is printed and not written.
-fn write_real_section(page: &Path, asked: &Asked) -> ExitCode {
+fn write_real_section(page: &Path, asked: &Wanted) -> ExitCode {
     let (section, kept) = real::section(asked);
     println!("{section}");
     if !asked.quick && asked.races.is_none() {
@@ -721,32 +621,21 @@ fn main() -> ExitCode {
     {
         return real::judge(build);
     }
-    let page_file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/validation/bisect.md");
-    if words.iter().any(|word| word == "--real") {
-        let others = words.into_iter().filter(|word| word != "--real");
-        let asked = Asked::read(others).unwrap_or_else(|problem| {
-            eprintln!("{problem}");
-            std::process::exit(2);
-        });
+    let page_file = repository().join("docs/validation/bisect.md");
+    let asked = Wanted::of_options(&["quick", "only", "races", "real"]);
+    if asked.real {
         return write_real_section(&page_file, &asked);
     }
     // The simulations leave the section of real repositories as it is.
     let before = fs::read_to_string(&page_file).unwrap_or_default();
-    let real_section = before
-        .split_once(real::HEADING)
-        .map(|(_, section)| section.to_owned());
-    let asked = Asked::from_command_line();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the repository");
-    let setting = Setting {
-        searches: asked.races(SEARCHES.0, SEARCHES.1),
-    };
+    let real_section = before.split_once(real::HEADING).map(|(_, section)| section.to_owned());
+    let root = repository();
+    let setting = Setting { searches: asked.races(SEARCHES.0, SEARCHES.1) };
     let facts = format!(
-        "Simulated: {} searches in each row, drawn from seeds that are numbers in a row, at α = 5 %. Effects of replicates \
-         scatter by .6 %, normal or as t of three degrees of freedom; where one race in ten is off, it is so by .5 %, to \
-         either side. A build takes {:.0} s, a race {:.0} s. A search without an answer after {MOST_RACES} \
-         races is left open.",
+        "Simulated: {} searches in each row, with consecutive seeds, at α = 5%. Effects of replicates \
+         scatter by .6%, normally or as t with three degrees of freedom. In rows with one race in ten off, that race is off by \
+         .5%, in either direction. A build takes {:.0} s, a race {:.0} s. A search without an answer after {MOST_RACES} \
+         races counts as undecided.",
         setting.searches, SECONDS.0, SECONDS.1
     );
     let page = Page {
@@ -756,7 +645,7 @@ fn main() -> ExitCode {
         quick: asked.quick,
     };
     let kept = page.write_asked(root, &setting, &QUESTIONS, &asked);
-    if let Some(section) = real_section.filter(|_| !asked.quick && asked.only.is_none()) {
+    if let Some(section) = real_section.filter(|_| !asked.quick && asked.only.is_empty()) {
         let text = fs::read_to_string(&page_file).unwrap_or_default();
         let whole = format!("{text}{}{section}", real::HEADING);
         fs::write(&page_file, whole).expect("the page can be written");

@@ -1,23 +1,12 @@
 //! Searches of real repositories in C, by races of what their commits build, beside `git bisect
 //! run` with a t test of ten runs each.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::time::Instant;
+use deadheat_validation::prelude::*;
+use std::process::ExitCode;
 
-use deadheat_examples::random::SplitMix64;
 use deadheat_stats::summary::mean;
-use deadheat_stats::welch;
-use deadheat_validation::bars::{Bar, table};
-use deadheat_validation::machine::sitting_facts;
-use deadheat_validation::page::Asked;
-use deadheat_validation::programs::{done, text_of};
-use deadheat_validation::workshop::Workshop;
-use serde_json::Value;
+use deadheat_validation::bars::table;
 
-/// Commits after GOOD, along first parents.
 const COMMITS: usize = 64;
 /// Those that do not build, and those that are merges.
 const BROKEN: usize = 6;
@@ -35,18 +24,13 @@ pub const HEADING: &str = "\n## On real repositories\n";
 /// The option under which this program is the script of `git bisect run`.
 pub const JUDGE: &str = "--judge";
 
-/// The build of a commit: neutral links are made of what `deadheat link` recorded.
 fn build_command(deadheat: &Path) -> String {
-    let link = format!(
-        "'{}' link -- cc -O2 -ffunction-sections",
-        deadheat.display()
-    );
+    let link = format!("'{}' link -- cc -O2 -ffunction-sections", deadheat.display());
     format!(
         "{link} -c -o work.o work.c && {link} -c -o main.o main.c && {link} -o work main.o work.o"
     )
 }
 
-/// A repository with a step at a commit that is known.
 struct Repository {
     folder: PathBuf,
     /// The full name of the culprit; `None` where nothing changed.
@@ -57,10 +41,7 @@ impl Repository {
     fn make(folder: PathBuf, step: f64, seed: u64) -> Self {
         let mut random = SplitMix64::new(seed * 104_729 + 7);
         fs::create_dir_all(&folder).expect("a folder");
-        let mut repository = Self {
-            folder,
-            culprit: None,
-        };
+        let mut repository = Self { folder, culprit: None };
         repository.git(&["init", "--quiet", "--initial-branch", "main"]);
         repository.write(".gitignore", "*.o\nwork\n.deadheat\n");
         let culprit = 1 + random.index_below(COMMITS);
@@ -158,53 +139,31 @@ impl Repository {
         self.git(&["commit", "--quiet", "--message", subject]);
     }
 
-    /// What came of a search by deadheat, and its races and builds.
     fn search(&self, deadheat: &Path) -> Found {
         let mut command = Command::new(deadheat);
         command.current_dir(&self.folder);
-        command.args([
-            "bisect",
-            "good..bad",
-            "--quiet",
-            "--json",
-            "--run",
-            "./work",
-            "--build",
-        ]);
+        command.args(["bisect", "good..bad", "--quiet", "--json", "--run", "./work", "--build"]);
         command.arg(build_command(deadheat));
         let started = Instant::now();
         let answer = text_of(&mut command, &[0]).unwrap_or_else(|said| panic!("{said}"));
         let seconds = started.elapsed().as_secs_f64();
         let answer: Value = serde_json::from_str(&answer).expect("JSON");
         let named = answer["answer"]["commits"].as_array();
-        let named: Vec<&str> = named
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let named: Vec<&str> = named.into_iter().flatten().filter_map(Value::as_str).collect();
         let outcome = match (answer["answer"]["kind"].as_str(), &self.culprit) {
             (Some("commits"), Some(culprit)) if named.contains(&&**culprit) => Outcome::Right,
             (Some("commits"), _) => Outcome::Wrong,
             (Some("no-step"), None) => Outcome::Right,
             _ => Outcome::Unanswered,
         };
-        Found {
-            outcome,
-            seconds,
-            tests: answer["races"].as_array().map_or(0, Vec::len),
-        }
+        Found { outcome, seconds, tests: answer["races"].as_array().map_or(0, Vec::len) }
     }
 
-    /// What came of `git bisect run` with this program as its script.
     fn plain_bisect(&self, deadheat: &Path) -> Found {
         let build = build_command(deadheat);
         let started = Instant::now();
         self.git(&["checkout", "--quiet", "good"]);
-        done(
-            Command::new("sh")
-                .args(["-c", &build])
-                .current_dir(&self.folder),
-        );
+        done(Command::new("sh").args(["-c", &build]).current_dir(&self.folder));
         fs::rename(self.folder.join("work"), self.folder.join(".git/good-work")).expect("a build");
         self.said(&["bisect", "start", "--first-parent", "bad", "good"]);
         let this = std::env::current_exe().expect("this program");
@@ -213,34 +172,22 @@ impl Repository {
         let text = run.output().expect("git");
         let said = String::from_utf8_lossy(&text.stdout).into_owned();
         let seconds = started.elapsed().as_secs_f64();
-        let first = said
-            .lines()
-            .find_map(|line| line.strip_suffix(" is the first bad commit"));
+        let first = said.lines().find_map(|line| line.strip_suffix(" is the first bad commit"));
         let outcome = match (first, &self.culprit) {
             (Some(named), Some(culprit)) if named == culprit => Outcome::Right,
             (Some(_), _) => Outcome::Wrong,
             (None, _) => Outcome::Unanswered,
         };
-        let tests = said
-            .lines()
-            .filter(|line| line.starts_with("running "))
-            .count();
+        let tests = said.lines().filter(|line| line.starts_with("running ")).count();
         let _ = self.command().args(["bisect", "reset"]).output();
-        Found {
-            outcome,
-            seconds,
-            tests,
-        }
+        Found { outcome, seconds, tests }
     }
 }
 
 /// The script of `git bisect run`: builds the commit that is checked out, and says whether it is
-/// slower than GOOD by Welch's test at 5 % of ten runs of GOOD and ten of the commit after them.
+/// slower than GOOD by Welch's test at 5% of ten runs of GOOD and ten of the commit after them.
 pub fn judge(build: &str) -> ExitCode {
-    let built = Command::new("sh")
-        .args(["-c", build])
-        .status()
-        .expect("a shell");
+    let built = Command::new("sh").args(["-c", build]).status().expect("a shell");
     if !built.success() {
         // As git has it: this commit cannot be tested.
         return ExitCode::from(125);
@@ -274,29 +221,25 @@ struct Found {
 }
 
 /// The section of the page: its bars, and what came of every search. `false` when a bar was missed.
-pub fn section(asked: &Asked) -> (String, bool) {
+pub fn section(asked: &Wanted) -> (String, bool) {
     let workshop = Workshop::open("bisect", asked.quick);
     let repositories = asked.races(REPOSITORIES.0, REPOSITORIES.1);
     let mut rows = "| step | by | right | wrong | without an answer | seconds, mean (most) | races or tests |\n\
                     | --- | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
     let mut bars = Vec::new();
-    for (name, step) in [("+2 %", 0.02), ("none", 0.0)] {
+    for (name, step) in [("+2%", 0.02), ("none", 0.0)] {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for number in 0..repositories {
-            let folder = workshop
-                .scratch
-                .join(format!("{}-{number}", name.trim_matches('+')));
+            let folder = workshop.scratch.join(format!("{}-{number}", name.trim_matches('+')));
             let repository = Repository::make(folder.clone(), step, number as u64);
             ours.push(repository.search(&workshop.deadheat));
             theirs.push(repository.plain_bisect(&workshop.deadheat));
             eprintln!("  {name}, repository {number}");
             let _ = fs::remove_dir_all(folder);
         }
-        for (by, found) in [
-            ("deadheat", &ours),
-            ("`git bisect run`, Welch, 10 + 10 runs", &theirs),
-        ] {
+        for (by, found) in [("deadheat", &ours), ("`git bisect run`, Welch, 10 + 10 runs", &theirs)]
+        {
             let count = |outcome| found.iter().filter(|one| one.outcome == outcome).count();
             let seconds: Vec<f64> = found.iter().map(|one| one.seconds).collect();
             let tests: Vec<f64> = found.iter().map(|one| one.tests as f64).collect();
@@ -311,10 +254,7 @@ pub fn section(asked: &Asked) -> (String, bool) {
                 mean(&tests).unwrap_or_default()
             );
         }
-        let right = ours
-            .iter()
-            .filter(|one| one.outcome == Outcome::Right)
-            .count();
+        let right = ours.iter().filter(|one| one.outcome == Outcome::Right).count();
         bars.push(Bar::share(
             format!("real repositories, step {name}: the right answer"),
             right,
@@ -330,11 +270,14 @@ pub fn section(asked: &Asked) -> (String, bool) {
     };
     let text = format!(
         "{HEADING}\nWritten by the same program with `--real`. {}.\n\n{trial}{}\
-         {repositories} repositories in C for each step, made anew with a seed each: {COMMITS} commits along first parents, \
-         of which {BROKEN} do not build and {MERGES} are merges; every commit moves the code that is \
-         measured, by functions of other sizes before it. Without a step the right answer is *no step*; with one it is its commit, or the group of commits that do not build and that commit. Whole commands of some milliseconds race (`--run`), on neutral links. `git bisect run` has this \
-         program as its script, which runs GOOD ten times and then the commit ten times, and takes it for bad \
-         where Welch's test at 5 % does; it looks at no ends, and names a commit always.\n\n{rows}",
+         {repositories} repositories in C for each step, each generated from its own seed: \
+         {COMMITS} commits along first parents, of which {BROKEN} do not build and {MERGES} are \
+         merges. Every commit moves the measured code, because the functions in front of it \
+         change size. Without a step the right answer is *no step*; with one it is its commit, or \
+         the group of that commit and the commits that do not build. Whole commands of some \
+         milliseconds race (`--run`), on neutral links. The script of `git bisect run` is this \
+         program: it runs GOOD ten times, then the commit ten times, and reports bad if Welch's \
+         test at 5% rejects. Such a script does not race the two ends and always names a commit.\n\n{rows}",
         sitting_facts(),
         table(&bars)
     );

@@ -1,14 +1,7 @@
 //! The question how often a build is told apart from its copy.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use deadheat_validation::bars::{ALPHA, Bar, Section, plain_spread};
-use deadheat_validation::binomial::{binomial_bound, share_bounds};
-
 use crate::{Setting, text};
-use deadheat_validation::race::Raced;
+use deadheat_validation::prelude::*;
 
 /// Benchmarks of each kind at least.
 const ROWS: usize = 200;
@@ -16,25 +9,19 @@ const ROWS: usize = 200;
 pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## Builds against their copies\n\n\
-               Every faster or slower is wrong. At the defaults (alpha 5 %, margin 1 %); a replicate is a fresh process per \
-               side. On neutral links every replicate has another placement, the same for both sides. The bounds are \
-               those of Clopper and Pearson; the last column is the largest count that a true share of alpha exceeds in less \
-               than 1 % of such experiments.\n\n\
-               | program | scope | benchmarks | faster or slower | 95 % bounds | dead heat | too close to call | chance allows | seconds each |\n\
+               Every verdict of faster or slower is wrong. At the defaults (alpha 5%, margin 1%); a replicate is a fresh process per \
+               side. On neutral links every replicate has a different code layout, which both sides share. Bounds are Clopper–Pearson. The last column is a limit: with a true error rate of alpha, fewer than 1% of such experiments exceed it.\n\n\
+               | program | scope | benchmarks | faster or slower | 95% bounds | dead heat | too close to call | chance allows | seconds each |\n\
                | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),
         bars: Vec::new(),
     };
     let copy = setting.shop.scratched("copy");
     fs::copy(&setting.copies, &copy).expect("a copy");
-    let c = setting
-        .shop
-        .compile("kernels.c", "kernels", &["-pthread"], true);
+    let c = setting.shop.compile("kernels.c", "kernels", &["-pthread"], true);
     let again = setting.shop.scratch.join("again");
     fs::create_dir_all(&again).expect("a folder");
-    let c_copy = setting
-        .shop
-        .compile("kernels.c", "again/kernels", &["-pthread"], true);
+    let c_copy = setting.shop.compile("kernels.c", "again/kernels", &["-pthread"], true);
     let own = ["--placement", "own"];
     row(setting, &mut section, "Rust", &setting.copies, &copy, &own);
     row(setting, &mut section, "C", &c, &c_copy, &own);
@@ -59,24 +46,14 @@ fn row(
     while races.iter().map(|raced| raced.rows.len()).sum::<usize>() < wanted {
         races.push(setting.shop.race(&words));
     }
-    let seconds: Vec<f64> = races
-        .iter()
-        .map(|raced| raced.seconds / raced.rows.len() as f64)
-        .collect();
+    let seconds: Vec<f64> =
+        races.iter().map(|raced| raced.seconds / raced.rows.len() as f64).collect();
     let rows: Vec<_> = races.iter().flat_map(|raced| &raced.rows).collect();
-    let count = |verdict: &str| {
-        rows.iter()
-            .filter(|row| row.verdict.as_deref() == Some(verdict))
-            .count()
-    };
+    let count =
+        |verdict: &str| rows.iter().filter(|row| row.verdict.as_deref() == Some(verdict)).count();
     let wrong: Vec<_> = rows.iter().filter(|row| row.is_told_apart()).collect();
     for row in &wrong {
-        eprintln!(
-            "    {}: {} {:.2} %",
-            row.name,
-            row.word(),
-            row.change.percent
-        );
+        eprintln!("    {}: {} {:.2}%", row.name, row.word(), row.change.percent);
     }
     let share = wrong.len() as f64 / rows.len() as f64 * 100.0;
     let (low, high) = share_bounds(wrong.len() as u64, rows.len() as u64, 0.95);
@@ -84,7 +61,7 @@ fn row(
     let scope = &rows[0].scope;
     let _ = writeln!(
         section.text,
-        "| {what} | {scope} | {} | {} ({share:.2} %) | {:.2} to {:.2} % | {} | {} | {allowed} | {} |",
+        "| {what} | {scope} | {} | {} ({share:.2}%) | {:.2} to {:.2}% | {} | {} | {allowed} | {} |",
         rows.len(),
         wrong.len(),
         low * 100.0,

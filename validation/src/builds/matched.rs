@@ -1,26 +1,14 @@
 //! Two builds on matched links and on independent ones: what the interval gains, whether added code
 //! is taken for a difference, and what a matched link costs.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Instant;
-
-use deadheat_validation::bars::{Bar, Section, plain_spread, up};
-use deadheat_validation::load::in_every_weather;
-use deadheat_validation::process::median;
-use deadheat_validation::race::Raced;
-
 use crate::{Setting, text};
+use deadheat_validation::prelude::*;
 
 /// The standard error on matched links at equal time, in those on independent ones.
 const GAIN: f64 = 0.7;
 
-/// A matched link, in the user's own ones.
 const COST: f64 = 1.3;
 
-/// Links asked for together.
 const BATCH: u32 = 6;
 
 /// Races of this many replicates to the end: no look is passed at such a level, and the half-width
@@ -43,19 +31,24 @@ pub fn section(setting: &Setting) -> Section {
     let one_slower = build("one-slower", &["-DONE_INPUT", "-DGROWN", "-DPERCENT=1"]);
     let mut section = Section {
         text: "## Matched links\n\n\
-               A function full of branches among three hundred others; in the newer build one of these is larger and two are \
-               new, all before the function that is raced. *Matched* is the default, *independent* is `--placement independent`.\n\n"
+               The raced function is full of branches and sits among three hundred others. In the \
+               newer build, one of the other functions is larger and two are new, and all three precede \
+               the raced \
+               function. *Matched* is the default, *independent* is `--placement independent`.\n\n"
             .to_owned(),
         bars: Vec::new(),
     };
-    section.text += "The raced function does 1 % more. Races of 24 replicates, never stopped early; the three kinds of links take \
-                     turns. The *error* is half the interval; at equal time it is multiplied by the root of the seconds, and told in \
-                     units of its median on independent links. On the single link *as built*, placement does not differ between replicates, so its error is the smallest that any matching of links can reach. With one input, placement is most of the error. With a new input in every block, the learning of the branch predictor scatters blocks more than any placement does.\n\n\
+    section.text += "The raced function does 1% more. Races have 24 replicates and are never \
+    stopped early; the three kinds of links take turns. The *error* is half the width of the \
+    interval. *At equal time*, it is multiplied by the square root of the seconds and given in \
+    units of its median on independent links. On the single link *as built*, code layout does not \
+    vary between replicates, so its error is the smallest that any matching of links can \
+    reach. With one input, most of the error comes from code layout. With a new input in every block, the branch predictor learns again each time, which scatters blocks more than any code layout does.\n\n\
                      | input | links | races | error, points, median (range) | at equal time | seconds | change, % |\n\
                      | --- | --- | --- | --- | --- | --- | --- |\n";
     gain(setting, &mut section, "one", &one_old, &one_slower);
     gain(setting, &mut section, "new in every block", &old, &slower);
-    section.text += "\nThe raced function is the same, and code was added before it; at the defaults. Loaded means that a busy loop runs on every core at the same time.\n\n\
+    section.text += "\nThe raced function is unchanged and code was added in front of it. Races use the defaults. *Loaded* means that every core also runs a busy loop.\n\n\
                      | input | | races | faster or slower, which is wrong | dead heat | too close to call | change, % | seconds |\n\
                      | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     in_every_weather(|weather| {
@@ -75,7 +68,6 @@ fn error(raced: &Raced) -> f64 {
     (high - low) / 2.0
 }
 
-/// The error that is left after a second, if it shrinks as it should.
 fn at_equal_time(raced: &Raced) -> f64 {
     error(raced) * raced.seconds.sqrt()
 }
@@ -85,18 +77,14 @@ fn change(raced: &Raced) -> f64 {
     raced.rows[0].change.percent
 }
 
-/// Median and range of a figure of races.
 fn spread(raced: &[Raced], figure: impl Fn(&Raced) -> f64) -> String {
     let figures: Vec<f64> = raced.iter().map(figure).collect();
     plain_spread(&figures, 2)
 }
 
 /// The kinds of links, and the words for them.
-const LINKS: [(&str, &str); 3] = [
-    ("matched", "neutral"),
-    ("independent", "independent"),
-    ("as built", "own"),
-];
+const LINKS: [(&str, &str); 3] =
+    [("matched", "neutral"), ("independent", "independent"), ("as built", "own")];
 
 fn gain(setting: &Setting, section: &mut Section, input: &str, old: &Path, new: &Path) {
     let races = setting.shop.count(30, 3);
@@ -124,7 +112,7 @@ fn gain(setting: &Setting, section: &mut Section, input: &str, old: &Path, new: 
     let ratio = median(matched.iter().map(at_equal_time)) / unit;
     section.bars.push(Bar::told(
         format!(
-            "two builds, +1 %, input {input}: standard error at equal time, matched / independent"
+            "two builds, +1%, input: {input}: standard error at equal time, matched / independent"
         ),
         format!("at most {GAIN}"),
         up(ratio, 2),
@@ -139,17 +127,12 @@ fn false_verdicts(
     builds: [&Path; 2],
 ) {
     let races = setting.shop.count(races, 5);
-    let raced: Vec<Raced> = (0..races)
-        .map(|_| setting.shop.race(&builds.map(text)))
-        .collect();
+    let raced: Vec<Raced> = (0..races).map(|_| setting.shop.race(&builds.map(text))).collect();
     let count = |verdict: &str| {
         let verdicts = raced.iter().map(|raced| raced.rows[0].verdict.as_deref());
         verdicts.filter(|told| *told == Some(verdict)).count()
     };
-    let wrong = raced
-        .iter()
-        .filter(|raced| raced.rows[0].is_told_apart())
-        .count();
+    let wrong = raced.iter().filter(|raced| raced.rows[0].is_told_apart()).count();
     let _ = writeln!(
         section.text,
         "| {input} | {weather} | {races} | {wrong} | {} | {} | {} | {} |",
@@ -160,7 +143,7 @@ fn false_verdicts(
     );
     section.bars.push(Bar::false_verdicts(
         format!(
-            "code added before an unchanged function, input {input}, {weather}: called faster or slower"
+            "code added before an unchanged function, input: {input}, {weather}: called faster or slower"
         ),
         wrong,
         races,
@@ -186,21 +169,12 @@ fn cost(setting: &Setting, section: &mut Section, old: &Path, grown: &Path) {
         let mut ask = Command::new("taskset");
         ask.args(["-c", "0"]).arg(&setting.shop.deadheat);
         ask.arg("placements").arg(old).arg("--beside").arg(grown);
-        ask.args(
-            seeds
-                .by_ref()
-                .take(BATCH as usize)
-                .map(|seed: u32| seed.to_string()),
-        );
+        ask.args(seeds.by_ref().take(BATCH as usize).map(|seed: u32| seed.to_string()));
         let answer = ask.output().expect("links can be asked for").stdout;
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let took = began.elapsed().as_secs_f64();
         assert!(answer.contains("\"matched\":true"), "{answer}");
-        assert_eq!(
-            answer.matches("{\"placed\"").count(),
-            BATCH as usize,
-            "{answer}"
-        );
+        assert_eq!(answer.matches("{\"placed\"").count(), BATCH as usize, "{answer}");
         took
     };
     own();

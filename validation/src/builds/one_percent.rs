@@ -1,84 +1,56 @@
-//! The question whether a true difference of 1 % between two builds is found, and how soon.
+//! The question whether a true difference of 1% between two builds is found, and how soon.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
 use deadheat_validation::known::{HEAD, Known, LEGEND, Outcome, Promise};
-use deadheat_validation::load::Load;
+use deadheat_validation::prelude::*;
 
 use crate::{Setting, text};
-use deadheat_validation::race::Raced;
 
 const SECONDS: f64 = 2.0;
 const POWER: f64 = 0.9;
 
 pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
-        text: "## A difference of 1 %\n\n\
-               Steps that depend on one another, and exactly 1 % more of them. The time of a call includes more than its steps, so the true change is some thousandths of a point less; the margin is 0.5 %, for at the default of 1 % an exact race \
-               rightly calls that a dead heat. Seconds are of the whole process, to the verdict; the change is what each race \
-               estimates.\n\n\
+        text: "## A difference of 1%\n\n\
+               Steps that depend on one another, and exactly 1% more of them. The time of a call \
+               includes more than its steps, so the true change is some thousandths of a point \
+               less. The margin is 0.5%, because at the default of 1% a precise race rightly \
+               calls that a dead heat. Seconds are those of the whole process, up to the verdict; \
+               the change is the estimate of each race.\n\n\
                | program | scope | races | slower, which is right | dead heat or faster, which is wrong | seconds | change, % |\n\
                | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),
         bars: Vec::new(),
     };
     let c = |name: &str, percent: &str| {
-        setting
-            .shop
-            .compile("kernels.c", name, &["-pthread", percent], true)
+        setting.shop.compile("kernels.c", name, &["-pthread", percent], true)
     };
     let (old, new) = (c("old", "-DPERCENT=0"), c("new", "-DPERCENT=1"));
     let rust = text(&setting.copies);
     let more = format!("{rust} 1");
     let only = ["steps", "--exact", "--margin", "0.5%"];
     let mut find = |what: &str, old: &str, new: &str, more: &[&str]| {
-        row(
-            setting,
-            &mut section,
-            what,
-            &[&[old, new][..], &only, more].concat(),
-        );
+        row(setting, &mut section, what, &[&[old, new][..], &only, more].concat());
     };
-    find(
-        "Rust, one build and an argument",
-        rust,
-        &more,
-        &["--placement", "own"],
-    );
-    find(
-        "C, two builds on neutral links",
-        text(&old),
-        text(&new),
-        &[],
-    );
+    find("Rust, one build and an argument", rust, &more, &["--placement", "own"]);
+    find("C, two builds on neutral links", text(&old), text(&new), &[]);
     section.text += "\n";
     section
 }
 
-/// The same of long calls, while others want the cores.
 pub fn loaded(setting: &Setting) -> Section {
     let races = setting.asked.races(30, 2);
-    let what = "Rust, one build and an argument, 20 ms +1 %, loaded";
+    let what = "Rust, one build and an argument, 20 ms +1%, loaded";
     let mut section = Section {
         text: format!(
-            "## 20 ms and every core taken\n\n\
-             Twelve million steps in registers, and exactly 1 % more of them, with a busy loop on every core during the race, at \
+            "## 20 ms with every core busy\n\n\
+             Twelve million steps in registers, and exactly 1% more of them, with a busy loop on every core during the race, at \
              the defaults, {races} races. {LEGEND}\n\n{HEAD}"
         ),
         bars: Vec::new(),
     };
     let rust = text(&setting.copies);
     let more = format!("{rust} 1");
-    let words = [
-        rust,
-        &more,
-        "long steps",
-        "--exact",
-        "--ignored",
-        "--placement",
-        "own",
-    ];
+    let words = [rust, &more, "long steps", "--exact", "--ignored", "--placement", "own"];
     let _load = Load::settled_on_every_core();
     let race = |_| {
         let raced = setting.shop.race(&words);
@@ -88,18 +60,10 @@ pub fn loaded(setting: &Setting) -> Section {
             seconds: raced.seconds,
         }
     };
-    let known = Known {
-        what,
-        percent: 1.0,
-        races: (0..races).map(race).collect(),
-    };
+    let known = Known { what, percent: 1.0, races: (0..races).map(race).collect() };
     section.text += &known.row("");
     section.text += "\n";
-    section.bars.extend(known.bars(&Promise {
-        right: 0.95,
-        seconds: 4.0,
-        before: "",
-    }));
+    section.bars.extend(known.bars(&Promise { right: 0.95, seconds: 4.0, before: "" }));
     section
 }
 
@@ -109,16 +73,10 @@ fn row(setting: &Setting, section: &mut Section, what: &str, words: &[&str]) {
     let raced: Vec<Raced> = (0..races).map(|_| setting.shop.race(words)).collect();
     let verdict = |wanted: &[&str]| {
         let verdicts = raced.iter().map(|raced| raced.rows[0].verdict.as_deref());
-        verdicts
-            .flatten()
-            .filter(|verdict| wanted.contains(verdict))
-            .count()
+        verdicts.flatten().filter(|verdict| wanted.contains(verdict)).count()
     };
     let seconds: Vec<f64> = raced.iter().map(|raced| raced.seconds).collect();
-    let changes: Vec<f64> = raced
-        .iter()
-        .map(|raced| raced.rows[0].change.percent)
-        .collect();
+    let changes: Vec<f64> = raced.iter().map(|raced| raced.rows[0].change.percent).collect();
     let _ = writeln!(
         section.text,
         "| {what} | {} | {races} | {} | {} | {} | {} |",
@@ -132,7 +90,7 @@ fn row(setting: &Setting, section: &mut Section, what: &str, words: &[&str]) {
         raced.rows[0].verdict.as_deref() == Some("slower") && raced.seconds <= SECONDS
     });
     section.bars.push(Bar::share(
-        format!("{what}: 1 % found within {SECONDS} s"),
+        format!("{what}: 1% found within {SECONDS} s"),
         in_time.count(),
         races,
         POWER,

@@ -1,13 +1,7 @@
 //! The share of a race of two builds that is not spent in samples.
 
-use std::fs;
-use std::path::Path;
-
-use deadheat_validation::bars::{Bar, Section, plain_spread};
-use deadheat_validation::process::median;
-use serde_json::Value;
-
 use crate::{Setting, text};
+use deadheat_validation::prelude::*;
 
 /// Percent of the time that may go elsewhere.
 const BAR: f64 = 25.0;
@@ -16,11 +10,8 @@ const BAR: f64 = 25.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Spent {
     samples: f64,
-    /// Within blocks, beside their samples.
     in_blocks: f64,
-    /// Between the blocks of one replicate and those of the next.
     between: f64,
-    /// Before the first replicate, and after the last block.
     around: f64,
 }
 
@@ -32,18 +23,13 @@ pub fn section(setting: &Setting) -> Section {
     for _ in 0..races {
         let words = [text(&setting.copies), text(&copy), "--placement", "own"];
         let raced = setting.shop.race(&words);
-        spent.push(Spent::of(
-            &setting.shop.scratched("race.jsonl"),
-            raced.seconds,
-        ));
+        spent.push(Spent::of(&setting.shop.scratched("race.jsonl"), raced.seconds));
         seconds.push(raced.seconds);
         lengths.push(raced.in_samples / raced.samples as f64 * 1e6);
     }
     let shares = |part: fn(&Spent) -> f64| -> Vec<f64> {
         let of_all = spent.iter().zip(&seconds);
-        of_all
-            .map(|(spent, seconds)| 100.0 * part(spent) / seconds)
-            .collect()
+        of_all.map(|(spent, seconds)| 100.0 * part(spent) / seconds).collect()
     };
     let outside = shares(|spent| spent.in_blocks + spent.between + spent.around);
     let shown = |part| plain_spread(&shares(part), 1);
@@ -51,13 +37,15 @@ pub fn section(setting: &Setting) -> Section {
         text: format!(
             "## Time outside the samples\n\n\
              A suite of nine functions in Rust, from 1 ns to 1 ms, raced against a copy of its program {races} times, \
-             at the defaults. Of the time of the whole process, from start to exit, {} % is not spent in recorded \
-             samples: median (range), as all figures here. A suite takes {} s, a sample lasts {} µs.\n\n\
+             at the defaults. Of the time of the whole process, from start to exit, {}% is \
+             outside recorded samples. This and all figures here are median (range). A suite \
+             takes {} s, a sample lasts {} µs.\n\n\
              | of the time | % |\n| --- | --- |\n\
              | recorded samples | {} |\n\
-             | in blocks, beside them: what primes a block, handing over, making inputs, records | {} |\n\
-             | between replicates: ending two processes, placing the pages of their programs anew, starting and warming up the next two | {} |\n\
-             | the clock, pilots and the answer | {} |\n\n",
+             | in blocks, outside samples: priming, hand-overs, making inputs, records | {} |\n\
+             | between replicates: ending two processes, moving the pages of their programs to \
+             new physical memory, starting and warming up the next two | {} |\n\
+             | the clock, calibration runs and the answer | {} |\n\n",
             plain_spread(&outside, 1),
             plain_spread(&seconds, 2),
             plain_spread(&lengths, 0),
@@ -80,9 +68,7 @@ impl Spent {
     /// Of a run file, and of the seconds of the whole process.
     fn of(run: &Path, seconds: f64) -> Self {
         let run = fs::read_to_string(run).expect("a run file");
-        let lines = run
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("JSON"));
+        let lines = run.lines().map(|line| serde_json::from_str(line).expect("JSON"));
         Self::of_lines(&lines.collect::<Vec<Value>>(), seconds)
     }
 
@@ -96,10 +82,8 @@ impl Spent {
             let end = line["elapsed_ns"].as_f64().expect("a time") / 1e9;
             let slots = line["samples"].as_array().expect("samples");
             // The wall time comes first among the metrics.
-            let samples = slots
-                .iter()
-                .map(|slot| slot[4].as_f64().expect("a wall time") / 1e9)
-                .sum::<f64>();
+            let samples =
+                slots.iter().map(|slot| slot[4].as_f64().expect("a wall time") / 1e9).sum::<f64>();
             spent.samples += samples;
             match &before {
                 Some((same, last)) if *same == replicate => {

@@ -1,15 +1,7 @@
 //! The time until two revisions of a repository are raced that were raced before.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Instant;
-
-use deadheat_validation::bars::{Bar, Section, spread};
-use deadheat_validation::process::median;
-use deadheat_validation::programs::done;
-
 use crate::{Setting, text};
+use deadheat_validation::prelude::*;
 
 const SECONDS: f64 = 2.0;
 
@@ -40,19 +32,17 @@ pub fn section(setting: &Setting) -> Section {
     };
     let words = ["HEAD~1"];
     let first = list(&words);
-    let again: Vec<f64> = (0..setting.shop.count(10, 2))
-        .map(|_| list(&words))
-        .collect();
+    let again: Vec<f64> = (0..setting.shop.count(10, 2)).map(|_| list(&words)).collect();
     Section {
         text: format!(
-            "## The same revisions once more\n\n\
-             `cargo deadheat HEAD~1` in a small repository whose only dependency is deadheat, up to the first pilot. For the first \
-             time, both builds from nothing, it takes {first:.1} s; once more {} s, median (range) over {} calls.\n\n",
+            "## The same revisions again\n\n\
+             `cargo deadheat HEAD~1` in a small repository whose only dependency is deadheat, \
+             timed up to the first calibration run. The first time, with two builds from scratch, it takes {first:.1} s; later calls take {} s, median (range) over {} calls.\n\n",
             spread(&again, 2),
             again.len()
         ),
         bars: vec![Bar::at_most(
-            "the same revisions once more, up to the first pilot",
+            "the same revisions again, up to the first calibration run",
             median(again),
             SECONDS,
             2,
@@ -61,7 +51,6 @@ pub fn section(setting: &Setting) -> Section {
     }
 }
 
-/// A repository of two commits.
 fn make(setting: &Setting, repository: &Path) {
     let write = |name: &str, text: &str| {
         let file = repository.join(name);
@@ -84,9 +73,7 @@ fn make(setting: &Setting, repository: &Path) {
     let git = |words: &[&str]| {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=n", "-c", "user.email=e@example.org"]);
-        git.args(words)
-            .current_dir(repository)
-            .stdout(Stdio::null());
+        git.args(words).current_dir(repository).stdout(Stdio::null());
         done(&mut git);
     };
     git(&["init", "--quiet"]);

@@ -1,41 +1,25 @@
 //! The cases that are raced: pairs of executables whose true difference is known.
 
-use std::fs;
-use std::path::PathBuf;
+use deadheat_validation::prelude::*;
 
-use deadheat_validation::workshop::Workshop;
-
-/// Where the executables of Google Benchmark find it.
 const LIBRARIES: [&str; 2] = ["-lbenchmark", "-lpthread"];
 
-/// A pair of builds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
-    /// An executable and its copy.
-    Itself,
-    /// A build that does exactly 1 % more.
-    OnePercent,
-    /// One that does exactly 5 % more.
-    FivePercent,
+words! {
+    pub enum Case {
+        Itself = "itself",
+        OnePercent = "+1 %",
+        FivePercent = "+5 %",
+    }
 }
 
-/// The two executables of a case.
 pub struct Pair {
     pub old: PathBuf,
     pub new: PathBuf,
 }
 
 impl Case {
-    /// All of them, as on the page.
-    pub const ALL: [Self; 3] = [Self::Itself, Self::OnePercent, Self::FivePercent];
-
-    /// Its name among the observations.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Itself => "itself",
-            Self::OnePercent => "+1 %",
-            Self::FivePercent => "+5 %",
-        }
+    pub fn name(self) -> String {
+        self.key().replace(' ', "")
     }
 
     /// The true change, in percent.
@@ -47,7 +31,6 @@ impl Case {
         }
     }
 
-    /// A few of its benchmarks, for a trial, by Google Benchmark's filter.
     pub fn few(self) -> &'static str {
         match self {
             Self::Itself => "Steps|Sum/64$|Digits",
@@ -74,10 +57,9 @@ impl Case {
         match self {
             // Compiled twice to the same bytes, for a copy would have no
             // record of its own from which it can be linked anew.
-            Self::Itself => Pair {
-                old: compile("google.cpp", 0, "old"),
-                new: compile("google.cpp", 0, "new"),
-            },
+            Self::Itself => {
+                Pair { old: compile("google.cpp", 0, "old"), new: compile("google.cpp", 0, "new") }
+            }
             Self::OnePercent | Self::FivePercent => Pair {
                 old: compile("exact.cpp", 0, "old"),
                 new: compile("exact.cpp", self.percent() as u32, "new"),

@@ -1,32 +1,24 @@
 //! The page: what was asked, and a table for each case.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{Bar, Section, fair_spread};
-use deadheat_validation::binomial::share_bounds;
-use deadheat_validation::kept::Kept;
-use deadheat_validation::process::median;
-use deadheat_validation::programs::google_benchmark;
-use serde_json::Value;
-
 use crate::case::Case;
 use crate::tally::Tally;
 use crate::tool::Tool;
 use crate::{REPEATS, Setting};
+use deadheat_validation::prelude::*;
 
-/// The section on how the tools were called.
 pub fn how(setting: &Setting) -> Section {
     let words = |tool: Tool| tool.arguments(Case::Itself, false).join(" ");
     let mut text = format!(
-        "## How each was called\n\n\
-         Executables of Google Benchmark {}, unchanged, compiled by `g++ -O2 -ffunction-sections`: one of everyday work \
-         (`validation/builds/google.cpp`) against a build of the same bytes, and one of chains of steps \
-         (`validation/builds/exact.cpp`) against a build that does exactly 1 or 5 % more of them and differs in one other byte. \
-         The tools take turns, one comparison of all benchmarks each, in an order drawn from a seed.\n\n\
+        "## How each tool was run\n\n\
+         Executables of Google Benchmark {}, unchanged, compiled by `g++ -O2 -ffunction-sections`: one \
+         of everyday work (`validation/builds/google.cpp`) against a build of the same bytes, and \
+         one of chains of steps (`validation/builds/exact.cpp`) against a build that does exactly \
+         1 or 5% more of them and also differs in one byte. The tools take turns in an order \
+         drawn from a seed; each turn is one comparison of all benchmarks.\n\n\
          | tool | command | a row counts as different when |\n| --- | --- | --- |\n\
-         | {} | `compare.py benchmarks OLD NEW {}` | its p-value of the time is below 5 %, its default |\n\
+         | {} | `compare.py benchmarks OLD NEW {}` | its p-value of the time is below 5%, its default |\n\
          | {} | the same and `{}` | as above |\n\
-         | {} | `deadheat bench OLD NEW`, at its defaults: alpha 5 %, margin 1 % | it is called faster or slower |\n\
+         | {} | `deadheat bench OLD NEW`, at its defaults: alpha 5%, margin 1% | it is called faster or slower |\n\
          | {} | the same, on executables made by `deadheat link -- g++` | as above |\n\n",
         google_benchmark(),
         Tool::Compare.name(),
@@ -36,10 +28,12 @@ pub fn how(setting: &Setting) -> Section {
         Tool::Bench.name(),
         Tool::Neutral.name(),
     );
-    text += "The U test of `compare.py` asks for nine repetitions or more, and the manual of random interleaving for nine of 0.1 s; both \
-             rows have them. Interleaving changes the order within one executable; all of OLD still runs before all of NEW. The \
-             estimate of `compare.py` is the change of the medians, which it prints with the p-value. It has no interval and no way to call two \
-             builds equal: what is not different is left open.\n\n";
+    text += "The U test of `compare.py` needs nine repetitions or more, and the manual of random \
+        interleaving recommends nine of 0.1 s; both rows use nine of 0.1 s. Interleaving changes the \
+        order within one executable; all of OLD still runs before all of NEW. The estimate of \
+        `compare.py` is the change of the medians, which it prints with the p-value. `compare.py` \
+        has no interval and cannot call two builds equal: a row that is not different \
+        stays undecided.\n\n";
     for tool in Tool::ALL {
         let versions = versions(&setting.kept, tool);
         if !versions.is_empty() {
@@ -47,19 +41,12 @@ pub fn how(setting: &Setting) -> Section {
         }
     }
     text += "\n";
-    Section {
-        text,
-        bars: Vec::new(),
-    }
+    Section { text, bars: Vec::new() }
 }
 
-/// The table of one case.
 pub fn table(setting: &Setting, case: Case) -> Section {
     let truth = case.percent();
-    let mut section = Section {
-        text: head(case),
-        bars: Vec::new(),
-    };
+    let mut section = Section { text: head(case), bars: Vec::new() };
     for tool in Tool::ALL {
         let wanted = [("case", case.key()), ("tool", tool.key())];
         let observations: Vec<&Value> = setting.kept.matching(&wanted).collect();
@@ -83,22 +70,22 @@ fn head(case: Case) -> String {
     let intervals = "intervals with the truth";
     let (title, said, different, dead_heat) = match case {
         Case::Itself => (
-            "An executable against itself".to_owned(),
-            "Every difference is wrong.".to_owned(),
-            "called different, which is wrong | 95 % bounds | by up to, %",
+            "Two builds of the same bytes".to_owned(),
+            "Every reported difference is wrong.".to_owned(),
+            "called different, which is wrong | 95% bounds | largest such change, %",
             "dead heat, which is right",
         ),
         _ => (
-            format!("A build that does exactly {} % more", case.percent()),
-            "Every row is slower by exactly that amount; *faster* and *equal* are wrong."
+            format!("A build that does exactly {}% more", case.percent()),
+            "Every row is slower by exactly that amount, so *faster* and *dead heat* are wrong."
                 .to_owned(),
-            "called slower, which is right | 95 % bounds | called faster, which is wrong",
+            "called slower, which is right | 95% bounds | called faster, which is wrong",
             "dead heat, which is wrong",
         ),
     };
     format!(
-        "## {title}\n\n{said} The bounds are those of Clopper and Pearson; errors are in percentage points; median (range).\n\n\
-         | tool | speaks of | repeats | rows | {different} | {dead_heat} | left open | median error | {intervals} | seconds for all rows |\n\
+        "## {title}\n\n{said} Bounds are Clopper–Pearson, errors are in percentage points, and times are median (range).\n\n\
+         | tool | verdict about | repeats | rows | {different} | {dead_heat} | undecided | median error | {intervals} | seconds for all rows |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     )
 }
@@ -129,7 +116,7 @@ fn line(tool: Tool, tally: &Tally, truth: f64, repeats: usize) -> String {
     };
     let seconds = fair_spread(&tally.seconds, 1, tool.is_ours());
     format!(
-        "| {} | {} | {so_far} | {} | {counted} ({:.2} %) | {:.2} to {:.2} % | {beside} | {dead_heats} | {} | {:.2} | {intervals} | {seconds} |",
+        "| {} | {} | {so_far} | {} | {counted} ({:.2}%) | {:.2} to {:.2}% | {beside} | {dead_heats} | {} | {:.2} | {intervals} | {seconds} |",
         tool.name(),
         tally.scope.as_deref().unwrap_or("-"),
         tally.rows,
@@ -141,7 +128,6 @@ fn line(tool: Tool, tally: &Tally, truth: f64, repeats: usize) -> String {
     )
 }
 
-/// A line without numbers, and why.
 fn unmeasured(setting: &Setting, tool: Tool) -> String {
     let reason = match (&setting.lacks, tool.is_ours()) {
         (Some(reason), false) => reason,
@@ -150,7 +136,6 @@ fn unmeasured(setting: &Setting, tool: Tool) -> String {
     format!("| {} | {reason} | 0 |{}", tool.name(), " - |".repeat(9))
 }
 
-/// The versions of a tool that were measured.
 fn versions(kept: &Kept, tool: Tool) -> Vec<&str> {
     let mut all = Vec::new();
     for row in kept.rows().iter().filter(|row| row["tool"] == tool.key()) {
@@ -161,34 +146,26 @@ fn versions(kept: &Kept, tool: Tool) -> Vec<&str> {
     all
 }
 
-/// The bars of a row of deadheat; times are beside those of `compare.py`, where it was
-/// measured.
 fn bars(tool: Tool, case: Case, tally: &Tally, peer: &Tally) -> Vec<Bar> {
     let wrong = match case {
         Case::Itself => "two builds of the same bytes called faster or slower".to_owned(),
-        _ => format!("{} called faster or a dead heat", case.key()),
+        _ => format!("{} called faster or a dead heat", case.name()),
     };
     let (right, count, least) = match case {
-        Case::Itself => (
-            "two builds of the same bytes called a dead heat".to_owned(),
-            tally.dead_heats,
-            0.6,
-        ),
-        _ => (format!("{} called slower", case.key()), tally.slower, 0.95),
+        Case::Itself => {
+            ("two builds of the same bytes called a dead heat".to_owned(), tally.dead_heats, 0.6)
+        }
+        _ => (format!("{} called slower", case.name()), tally.slower, 0.95),
     };
     let name = tool.name();
     let mut bars = vec![
-        Bar::false_verdicts(
-            format!("{name}: {wrong}"),
-            tally.wrong(case.percent()),
-            tally.rows,
-        ),
+        Bar::false_verdicts(format!("{name}: {wrong}"), tally.wrong(case.percent()), tally.rows),
         Bar::share(format!("{name}: {right}"), count, tally.rows, least),
     ];
     if !peer.seconds.is_empty() {
         let typical = |tally: &Tally| median(tally.seconds.iter().copied());
         bars.push(Bar::at_most(
-            format!("{name}: {}, time beside `compare.py`'s", case.key()),
+            format!("{name}: {}, time relative to `compare.py`'s", case.name()),
             typical(tally) / typical(peer),
             1.0,
             2,
@@ -201,13 +178,13 @@ fn bars(tool: Tool, case: Case, tally: &Tally, peer: &Tally) -> Vec<Bar> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_validation::kept::{Sittings, Wanted};
+    use deadheat_validation::kept::Sittings;
     use serde_json::json;
 
     /// A page of two comparisons by deadheat, of three rows each.
     fn setting(folder: &str) -> (Setting, std::path::PathBuf) {
         let root = std::env::temp_dir().join(format!("deadheat-{folder}-{}", std::process::id()));
-        let wanted = Wanted::read(std::iter::empty()).unwrap();
+        let wanted = Wanted::default();
         let mut kept = Kept::open(&root, "compare_py", &wanted, Sittings::AnyMachine);
         let row = |verdict: &str, change: f64| json!({"name": "a", "change": change, "low": -0.5, "high": 0.5, "verdict": verdict});
         for repeat in [1, 2] {
@@ -225,31 +202,19 @@ mod tests {
     fn a_table_says_how_far_it_is_and_why_a_tool_is_missing() {
         let (setting, root) = setting("section");
         let section = table(&setting, Case::Itself);
-        let ours = "| `deadheat bench` | binary | 2 of 10 so far | 6 | 2 (33.33 %) | 4.33 to 77.72 % | 0.70 | 2 | 2 | 0.20 | 6 of 6 | 40.0 (40.0 to 40.0) |\n";
+        let ours = "| `deadheat bench` | binary | 2 of 10 so far | 6 | 2 (33.33%) | 4.33 to 77.72% | 0.70 | 2 | 2 | 0.20 | 6 of 6 | 40.0 (40.0 to 40.0) |\n";
         assert!(section.text.contains(ours), "{}", section.text);
         let columns = ours.matches('|').count();
         let lines = section.text.lines().filter(|line| line.starts_with('|'));
-        assert!(
-            lines
-                .clone()
-                .all(|line| line.matches('|').count() == columns)
-        );
-        assert!(
-            section
-                .text
-                .contains("| `compare.py` | it does not run here | 0 | - |")
-        );
-        assert!(
-            section
-                .text
-                .contains("neutral links | not measured yet | 0 | - |")
-        );
+        assert!(lines.clone().all(|line| line.matches('|').count() == columns));
+        assert!(section.text.contains("| `compare.py` | it does not run here | 0 | - |"));
+        assert!(section.text.contains("neutral links | not measured yet | 0 | - |"));
         let bars: Vec<String> = section.bars.iter().map(Bar::to_string).collect();
         assert_eq!(bars.len(), 2, "only of what was measured");
-        assert!(bars[0].starts_with("kept: `deadheat bench`: two builds of the same bytes"));
+        assert!(bars[0].starts_with("met: `deadheat bench`: two builds of the same bytes"));
         assert_eq!(
             bars[1],
-            "MISSED: `deadheat bench`: two builds of the same bytes called a dead heat: 2 of 6 (at least 60 %)"
+            "MISSED: `deadheat bench`: two builds of the same bytes called a dead heat: 2 of 6 (at least 60%)"
         );
         assert_eq!(versions(&setting.kept, Tool::Bench), ["deadheat 1"]);
         std::fs::remove_dir_all(root).unwrap();
@@ -266,7 +231,7 @@ mod tests {
         let bars: Vec<String> = section.bars.iter().map(Bar::to_string).collect();
         assert_eq!(
             bars[2],
-            "MISSED: `deadheat bench`: itself, time beside `compare.py`'s: 1.34 times as long (at most 1 times as long)"
+            "MISSED: `deadheat bench`: itself, time relative to `compare.py`'s: 1.34 times as long (at most 1 times as long)"
         );
         std::fs::remove_dir_all(root).unwrap();
     }
@@ -275,13 +240,7 @@ mod tests {
     fn a_case_without_observations_is_dashes_and_no_bars() {
         let (setting, root) = setting("section-empty");
         let section = table(&setting, Case::OnePercent);
-        assert_eq!(
-            section
-                .text
-                .matches("| 0 | - | - | - | - | - | - | - | - | - |")
-                .count(),
-            4
-        );
+        assert_eq!(section.text.matches("| 0 | - | - | - | - | - | - | - | - | - |").count(), 4);
         assert!(section.bars.is_empty());
         std::fs::remove_dir_all(root).unwrap();
     }

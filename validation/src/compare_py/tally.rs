@@ -3,16 +3,11 @@
 use deadheat_validation::google_compare::ALPHA;
 use serde_json::Value;
 
-/// The rows of one tool in one case, counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// The scope of deadheat's verdicts.
     pub scope: Option<String>,
-    /// Rows with a verdict or a p-value.
     pub rows: usize,
-    /// The new build was called slower.
     pub slower: usize,
-    /// The new build was called faster.
     pub faster: usize,
     /// The builds were called equal, which a p-value never says.
     pub dead_heats: usize,
@@ -21,13 +16,11 @@ pub struct Tally {
     pub largest_wrong: f64,
     /// The distance of each estimated change from the true one, in points.
     pub errors: Vec<f64>,
-    /// Intervals, and those of them that hold the true change.
     pub intervals: (usize, usize),
     /// Of each comparison of all benchmarks.
     pub seconds: Vec<f64>,
 }
 
-/// The verdict on a row.
 enum Said {
     Slower,
     Faster,
@@ -74,18 +67,16 @@ impl Tally {
         }
     }
 
-    /// Rows that were called slower or faster.
     pub fn different(&self) -> usize {
         self.slower + self.faster
     }
 
-    /// Rows of which nothing was said.
     pub fn open(&self) -> usize {
         self.rows - self.different() - self.dead_heats
     }
 
     /// Rows of which something wrong was said: where there is no change, that
-    /// there is one; where the new build is slower, anything but that. Its 1 %
+    /// there is one; where the new build is slower, anything but that. Its 1%
     /// is deadheat's margin, at which a dead heat may be called as seldom as
     /// anything else that is wrong.
     pub fn wrong(&self, truth: f64) -> usize {

@@ -1,40 +1,24 @@
 //! The tools that race the cases, and how each is called.
 
 use deadheat_validation::google_compare::{self, compared};
-use deadheat_validation::programs::text;
-use deadheat_validation::workshop::Workshop;
-use serde_json::{Value, json};
+use deadheat_validation::prelude::*;
 
 use crate::case::{Case, Pair};
 
-/// A way to compare two executables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
-    /// Google Benchmark's, as its manual says.
-    Compare,
-    /// The same, with the order of repetitions drawn in each executable.
-    Interleaved,
-    /// deadheat, on the executables as they are linked.
-    Bench,
-    /// deadheat, on executables that are linked anew for every replicate.
-    Neutral,
+words! {
+    pub enum Tool {
+        /// Google Benchmark's, as its manual says.
+        Compare = "compare.py",
+        /// The same, with the order of repetitions drawn in each executable.
+        Interleaved = "compare.py interleaved",
+        /// deadheat, on the executables as they are linked.
+        Bench = "deadheat bench",
+        /// deadheat, on executables that are linked anew for every replicate.
+        Neutral = "deadheat bench neutral",
+    }
 }
 
 impl Tool {
-    /// All of them, as on the page.
-    pub const ALL: [Self; 4] = [Self::Compare, Self::Interleaved, Self::Bench, Self::Neutral];
-
-    /// Its name among the observations.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Compare => "compare.py",
-            Self::Interleaved => "compare.py interleaved",
-            Self::Bench => "deadheat bench",
-            Self::Neutral => "deadheat bench neutral",
-        }
-    }
-
-    /// Its name on the page.
     pub fn name(self) -> &'static str {
         match self {
             Self::Compare => "`compare.py`",
@@ -44,12 +28,10 @@ impl Tool {
         }
     }
 
-    /// Returns true if it is deadheat, of which something is promised.
     pub fn is_ours(self) -> bool {
         matches!(self, Self::Bench | Self::Neutral)
     }
 
-    /// Returns true if its executables are made by `deadheat link`.
     pub fn wants_neutral_links(self) -> bool {
         self == Self::Neutral
     }
@@ -72,7 +54,6 @@ impl Tool {
         arguments
     }
 
-    /// One comparison of all benchmarks: its time and its rows, to be kept.
     pub fn observe(self, shop: &Workshop, case: Case, pair: &Pair, seed: u64) -> Value {
         let arguments = self.arguments(case, shop.quick);
         if self.is_ours() {
@@ -104,7 +85,6 @@ impl Tool {
         json!({"seconds": rounded(compared.seconds), "rows": rows.collect::<Value>()})
     }
 
-    /// Its version.
     pub fn version(self, shop: &Workshop) -> String {
         match self {
             Self::Compare | Self::Interleaved => {
@@ -115,13 +95,11 @@ impl Tool {
     }
 }
 
-/// Arguments as one reads them on a command line that is split like a shell's.
 fn quoted(arguments: &[String]) -> String {
     let quoted: Vec<String> = arguments.iter().map(|word| format!("'{word}'")).collect();
     quoted.join(" ")
 }
 
-/// A number with as many digits as are worth keeping.
 fn rounded(number: f64) -> f64 {
     (number * 1e4).round() / 1e4
 }

@@ -1,15 +1,10 @@
 //! The cost of reading and analysing a run.
 
-use std::fs;
-use std::hint::black_box;
-use std::time::Instant;
-
 use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::format::read_run;
 use deadheat::parts::model::{Metric, Run};
-use deadheat_validation::bars::Section;
 use deadheat_validation::made_run::MadeRun;
-use deadheat_validation::workshop::Workshop;
+use deadheat_validation::prelude::*;
 
 use crate::in_turns::InTurns;
 
@@ -25,10 +20,7 @@ pub fn section(shop: &Workshop) -> Section {
     let times = times.expect("a column of wall times").to_vec();
     assert_eq!(times.len(), made.samples(), "a wall time for each sample");
     let each = |began: Instant| began.elapsed().as_nanos() as f64 / made.samples() as f64;
-    let only_verdicts = Options {
-        without_figures: true,
-        ..Options::default()
-    };
+    let only_verdicts = Options { without_figures: true, ..Options::default() };
     let reading = InTurns::beside("bare: the bytes of the file, by `read(2)`", || {
         let began = Instant::now();
         black_box(fs::read(&path).expect("the run"));
@@ -40,38 +32,33 @@ pub fn section(shop: &Workshop) -> Section {
         each(began)
     })
     .run(rounds);
-    let analysing = InTurns::beside(
-        "bare: the wall times sorted once, by the standard library",
-        || {
+    let analysing =
+        InTurns::beside("bare: the wall times sorted once, by the standard library", || {
             let mut sorted = times.clone();
             let began = Instant::now();
             sorted.sort_unstable_by(f64::total_cmp);
             black_box(&sorted);
             each(began)
-        },
-    )
-    .ours("deadheat: the verdict", || {
-        let began = Instant::now();
-        black_box(analyse(&run, only_verdicts));
-        each(began)
-    })
-    .ours("deadheat: the verdict and all figures beside it", || {
-        let began = Instant::now();
-        black_box(analyse(&run, Options::default()));
-        each(began)
-    })
-    .run(rounds);
+        })
+        .ours("deadheat: the verdict", || {
+            let began = Instant::now();
+            black_box(analyse(&run, only_verdicts));
+            each(began)
+        })
+        .ours("deadheat: the verdict and all other figures", || {
+            let began = Instant::now();
+            black_box(analyse(&run, Options::default()));
+            each(began)
+        })
+        .run(rounds);
     let text = format!(
         "## Reading and analysing a run\n\n\
-         A run of {} samples, seven metrics each, {} bytes of file a sample, made from a seed; ns a sample, median (range) over {rounds} \
-         rounds, the ways in turns.\n\n{}{}",
+         A run of {} samples, seven metrics each, {} bytes of file per sample, generated from a \
+         seed; ns per sample, median (range) over {rounds} rounds, the methods in turns.\n\n{}{}",
         made.samples(),
         bytes / made.samples() as u64,
         reading.table("reading", "ns", 1),
         analysing.table("analysing", "ns", 1),
     );
-    Section {
-        text,
-        bars: Vec::new(),
-    }
+    Section { text, bars: Vec::new() }
 }

@@ -6,7 +6,6 @@ use deadheat::parts::model::{Benchmark, BlockRecord, Contender, Design, Plan, Wo
 use deadheat_engine::{Contenders, Schedule};
 use deadheat_testing::runs::{design, one_look};
 
-/// A plan of one benchmark under way.
 pub struct Blocks<'p, C> {
     contenders: C,
     schedule: Schedule<'p>,
@@ -14,13 +13,8 @@ pub struct Blocks<'p, C> {
 }
 
 impl<'p, C: Contenders> Blocks<'p, C> {
-    /// Nothing has run yet.
     pub fn new(plan: &'p Plan, contenders: C) -> Self {
-        Self {
-            contenders,
-            schedule: Schedule::new(plan),
-            record: BlockRecord::default(),
-        }
+        Self { contenders, schedule: Schedule::new(plan), record: BlockRecord::default() }
     }
 
     /// Runs one block, unprimed; how many seconds that takes.
@@ -51,10 +45,7 @@ pub fn plan(
         workload: workload.clone(),
     };
     Plan {
-        design: Design {
-            blocks_per_replicate: blocks,
-            ..design(one_look(replicates))
-        },
+        design: Design { blocks_per_replicate: blocks, ..design(one_look(replicates)) },
         seed: 1,
         benchmarks: vec![Benchmark {
             name: benchmark.to_owned(),

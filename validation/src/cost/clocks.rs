@@ -1,57 +1,42 @@
 //! The cost of reading a clock.
 #![allow(unsafe_code)]
 
-use std::hint::black_box;
-use std::time::Instant;
-
 use deadheat::parts::engine::SampleClock;
-use deadheat_validation::bars::Section;
-use deadheat_validation::workshop::Workshop;
+use deadheat_validation::prelude::*;
 
 use crate::in_turns::InTurns;
 
-/// Readings in a row.
 const READINGS: u32 = 2_000;
 
 pub fn section(shop: &Workshop) -> Section {
     let rounds = shop.count(201, 11);
     let clock = SampleClock::choose().0;
     let system = |which: libc::clockid_t| each(move || gettime(which));
-    let mut ways = InTurns::beside(
-        "`clock_gettime(CLOCK_MONOTONIC)`",
-        system(libc::CLOCK_MONOTONIC),
-    )
-    .theirs("`std::time::Instant::now`", each(Instant::now))
-    .theirs(
-        "`clock_gettime(CLOCK_THREAD_CPUTIME_ID)`",
-        system(libc::CLOCK_THREAD_CPUTIME_ID),
-    );
+    let mut ways =
+        InTurns::beside("`clock_gettime(CLOCK_MONOTONIC)`", system(libc::CLOCK_MONOTONIC))
+            .theirs("`std::time::Instant::now`", each(Instant::now))
+            .theirs(
+                "`clock_gettime(CLOCK_THREAD_CPUTIME_ID)`",
+                system(libc::CLOCK_THREAD_CPUTIME_ID),
+            );
     #[cfg(target_arch = "x86_64")]
     {
         ways = ways.theirs("`rdtsc`, which other instructions may pass", each(rdtsc));
     }
     let measured = ways
-        .ours(
-            "deadheat, before the work: `SampleClock::start`",
-            each(move || clock.start()),
-        )
-        .ours(
-            "deadheat, after it: `SampleClock::stop`",
-            each(move || clock.stop()),
-        )
+        .ours("deadheat, before the work: `SampleClock::start`", each(move || clock.start()))
+        .ours("deadheat, after it: `SampleClock::stop`", each(move || clock.stop()))
         .run(rounds);
     let text = format!(
         "## Reading a clock\n\n\
-         {READINGS} readings in a row, each way in turns, median (range) over {rounds} rounds; the ratio is to the first line, round by \
-         round. deadheat's clock here is `{}`: it is read so that no instruction of the work moves across the reading, \
-         which the bare instruction does not see to.\n\n{}",
+         {READINGS} consecutive readings per method; the methods take turns, median (range) over \
+         {rounds} rounds. The ratio is to the first line of the table, round by round. deadheat's clock here \
+         is `{}`; deadheat reads it so that no instruction of the measured work can move across \
+         the reading, which the bare instruction does not prevent.\n\n{}",
         clock.source().name(),
         measured.table("reading", "ns", 2),
     );
-    Section {
-        text,
-        bars: Vec::new(),
-    }
+    Section { text, bars: Vec::new() }
 }
 
 /// Nanoseconds that one of many readings in a row takes.
@@ -65,12 +50,8 @@ fn each<T>(read: impl Fn() -> T) -> impl FnMut() -> f64 {
     }
 }
 
-/// A clock of the operating system.
 pub fn gettime(clock: libc::clockid_t) -> libc::timespec {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is valid for writes.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time

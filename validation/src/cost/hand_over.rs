@@ -1,13 +1,10 @@
 //! The cost of handing over from one process to another.
 
+use deadheat_validation::prelude::*;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout};
 
-use deadheat_validation::bars::{Bar, Section};
-use deadheat_validation::machine::cores;
 use deadheat_validation::workers::{HAND_OVER_US, Pair, TURNS};
-use deadheat_validation::workshop::Workshop;
 
 use crate::in_turns::InTurns;
 
@@ -17,30 +14,27 @@ pub fn section(shop: &Workshop) -> Section {
     let mut pair = Pair::start(&shop.own("copies"));
     let mut beside = PingPong::start(&ping_pong, 0);
     let mut across = (cores() > 1).then(|| PingPong::start(&ping_pong, 1));
-    let mut ways = InTurns::beside("a blocking pipe, both processes on one core", || {
-        beside.hand_over()
-    })
-    .ours("deadheat, both workers on one core", || {
-        pair.turned().handing_over()
-    });
+    let mut ways =
+        InTurns::beside("a blocking pipe, both processes on one core", || beside.hand_over())
+            .ours("deadheat, both workers on one core", || pair.turned().handing_over());
     if let Some(across) = &mut across {
-        ways = ways.theirs("a blocking pipe, each process on a core of its own", || {
-            across.hand_over()
-        });
+        ways = ways.theirs("a blocking pipe, each process on its own core", || across.hand_over());
     }
     let measured = ways.run(rounds);
     let text = format!(
-        "## Handing over\n\n\
-         One byte from one process to the other, which has slept until then; µs, median (range) over {rounds} rounds of {TURNS} hand-overs, \
-         the ways in turns. deadheat's is what a turn of a block takes when every turn is the other worker's, beyond what it takes \
-         when each takes its half in a row: the pipe, a note that it waits, and letting the other fall asleep before the sample begins, \
-         which would else happen in the middle of it.\n\n{}",
+        "## Hand-over\n\n\
+         One byte from one process to another that sleeps until it arrives; µs, median (range) \
+         over {rounds} rounds of {TURNS} hand-overs, the methods in turns. deadheat's figure is \
+         the time of a turn when workers alternate, minus its time when each worker takes its \
+         half of the block in a row. The figure covers the pipe, a note that the worker \
+         waits, and waiting until the other worker sleeps before the sample begins; otherwise the other worker \
+         would fall asleep during the sample.\n\n{}",
         measured.table("hand-over", "µs", 2),
     );
     Section {
         text,
         bars: vec![Bar::at_most(
-            "handing over between two workers on one core",
+            "hand-over between two workers on one core",
             measured.median(1),
             HAND_OVER_US,
             2,
@@ -49,7 +43,6 @@ pub fn section(shop: &Workshop) -> Section {
     }
 }
 
-/// Two processes that do nothing else.
 struct PingPong {
     child: Child,
     /// `None` once there is nothing more to ask.
@@ -58,7 +51,6 @@ struct PingPong {
 }
 
 impl PingPong {
-    /// One on the first core, the other on this one.
     fn start(program: &Path, core: usize) -> Self {
         let mut child = Command::new("taskset")
             .args(["-c", "0"])

@@ -1,9 +1,6 @@
 //! Several ways of doing one thing, measured in turns.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{plain_spread, spread};
-use deadheat_validation::process::median;
+use deadheat_validation::prelude::*;
 
 /// One way, and what it took in each round.
 struct Way<'w> {
@@ -14,28 +11,23 @@ struct Way<'w> {
     values: Vec<f64>,
 }
 
-/// Ways to be measured; the first is what the others are set beside.
 pub struct InTurns<'w> {
     ways: Vec<Way<'w>>,
 }
 
-/// The values of all ways, round by round.
 pub struct Measured {
     ways: Vec<(String, bool, Vec<f64>)>,
 }
 
 impl<'w> InTurns<'w> {
-    /// Begins with the bare way, which the others are set beside.
     pub fn beside(name: &str, measure: impl FnMut() -> f64 + 'w) -> Self {
         Self { ways: Vec::new() }.and(name, false, measure)
     }
 
-    /// Another way that is not deadheat's.
     pub fn theirs(self, name: &str, measure: impl FnMut() -> f64 + 'w) -> Self {
         self.and(name, false, measure)
     }
 
-    /// A way of deadheat's.
     pub fn ours(self, name: &str, measure: impl FnMut() -> f64 + 'w) -> Self {
         self.and(name, true, measure)
     }
@@ -65,14 +57,11 @@ impl<'w> InTurns<'w> {
             }
         }
         let ways = self.ways.into_iter();
-        Measured {
-            ways: ways.map(|way| (way.name, way.ours, way.values)).collect(),
-        }
+        Measured { ways: ways.map(|way| (way.name, way.ours, way.values)).collect() }
     }
 }
 
 impl Measured {
-    /// The median of one way.
     pub fn median(&self, way: usize) -> f64 {
         median(self.ways[way].2.iter().copied())
     }
@@ -87,7 +76,6 @@ impl Measured {
         ours.iter().zip(theirs).map(|(o, t)| o / t).collect()
     }
 
-    /// As a table with times in this unit.
     pub fn table(&self, what: &str, unit: &str, digits: usize) -> String {
         let mut text = format!("| {what} | {unit} | ratio |\n| --- | --- | --- |\n");
         for (place, (name, ours, values)) in self.ways.iter().enumerate() {

@@ -1,23 +1,17 @@
 //! The cost of launching a command.
 
-use std::fmt::Write as _;
-use std::process::{Command, Stdio};
-use std::time::Instant;
-
 use deadheat::parts::model::Workload;
 use deadheat_engine::{CommandContenders, CommandOptions, Interrupts};
 use deadheat_testing::runs;
 use deadheat_validation::bare::{BareThread, Way};
-use deadheat_validation::bars::{Bar, Section};
 use deadheat_validation::launches::{by_deadheat, by_hyperfine, hyperfine_version};
-use deadheat_validation::workshop::Workshop;
+use deadheat_validation::prelude::*;
 
 use crate::blocks::{Blocks, plan};
 use crate::in_turns::InTurns;
 
 /// Launches of a block, and of every other way in a round.
 const BLOCK: usize = 4;
-/// Launches by a whole tool in a round.
 const LAUNCHES: usize = 400;
 /// The bar for a launch by the engine, as a ratio to the bare calls.
 const RATIO: f64 = 1.1;
@@ -30,57 +24,48 @@ pub fn section(shop: &Workshop) -> Section {
     let interrupts = Interrupts::install().expect("signals can be taken over");
     let both = [("true", command()), ("true again", command())];
     let plan = plan("true", &both, rounds as u32 + 1, 1);
-    let options = CommandOptions {
-        shown: 2,
-        counters: true,
-    };
+    let options = CommandOptions { shown: 2, counters: true };
     let engine = CommandContenders::new(&plan, &options, &interrupts);
     let mut engine = Blocks::new(&plan, engine.expect("the launcher starts"));
     let mut replicates = 0..;
-    let measured = InTurns::beside("bare: `posix_spawn`, `wait4`", || {
-        bare.launches(Way::Spawn, BLOCK)
-    })
-    .theirs("bare: `fork`, `execve`, `wait4`", || {
-        bare.launches(Way::Fork, BLOCK)
-    })
-    .theirs("`std::process::Command`", by_the_library)
-    .ours("deadheat's launcher, as its engine calls it", || {
-        let replicate = replicates.next().expect("there is always one more");
-        engine.run(replicate, 0) / BLOCK as f64 * 1e6
-    })
-    .run(rounds);
+    let measured =
+        InTurns::beside("bare: `posix_spawn`, `wait4`", || bare.launches(Way::Spawn, BLOCK))
+            .theirs("bare: `fork`, `execve`, `wait4`", || bare.launches(Way::Fork, BLOCK))
+            .theirs("`std::process::Command`", by_the_library)
+            .ours("deadheat's launcher, as its engine calls it", || {
+                let replicate = replicates.next().expect("there is always one more");
+                engine.run(replicate, 0) / BLOCK as f64 * 1e6
+            })
+            .run(rounds);
     drop(engine);
     drop(interrupts);
     let _ = write!(
         text,
-        "`true`, its streams on /dev/null, from launch to end; µs of a launch, median (range) over {rounds} rounds of {BLOCK} launches, the \
-         ways in turns. deadheat's have in them the account of each process, its counters where they may be read, and one \
-         request and one reply a block between deadheat and its launcher. A `fork` takes longer in a larger process.\n\n{}",
+        "`true`, its streams on /dev/null, from launch to end; µs per launch, median (range) over \
+         {rounds} rounds of {BLOCK} launches, the methods in turns. deadheat's figures include \
+         reading the resource usage of each process, its hardware counters if they are \
+         accessible, and one request and one reply per block between deadheat and its \
+         launcher. A `fork` takes longer in a larger process.\n\n{}",
         measured.table("launch", "µs", 0),
     );
     let bar = Bar::at_most(
-        "a launch by deadheat / the bare `posix_spawn` and `wait4`",
+        "a launch by deadheat / bare `posix_spawn` and `wait4`",
         measured.ratio(3, 0),
         RATIO,
         3,
         "",
     );
     text += &whole_tools(shop, &bare);
-    Section {
-        text,
-        bars: vec![bar],
-    }
+    Section { text, bars: vec![bar] }
 }
 
-/// The same by whole tools, their own start and end included.
 fn whole_tools(shop: &Workshop, bare: &BareThread) -> String {
     let rounds = shop.count(21, 3);
     let save = shop.scratched("launches.jsonl");
     let each = |seconds: f64, launches: u64| seconds / launches as f64 * 1e6;
     let version = hyperfine_version();
-    let mut ways = InTurns::beside("bare: `posix_spawn`, `wait4`", || {
-        bare.launches(Way::Spawn, LAUNCHES)
-    });
+    let mut ways =
+        InTurns::beside("bare: `posix_spawn`, `wait4`", || bare.launches(Way::Spawn, LAUNCHES));
     if version.is_some() {
         ways = ways.theirs("`hyperfine -N -r 400 true`", || {
             each(by_hyperfine(LAUNCHES, &["true"]).wall, LAUNCHES as u64)
@@ -97,8 +82,9 @@ fn whole_tools(shop: &Workshop, bare: &BareThread) -> String {
         None => "hyperfine is not installed here.".to_owned(),
     };
     format!(
-        "The same for whole tools, from their start to their end, per launch of {LAUNCHES} in a row: median (range) over {rounds} \
-         rounds. deadheat has written every sample to its run file meanwhile. {hyperfine}\n\n{}",
+        "The cost of whole tools, from start to exit, per launch of {LAUNCHES} in a row: median \
+         (range) over {rounds} rounds. In that time deadheat also writes every sample to its run \
+         file. {hyperfine}\n\n{}",
         measured.table("tool", "µs", 0)
     )
 }
@@ -116,7 +102,6 @@ fn by_the_library() -> f64 {
     began.elapsed().as_secs_f64() / BLOCK as f64 * 1e6
 }
 
-/// `true`, as a race launches it.
 fn command() -> Workload {
     Workload::Command(Box::new(runs::command(&["true"])))
 }

@@ -1,13 +1,7 @@
 //! The cost of the engine beside the system calls and instructions it is made of.
 //!
-//! ```text
-//! cargo run --release --manifest-path validation/Cargo.toml --bin cost
-//! ```
-//!
-//! Writes `docs/validation/cost.md`. Takes some two minutes, on a machine that
-//! does nothing else; hyperfine is set beside where it is installed. With
-//! `--quick` all is tried in small numbers and printed, and nothing is
-//! written.
+//! Writes `docs/validation/cost.md`. Takes some two minutes, on a machine that does nothing else;
+//! hyperfine is set beside where it is installed.
 
 mod analysis;
 mod blocks;
@@ -20,11 +14,8 @@ mod replicate;
 mod sample;
 
 use deadheat::CountingAllocator;
-use deadheat_validation::machine::machine;
-use deadheat_validation::page::{Page, Question, is_quick};
-use deadheat_validation::workshop::Workshop;
+use deadheat_validation::prelude::*;
 
-/// Counts the allocations of samples, in this very process.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::system();
 
@@ -33,7 +24,7 @@ fn main() {
     let machine = machine();
     let shop = Workshop::open("cost", quick);
     let page = Page {
-        title: "Cost: the engine beside bare system calls",
+        title: "Cost: the engine compared with bare system calls",
         program: "cost",
         facts: &machine,
         quick,

@@ -1,14 +1,11 @@
 //! The cost of keeping a block on disk.
 
-use std::fs::{self, File};
-use std::io::Write as _;
-use std::time::Instant;
+use deadheat_validation::prelude::*;
+use std::fs::File;
 
 use deadheat::parts::model::{BlockRecord, RecordSink};
 use deadheat_format::RunFileWriter;
-use deadheat_validation::bars::Section;
 use deadheat_validation::made_run::MadeRun;
-use deadheat_validation::workshop::Workshop;
 
 use crate::in_turns::InTurns;
 
@@ -37,29 +34,24 @@ pub fn section(shop: &Workshop) -> Section {
         }
         each(began)
     })
-    .ours(
-        "deadheat: a block of four samples checked, made a line, and written",
-        || {
-            let _ = fs::remove_file(&path);
-            let mut writer = RunFileWriter::create(&path, &run.header()).expect("a run file");
-            let began = Instant::now();
-            for block in &blocks {
-                writer.block(block).expect("room for a block");
-            }
-            each(began)
-        },
-    )
+    .ours("deadheat: check a block of four samples, format it as a line, and write it", || {
+        let _ = fs::remove_file(&path);
+        let mut writer = RunFileWriter::create(&path, &run.header()).expect("a run file");
+        let began = Instant::now();
+        for block in &blocks {
+            writer.block(block).expect("room for a block");
+        }
+        each(began)
+    })
     .run(rounds);
     let text = format!(
-        "## Keeping a block\n\n\
-         Every block is handed to the system before the next one starts: {} blocks of {:.0} bytes, seven metrics of four samples each, \
-         to a file of the folder for temporary files; µs of a block, median (range) over {rounds} rounds, the ways in turns.\n\n{}",
+        "## Writing a block\n\n\
+         deadheat writes every block to the operating system before the next one starts: {} \
+         blocks of {:.0} bytes, seven metrics of four samples each, to a file in the temporary \
+         folder; µs per block, median (range) over {rounds} rounds, the methods in turns.\n\n{}",
         blocks.len(),
         bytes as f64 / blocks.len() as f64,
         measured.table("block", "µs", 2),
     );
-    Section {
-        text,
-        bars: Vec::new(),
-    }
+    Section { text, bars: Vec::new() }
 }

@@ -3,9 +3,8 @@
 use deadheat::parts::model::{FunctionCalls, Metric, Pinning, Workload};
 use deadheat_engine::{FunctionContenders, FunctionOptions, Interrupts, WorkerProgram};
 use deadheat_validation::bare::{BareThread, Way};
-use deadheat_validation::bars::Section;
+use deadheat_validation::prelude::*;
 use deadheat_validation::workers::start_and_end;
-use deadheat_validation::workshop::Workshop;
 
 use crate::blocks::{Blocks, plan};
 use crate::in_turns::InTurns;
@@ -43,26 +42,22 @@ pub fn section(shop: &Workshop) -> Section {
         bare.launches(Way::Spawn, 1) / 1e3
     })
     .theirs(
-        "the program of the functions, started bare as a worker, told to leave when it says that it is there",
+        "the benchmark program, started directly as a worker and asked to exit once it reports \
+         that it is ready",
         || start_and_end(&copies) * 1e3,
     )
-    .ours(
-        "a replicate: the last one ended, the next one started, laid out and warmed up",
-        || {
-            let replicate = replicates.next().expect("there is always one more");
-            let [first, second] = [0, 1].map(|index| engine.run(replicate, index));
-            (first - second) * 1e3
-        },
-    )
+    .ours("a replicate: end the last process; start, lay out and warm up the next", || {
+        let replicate = replicates.next().expect("there is always one more");
+        let [first, second] = [0, 1].map(|index| engine.run(replicate, index));
+        (first - second) * 1e3
+    })
     .run(rounds);
     let text = format!(
         "## Starting a replicate\n\n\
-         A replicate of functions is a fresh process; ms, median (range) over {rounds} rounds, the ways in turns. The functions do nothing, so \
-         that warming up takes as little as it can. The cost of a replicate is the time of its first block minus that of its second.\n\n{}",
+         A replicate of functions is a fresh process; ms, median (range) over {rounds} rounds, \
+         the methods in turns. The functions do nothing, so warm-up is as short as possible. The \
+         cost of a replicate is the time of its first block minus that of its second.\n\n{}",
         measured.table("process", "ms", 2),
     );
-    Section {
-        text,
-        bars: Vec::new(),
-    }
+    Section { text, bars: Vec::new() }
 }

@@ -1,13 +1,8 @@
 //! The cost of a sample beyond the calls in it.
 #![allow(unsafe_code)]
 
-use std::hint::black_box;
-use std::time::Instant;
-
-use deadheat_validation::bars::{Section, spread, up};
-use deadheat_validation::process::median;
+use deadheat_validation::prelude::*;
 use deadheat_validation::sample_cost::{SampleCost, usage_ns};
-use deadheat_validation::workshop::Workshop;
 
 use crate::clocks::gettime;
 use crate::in_turns::InTurns;
@@ -32,13 +27,16 @@ pub fn section(shop: &Workshop) -> Section {
     let readings = median(cost.overheads.iter().copied());
     let text = format!(
         "## A sample\n\n\
-         Of {} samples of one empty call, taken as workers take them: the median shows {} ns, where two readings of the clock with \
-         nothing between them show {} ns, median (range) of {} measurements. So a sample's own part is {} ns, {} % of the bare \
-         readings. The same number of samples of a function of 25 µs makes {} allocations, inside the samples and around them.\n\n\
-         Outside the timed region, before and after it, the kernel's account of the thread is read: CPU time, page faults, context \
-         switches and core. {PAIRS} pairs of readings in a row, in turns with the bare calls, median (range) over {rounds} rounds:\n\n\
+         Of {} samples of one empty call, taken as workers take them, the median is {} ns, \
+         compared with {} ns for two clock readings with nothing between them, median (range) of \
+         {} measurements. So a sample itself adds {} ns, {}% of the bare readings. The same \
+         number of samples of a 25 µs function makes {} allocations, inside and around the \
+         samples.\n\n\
+         Before and after the timed region, the worker reads the kernel's counters of the thread: \
+         CPU time, page faults, context switches and core. {PAIRS} consecutive pairs of readings, \
+         in turns with the bare calls, median (range) over {rounds} rounds:\n\n\
          {}\
-         All there is around an empty sample takes {} ns, of which none counts as the sample's time.\n\n",
+         Everything around an empty sample takes {} ns, none of which counts as the sample's time.\n\n",
         cost.samples,
         up(cost.shown, 2),
         spread(&cost.overheads, 2),
@@ -46,13 +44,10 @@ pub fn section(shop: &Workshop) -> Section {
         up(cost.beyond(), 2),
         up(100.0 * cost.beyond() / readings, 0),
         cost.allocations_inside + cost.allocations_around,
-        account.table("account of a sample", "ns", 0),
+        account.table("thread counters of a sample", "ns", 0),
         up(cost.around, 0),
     );
-    Section {
-        text,
-        bars: cost.bars(),
-    }
+    Section { text, bars: cost.bars() }
 }
 
 fn bare_account_ns() -> f64 {

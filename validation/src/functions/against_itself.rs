@@ -1,19 +1,14 @@
 //! The question how often a function is told apart from itself.
 
-use std::fmt::Write as _;
-
 use deadheat::parts::model::{Comparison, Verdict};
-use deadheat_validation::binomial::{binomial_bound, share_bounds};
-use deadheat_validation::machine::cores;
+use deadheat_validation::prelude::*;
 use deadheat_validation::workloads::{BRANCHY, RACES_WITH_ITSELF, Size, branchy as named};
 
 use crate::Setting;
-use deadheat_validation::bars::{ALPHA, Bar, Section};
-use deadheat_validation::load::Load;
-use deadheat_validation::suite_run::{count, word};
+use deadheat_validation::suite_run::word;
 
 const HEAD: &str = "\
-| function | | races | faster or slower | 95 % bounds | dead heat | too close to call | chance allows |
+| function | | races | faster or slower | 95% bounds | dead heat | too close to call | chance allows |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
@@ -31,11 +26,12 @@ pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## Functions against themselves\n\n\
-             Both contenders are one function: the same address, the same loop around it. Every faster or \
-             slower is wrong. At the defaults (alpha 5 %, margin 1 %), in suites of {RACES_WITH_ITSELF} races. \
-             Loaded means that a busy loop runs on each of the {} cores at the same time. The bounds are those of Clopper \
-             and Pearson; the last column is the largest count that a true share of alpha exceeds in less \
-             than 1 % of such experiments.\n\n{HEAD}",
+             Both sides are the same function, at the same address and in the same loop. Every \
+             verdict of faster or slower is \
+             wrong. At the defaults (alpha 5%, margin 1%), in suites of {RACES_WITH_ITSELF} races. \
+             *Loaded* means that each of the {} cores also runs a busy loop. Bounds are \
+             Clopper–Pearson. The last column is a limit: with a true error rate of alpha, fewer \
+             than 1% of such experiments exceed it.\n\n{HEAD}",
             cores()
         ),
         bars: Vec::new(),
@@ -56,8 +52,10 @@ pub fn branchy(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## Branchy functions against themselves\n\n\
-             The counting loops of the article on paired benchmarking (`examples/src/utf8.rs`), each with itself: one address, \
-             one closure, a new text in every block. The seeds of false verdicts are listed, so that the races can be repeated.\n\n{HEAD}"
+             The counting loops of the article on paired benchmarking (`examples/src/utf8.rs`), each \
+             raced against itself: baseline and candidate call the same closure at the same address, \
+             on a new text in every block. The seeds of false verdicts are listed below, so that \
+             these races can be repeated.\n\n{HEAD}"
         ),
         bars: Vec::new(),
     };
@@ -84,10 +82,7 @@ fn branchy_in_weather(setting: &Setting, section: &mut Section, weather: &str, r
                 if matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower)) {
                     let percent = one.estimate.map_or(0.0, |of| of.effect.change() * 100.0);
                     let name = &one.benchmark;
-                    wrong.push(format!(
-                        "{name}, seed {seed}: {} by {percent:+.2} %",
-                        word(one)
-                    ));
+                    wrong.push(format!("{name}, seed {seed}: {} by {percent:+.2}%", word(one)));
                 }
             }
             comparisons.extend(run.analysis.comparisons.iter().cloned());
@@ -106,14 +101,7 @@ fn in_weather(setting: &Setting, section: &mut Section, weather: &str) {
         let each = setting.count(RACES_WITH_ITSELF, 4);
         let names: Vec<String> = (0..each).map(|number| size.with_itself(number)).collect();
         let comparisons: Vec<Comparison> = (0..suites)
-            .flat_map(|_| {
-                setting
-                    .suite
-                    .race_named(&names, &[])
-                    .analysis
-                    .comparisons
-                    .clone()
-            })
+            .flat_map(|_| setting.suite.race_named(&names, &[]).analysis.comparisons.clone())
             .collect();
         row(section, size.name(), weather, &comparisons);
     }
@@ -128,7 +116,7 @@ fn row(section: &mut Section, what: &str, weather: &str, comparisons: &[Comparis
     let allowed = binomial_bound(races as u64, ALPHA, 0.99);
     let _ = writeln!(
         section.text,
-        "| {what} | {weather} | {races} | {wrong} ({:.2} %) | {:.2} to {:.2} % | {even} | {} | {allowed} |",
+        "| {what} | {weather} | {races} | {wrong} ({:.2}%) | {:.2} to {:.2}% | {even} | {} | {allowed} |",
         share * 100.0,
         low * 100.0,
         high * 100.0,

@@ -1,35 +1,23 @@
 //! Where the time of a race goes that is not spent in samples.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
+use deadheat_validation::prelude::*;
 use deadheat_validation::workloads::one_percent;
-use serde_json::Value;
 
 use crate::Setting;
-use deadheat_validation::bars::{Section, plain_spread, spread};
 
-/// A block as the run file has it.
 struct Block {
     replicate: u64,
     elapsed_ns: f64,
     primed: bool,
-    /// All its recorded samples.
     samples_ns: f64,
-    /// The number of these samples.
     samples: usize,
 }
 
 /// A race, in nanoseconds.
 #[derive(Default)]
 struct Account {
-    /// From the first process to the last block.
     elapsed: f64,
-    /// In recorded samples.
     samples: f64,
-    /// In samples that prime a block and are not recorded: as long as the
-    /// others of their block, on average.
     primes: f64,
     /// Of every block that is neither primed nor the first of its process:
     /// what it takes beyond its samples.
@@ -55,34 +43,24 @@ pub fn section(setting: &Setting) -> Section {
         in_samples.push(share(account.samples));
         in_primes.push(share(account.primes));
         in_starts.push(share(started));
-        between.push(share(
-            account.elapsed - account.samples - account.primes - started,
-        ));
+        between.push(share(account.elapsed - account.samples - account.primes - started));
         beyond.extend(account.beyond.iter().map(|ns| ns / 1e3));
         starts.extend(account.starts.iter().map(|ns| ns / 1e6));
     }
     let mut text = format!(
         "## Time outside the samples\n\n\
-         {races} races for 1 % of 25 µs, each a process of its own, idle. Of its time from cold start to exit, \
-         median (range) over races, in percent:\n\n\
+         {races} races with a difference of 1% in 25 µs, each in its own process, idle. Shares of the time from \
+cold start to exit, median (range) over races, in percent:\n\n\
          | where | share, % |\n| --- | --- |\n"
     );
     for (what, shares) in [
         ("recorded samples", &in_samples),
+        ("samples that prime a block, estimated from the other samples of the block", &in_primes),
+        ("starting, laying out and warming up the processes of replicates", &in_starts),
+        ("between samples: hand-overs, inputs, records, interim analyses", &between),
         (
-            "samples that prime a block, estimated from those of their block",
-            &in_primes,
-        ),
-        (
-            "starting, laying out and warming up the process of a replicate",
-            &in_starts,
-        ),
-        (
-            "between the samples: hand-over, input, record, looks",
-            &between,
-        ),
-        (
-            "before the first process and after the last block: the clock measured, the pilot, the answer",
+            "before the first process and after the last block: measuring the clock, the \
+             calibration run, the answer",
             &outside,
         ),
     ] {
@@ -90,32 +68,22 @@ pub fn section(setting: &Setting) -> Section {
     }
     let _ = writeln!(
         text,
-        "\nBeyond its samples a block takes {} µs, median (range) over the {} blocks that were neither \
-         primed nor the first of their process; starting a replicate takes {} ms ({} processes). Not in \
-         samples, primes included among what is not: {} % of the time of the whole process.\n",
+        "\nOutside its samples a block takes {} µs, median (range) over the {} blocks that were \
+         neither primed nor the first of their process. Starting a replicate takes {} ms ({} \
+         processes). In all, {}% of the time of the whole process is outside samples, counting \
+         priming as outside.\n",
         spread(&beyond, 1),
         beyond.len(),
         spread(&starts, 2),
         starts.len(),
-        plain_spread(
-            &in_samples
-                .iter()
-                .map(|share| 100.0 - share)
-                .collect::<Vec<_>>(),
-            1
-        ),
+        plain_spread(&in_samples.iter().map(|share| 100.0 - share).collect::<Vec<_>>(), 1),
     );
-    Section {
-        text,
-        bars: Vec::new(),
-    }
+    Section { text, bars: Vec::new() }
 }
 
 fn blocks(path: &Path) -> Vec<Block> {
     let text = fs::read_to_string(path).expect("a run file");
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"));
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
     let mut wall = None;
     let mut blocks = Vec::new();
     for line in lines {
@@ -123,10 +91,7 @@ fn blocks(path: &Path) -> Vec<Block> {
         if let Some(columns) = line["columns"].as_array() {
             // Before the metrics a sample says contender, flags, exit code
             // and iterations.
-            wall = columns
-                .iter()
-                .position(|column| column == "wall_ns")
-                .map(|at| at + 4);
+            wall = columns.iter().position(|column| column == "wall_ns").map(|at| at + 4);
         }
         let Some(samples) = line["samples"].as_array() else {
             continue;
@@ -136,10 +101,7 @@ fn blocks(path: &Path) -> Vec<Block> {
             replicate: line["block"][1].as_u64().expect("a replicate"),
             elapsed_ns: line["elapsed_ns"].as_f64().expect("a time"),
             primed: line["primed"].as_bool().expect("a word on priming"),
-            samples_ns: samples
-                .iter()
-                .filter_map(|sample| sample[wall].as_f64())
-                .sum(),
+            samples_ns: samples.iter().filter_map(|sample| sample[wall].as_f64()).sum(),
             samples: samples.len(),
         });
     }

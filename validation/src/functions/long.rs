@@ -1,26 +1,24 @@
-//! A function of 20 ms: how often 0, 1, 2 and 5 % are told, idle and with every core taken.
+//! A function of 20 ms: how often 0, 1, 2 and 5% are told, idle and with every core taken.
 
-use deadheat_validation::bars::Section;
 use deadheat_validation::known::{HEAD, Known, LEGEND, Outcome, Promise};
-use deadheat_validation::load::Load;
+use deadheat_validation::prelude::*;
 use deadheat_validation::workloads::{LONG_PERCENTS, long};
 
 use crate::Setting;
 
 /// The figures at which the issue of waiting for a core was measured: the same rows, every core
 /// taken, at the defaults of the time.
-const BEFORE: [&str; 2] = [
-    "0 of 10 after 8 s, −2.5 … +1.9 %",
-    "4 of 30, 18 anomalies, 7 reversals",
-];
+const BEFORE: [&str; 2] = ["0 of 10 after 8 s, −2.5 … +1.9%", "4 of 30, 18 anomalies, 7 reversals"];
 
 pub fn section(setting: &Setting) -> Section {
     let races = setting.asked.races(30, 2);
     let mut section = Section {
         text: format!(
             "## A function of 20 ms\n\n\
-             `mixing` of `examples/src/busy_work.rs`, twelve million steps in registers, against itself with exactly the given \
-             percentage more, at the defaults, {races} races a row. Loaded means that a busy loop runs on every core at the same time. {LEGEND}\n\n{HEAD}"
+             `mixing` of `examples/src/busy_work.rs`, twelve million steps in registers, against \
+             itself with exactly the given percentage more of them, at the defaults, {races} \
+             races per \
+             row. *Loaded* means that every core also runs a busy loop. {LEGEND}\n\n{HEAD}"
         ),
         bars: Vec::new(),
     };
@@ -36,33 +34,24 @@ pub fn section(setting: &Setting) -> Section {
 }
 
 fn row(setting: &Setting, section: &mut Section, percent: u32, weather: &str, races: usize) {
-    let what = format!("20 ms +{percent} %, {weather}");
+    let what = format!("20 ms +{percent}%, {weather}");
     eprintln!("  {what}");
     let race = |_| {
         let run = setting.suite.race_named(&[long(percent)], &[]);
         let only = run.only();
         Outcome {
             verdict: only.verdict.map(|verdict| verdict.name().to_owned()),
-            percent: only
-                .estimate
-                .map_or(0.0, |estimate| estimate.effect.change() * 100.0),
+            percent: only.estimate.map_or(0.0, |estimate| estimate.effect.change() * 100.0),
             seconds: run.seconds,
         }
     };
-    let known = Known {
-        what: &what,
-        percent: f64::from(percent),
-        races: (0..races).map(race).collect(),
-    };
+    let known =
+        Known { what: &what, percent: f64::from(percent), races: (0..races).map(race).collect() };
     let before = match weather {
         "loaded" => BEFORE[percent as usize],
         _ => "",
     };
     let right = if percent > 0 { 0.95 } else { 0.9 };
     section.text += &known.row(before);
-    section.bars.extend(known.bars(&Promise {
-        right,
-        seconds: 3.0,
-        before,
-    }));
+    section.bars.extend(known.bars(&Promise { right, seconds: 3.0, before }));
 }

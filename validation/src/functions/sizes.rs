@@ -1,16 +1,11 @@
 //! Functions from a nanosecond to a second, beside a plain loop.
 
-use std::fmt::Write as _;
-use std::hint::black_box;
-use std::time::{Duration, Instant};
-
 use deadheat::Compare;
 use deadheat::parts::model::{Verdict, Workload};
-use deadheat_validation::process::median;
+use deadheat_validation::prelude::*;
 use deadheat_validation::workloads::{Size, Visitor};
 
 use crate::Setting;
-use deadheat_validation::bars::{Bar, Section, plain_spread, up};
 use deadheat_validation::suite_run::word;
 
 /// The distance between the two beyond which the figure makes no sense, as a share.
@@ -22,10 +17,11 @@ const BATCH_NS: f64 = 200_000.0;
 pub fn section(setting: &Setting) -> Section {
     let mut text = String::from(
         "## Functions of all sizes\n\n\
-         Each against itself. The ratio is that of deadheat's median to the median of a plain loop with \
-         `std::time::Instant` and `black_box`, both in one process and in turns (`deadheat::compare` on one \
-         side), median (range) over rounds. The rest is a race in processes of its own, as `cargo bench` does it, \
-         at the defaults, the one of a second with `--max-replicates 6`.\n\n\
+         Each against itself. The ratio is deadheat's median divided by the median of a plain \
+         loop with `std::time::Instant` and `black_box`; both run in one process and in turns \
+         (`deadheat::compare` on one side), median (range) over rounds. The other columns come \
+         from a race in separate processes, as `cargo bench` runs it, at the defaults, except \
+         that the function of one second has `--max-replicates 6`.\n\n\
          | function | plain loop, ns | ratio | rounds | race: median, ns | iterations | blocks | replicates | seconds | verdict |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
@@ -67,13 +63,10 @@ pub fn section(setting: &Setting) -> Section {
         let ratio = median(ratios);
         bars.push(Bar::told(
             format!("a function of {}: deadheat / plain loop", size.name()),
-            format!("within {:.0} %", AGREEMENT * 100.0),
+            format!("within {:.0}%", AGREEMENT * 100.0),
             format!("{ratio:.4}, against itself {}", word(only)),
             (ratio - 1.0).abs() <= AGREEMENT
-                && matches!(
-                    only.verdict,
-                    Some(Verdict::Equivalent | Verdict::Inconclusive)
-                ),
+                && matches!(only.verdict, Some(Verdict::Equivalent | Verdict::Inconclusive)),
         ));
     }
     text += "\n";
@@ -112,10 +105,7 @@ impl Visitor for InTurns {
             plain.push(beside);
             ratios.push(analysis.comparisons[0].baseline.median / beside);
         }
-        Beside {
-            plain_ns: median(plain),
-            ratios,
-        }
+        Beside { plain_ns: median(plain), ratios }
     }
 }
 
@@ -135,7 +125,6 @@ fn plain_loop<F: Fn(&u64) -> u64>(call: F, about_ns: f64, batches: usize) -> f64
     median((1..batches).map(|_| batch()))
 }
 
-/// So many digits as mean something.
 fn digits(ns: f64) -> String {
     match ns {
         small if small < 100.0 => format!("{small:.3}"),

@@ -1,13 +1,10 @@
-//! The question whether a difference of 0.1 % is found.
-
-use std::fmt::Write as _;
+//! The question whether a difference of 0.1% is found.
 
 use deadheat::parts::model::Verdict;
+use deadheat_validation::prelude::*;
 use deadheat_validation::workloads::ONE_THOUSANDTH;
 
 use crate::Setting;
-use deadheat_validation::bars::{Bar, Section, plain_spread, spread, up};
-use deadheat_validation::suite_run::{SuiteRun, count};
 
 const SECONDS: f64 = 60.0;
 const POWER: f64 = 0.9;
@@ -15,32 +12,17 @@ const POWER: f64 = 0.9;
 /// Options that a user would type who wants to know. The first is the shortest that does it; the
 /// second gives every process more to say.
 const WAYS: [&[&str]; 2] = [
-    &[
-        "--margin",
-        "0.05%",
-        "--max-replicates",
-        "88",
-        "--budget",
-        "55s",
-    ],
-    &[
-        "--margin",
-        "0.05%",
-        "--max-replicates",
-        "88",
-        "--budget",
-        "55s",
-        "--blocks",
-        "100",
-    ],
+    &["--margin", "0.05%", "--max-replicates", "88", "--budget", "55s"],
+    &["--margin", "0.05%", "--max-replicates", "88", "--budget", "55s", "--blocks", "100"],
 ];
 
 pub fn section(setting: &Setting) -> Section {
     let races = setting.count(20, 3);
     let mut text = format!(
-        "## A difference of 0.1 %\n\n\
-         The same function with exactly 0.1 % more steps, {races} races for each way of asking, idle. \
-         Seconds are of the whole process; the change is what each race estimates.\n\n\
+        "## A difference of 0.1%\n\n\
+         The same function with exactly 0.1% more steps, {races} races for each set of options, \
+         idle. Seconds are those of the whole process; the change is the estimate of each \
+         race.\n\n\
          | options | slower, which is right | dead heat or faster, which is wrong | seconds | change, % |\n\
          | --- | --- | --- | --- | --- |\n"
     );
@@ -50,10 +32,7 @@ pub fn section(setting: &Setting) -> Section {
             .map(|_| setting.suite.race_named(&[ONE_THOUSANDTH.to_owned()], way))
             .collect();
         let right = count(runs.iter().map(SuiteRun::only), &[Verdict::Slower]);
-        let wrong = count(
-            runs.iter().map(SuiteRun::only),
-            &[Verdict::Faster, Verdict::Equivalent],
-        );
+        let wrong = count(runs.iter().map(SuiteRun::only), &[Verdict::Faster, Verdict::Equivalent]);
         let seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
         let percent: Vec<f64> = runs
             .iter()
@@ -73,7 +52,7 @@ pub fn section(setting: &Setting) -> Section {
         let slowest = seconds.iter().copied().fold(0.0, f64::max);
         bars.push(Bar::share(
             format!(
-                "0.1 % found within {SECONDS} s by `{options}` (the longest took {} s)",
+                "0.1% found within {SECONDS} s by `{options}` (the longest took {} s)",
                 up(slowest, 2)
             ),
             found_in_time.count(),

@@ -1,16 +1,10 @@
-//! The time that a verdict on a difference of 1 % takes, and a suite of them.
-
-use std::fmt::Write as _;
+//! The time that a verdict on a difference of 1% takes, and a suite of them.
 
 use deadheat::parts::model::Verdict;
-use deadheat_validation::machine::cores;
-use deadheat_validation::process::median;
+use deadheat_validation::prelude::*;
 use deadheat_validation::workloads::{RACES_OF_ONE_PERCENT, one_percent};
 
 use crate::Setting;
-use deadheat_validation::bars::{Bar, Section, spread, up};
-use deadheat_validation::load::Load;
-use deadheat_validation::suite_run::{SuiteRun, count};
 
 const IDLE_SECONDS: f64 = 0.5;
 const LOADED_SECONDS: f64 = 2.0;
@@ -18,15 +12,13 @@ const SUITE_SECONDS: f64 = 60.0;
 
 pub fn section(setting: &Setting) -> Section {
     let races = setting.count(20, 3);
-    let mut section = Section {
-        text: String::new(),
-        bars: Vec::new(),
-    };
+    let mut section = Section { text: String::new(), bars: Vec::new() };
     let _ = writeln!(
         section.text,
         "## Time to a verdict\n\n\
-         A function of about 25 µs raced against itself with exactly 1 % more steps, at the defaults. \
-         Seconds are of the whole process, from cold start to exit, median (range). Loaded means that a busy loop runs on each of the {} cores at the same time.\n\n\
+         A function of about 25 µs raced against itself with exactly 1% more steps, at the \
+         defaults. Seconds are those of the whole process, from cold start to exit, as median \
+         (range). *Loaded* means that each of the {} cores also runs a busy loop.\n\n\
          | what | processes | seconds | slower, which is right | dead heat or faster, which is wrong |\n\
          | --- | --- | --- | --- | --- |",
         cores()
@@ -42,22 +34,18 @@ pub fn section(setting: &Setting) -> Section {
 }
 
 fn one_at_a_time(setting: &Setting, section: &mut Section, weather: &str, races: usize, bar: f64) {
-    let runs: Vec<SuiteRun> = (0..races)
-        .map(|number| setting.suite.race_named(&[one_percent(number)], &[]))
-        .collect();
+    let runs: Vec<SuiteRun> =
+        (0..races).map(|number| setting.suite.race_named(&[one_percent(number)], &[])).collect();
     let seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
     let right = count(runs.iter().map(SuiteRun::only), &[Verdict::Slower]);
-    let wrong = count(
-        runs.iter().map(SuiteRun::only),
-        &[Verdict::Faster, Verdict::Equivalent],
-    );
+    let wrong = count(runs.iter().map(SuiteRun::only), &[Verdict::Faster, Verdict::Equivalent]);
     let _ = writeln!(
         section.text,
         "| one race, {weather} | {races} | {} | {right} of {races} | {wrong} |",
         spread(&seconds, 3)
     );
     section.bars.push(Bar::at_most(
-        format!("a verdict on 1 % of 25 µs, {weather}, median"),
+        format!("a verdict on 1% of 25 µs, {weather}, median"),
         median(seconds),
         bar,
         3,
@@ -70,10 +58,7 @@ fn whole_suite(setting: &Setting, section: &mut Section) {
     let names: Vec<String> = (0..races).map(one_percent).collect();
     let run = setting.suite.race_named(&names, &[]);
     let right = count(&run.analysis.comparisons, &[Verdict::Slower]);
-    let wrong = count(
-        &run.analysis.comparisons,
-        &[Verdict::Faster, Verdict::Equivalent],
-    );
+    let wrong = count(&run.analysis.comparisons, &[Verdict::Faster, Verdict::Equivalent]);
     let _ = writeln!(
         section.text,
         "| a suite of {races} such races, idle | 1 | {} | {right} of {races} | {wrong} |",

@@ -1,28 +1,20 @@
 //! Histories of 1,000 commits, by seeded simulation: steps, creep and broken runners found by races
 //! between commits, beside what finds change points in one run a commit.
 //!
-//! ```text
-//! cargo run --release --manifest-path validation/Cargo.toml --bin history
-//! ```
-//!
 //! Writes `docs/validation/history.md`. Nothing is timed, so anything else may run beside it; takes
 //! some minutes. With `--quick` all is tried in small numbers and printed, and nothing is written.
 
 mod simulated;
 mod unpaired;
 
-use std::fmt::Write as _;
+use deadheat_validation::prelude::*;
 use std::ops::AddAssign;
-use std::path::Path;
-use std::thread;
 
 use deadheat_history::{
     Changes, Edge, Levels, Misclosure, Settled, changes, error_at_end, misclosure, plan_links,
     plateaus, settle,
 };
 use deadheat_stats::benjamini_hochberg;
-use deadheat_validation::bars::{ALPHA, Bar, Section};
-use deadheat_validation::page::{Page, Question, is_quick};
 
 use crate::simulated::{
     BROKEN, BROKEN_BY, COMMITS, CREEP, CREEPING, DRIFT, History, NOISE, OF_A_MACHINE,
@@ -30,7 +22,6 @@ use crate::simulated::{
 };
 use crate::unpaired::{e_divisive, t_windows};
 
-/// Histories, and those of a trial.
 const HISTORIES: (usize, usize) = (1_000, 10);
 /// Links of a range that steps are looked for in.
 const RANGE: usize = 100;
@@ -41,7 +32,6 @@ const ALLOWED: usize = 5;
 /// How many times larger the errors of a runner may be than it says, beside what is promised.
 const LESS_BROKEN: [f64; 3] = [1.5, 2.0, 3.0];
 
-/// How many of so many.
 #[derive(Clone, Copy, Default)]
 struct Share {
     count: usize,
@@ -57,7 +47,7 @@ impl Share {
     fn percent(&self) -> String {
         match self.of {
             0 => "–".to_owned(),
-            of => format!("{:.1} %", 100.0 * self.count as f64 / of as f64),
+            of => format!("{:.1}%", 100.0 * self.count as f64 / of as f64),
         }
     }
 
@@ -75,33 +65,26 @@ impl AddAssign for Share {
 
 /// Sizes of steps that are counted apart, in percent: above one and up to the other.
 const CLASSES: [(&str, f64, f64); 4] = [
-    ("0.5 to 1 %", 0.0, 0.9999),
-    ("1 %", 0.9999, 1.0001),
-    ("1 to 2 %", 1.0001, 2.0),
-    ("2 to 5 %", 2.0, 6.0),
+    ("0.5 to 1%", 0.0, 0.9999),
+    ("1%", 0.9999, 1.0001),
+    ("1 to 2%", 1.0001, 2.0),
+    ("2 to 5%", 2.0, 6.0),
 ];
 
 fn class(step: &Step) -> usize {
     let percent = 100.0 * step.size.abs().exp_m1();
     let within = |(_, low, high): &(&str, f64, f64)| percent > *low && percent <= *high;
-    CLASSES
-        .iter()
-        .position(within)
-        .expect("a size of the table")
+    CLASSES.iter().position(within).expect("a size of the table")
 }
 
-/// What a tool told of all histories.
 #[derive(Clone, Default)]
 struct Alerts {
     told: usize,
-    /// Alerts near no step: in the creep, where the machine changed, and others.
     in_creep: usize,
     at_machine: usize,
     others: usize,
-    /// Histories with one of the two latter.
     with_false: Share,
     found: [Share; CLASSES.len()],
-    /// Commits from steps that were found to their alerts.
     offsets: Vec<usize>,
 }
 
@@ -110,11 +93,7 @@ impl Alerts {
         let mut has_false = false;
         for alert in alerts {
             self.told += 1;
-            if history
-                .steps
-                .iter()
-                .any(|step| step.at.abs_diff(*alert) <= ALLOWED)
-            {
+            if history.steps.iter().any(|step| step.at.abs_diff(*alert) <= ALLOWED) {
                 continue;
             }
             let machine = (alert + ALLOWED) % OF_A_MACHINE <= 2 * ALLOWED;
@@ -152,13 +131,9 @@ impl Alerts {
         let each = |count: usize| format!("{:.2}", count as f64 / histories);
         let found: Vec<String> = self.found.iter().map(Share::percent).collect();
         let mut exact = Share::default();
-        self.offsets
-            .iter()
-            .for_each(|offset| exact.add(*offset == 0));
+        self.offsets.iter().for_each(|offset| exact.add(*offset == 0));
         let mut near = Share::default();
-        self.offsets
-            .iter()
-            .for_each(|offset| near.add(*offset <= NEAR));
+        self.offsets.iter().for_each(|offset| near.add(*offset <= NEAR));
         format!(
             "| {name} | {} | {} | {} | {} | {} | {} | {} |\n",
             each(self.told),
@@ -172,18 +147,16 @@ impl Alerts {
     }
 }
 
-/// The tools of the table.
 const TOOLS: [&str; 7] = [
     "steps, by races",
     "steps, by races of neighbours alone",
     "boundaries of plateaus, by races",
-    "E-divisive, a run a commit",
-    "t windows, a run a commit",
+    "E-divisive, one run per commit",
+    "t windows, one run per commit",
     "E-divisive, one machine that never changes",
     "t windows, one machine that never changes",
 ];
 
-/// What came of all histories.
 #[derive(Clone, Default)]
 struct Outcome {
     /// Histories whose loops do not close: with sound runners, and with the broken one.
@@ -194,26 +167,20 @@ struct Outcome {
     widened: Share,
     sound_widened: Share,
     factors: Vec<f64>,
-    /// Found, worst and widened for runners that are less broken.
     less_broken: [[Share; 3]; LESS_BROKEN.len()],
-    /// Ranges with a false step, by Holm; those that the broken runner raced in; by Benjamini and
-    /// Hochberg; and where the broken runner is taken for sound.
     false_ranges: Share,
     false_where_broken: Share,
     false_by_bh: Share,
     false_unsettled: Share,
-    /// Steps of 1 % found within one commit: raced by sound runners, by the broken one; by
+    /// Steps of 1% found within one commit: raced by sound runners, by the broken one; by
     /// Benjamini and Hochberg.
     found: Share,
     found_where_broken: Share,
     found_by_bh: Share,
-    /// Ranges with creep told where there is neither creep nor a step; and with enough of it.
     false_creep: Share,
     found_creep: Share,
-    /// The level of the last commit less the truth: with skip links, and by neighbours alone.
     at_end: Vec<f64>,
     chain_at_end: Vec<f64>,
-    /// Intervals that miss the truth: of the last commit, and of neighbours.
     missed_at_end: Share,
     missed: Share,
     tools: [Alerts; TOOLS.len()],
@@ -222,10 +189,7 @@ struct Outcome {
 impl Outcome {
     fn take(&mut self, history: &History) {
         let (links, chain) = (plan_links(COMMITS), plan_links(COMMITS));
-        let chain: Vec<_> = chain
-            .into_iter()
-            .filter(|(from, to)| to - from == 1)
-            .collect();
+        let chain: Vec<_> = chain.into_iter().filter(|(from, to)| to - from == 1).collect();
         let sound = solve(&history.races(&links, SOUND));
         self.cried.add(does_not_close(&misclosure(&sound)));
         for (broken_by, less) in LESS_BROKEN.into_iter().zip(&mut self.less_broken) {
@@ -240,11 +204,8 @@ impl Outcome {
         let levels = &settled.levels;
         let truth = history.truth[COMMITS - 1];
         self.at_end.push(levels.level(COMMITS - 1) - truth);
-        let last = levels
-            .difference(0, COMMITS - 1)
-            .expect("a connected graph");
-        self.missed_at_end
-            .add(is_outside(last.interval(ALPHA), truth));
+        let last = levels.difference(0, COMMITS - 1).expect("a connected graph");
+        self.missed_at_end.add(is_outside(last.interval(ALPHA), truth));
         let neighbours = history.races(&chain, BROKEN_BY);
         let crept: f64 = neighbours.iter().map(|race| race.effect).sum();
         self.chain_at_end.push(crept - truth);
@@ -252,19 +213,15 @@ impl Outcome {
         let unsettled = solve(&races);
         for first in (0..COMMITS - 1).step_by(RANGE) {
             let steps = steps_of(&in_range(&unsettled, first), first);
-            self.false_unsettled
-                .add(steps.iter().any(|at| is_false(history, *at, NEAR)));
+            self.false_unsettled.add(steps.iter().any(|at| is_false(history, *at, NEAR)));
         }
         let whole: Vec<usize> = (0..COMMITS).collect();
         let drawn = plateaus(COMMITS, &settled.edges, &whole, &told, ALPHA).expect("a graph");
         let boundaries: Vec<usize> = drawn.iter().skip(1).map(|plateau| plateau.first).collect();
-        let alone = settle(COMMITS, &neighbours, 0, ALPHA)
-            .expect("a graph")
-            .levels;
+        let alone = settle(COMMITS, &neighbours, 0, ALPHA).expect("a graph").levels;
         let ranges = (0..COMMITS - 1).step_by(RANGE);
-        let alone: Vec<usize> = ranges
-            .flat_map(|first| steps_of(&in_range(&alone, first), first))
-            .collect();
+        let alone: Vec<usize> =
+            ranges.flat_map(|first| steps_of(&in_range(&alone, first), first)).collect();
         let [days, one] = [false, true].map(|one_machine| history.series(one_machine));
         let all = [
             told,
@@ -287,11 +244,9 @@ impl Outcome {
         let of_broken = settled.widened.iter().find(|(host, _)| *host == BROKEN);
         self.widened.add(of_broken.is_some());
         self.factors.extend(of_broken.map(|(_, factor)| *factor));
-        self.sound_widened
-            .add(settled.widened.iter().any(|(host, _)| *host != BROKEN));
+        self.sound_widened.add(settled.widened.iter().any(|(host, _)| *host != BROKEN));
     }
 
-    /// The steps of all ranges.
     fn take_ranges(&mut self, history: &History, levels: &Levels) -> Vec<usize> {
         let (mut all, mut all_by_bh) = (Vec::new(), Vec::new());
         for first in (0..COMMITS - 1).step_by(RANGE) {
@@ -300,10 +255,7 @@ impl Outcome {
             let is_wrong = steps.iter().any(|at| is_false(history, *at, NEAR));
             self.false_ranges.add(is_wrong);
             let of_range = first + 1..first + RANGE + 1;
-            if of_range
-                .clone()
-                .any(|commit| history.broken.contains(&commit))
-            {
+            if of_range.clone().any(|commit| history.broken.contains(&commit)) {
                 self.false_where_broken.add(is_wrong);
             }
             self.take_creep(history, &found, first);
@@ -312,28 +264,18 @@ impl Outcome {
                 .map(|to| levels.difference(to - 1, to).expect("a connected graph"))
                 .collect();
             let p_values: Vec<f64> = differences.iter().map(|d| d.p_value()).collect();
-            let adjusted = benjamini_hochberg(&p_values)
-                .into_iter()
-                .zip(of_range.clone());
-            let by_bh: Vec<usize> = adjusted
-                .filter(|(p, _)| *p <= ALPHA)
-                .map(|(_, at)| at)
-                .collect();
-            self.false_by_bh
-                .add(by_bh.iter().any(|at| is_false(history, *at, NEAR)));
+            let adjusted = benjamini_hochberg(&p_values).into_iter().zip(of_range.clone());
+            let by_bh: Vec<usize> =
+                adjusted.filter(|(p, _)| *p <= ALPHA).map(|(_, at)| at).collect();
+            self.false_by_bh.add(by_bh.iter().any(|at| is_false(history, *at, NEAR)));
             for (to, difference) in of_range.zip(differences) {
                 let truth = history.truth[to] - history.truth[to - 1];
-                self.missed
-                    .add(is_outside(difference.interval(ALPHA), truth));
+                self.missed.add(is_outside(difference.interval(ALPHA), truth));
             }
             all.extend(steps);
             all_by_bh.extend(by_bh);
         }
-        for step in history
-            .steps
-            .iter()
-            .filter(|step| CLASSES[class(step)].0 == "1 %")
-        {
+        for step in history.steps.iter().filter(|step| CLASSES[class(step)].0 == "1%") {
             let near = |alerts: &[usize]| alerts.iter().any(|at| at.abs_diff(step.at) <= NEAR);
             if history.broken.contains(&step.at) {
                 self.found_where_broken.add(near(&all));
@@ -346,22 +288,16 @@ impl Outcome {
     }
 
     fn take_creep(&mut self, history: &History, found: &Changes, first: usize) {
-        let windows: Vec<_> = found
-            .creep
-            .iter()
-            .map(|c| first + c.from + 1..first + c.to + 1)
-            .collect();
+        let windows: Vec<_> =
+            found.creep.iter().map(|c| first + c.from + 1..first + c.to + 1).collect();
         let is_true = |window: &std::ops::Range<usize>| {
             let creeps = window.clone().any(|commit| history.creep.contains(&commit));
             creeps || history.steps.iter().any(|step| window.contains(&step.at))
         };
-        self.false_creep
-            .add(windows.iter().any(|window| !is_true(window)));
+        self.false_creep.add(windows.iter().any(|window| !is_true(window)));
         let creeping = (first + 1..first + RANGE + 1).filter(|at| history.creep.contains(at));
         if creeping.clone().count() == RANGE {
-            let told = creeping
-                .clone()
-                .any(|at| windows.iter().any(|window| window.contains(&at)));
+            let told = creeping.clone().any(|at| windows.iter().any(|window| window.contains(&at)));
             self.found_creep.add(told);
         }
     }
@@ -374,9 +310,7 @@ impl Outcome {
         self.sound_widened += other.sound_widened;
         self.factors.extend(other.factors);
         for (own, other) in self.less_broken.iter_mut().zip(other.less_broken) {
-            own.iter_mut()
-                .zip(other)
-                .for_each(|(own, other)| *own += other);
+            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
         }
         self.false_ranges += other.false_ranges;
         self.false_where_broken += other.false_where_broken;
@@ -403,14 +337,10 @@ fn does_not_close(found: &Misclosure) -> bool {
 
 /// True where the broken runner is the one whose loops close worst.
 fn names_the_broken(found: &Misclosure) -> bool {
-    let worst = found
-        .hosts
-        .iter()
-        .min_by(|a, b| a.p_value.total_cmp(&b.p_value));
+    let worst = found.hosts.iter().min_by(|a, b| a.p_value.total_cmp(&b.p_value));
     worst.is_some_and(|host| host.host == BROKEN)
 }
 
-/// True where the loops of the broken runner alone show that it is, as they do for it to be widened.
 fn widens_the_broken(found: &Misclosure) -> bool {
     let level = ALPHA / found.hosts.len() as f64;
     let mut hosts = found.hosts.iter();
@@ -426,42 +356,26 @@ fn in_range(levels: &Levels, first: usize) -> Changes {
     changes(levels, &series, &[], ALPHA)
 }
 
-/// The commits at which steps of a range are told.
 fn steps_of(found: &Changes, first: usize) -> Vec<usize> {
     found.steps.iter().map(|step| first + step.to).collect()
 }
 
 fn is_false(history: &History, alert: usize, near: usize) -> bool {
-    history
-        .steps
-        .iter()
-        .all(|step| step.at.abs_diff(alert) > near)
+    history.steps.iter().all(|step| step.at.abs_diff(alert) > near)
 }
 
 fn is_outside((low, high): (f64, f64), truth: f64) -> bool {
     truth < low || truth > high
 }
 
-/// So many histories, on all cores.
 fn simulate(histories: usize) -> Outcome {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
     let mut all = Outcome::default();
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..cores)
-            .map(|core| {
-                scope.spawn(move || {
-                    let mut outcome = Outcome::default();
-                    for number in (core..histories).step_by(cores) {
-                        outcome.take(&History::draw(number as u64 * 7_919 + 17));
-                    }
-                    outcome
-                })
-            })
-            .collect();
-        for one in threads {
-            all.add(one.join().expect("no simulation panics"));
-        }
+    let outcomes = in_parallel(histories, |number| {
+        let mut outcome = Outcome::default();
+        outcome.take(&History::draw(number as u64 * 7_919 + 17));
+        outcome
     });
+    outcomes.into_iter().for_each(|one| all.add(one));
     all
 }
 
@@ -486,7 +400,7 @@ fn steps(outcome: &Outcome) -> Section {
             outcome.false_ranges.of,
         ),
         Bar::share(
-            "steps of 1 % found within one commit, whatever runner raced them",
+            "steps of 1% found within one commit, on any runner",
             outcome.found.count + outcome.found_where_broken.count,
             outcome.found.of + outcome.found_where_broken.of,
             0.9,
@@ -498,15 +412,16 @@ fn steps(outcome: &Outcome) -> Section {
         ),
     ];
     let text = format!(
-        "## Steps and creep\n\nA reported step is false if it is more than one commit away from every true one, in creep as well. Each range of 100 commits is asked by itself, at 5 %; the races of \
-         all 1,000 commits bear on it.\n\n\
-         | | by Holm, as it is | by Benjamini and Hochberg | by Holm, with the broken runner taken for sound |\n| --- | --- | --- | --- |\n\
+        "## Steps and creep\n\nA reported step is false if it is more than one commit away from \
+         every true one, also within creep. Each range of 100 commits is tested on its own, at \
+         5%, using the races of all 1,000 commits.\n\n\
+         | | by Holm, as it is | by Benjamini and Hochberg | by Holm, with the broken runner treated as sound |\n| --- | --- | --- | --- |\n\
          | ranges with a false step | {} | {} | {} |\n\
-         | … of those that the broken runner raced in | {} | | |\n\
-         | steps of 1 % found within one commit, raced by sound runners | {} | {} | |\n\
+         | … among those with races by the broken runner | {} | | |\n\
+         | steps of 1% found within one commit, raced by sound runners | {} | {} | |\n\
          | … raced by the broken one | {} | | |\n\n\
          Holm's procedure limits the probability of one or more false steps in a range, as promised. The procedure of Benjamini and Hochberg limits the share of false steps among all reported ones, and allows more of them if a range has true steps.\n\n\
-         Ranges that creep from end to end ({} % a commit, {:.0} % in all): creep told in {}. False creep, where there is neither creep nor a step: in {} ranges.\n\n",
+         Ranges that creep from end to end ({}% a commit, {:.0}% in all): creep reported in {}. False creep, in ranges with neither creep nor a step: {} ranges.\n\n",
         outcome.false_ranges.told(),
         outcome.false_by_bh.told(),
         outcome.false_unsettled.told(),
@@ -544,14 +459,14 @@ fn levels(outcome: &Outcome) -> Section {
         ),
         Bar::told(
             "intervals of neighbours that miss the truth",
-            "at most alpha = 5 %",
+            "at most alpha = 5%",
             format!("{} = {}", outcome.missed.told(), outcome.missed.percent()),
             outcome.missed.count as f64 <= ALPHA * outcome.missed.of as f64,
         ),
     ];
     let row = |name: &str, links: &[_], errors: &[f64]| {
         format!(
-            "| {name} | {} | {:.3} % | {:.3} % | {:.3} % |\n",
+            "| {name} | {} | {:.3}% | {:.3}% | {:.3}% |\n",
             links.len(),
             planned(links),
             root_mean_square(errors),
@@ -559,7 +474,9 @@ fn levels(outcome: &Outcome) -> Section {
         )
     };
     let text = format!(
-        "## Levels\n\nThe level of the last commit relative to the first, less the truth; *planned* is what the plan says beforehand of races that all have an error of {} %, and none is broken.\n\n\
+        "## Levels\n\nThe level of the last commit relative to the first, minus the truth. \
+         *Planned* is the prediction of the plan for sound races that all have an error of \
+         {}%.\n\n\
          | links | races | planned | root mean square | 95 of 100 below |\n| --- | --- | --- | --- | --- |\n{}{}\n",
         100.0 * SE,
         row("1, 2, 4, 8 … commits", &links, &outcome.at_end),
@@ -571,13 +488,13 @@ fn levels(outcome: &Outcome) -> Section {
 fn loops(outcome: &Outcome) -> Section {
     let bars = vec![
         Bar::share(
-            "histories whose loops say that a runner is broken",
+            "histories whose loops show that a runner is broken",
             outcome.found_broken.count,
             outcome.found_broken.of,
             0.9,
         ),
         Bar::share(
-            "histories whose loops name it",
+            "histories whose loops name that runner",
             outcome.worst.count,
             outcome.worst.of,
             0.9,
@@ -591,25 +508,23 @@ fn loops(outcome: &Outcome) -> Section {
     let mut factors = outcome.factors.clone();
     factors.sort_by(f64::total_cmp);
     let middle = factors.get(factors.len() / 2).copied().unwrap_or(1.0);
-    let mut table = "| errors larger than said | all loops do not close | its own loops do not close | it is named |\n| --- | --- | --- | --- |\n".to_owned();
+    let mut table = "| true errors, relative to those reported | all loops do not close | its own loops do not close | it is named |\n| --- | --- | --- | --- |\n".to_owned();
     let mut row = |broken_by: f64, [found, worst, widened]: [Share; 3]| {
-        let shares = [found, widened, worst]
-            .map(|share| share.told())
-            .join(" | ");
+        let shares = [found, widened, worst].map(|share| share.told()).join(" | ");
         let _ = writeln!(table, "| {broken_by} times | {shares} |");
     };
     for (broken_by, shares) in LESS_BROKEN.into_iter().zip(outcome.less_broken) {
         row(broken_by, shares);
     }
-    row(
-        BROKEN_BY,
-        [outcome.found_broken, outcome.worst, outcome.widened],
-    );
+    row(BROKEN_BY, [outcome.found_broken, outcome.worst, outcome.widened]);
     let text = format!(
-        "## Loops that do not close\n\nThe χ² of misclosure at 5 %, over all races of a history, of which the runner in question has raced one in twenty; and of its own loops at 5 % over the number of runners. It is named \
-         where no other runner's loops close worse. With all runners sound the loops do not close in {}.\n\n{table}\n\
-         The errors of a runner whose loops do not close are widened by what these show: in {} histories, {middle:.1} times in the median where {BROKEN_BY} would be right. A sound runner was widened as well \
-         in {}.\n\n",
+        "## Loops that do not close\n\nThe χ² test of misclosure is at 5% over all races of a \
+         history, of which the runner in question raced one in twenty, and for the runner's own \
+         loops at 5% divided by the number of runners. The runner is named if no other runner's \
+         loops close worse. With all runners sound, the loops do not close in {}.\n\n{table}\n\
+         If the loops of a runner do not close, its errors are widened to match: in {} histories, \
+         by a factor of {middle:.1} in the median, when {BROKEN_BY} would be right. A sound runner's errors \
+         were widened too in {}.\n\n",
         outcome.cried.told(),
         outcome.widened.told(),
         outcome.sound_widened.told(),
@@ -618,10 +533,7 @@ fn loops(outcome: &Outcome) -> Section {
 }
 
 fn peers(outcome: &Outcome) -> Section {
-    let sizes: Vec<String> = CLASSES
-        .iter()
-        .map(|(name, ..)| format!("found, {name}"))
-        .collect();
+    let sizes: Vec<String> = CLASSES.iter().map(|(name, ..)| format!("found, {name}")).collect();
     let mut table = format!(
         "| | alerts | false | at a new machine | in creep | {} | at the commit | within one |\n|{}\n",
         sizes.join(" | "),
@@ -631,49 +543,48 @@ fn peers(outcome: &Outcome) -> Section {
         table += &alerts.row(name);
     }
     let mut text = format!(
-        "## Beside change points in one run a commit\n\nThe same commits with one run each: its level on the machine of the day, which changes every {OF_A_MACHINE} commits by −30 to +50 % and drifts by \
-         {:.0} % (standard deviation) while it serves, with noise of {:.1} %. E-divisive as Hunter and Apache Otava use it: windows of 50 commits, Student's t test in place of permutations, p at most .001 \
-         after weak points are merged away. T windows as Perfherder: 12 runs before and after, t of 7 and more, at its peak; its threshold on the size of a change (2 %) is left out. Both are written after \
-         their descriptions, and both take one run a commit where races take six sides and more, so they are given one machine that never changes as well.\n\n",
+        "## Compared with change points in one run per commit\n\nThe same commits with one run \
+         each, at their level on the machine in use, which changes every {OF_A_MACHINE} commits \
+         by −30 to +50% and drifts by {:.0}% (standard deviation) in between, with noise of \
+         {:.1}%. *E-divisive* is used as in Hunter and Apache Otava: windows of 50 commits, \
+         Student's t test in place of permutations, p at most .001 after weak points are merged \
+         away. *T windows* are used as in Perfherder: 12 runs before and after, t of 7 and more, \
+         at its peak, without its threshold on the size of a change (2%). We wrote both \
+         methods from their descriptions. Both methods take one run per commit, while races measure six or more sides, \
+         so they also get one machine that never changes.\n\n",
         100.0 * DRIFT,
         100.0 * NOISE,
     );
     let _ = write!(
         text,
-        "Alerts in each history of 1,000 commits. Of all tools an alert counts for a step up to {ALLOWED} commits away; what is near no step is false, and told apart where the machine changed and where \
-         commits creep. The last columns are of the steps that were found.\n\n{table}\n\
-         Boundaries of plateaus are drawn, not told: each holds the races of all commits to one level between two boundaries, so they find more, and turn creep into stairs.\n"
+        "Alerts in each history of 1,000 commits. For all tools, an alert counts for a step up to {ALLOWED} \
+         commits away. An alert near no step is false; those at a change of machine and within creep are listed \
+         separately. The last columns cover only the steps that were found.\n\n{table}\n\
+         Boundaries of plateaus appear in the plot and raise no alert. The boundaries assume one \
+         level for all commits between two of them, so they find more steps and turn creep into stairs.\n"
     );
     Section { text, bars: vec![] }
 }
 
-const QUESTIONS: [Question<Outcome>; 4] = [
-    ("steps and creep", steps),
-    ("levels", levels),
-    ("loops", loops),
-    ("peers", peers),
-];
+const QUESTIONS: [Question<Outcome>; 4] =
+    [("steps and creep", steps), ("levels", levels), ("loops", loops), ("peers", peers)];
 
 fn main() {
     let quick = is_quick();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the repository");
+    let root = repository();
     let histories = if quick { HISTORIES.1 } else { HISTORIES.0 };
     let outcome = simulate(histories);
     let facts = format!(
-        "Simulated: {histories} histories of {COMMITS} commits, drawn from seeds that are numbers in a row. In each {STEPS} steps up or down, {OF_ONE_PERCENT} of them of exactly 1 % and the others of .5 to 5 %; \
-         creep of {} % a commit over {CREEPING} commits; a new machine every {OF_A_MACHINE} commits; and one broken runner, whose errors are {BROKEN_BY} times what it says for {OF_THE_BROKEN} commits. A race \
-         has a true error of about {} % (a quarter more or less) and estimates it from 6 to 40 replicates.",
+        "Simulated: {histories} histories of {COMMITS} commits, with consecutive seeds. Each has \
+         {STEPS} steps up or down, {OF_ONE_PERCENT} of them of exactly 1% and the others of .5 to \
+         5%; creep of {}% per commit over {CREEPING} commits; a new machine every {OF_A_MACHINE} \
+         commits; and one broken runner, whose errors are {BROKEN_BY} times what it reports for \
+         {OF_THE_BROKEN} commits. A race has a true error of about {}% (a quarter more or less) \
+         and estimates it from 6 to 40 replicates.",
         100.0 * CREEP,
         100.0 * SE,
     );
-    let page = Page {
-        title: "Histories of commits",
-        program: "history",
-        facts: &facts,
-        quick,
-    };
+    let page = Page { title: "Histories of commits", program: "history", facts: &facts, quick };
     if !page.write(root, &outcome, &QUESTIONS) {
         std::process::exit(1);
     }

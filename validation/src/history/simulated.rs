@@ -9,7 +9,7 @@ use deadheat_validation::made_run::{normal, uniform};
 
 /// Commits of a history: 1,000 links from the first to the last.
 pub const COMMITS: usize = 1_001;
-/// Commits to which steps are added, those of exactly 1 % among them.
+/// Commits to which steps are added, those of exactly 1% among them.
 pub const STEPS: usize = 20;
 pub const OF_ONE_PERCENT: usize = 8;
 /// The least distance between steps, so that one that is found is one of them.
@@ -26,7 +26,6 @@ pub const CREEPING: usize = 200;
 /// The typical standard error of a race, and the spread of its logarithm.
 pub const SE: f64 = 0.0025;
 const SE_SPREAD: f64 = 0.25;
-/// Noise of one run of an unpaired series.
 pub const NOISE: f64 = 0.005;
 /// The spread of how far machines drift while they serve.
 pub const DRIFT: f64 = 0.01;
@@ -34,22 +33,18 @@ pub const DRIFT: f64 = 0.01;
 /// The number of the runner that is broken where one is; machines have those below it.
 pub const BROKEN: usize = COMMITS;
 
-/// A step that is true.
 #[derive(Clone, Copy)]
 pub struct Step {
-    /// The commit at which it arrives.
     pub at: usize,
     /// Its size as a log ratio.
     pub size: f64,
 }
 
-/// What is true of a history.
 pub struct History {
     seed: u64,
     /// The log level of each commit.
     pub truth: Vec<f64>,
     pub steps: Vec<Step>,
-    /// Commits that creep, and those raced by the broken runner.
     pub creep: Range<usize>,
     pub broken: Range<usize>,
 }
@@ -73,10 +68,7 @@ impl History {
                 between(&mut random, 0.5f64.ln(), 5f64.ln()).exp()
             };
             let sign = if random.bits() >> 63 == 0 { 1.0 } else { -1.0 };
-            steps.push(Step {
-                at,
-                size: sign * (percent / 100.0).ln_1p(),
-            });
+            steps.push(Step { at, size: sign * (percent / 100.0).ln_1p() });
         }
         let start = |random: &mut SplitMix64, length| 1 + random.index_below(COMMITS - length);
         let creep = start(&mut random, CREEPING);
@@ -88,19 +80,13 @@ impl History {
             let crept = if creep.contains(&commit) { CREEP } else { 0.0 };
             truth[commit] = truth[commit - 1] + here.map(|step| step.size).sum::<f64>() + crept;
         }
-        Self {
-            seed,
-            truth,
-            steps,
-            creep,
-            broken: broken..broken + OF_THE_BROKEN,
-        }
+        Self { seed, truth, steps, creep, broken: broken..broken + OF_THE_BROKEN }
     }
 
     /// Races of pairs of commits, each by the runner of the later one. The errors of one runner are
     /// `broken_by` times what it says; the same numbers are drawn whatever that is.
     ///
-    /// The true error of a race is about .25 %, what it says of itself is estimated from 6 to 40
+    /// The true error of a race is about .25%, what it says of itself is estimated from 6 to 40
     /// replicates. What machine it ran on is in both sides alike.
     pub fn races(&self, links: &[(usize, usize)], broken_by: f64) -> Vec<Edge> {
         let mut random = SplitMix64::new(self.seed ^ 0x5eed_0001);
@@ -119,11 +105,7 @@ impl History {
                 effect: self.truth[*to] - self.truth[*from] + error,
                 se: se * (squares / df as f64).sqrt(),
                 df: df as f64,
-                host: if by_broken {
-                    BROKEN
-                } else {
-                    (to - 1) / OF_A_MACHINE
-                },
+                host: if by_broken { BROKEN } else { (to - 1) / OF_A_MACHINE },
                 run: None,
             }
         };
@@ -131,7 +113,7 @@ impl History {
     }
 
     /// One run of each commit: its level on the machine of the day, which differs from the last by
-    /// −30 to +50 % and drifts, with noise; or all on one machine that never changes.
+    /// −30 to +50% and drifts, with noise; or all on one machine that never changes.
     pub fn series(&self, one_machine: bool) -> Vec<f64> {
         let mut random = SplitMix64::new(self.seed ^ 0x5eed_0002);
         let (mut machine, mut drift) = (0.0, 0.0);
@@ -157,10 +139,7 @@ mod tests {
     #[test]
     fn a_history_has_its_steps_and_its_creep_and_is_drawn_again_by_its_seed() {
         let history = History::draw(3);
-        let moved = history
-            .truth
-            .windows(2)
-            .filter(|pair| (pair[1] - pair[0]).abs() > 0.004);
+        let moved = history.truth.windows(2).filter(|pair| (pair[1] - pair[0]).abs() > 0.004);
         assert_eq!(moved.count(), STEPS);
         let all: f64 = history.steps.iter().map(|step| step.size).sum();
         let crept = CREEP * CREEPING as f64;

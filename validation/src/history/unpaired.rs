@@ -1,6 +1,5 @@
 //! Change points of a series with one run a commit, as tools find them that do not race commits
 //! against each other: E-divisive as Hunter and Apache Otava use it, and t windows as Perfherder.
-//! Written after their descriptions.
 
 use deadheat_stats::student;
 use deadheat_stats::summary::{mean, std_dev};
@@ -29,9 +28,7 @@ pub fn e_divisive(series: &[f64]) -> Vec<usize> {
     points.dedup();
     // The weakest point goes as long as one is too weak between its neighbours.
     loop {
-        let p_values: Vec<f64> = (0..points.len())
-            .map(|i| p_between(series, &points, i))
-            .collect();
+        let p_values: Vec<f64> = (0..points.len()).map(|i| p_between(series, &points, i)).collect();
         let weakest = (0..points.len()).max_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
         let Some(weakest) = weakest.filter(|i| p_values[*i] > MOST_P) else {
             return points;
@@ -43,10 +40,7 @@ pub fn e_divisive(series: &[f64]) -> Vec<usize> {
 fn p_between(series: &[f64], points: &[usize], number: usize) -> f64 {
     let before = if number == 0 { 0 } else { points[number - 1] };
     let after = points.get(number + 1).copied().unwrap_or(series.len());
-    p_value(
-        &series[before..points[number]],
-        &series[points[number]..after],
-    )
+    p_value(&series[before..points[number]], &series[points[number]..after])
 }
 
 fn p_value(first: &[f64], second: &[f64]) -> f64 {
@@ -70,14 +64,11 @@ fn divide(series: &[f64], part: std::ops::Range<usize>, points: &mut Vec<usize>)
     divide(series, at..part.end, points);
 }
 
-/// The energy distance of the two sides, by distances of all pairs, weighted by their sizes.
 fn energy(values: &[f64], at: usize) -> f64 {
     let (first, second) = values.split_at(at);
     let (n, m) = (first.len() as f64, second.len() as f64);
     let apart = |a: &[f64], b: &[f64]| -> f64 {
-        a.iter()
-            .map(|x| b.iter().map(|y| (x - y).abs()).sum::<f64>())
-            .sum()
+        a.iter().map(|x| b.iter().map(|y| (x - y).abs()).sum::<f64>()).sum()
     };
     let within = |side: &[f64], n: f64| apart(side, side) / (n * (n - 1.0));
     n * m / (n + m) * (2.0 * apart(first, second) / (n * m) - within(first, n) - within(second, m))
@@ -112,7 +103,6 @@ pub fn t_windows(series: &[f64]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// A saw of .1 around a level of 0, and of `step` from `at` on.
     fn series(at: usize, step: f64) -> Vec<f64> {
         let saw = |i: usize| 0.1 * ((i * 7 % 5) as f64 - 2.0);
         let level = |i| if i < at { 0.0 } else { step };

@@ -1,13 +1,10 @@
 //! Observations, counted.
 
-use deadheat_validation::kept::Kept;
-use serde_json::Value;
-
 use crate::evidence::Right;
-use crate::observed::{Call, keys};
-use crate::plan::{Condition, Subject, Tool};
+use crate::observed::Call;
+use crate::plan::{Subject, Tool, keys};
+use deadheat_validation::prelude::*;
 
-/// All that a tool said of one subject under one condition.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
     /// `None` where it gave no answer.
@@ -16,14 +13,12 @@ pub struct Counted {
     pub changes: Vec<f64>,
     /// Seconds of every observation.
     pub seconds: Vec<f64>,
-    /// Why there was no answer.
     pub problems: Vec<String>,
 }
 
 impl Counted {
     pub fn of(kept: &Kept, tool: Tool, subject: Subject, condition: Condition) -> Self {
-        let keys = keys(tool, subject, condition);
-        let keys: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (*key, &**value)).collect();
+        let keys = keys((tool, subject, condition));
         Self::from_rows(kept.matching(&keys))
     }
 
@@ -39,12 +34,10 @@ impl Counted {
         counted
     }
 
-    /// Observations.
     pub fn len(&self) -> usize {
         self.calls.len()
     }
 
-    /// The number of times it was called faster or slower.
     pub fn called(&self) -> usize {
         let told_apart = |call: &&Option<Call>| matches!(call, Some(Call::Faster | Call::Slower));
         self.calls.iter().filter(told_apart).count()
@@ -56,18 +49,12 @@ impl Counted {
         self.calls.iter().filter(holds).count()
     }
 
-    /// The number of times it was called what it is not: neither is no claim.
     pub fn wrong(&self, right: Right) -> usize {
-        let claims = self
-            .calls
-            .iter()
-            .flatten()
-            .filter(|call| **call != Call::None);
+        let claims = self.calls.iter().flatten().filter(|call| **call != Call::None);
         claims.filter(|call| !right.holds(**call)).count()
     }
 }
 
-/// As it is kept.
 pub fn call(value: &Value) -> Option<Call> {
     match value.as_str()? {
         "faster" => Some(Call::Faster),
@@ -93,10 +80,7 @@ mod tests {
         assert_eq!((all.len(), all.called()), (4, 2));
         assert_eq!((all.right(Right::Faster), all.wrong(Right::Faster)), (1, 1));
         assert_eq!((all.right(Right::NoCall), all.wrong(Right::NoCall)), (1, 2));
-        assert_eq!(
-            (all.right(Right::EitherWay), all.wrong(Right::EitherWay)),
-            (2, 0)
-        );
+        assert_eq!((all.right(Right::EitherWay), all.wrong(Right::EitherWay)), (2, 0));
         assert_eq!(all.changes.len(), 4);
     }
 

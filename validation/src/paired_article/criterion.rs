@@ -1,27 +1,19 @@
 //! criterion, asked as its manual says: a saved baseline, then the candidate.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-use serde_json::{Value, json};
-
 use crate::observed::{Answer, Call, ran, rounded};
 use crate::plan::{LESS, Pair};
+use deadheat_validation::prelude::*;
 
-/// The program, a folder for what it keeps, and whether this is only a trial.
 pub struct Criterion<'a> {
     pub program: &'a Path,
     pub folder: &'a Path,
     pub quick: bool,
 }
 
-/// The figures that criterion prints of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 struct Measured {
     /// Interval and estimate, in nanoseconds.
     time: [f64; 3],
-    /// Beside what was saved before.
     change: Option<Changed>,
 }
 
@@ -66,7 +58,7 @@ impl Criterion<'_> {
         let again = |measured: &Measured| {
             let changed = measured.change.as_ref().ok_or("no line of the change")?;
             Ok::<Value, String>(json!({
-                "call": changed.call.name(),
+                "call": changed.call.key(),
                 "change": rounded(changed.percent[1]),
             }))
         };
@@ -77,7 +69,7 @@ impl Criterion<'_> {
             interval: None,
             more: json!({
                 "other": {
-                    "call": Call::of_intervals(other[1].time, other[0].time).name(),
+                    "call": Call::of_intervals(other[1].time, other[0].time).key(),
                     "change": rounded((other[0].time[1] / other[1].time[1] - 1.0) * 100.0),
                 },
                 "again": [again(&other[1])?, again(&other[0])?],
@@ -90,7 +82,6 @@ impl Criterion<'_> {
         Ok((answer, first + second))
     }
 
-    /// Functions by their IDs, in this order, in one process.
     fn run(
         &self,
         functions: &[(&str, &str)],
@@ -101,10 +92,7 @@ impl Criterion<'_> {
         if baseline == "--save-baseline" {
             let _ = fs::remove_dir_all(&home);
         }
-        let asked: Vec<String> = functions
-            .iter()
-            .map(|(id, f)| format!("{id}={f}"))
-            .collect();
+        let asked: Vec<String> = functions.iter().map(|(id, f)| format!("{id}={f}")).collect();
         let mut command = Command::new(self.program);
         command
             .args(["--bench", baseline, "before"])
@@ -128,7 +116,6 @@ fn shown(time: [f64; 3]) -> Value {
     json!(time.map(|ns| (ns * 10.0).round() / 10.0))
 }
 
-/// The lines of one ID, up to those of the next.
 fn read(text: &str, id: &str) -> Result<Measured, String> {
     let missing = |what: &str| format!("no {what} of {id} in {text:?}");
     let own = |line: &&str| line.split_whitespace().next() == Some(id) && line.contains("time:");
@@ -160,7 +147,6 @@ fn read(text: &str, id: &str) -> Result<Measured, String> {
     })
 }
 
-/// Three numbers with their units between brackets.
 fn bracketed(line: &str, units: &[(&str, f64)]) -> Option<[f64; 3]> {
     let inside = line.split('[').nth(1)?.split(']').next()?;
     // It writes a minus sign and no hyphen.

@@ -1,13 +1,8 @@
 //! deadheat, asked as `cargo bench` asks it.
 
-use std::path::Path;
-use std::process::Command;
-
-use deadheat_validation::answer::Race;
-use serde_json::{Value, json};
-
 use crate::observed::{Answer, Call, ran};
 use crate::plan::Pair;
+use deadheat_validation::prelude::*;
 
 /// Races one pair at the defaults. The seconds are of the whole process.
 pub fn race(program: &Path, folder: &Path, pair: Pair, seed: u64) -> Result<(Answer, f64), String> {

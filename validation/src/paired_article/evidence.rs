@@ -1,37 +1,20 @@
 //! The right answer for every row, by evidence that no tool under test gave: what the functions do,
 //! how many instructions that takes, and what a plain clock says under several link orders.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use deadheat_validation::bars::Section;
-use deadheat_validation::kept::Kept;
-use deadheat_validation::programs::built_by;
-use serde_json::{Value, json};
-
 use crate::observed::{Call, ran, rounded};
 use crate::plan::{LESS, Pair, ROWS};
+use deadheat_validation::prelude::*;
 
-/// The texts of a function: each met for the first time, or one met so often that the branch
-/// predictors know it by heart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Texts {
-    New,
-    Known,
+words! {
+    /// The texts of a function: each met for the first time, or one met so often that the branch
+    /// predictors know it by heart.
+    pub enum Texts {
+        New = "new",
+        Known = "known",
+    }
 }
 
 impl Texts {
-    const ALL: [Self; 2] = [Self::New, Self::Known];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Known => "known",
-        }
-    }
-
     /// The number of texts that is enough for a steady median: of new ones each gives a single
     /// call, of known ones 200.
     fn count(self) -> u64 {
@@ -42,7 +25,6 @@ impl Texts {
     }
 }
 
-/// The right answer of a tool about a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
     /// Nothing: both sides are one function.
@@ -74,7 +56,7 @@ impl Right {
 }
 
 /// Of a row, for a tool that measures on such texts. `None` where the clock
-/// has not been asked yet.
+/// has not been measured yet.
 pub fn right(kept: &Kept, pair: Pair, texts: Texts) -> Option<Right> {
     if pair.0 == pair.1 {
         return Some(Right::NoCall);
@@ -92,7 +74,6 @@ pub fn right(kept: &Kept, pair: Pair, texts: Texts) -> Option<Right> {
     }
 }
 
-/// The rows of two different functions.
 fn pairs() -> impl Iterator<Item = Pair> {
     ROWS.into_iter().filter(|pair| pair.0 != pair.1)
 }
@@ -101,7 +82,6 @@ fn pairs() -> impl Iterator<Item = Pair> {
 /// all that is not these calls drops out.
 const CALLS: [u64; 2] = [8, 40];
 
-/// Asks for what is not kept yet.
 pub fn gather(kept: &mut Kept, root: &Path, scratch: &Path, quick: bool) {
     let links = if quick { 2 } else { 8 };
     let orders = [None].into_iter().chain((1..=links).map(Some));
@@ -112,7 +92,7 @@ pub fn gather(kept: &mut Kept, root: &Path, scratch: &Path, quick: bool) {
             .filter(|(pair, texts)| {
                 let name = pair.name();
                 let clock = [("evidence", "clock"), ("link", &link)];
-                let what = [("row", name.as_str()), ("texts", texts.name())];
+                let what = [("row", name.as_str()), ("texts", texts.key())];
                 kept.count(&[clock, what].concat()) == 0
             })
             .collect();
@@ -126,22 +106,18 @@ pub fn gather(kept: &mut Kept, root: &Path, scratch: &Path, quick: bool) {
         for (pair, texts) in asked {
             let count = texts.count();
             let mut command = Command::new(&program);
-            command.args([texts.name(), pair.0, pair.1, &count.to_string()]);
+            command.args([texts.key(), pair.0, pair.1, &count.to_string()]);
             let ran = ran(&mut command, &[0]).expect("plain calls come back");
-            let words: Vec<f64> = ran
-                .stdout
-                .split_whitespace()
-                .map(|word| word.parse().expect("numbers"))
-                .collect();
+            let words: Vec<f64> =
+                ran.stdout.split_whitespace().map(|word| word.parse().expect("numbers")).collect();
             kept.add(json!({
-                "evidence": "clock", "link": link, "row": pair.name(), "texts": texts.name(),
+                "evidence": "clock", "link": link, "row": pair.name(), "texts": texts.key(),
                 "ns": [words[0], words[1]], "wins": words[2], "of": count,
             }));
         }
     }
 }
 
-/// The plain program, its functions in the order of a seed.
 fn program(root: &Path, order: Option<u64>) -> PathBuf {
     let mut cargo = Command::new("cargo");
     cargo
@@ -155,8 +131,6 @@ fn program(root: &Path, order: Option<u64>) -> PathBuf {
     built_by(&mut cargo)
 }
 
-/// Instructions and mispredicted branches of a call, as Valgrind counts and
-/// simulates them; nothing where there is no Valgrind.
 fn instructions(kept: &mut Kept, program: &Path, scratch: &Path) {
     if Command::new("valgrind").arg("--version").output().is_err() {
         return;
@@ -186,7 +160,6 @@ fn instructions(kept: &mut Kept, program: &Path, scratch: &Path) {
     }
 }
 
-/// Instructions and mispredicted conditional branches of a whole process.
 fn totals(text: &str) -> Option<[f64; 2]> {
     let words = |head: &str| -> Option<Vec<String>> {
         let line = text.lines().find_map(|line| line.strip_prefix(head))?;
@@ -200,7 +173,6 @@ fn totals(text: &str) -> Option<[f64; 2]> {
     Some([of("Ir")?, of("Bcm")?])
 }
 
-/// The readings of the clock on one link.
 struct Clock {
     ns: [f64; 2],
     own: bool,
@@ -209,7 +181,6 @@ struct Clock {
 }
 
 impl Clock {
-    /// Second to first.
     fn ratio(&self) -> f64 {
         self.ns[1] / self.ns[0]
     }
@@ -218,7 +189,7 @@ impl Clock {
 fn clocks(kept: &Kept, pair: Pair, texts: Texts) -> impl Iterator<Item = Clock> {
     let name = pair.name();
     let fits = move |row: &&Value| {
-        row["evidence"] == "clock" && row["row"] == *name && row["texts"] == texts.name()
+        row["evidence"] == "clock" && row["row"] == *name && row["texts"] == texts.key()
     };
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
     kept.rows().iter().filter(fits).map(move |row| Clock {
@@ -229,18 +200,19 @@ fn clocks(kept: &Kept, pair: Pair, texts: Texts) -> impl Iterator<Item = Clock> 
     })
 }
 
-/// The evidence as a part of the page.
 pub fn section(kept: &Kept) -> Section {
     let mut text = "\
-## What is right, and how that is known\n\n\
-None of this comes from a tool in the table. The first three rows race a function against itself. `std_4925` counts 4,925 characters \
-where `std_5000` counts 5,000 by the very same code, so it is 1.5 % faster. For the other two a small program calls both functions and reads \
-the clock of the system around each call, once as it is linked and then with its functions shuffled by `lld --shuffle-sections` and a \
-seed: on *new* texts (1,000, each met by both functions for the first time, one call of each untimed), and on *known* ones (40, each function \
-by itself, 200 calls untimed before 200 timed ones, so that the branch predictors know the text by heart). Instructions and \
-mispredicted branches are those of a call on average over eight texts, counted and simulated by Valgrind.\n\n\
-deadheat makes a new text for every block, as the article prescribes for every run; tango and criterion as they are called here measure on one text \
-from beginning to end. So the right answer for deadheat is the one for new texts, and for the other tools the one for known texts.\n\n\
+## The right answers, and how they are known\n\n\
+None of the following figures comes from a tool in the table. The first three rows race a function against itself. \
+`std_4925` counts 4,925 characters and `std_5000` counts 5,000 with the same code, so the former is 1.5% faster. For the other two rows, a small program calls both functions and reads the system \
+clock around each call, first as linked and then with its functions shuffled by `lld \
+--shuffle-sections` and a seed. The program calls the functions on *new* texts (1,000, each new to both functions, \
+one call of each untimed) and on *known* texts (40, each function by itself, 200 untimed calls \
+before 200 timed ones, so that the branch predictors have learned the text). Instructions and \
+mispredicted branches are means per call over eight texts, counted and simulated by Valgrind.\n\n\
+deadheat makes a new text for every block, as the article prescribes for every run; tango and \
+criterion, as used here, measure one text from beginning to end. So the right answer for deadheat \
+is the one for new texts, and for the other tools the one for known texts.\n\n\
 | pair | texts | second against first by the clock, own link | over all links | second faster, own link | right is |\n\
 | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
@@ -257,9 +229,9 @@ from beginning to end. So the right answer for deadheat is the one for new texts
             let signed = |percent: f64| format!("{percent:+.1}").replace('-', "−");
             let _ = writeln!(
                 text,
-                "| {} | {} | {} % ({:.0} ns, {:.0} ns) | {} to {} % in {} | {:.0} of {:.0} | {right} |",
+                "| {} | {} | {}% ({:.0} ns, {:.0} ns) | {} to {}% in {} | {:.0} of {:.0} | {right} |",
                 pair.name(),
-                texts.name(),
+                texts.key(),
                 signed(percent(own)),
                 own.ns[0],
                 own.ns[1],
@@ -287,31 +259,27 @@ from beginning to end. So the right answer for deadheat is the one for new texts
         text += "| all | – | – (no Valgrind here) |\n";
     }
     let _ = write!(text, "\n{}\n\n", of_the_directions(kept));
-    Section {
-        text,
-        bars: Vec::new(),
-    }
+    Section { text, bars: Vec::new() }
 }
 
-/// The answer to the question that the article left open.
 fn of_the_directions(kept: &Kept) -> String {
     let pair = ROWS[4];
     let mut text = "Forwards or backwards, `std_count / std_count_rev`:".to_owned();
     for texts in Texts::ALL {
         let links = clocks(kept, pair, texts).count();
         let what = match right(kept, pair, texts) {
-            None => "has not been asked yet".to_owned(),
+            None => "has not been measured yet".to_owned(),
             Some(Right::EitherWay) => format!(
-                "is faster in some of {links} links and slower in others, so that it is a property of the binary \
+                "is faster in some of {links} links and slower in others, so this is a property of the binary \
                  and not of the source"
             ),
             Some(right) => format!(
-                "is {} in all {links} links, so that it is a property of the source on this processor and not of \
-                 where the linker put it",
+                "is {} in all {links} links, so this is a property of the source on this \
+                 processor and not of the link order",
                 right.words()
             ),
         };
-        let _ = write!(text, " on {} texts backwards {what};", texts.name());
+        let _ = write!(text, " on {} texts backwards {what};", texts.key());
     }
     text.pop();
     text + "."
@@ -340,16 +308,11 @@ mod tests {
     #[test]
     fn a_direction_is_right_only_if_every_link_has_it() {
         let pair = ROWS[4];
-        let slower = kept_with(
-            "slower",
-            &[clock("own", [1.0, 1.2]), clock("1", [1.0, 1.1])],
-        );
+        let slower = kept_with("slower", &[clock("own", [1.0, 1.2]), clock("1", [1.0, 1.1])]);
         assert_eq!(right(&slower, pair, Texts::New), Some(Right::Slower));
         assert_eq!(right(&slower, pair, Texts::Known), None);
         let text = section(&slower).text;
-        assert!(
-            text.contains("| +20.0 % (1 ns, 1 ns) | +10.0 to +20.0 % in 2 | 3 of 10 | slower |")
-        );
+        assert!(text.contains("| +20.0% (1 ns, 1 ns) | +10.0 to +20.0% in 2 | 3 of 10 | slower |"));
         assert!(text.contains("on new texts backwards is slower in all 2 links"));
         let mixed = kept_with("mixed", &[clock("own", [1.0, 1.2]), clock("1", [1.0, 0.9])]);
         assert_eq!(right(&mixed, pair, Texts::New), Some(Right::EitherWay));

@@ -1,31 +1,17 @@
 //! The result of one observation, and how it is kept.
 
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use deadheat_validation::prelude::*;
 
-use serde_json::{Value, json};
-
-use crate::plan::{Condition, Step, Subject, Tool};
-
-/// The verdict of a tool on a candidate beside its baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
-    Faster,
-    Slower,
-    /// Neither.
-    None,
+words! {
+    pub enum Call {
+        Faster = "faster",
+        Slower = "slower",
+        /// Neither.
+        None = "none",
+    }
 }
 
 impl Call {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::None => "none",
-        }
-    }
-
-    /// Of two intervals of times: whichever lies wholly below the other.
     pub fn of_intervals(baseline: [f64; 3], candidate: [f64; 3]) -> Self {
         if candidate[2] < baseline[0] {
             Self::Faster
@@ -37,25 +23,21 @@ impl Call {
     }
 }
 
-/// An answer of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub call: Call,
-    /// In its own words.
     pub said: String,
     /// The estimate, in percent.
     pub change: f64,
     /// Its interval in percent, if the tool gives one.
     pub interval: Option<(f64, f64)>,
-    /// Whatever else is worth keeping.
     pub more: Value,
 }
 
 impl Answer {
-    /// A line to be kept.
-    pub fn row(&self, step: &Step, seconds: f64) -> Value {
-        let mut row = head(step, seconds);
-        row["call"] = json!(self.call.name());
+    pub fn row(&self) -> Value {
+        let mut row = json!({});
+        row["call"] = json!(self.call.key());
         row["said"] = json!(self.said);
         row["change"] = json!(rounded(self.change));
         if let Some((low, high)) = self.interval {
@@ -68,43 +50,13 @@ impl Answer {
     }
 }
 
-/// A line for a tool that gave no answer.
-pub fn without_answer(step: &Step, seconds: f64, problem: &str) -> Value {
-    let mut row = head(step, seconds);
-    row["call"] = Value::Null;
-    row["problem"] = json!(problem);
-    row
-}
-
-fn head(step: &Step, seconds: f64) -> Value {
-    json!({
-        "tool": step.tool.name(),
-        "row": step.subject.name(),
-        "condition": step.condition.name(),
-        "repeat": step.repeat,
-        "seed": step.seed,
-        "seconds": (seconds * 1e4).round() / 1e4,
-    })
-}
-
-/// By these a line is found again.
-pub fn keys(tool: Tool, subject: Subject, condition: Condition) -> [(&'static str, String); 3] {
-    [
-        ("tool", tool.name().to_owned()),
-        ("row", subject.name()),
-        ("condition", condition.name().to_owned()),
-    ]
-}
-
 /// Four digits behind the point, which is more than anybody's estimate holds.
 pub fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// A process that came to its end.
 #[derive(Debug)]
 pub struct Ran {
-    /// From launch to end.
     pub seconds: f64,
     pub stdout: String,
 }
@@ -113,8 +65,6 @@ pub struct Ran {
 /// needs, so whatever takes longer hangs.
 const PATIENCE: &str = "180";
 
-/// Runs a program with these words and variables, in this folder, to an end
-/// with one of these exit codes.
 pub fn ran(command: &mut Command, fine: &[i32]) -> Result<Ran, String> {
     let program = command.get_program().to_owned();
     let mut patient = Command::new("timeout");
@@ -131,16 +81,13 @@ pub fn ran(command: &mut Command, fine: &[i32]) -> Result<Ran, String> {
     }
     let name = program.to_string_lossy().into_owned();
     let start = Instant::now();
-    let output = patient
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{name}: {error}"))?;
+    let output =
+        patient.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
     let seconds = start.elapsed().as_secs_f64();
     match output.status.code() {
-        Some(code) if fine.contains(&code) => Ok(Ran {
-            seconds,
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        }),
+        Some(code) if fine.contains(&code) => {
+            Ok(Ran { seconds, stdout: String::from_utf8_lossy(&output.stdout).into_owned() })
+        }
         // Killed along with `timeout` itself, as its manual says.
         Some(137) | None => Err(format!("no answer within {PATIENCE} s")),
         Some(code) => {
@@ -154,7 +101,6 @@ pub fn ran(command: &mut Command, fine: &[i32]) -> Result<Ran, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{LESS, Tool};
 
     #[test]
     fn intervals_that_overlap_call_nothing() {
@@ -164,33 +110,6 @@ mod tests {
         assert_eq!(call(12.1, 13.0), Call::Slower);
         assert_eq!(call(8.0, 10.0), Call::None);
         assert_eq!(call(11.5, 14.0), Call::None);
-    }
-
-    #[test]
-    fn an_answer_is_kept_with_all_that_finds_it_again() {
-        let step = Step {
-            repeat: 3,
-            condition: Condition::Loaded,
-            tool: Tool::Deadheat,
-            subject: Subject::Pair(LESS),
-            seed: 77,
-        };
-        let answer = Answer {
-            call: Call::Faster,
-            said: "faster".to_owned(),
-            change: -1.512_345,
-            interval: Some((-1.6, -1.4)),
-            more: Value::Null,
-        };
-        let row = answer.row(&step, 0.123_456);
-        for (key, value) in keys(step.tool, step.subject, step.condition) {
-            assert_eq!(row[key], value);
-        }
-        assert_eq!(row["change"], -1.5123);
-        assert_eq!(row["seconds"], 0.1235);
-        assert!(row.get("more").is_none());
-        let row = without_answer(&step, 180.0, "no answer");
-        assert!(row["call"].is_null() && row["problem"] == "no answer");
     }
 
     #[test]

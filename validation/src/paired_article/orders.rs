@@ -1,25 +1,19 @@
-//! The experiment of the article on order: a known difference, measured with
-//! either function first.
-
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{Bar, Section};
-use deadheat_validation::kept::Kept;
-use serde_json::Value;
+//! The experiment of the article on order: a known difference, measured with either function first.
 
 use crate::counted::{Counted, call};
 use crate::evidence::Right;
-use crate::observed::keys;
-use crate::plan::{Condition, LESS, LESS_FIRST, Subject, Tool};
+use crate::plan::{LESS, LESS_FIRST, Subject, Tool, keys};
 use crate::rows::{changes, count_of};
+use deadheat_validation::prelude::*;
 
 pub fn section(kept: &Kept, quick: bool) -> Section {
     let mut text = "\
 ## Either function first\n\n\
-`std_4925` has 1.5 % less to do than `std_5000`. For deadheat and tango the order is that of baseline and candidate: with `std_5000` first the \
-candidate is faster, with `std_4925` first it is slower by 1.52 %. criterion measures one function after the other, as in the article; it is \
-taken to tell them apart where the two intervals it prints do not overlap. Changes are those of the second of the pair.\n\n\
-| tool | condition | first | told apart | right | wrong | change, %: median (range) |\n\
+`std_4925` has 1.5% less to do than `std_5000`. For deadheat and tango the order is that of baseline and candidate: with `std_5000` first the \
+candidate is faster, with `std_4925` first it is slower by 1.52%. criterion measures one function \
+after the other, as in the article; here it counts as calling them different if its two printed \
+intervals do not overlap. Changes are those of the second function of the pair.\n\n\
+| tool | condition | first | called different | right | wrong | change, %: median (range) |\n\
 | --- | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
     let mut bars = Vec::new();
@@ -34,8 +28,8 @@ taken to tell them apart where the two intervals it prints do not overlap. Chang
                 let _ = writeln!(
                     text,
                     "| {} | {} | `{first}` | {} | {} of {all} | {} of {all} | {} |",
-                    tool.name(),
-                    condition.name(),
+                    tool.key(),
+                    condition.key(),
                     count_of(counted.called(), all, planned),
                     counted.right(right),
                     counted.wrong(right),
@@ -46,7 +40,7 @@ taken to tell them apart where the two intervals it prints do not overlap. Chang
                     bars.push(Bar::told(
                         format!(
                             "{} with `{first}` first: deadheat says {}",
-                            condition.name(),
+                            condition.key(),
                             right.words()
                         ),
                         "every time",
@@ -65,17 +59,12 @@ taken to tell them apart where the two intervals it prints do not overlap. Chang
     Section { text, bars }
 }
 
-/// The answers of a tool with either function first.
 fn both(kept: &Kept, tool: Tool, condition: Condition) -> [(&'static str, Right, Counted); 2] {
     let of = |subject| Counted::of(kept, tool, subject, condition);
     let (first, other) = match tool {
         Tool::Criterion => {
             let one = of(Subject::BothOrders);
-            let mut other = Counted {
-                calls: Vec::new(),
-                changes: Vec::new(),
-                ..one.clone()
-            };
+            let mut other = Counted { calls: Vec::new(), changes: Vec::new(), ..one.clone() };
             for row in answers(kept, Tool::Criterion, Subject::BothOrders, condition) {
                 let found = &row["more"]["other"];
                 other.calls.push(call(&found["call"]));
@@ -85,19 +74,13 @@ fn both(kept: &Kept, tool: Tool, condition: Condition) -> [(&'static str, Right,
         }
         _ => (of(Subject::Pair(LESS)), of(Subject::Pair(LESS_FIRST))),
     };
-    [
-        (LESS.0, Right::Faster, first),
-        (LESS.1, Right::Slower, other),
-    ]
+    [(LESS.0, Right::Faster, first), (LESS.1, Right::Slower, other)]
 }
 
-/// The kept answers of one tool to one question.
 fn answers(kept: &Kept, tool: Tool, subject: Subject, condition: Condition) -> Vec<&Value> {
-    let keys = keys(tool, subject, condition);
-    let keys: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (*key, &**value)).collect();
+    let keys = keys((tool, subject, condition));
     let rows = kept.rows().iter();
-    rows.filter(|row| keys.iter().all(|(key, value)| row[*key] == **value))
-        .collect()
+    rows.filter(|row| keys.iter().all(|(key, value)| row[*key] == **value)).collect()
 }
 
 /// Why deadheat did not find the difference every time: a bar asks that it does.
@@ -111,9 +94,9 @@ fn left_open(kept: &Kept) -> String {
                     (row["call"].as_str().unwrap_or(""), interval)
                 {
                     intervals.push(format!(
-                        "{low:+.2} to {high:+.2} % after {} processes ({}, `{}` first)",
+                        "{low:+.2} to {high:+.2}% after {} processes ({}, `{}` first)",
                         row["more"]["replicates"],
-                        condition.name(),
+                        condition.key(),
                         pair.0
                     ));
                 }
@@ -124,8 +107,11 @@ fn left_open(kept: &Kept) -> String {
         return String::new();
     }
     format!(
-        "Where deadheat left the order open its interval was {}. The default allows 40 processes. A new text changes the time of either function \
-         by far more than 1.5 %: the last section counts on how many texts the second one is the faster. So the default finds this difference nearly every time, and no design with new texts finds it always; a larger `--max-replicates` finds it more often.\n\n",
+        "When deadheat did not decide, its interval was {}. The default allows 40 processes. A \
+         new text changes the time of either function by far more than 1.5%; the last section \
+         counts on how many texts the second one is faster. So the default finds this difference \
+         nearly every time, and no design with new texts finds it always; a larger \
+         `--max-replicates` finds it more often.\n\n",
         intervals.join(", ").replace('-', "−")
     )
 }
@@ -134,24 +120,19 @@ fn left_open(kept: &Kept) -> String {
 /// and last the other.
 fn flipped(kept: &Kept, condition: Condition) -> String {
     let experiments = answers(kept, Tool::Criterion, Subject::BothOrders, condition);
-    let again: Vec<&Value> = experiments
-        .iter()
-        .filter_map(|row| row["more"]["again"].as_array())
-        .flatten()
-        .collect();
+    let again: Vec<&Value> =
+        experiments.iter().filter_map(|row| row["more"]["again"].as_array()).flatten().collect();
     if again.is_empty() {
         return String::new();
     }
     let told = |value: &&&Value| matches!(value["call"].as_str(), Some("faster" | "slower"));
     let count = again.iter().filter(told).count();
-    let found: Vec<f64> = again
-        .iter()
-        .filter_map(|value| value["change"].as_f64())
-        .collect();
+    let found: Vec<f64> = again.iter().filter_map(|value| value["change"].as_f64()).collect();
     format!(
-        "criterion, {}: of a function measured once more, with the other one first this time, it said that performance \
-         has improved or regressed {count} of {} times; changes in %: {}. Nothing had changed but the order.\n\n",
-        condition.name(),
+        "criterion, {}: it measured a function again, this time with the other one first, and \
+         reported improved or regressed performance {count} of {} times; changes in %: {}. Only \
+         the order had changed.\n\n",
+        condition.key(),
         again.len(),
         changes(&found)
     )
@@ -196,12 +177,12 @@ mod tests {
         assert!(text.contains(
             "| criterion | idle | `std_4925` | 1 of 1 so far (of 5) | 0 of 1 | 1 of 1 | −7.20"
         ));
-        assert!(text.contains("has improved or regressed 1 of 2 times"));
+        assert!(text.contains("improved or regressed performance 1 of 2 times"));
         assert!(text.contains(
-            "its interval was −0.25 to +2.50 % after 40 processes (loaded, `std_4925` first)."
+            "its interval was −0.25 to +2.50% after 40 processes (loaded, `std_4925` first)."
         ));
         assert_eq!(section.bars.len(), 2);
         let bar = section.bars[0].to_string();
-        assert!(bar.starts_with("kept: idle with `std_4925` first: deadheat says slower: 1 of 1"));
+        assert!(bar.starts_with("met: idle with `std_4925` first: deadheat says slower: 1 of 1"));
     }
 }

@@ -1,6 +1,5 @@
-//! The pairs that `paired_article` races with deadheat: those of the article,
-//! and the one with a known difference the other way round. A bench target
-//! like anybody's.
+//! The pairs that `paired_article` races with deadheat: those of the article, and the one with a
+//! known difference the other way round. A bench target like anybody's.
 
 use deadheat_examples::utf8::{LENGTH, std, std_4925, std_5000, std_count, std_count_rev, text};
 
@@ -15,10 +14,7 @@ fn on_text(count: Count) -> impl Fn(&String) -> usize {
 const PAIRS: [[(&str, Count); 2]; 7] = [
     [("std", std), ("std", std)],
     [("std_count", std_count), ("std_count", std_count)],
-    [
-        ("std_count_rev", std_count_rev),
-        ("std_count_rev", std_count_rev),
-    ],
+    [("std_count_rev", std_count_rev), ("std_count_rev", std_count_rev)],
     [("std_5000", std_5000), ("std_4925", std_4925)],
     [("std_count", std_count), ("std_count_rev", std_count_rev)],
     [("std", std), ("std_count", std_count)],

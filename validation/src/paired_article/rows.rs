@@ -1,20 +1,13 @@
 //! The table of the article, with all tools side by side.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{Bar, Section, spread};
-use deadheat_validation::binomial::binomial_bound;
-use deadheat_validation::kept::Kept;
-use deadheat_validation::process::median;
-
 use crate::counted::Counted;
 use crate::evidence::{Right, Texts, right};
-use crate::plan::{Condition, Pair, ROWS, Subject, Tool};
+use crate::plan::{Pair, ROWS, Subject, Tool};
+use deadheat_validation::prelude::*;
 
 /// The chance of a wrong verdict that a race takes.
 const ALPHA: f64 = 0.05;
 
-/// On which texts a tool measures, as it is called here.
 fn texts(tool: Tool) -> Texts {
     match tool {
         Tool::Deadheat => Texts::New,
@@ -22,7 +15,6 @@ fn texts(tool: Tool) -> Texts {
     }
 }
 
-/// One line of the table.
 struct Line {
     tool: Tool,
     pair: Pair,
@@ -38,9 +30,7 @@ fn lines(kept: &Kept, condition: Condition) -> Vec<Line> {
         right: right(kept, pair, texts(tool)),
         counted: Counted::of(kept, tool, Subject::Pair(pair), condition),
     };
-    let all = ROWS
-        .into_iter()
-        .flat_map(|pair| Tool::ALL.map(|tool| line(pair, tool)));
+    let all = ROWS.into_iter().flat_map(|pair| Tool::ALL.map(|tool| line(pair, tool)));
     all.filter(|line| line.counted.len() > 0).collect()
 }
 
@@ -59,7 +49,6 @@ pub fn changes(values: &[f64]) -> String {
     format!("{} ({} to {})", shown(middle), shown(least), shown(most))
 }
 
-/// `7 of 20`, and how many there are to be, where some are missing.
 pub fn count_of(count: usize, of: usize, planned: usize) -> String {
     match of < planned {
         true => format!("{count} of {of} so far (of {planned})"),
@@ -71,16 +60,13 @@ pub fn section(kept: &Kept, condition: Condition, quick: bool) -> Section {
     let lines = lines(kept, condition);
     let head = match condition {
         Condition::Idle => "## The table, on an idle machine",
-        Condition::Loaded => "## The table, with a busy loop for every core beside it",
+        Condition::Loaded => "## The table, with a busy loop for every core",
     };
     let mut text = format!("{head}\n\n");
     if lines.is_empty() {
-        return Section {
-            text: text + "Nothing was measured so far.\n\n",
-            bars: Vec::new(),
-        };
+        return Section { text: text + "Nothing was measured so far.\n\n", bars: Vec::new() };
     }
-    text += "| row | tool | right is | told apart | right | wrong | change, %: median (range) | seconds: median (range) |\n\
+    text += "| row | tool | right is | called different | right | wrong | change, %: median (range) | seconds: median (range) |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     for line in &lines {
         let planned = line.tool.repeats(condition, quick);
@@ -93,7 +79,7 @@ pub fn section(kept: &Kept, condition: Condition, quick: bool) -> Section {
             text,
             "| {} | {} | {} | {} | {} | {} | {} | {} |",
             line.pair.name(),
-            line.tool.name(),
+            line.tool.key(),
             line.right.map_or("not known yet", Right::words),
             count_of(line.counted.called(), all, planned),
             judged(&Counted::right),
@@ -106,7 +92,7 @@ pub fn section(kept: &Kept, condition: Condition, quick: bool) -> Section {
         .iter()
         .flat_map(|line| {
             let name = |problem: &String| {
-                format!("{} on {}: {problem}", line.tool.name(), line.pair.name())
+                format!("{} on {}: {problem}", line.tool.key(), line.pair.name())
             };
             line.counted.problems.iter().map(name).collect::<Vec<_>>()
         })
@@ -116,10 +102,7 @@ pub fn section(kept: &Kept, condition: Condition, quick: bool) -> Section {
         let _ = write!(text, "\nWithout an answer: {}.\n", problems.join("; "));
     }
     text.push('\n');
-    Section {
-        bars: bars(&lines, condition),
-        text: text + &in_words(&lines),
-    }
+    Section { bars: bars(&lines, condition), text: text + &in_words(&lines) }
 }
 
 /// The results of each tool on the whole, in words.
@@ -142,31 +125,26 @@ fn in_words(lines: &[Line]) -> String {
         if same + different > 0 {
             let _ = writeln!(
                 text,
-                "- {}: one function told apart from itself {wrong} of {same} times; two functions rightly told apart \
+                "- {}: one function called different from itself {wrong} of {same} times; two functions rightly called different \
                  {found} of {different} times, the wrong way round {reversed} times.",
-                tool.name()
+                tool.key()
             );
         }
     }
     text + "\n"
 }
 
-/// The promises of deadheat about these rows.
 fn bars(lines: &[Line], condition: Condition) -> Vec<Bar> {
     let own = || lines.iter().filter(|line| line.tool == Tool::Deadheat);
     let mut bars = Vec::new();
-    let condition = condition.name();
+    let condition = condition.key();
     for line in own().filter(|line| line.right != Some(Right::NoCall)) {
         let Some(right) = line.right else {
             continue;
         };
         let (found, of) = (line.counted.right(right), line.counted.len());
         bars.push(Bar::told(
-            format!(
-                "{}, {condition}: deadheat says {}",
-                line.pair.name(),
-                right.words()
-            ),
+            format!("{}, {condition}: deadheat says {}", line.pair.name(), right.words()),
             "every time",
             format!("{found} of {of}"),
             found == of,
@@ -180,7 +158,7 @@ fn bars(lines: &[Line], condition: Condition) -> Vec<Bar> {
         let allowed = binomial_bound(of as u64, ALPHA, 0.99);
         bars.push(Bar::told(
             format!("rows of one function, {condition}: deadheat says faster or slower"),
-            format!("at most alpha = 5 % (chance allows {allowed} of {of})"),
+            format!("at most alpha = 5% (chance allows {allowed} of {of})"),
             match silent {
                 0 => format!("{wrong} of {of}"),
                 _ => format!("{wrong} of {of}, {silent} without an answer"),
@@ -199,7 +177,7 @@ mod tests {
 
     fn row(tool: Tool, pair: Pair, call: &str, change: f64) -> Value {
         json!({
-            "tool": tool.name(), "row": pair.name(), "condition": "idle",
+            "tool": tool.key(), "row": pair.name(), "condition": "idle",
             "call": call, "change": change, "seconds": 0.1,
         })
     }
@@ -227,13 +205,13 @@ mod tests {
         assert!(text.contains(
             "| std_5000 / std_4925 | deadheat | faster | 1 of 2 so far (of 20) | 1 of 2 | 0 of 2 | −1.40 (−1.50 to −1.40) |"
         ));
-        assert!(text.contains("- criterion: one function told apart from itself 0 of 0 times; two functions rightly told apart 0 of 1 times, the wrong way round 1 times."));
+        assert!(text.contains("- criterion: one function called different from itself 0 of 0 times; two functions rightly called different 0 of 1 times, the wrong way round 1 times."));
         let bars: Vec<String> = section.bars.iter().map(ToString::to_string).collect();
         assert_eq!(bars.len(), 2);
         assert!(
             bars[0].starts_with("MISSED: std_5000 / std_4925, idle: deadheat says faster: 1 of 2")
         );
-        assert!(bars[1].starts_with("kept: rows of one function, idle"));
+        assert!(bars[1].starts_with("met: rows of one function, idle"));
     }
 
     #[test]

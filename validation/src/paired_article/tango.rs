@@ -1,12 +1,8 @@
 //! tango, asked as its manual says to compare two functions of one executable.
 
-use std::path::Path;
-use std::process::Command;
-
-use serde_json::Value;
-
 use crate::observed::{Answer, Call, ran};
 use crate::plan::Pair;
+use deadheat_validation::prelude::*;
 
 /// Compares one pair; without a time for as long as tango thinks right. The
 /// seconds are of the whole process.
@@ -43,9 +39,7 @@ fn read(text: &str, name: &str) -> Result<Answer, String> {
     let said = last.ok_or_else(missing)?;
     let marked = said.ends_with('*');
     let number = said.trim_end_matches('*').strip_suffix('%');
-    let change: f64 = number
-        .and_then(|number| number.parse().ok())
-        .ok_or_else(missing)?;
+    let change: f64 = number.and_then(|number| number.parse().ok()).ok_or_else(missing)?;
     Ok(Answer {
         call: match marked {
             false => Call::None,
@@ -66,10 +60,7 @@ mod tests {
     #[test]
     fn only_a_star_is_a_call() {
         let of = |end: &str| {
-            read(
-                &format!("a-b               [   3.1 us ...   3.0 us ]    {end}\n"),
-                "a-b",
-            )
+            read(&format!("a-b               [   3.1 us ...   3.0 us ]    {end}\n"), "a-b")
         };
         let faster = of("-1.49%*").unwrap();
         assert_eq!((faster.call, faster.change), (Call::Faster, -1.49));

@@ -1,28 +1,21 @@
 //! The page: two tables for each condition, and what was promised of them.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{Bar, fairly, table, up};
-use deadheat_validation::binomial::binomial_bound;
-use deadheat_validation::tally::Tally;
-use serde_json::Value;
+use deadheat_validation::bars::table;
+use deadheat_validation::prelude::*;
 
 use crate::questions;
-use crate::race::{Case, Condition, ORDERS};
+use crate::race::{Case, ORDERS};
 use crate::tools::{ALPHA, Tool};
 use crate::view::View;
 
-/// The rows, and how many there will be in the end.
 pub struct Page<'a> {
     pub rows: &'a [Value],
     pub wanted: usize,
-    /// Where and when.
     pub facts: &'a str,
     pub quick: bool,
 }
 
 impl Page<'_> {
-    /// In Markdown.
     pub fn text(&self) -> String {
         let mut page = "# Every tool on the same work\n\n".to_owned();
         let _ = writeln!(page, "Written by `just validate-peers`. {}\n", self.facts);
@@ -31,7 +24,7 @@ impl Page<'_> {
         } else if self.rows.len() < self.wanted {
             let _ = writeln!(
                 page,
-                "**{} of the {} races planned; every table says how many it has.**\n",
+                "**{} of the {} planned races are done; every table says how many it has.**\n",
                 self.rows.len(),
                 self.wanted
             );
@@ -59,16 +52,14 @@ impl Page<'_> {
     }
 
     fn cells(&self, views: &[View], condition: Condition) -> String {
-        let mut text = "| tool | with itself: told apart | two copies: told apart | +1 %: called slower | \
-                        error of the estimate, points: itself / copies / +1 % | seconds to an answer | seconds per right answer |\n\
+        let mut text = "| tool | with itself: called different | two copies: called different | +1%: called slower | \
+                        error of the estimate, points: itself / copies / +1% | seconds to an answer | seconds per right answer |\n\
                         | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned();
         for view in views {
             let [same, copies, more] = Case::ALL.map(|case| self.tally(*view, condition, case));
             let errors = [&same, &copies, &more].map(|tally| {
-                tally
-                    .rmse()
-                    .map_or_else(|| "—".to_owned(), |error| format!("{error:.2}"))
+                tally.rmse().map_or_else(|| "—".to_owned(), |error| format!("{error:.2}"))
             });
             let seconds = |seconds: Option<f64>| {
                 seconds.map_or_else(
@@ -95,12 +86,11 @@ impl Page<'_> {
     fn by_order(&self) -> String {
         let mut text = format!(
             "## Two copies, link order by link order\n\n\
-             The change each tool measured between two functions that are the same, in percent: the median of its idle \
-             races, of which every order had equally many. `cargo deadheat` alone does not measure the link it was given.\n\n\
+             The change that each tool measured between two identical functions, in percent: the \
+             median of its idle races, equally many per link order. Only `cargo deadheat` \
+             measures other links than the given one.\n\n\
              | tool |{}\n| --- |{}\n",
-            (1..=ORDERS)
-                .map(|order| format!(" {order} |"))
-                .collect::<String>(),
+            (1..=ORDERS).map(|order| format!(" {order} |")).collect::<String>(),
             " --- |".repeat(ORDERS),
         );
         let mut shown: Vec<Tool> = Vec::new();
@@ -142,12 +132,7 @@ impl Page<'_> {
                 (commands, Case::Same),
                 (commands, Case::Copies),
             ] {
-                bars.extend(own_errors(
-                    view,
-                    condition,
-                    case,
-                    &self.tally(view, condition, case),
-                ));
+                bars.extend(own_errors(view, condition, case, &self.tally(view, condition, case)));
             }
             let functions = &View::OF_FUNCTIONS[2..];
             let itself = &[Case::Same][..];
@@ -173,11 +158,10 @@ impl Page<'_> {
         tally.right_calls()
     }
 
-    /// Why there is nothing to show, where there is nothing.
     fn dash(&self, tool: Tool, tally: &Tally) -> Option<String> {
         let ran = self.rows.iter().any(|row| row["tool"] == tool.key());
         let why = match (tool, ran) {
-            (Tool::Divan, _) => "— (compares nothing)",
+            (Tool::Divan, _) => "— (no comparison)",
             _ if tally.races > 0 => return None,
             (Tool::Hyperfine, false) => "— (no race; needs hyperfine in the PATH)",
             (Tool::Pyperf, false) => "— (no race; needs Python with venv and pip)",
@@ -205,9 +189,8 @@ impl Page<'_> {
         for peer in peers {
             let tallies = cases.iter().map(|case| self.tally(*peer, condition, *case));
             let tallies: Vec<Tally> = tallies.collect();
-            let honest = tallies
-                .iter()
-                .all(|tally| tally.races > tally.unanswered && tally.may_be_honest());
+            let honest =
+                tallies.iter().all(|tally| tally.races > tally.unanswered && tally.may_be_honest());
             let Some(its) = seconds(*peer).filter(|_| honest) else {
                 continue;
             };
@@ -226,7 +209,7 @@ impl Page<'_> {
         let answers = own_seconds.is_some();
         let own_seconds = own_seconds.map_or("never".to_owned(), |own| format!("{} s", up(own, 2)));
         let peers = match (&faster[..], &found[..]) {
-            ([], []) => "no peer that may be honest gave a right answer".to_owned(),
+            ([], []) => "no other tool that may be honest gave a right answer".to_owned(),
             ([], found) => found.join(", "),
             (faster, _) => format!("faster: {}", faster.join(", ")),
         };
@@ -238,19 +221,14 @@ impl Page<'_> {
             "functions"
         };
         Some(Bar::told(
-            format!(
-                "{}, {}: seconds per right answer at +1 %",
-                of,
-                condition.key()
-            ),
-            "no peer whose false calls may be at most 10 % is faster",
+            format!("{}, {}: seconds per right answer at +1%", of, condition.key()),
+            "at most that of any tool whose rate of false calls may be at most 10%",
             format!("{} {own_seconds}; {peers}", own.name),
             faster.is_empty() && answers,
         ))
     }
 }
 
-/// That deadheat itself keeps to alpha, as far as chance lets one see.
 fn own_errors(view: View, condition: Condition, case: Case, tally: &Tally) -> Option<Bar> {
     if tally.races == 0 {
         return None;
@@ -261,8 +239,8 @@ fn own_errors(view: View, condition: Condition, case: Case, tally: &Tally) -> Op
         _ => "with itself",
     };
     Some(Bar::told(
-        format!("{}, {what}, {}: told apart", view.name, condition.key()),
-        format!("at most 5 % (chance allows {allowed} of {})", tally.races),
+        format!("{}, {what}, {}: called different", view.name, condition.key()),
+        format!("at most 5% (chance allows {allowed} of {})", tally.races),
         format!("{} of {}", tally.told_apart(), tally.races),
         tally.told_apart() <= allowed,
     ))
@@ -285,35 +263,23 @@ mod tests {
             "percent": 1.5, "seconds": seconds})
     }
 
-    /// deadheat and tango, the one right and the other often wrong, and hyperfine missing.
     fn rows(peer_is_wrong: usize, peer_seconds: f64) -> Vec<Value> {
         let mut rows = Vec::new();
         for repeat in 0..20 {
             rows.push(row("deadheat", "same", "neither", 0.2));
             rows.push(row("deadheat", "more", "slower", 0.2));
-            let called = if repeat < peer_is_wrong {
-                "faster"
-            } else {
-                "neither"
-            };
+            let called = if repeat < peer_is_wrong { "faster" } else { "neither" };
             rows.push(row("tango", "same", called, peer_seconds));
             rows.push(row("tango", "more", "slower", peer_seconds));
         }
-        rows.push(
-            json!({"tool": "tango", "condition": "idle", "case": "copies", "order": 3,
-            "called": "slower", "percent": 12.25, "seconds": 0.2}),
-        );
+        rows.push(json!({"tool": "tango", "condition": "idle", "case": "copies", "order": 3,
+            "called": "slower", "percent": 12.25, "seconds": 0.2}));
         rows.push(row("divan", "same", "nothing", 0.1));
         rows
     }
 
     fn text(rows: &[Value]) -> String {
-        let page = Page {
-            rows,
-            wanted: rows.len() + 1,
-            facts: "Machine: m.",
-            quick: false,
-        };
+        let page = Page { rows, wanted: rows.len() + 1, facts: "Machine: m.", quick: false };
         page.text()
     }
 
@@ -322,16 +288,13 @@ mod tests {
         let rows = rows(2, 1.0);
         let text = text(&rows);
         assert!(text.contains(&format!(
-            "**{} of the {} races planned; every table says how many it has.**",
+            "**{} of the {} planned races are done; every table says how many it has.**",
             rows.len(),
             rows.len() + 1
         )));
-        assert!(text.contains("| deadheat, `cargo bench` | 0 of 20: 0 % (0 to 17 %) | — (no race so far) | 20 of 20: 100 % (83 to 100 %) |"), "{text}");
-        assert!(
-            text.contains("| tango | 2 of 20: 10 % (1 to 32 %) | 1 of 1: 100 %"),
-            "{text}"
-        );
-        assert!(text.contains("| divan | — (compares nothing) |"));
+        assert!(text.contains("| deadheat, `cargo bench` | 0 of 20: 0% (0 to 17%) | — (no race so far) | 20 of 20: 100% (83 to 100%) |"), "{text}");
+        assert!(text.contains("| tango | 2 of 20: 10% (1 to 32%) | 1 of 1: 100%"), "{text}");
+        assert!(text.contains("| divan | — (no comparison) |"));
         assert!(text.contains("needs hyperfine in the PATH"));
         assert!(text.contains("| tango | — | — | +12.25 |"), "{text}");
     }
@@ -339,22 +302,17 @@ mod tests {
     #[test]
     fn a_faster_peer_misses_the_bar_unless_its_counts_forbid_honesty() {
         let bar = |rows: &[Value]| {
-            let page = Page {
-                rows,
-                wanted: 0,
-                facts: "",
-                quick: false,
-            };
+            let page = Page { rows, wanted: 0, facts: "", quick: false };
             let [plain, peers] = [View::OF_FUNCTIONS[0], View::OF_FUNCTIONS[2]];
             let bar = page.nobody_faster(plain, &[peers], Condition::Idle, &[Case::Same]);
             bar.unwrap().to_string()
         };
-        assert!(bar(&rows(2, 1.0)).starts_with("kept"));
+        assert!(bar(&rows(2, 1.0)).starts_with("met"));
         assert!(
             bar(&rows(2, 0.1)).contains("MISSED")
                 && bar(&rows(2, 0.1)).contains("faster: tango 0.10 s (2 of 20 false)")
         );
-        assert!(bar(&rows(12, 0.1)).starts_with("kept"));
+        assert!(bar(&rows(12, 0.1)).starts_with("met"));
         let nothing_found = [row("deadheat", "more", "neither", 0.2)];
         assert!(bar(&nothing_found).starts_with("MISSED"));
     }

@@ -1,10 +1,7 @@
 //! Programs that are raced and tools that race them: built, linked in several orders, found.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use deadheat_validation::programs::{all_built_by, built, built_by, text_of};
+use deadheat_validation::prelude::*;
+use deadheat_validation::programs::all_built_by;
 use deadheat_validation::python::environment;
 use deadheat_validation::twins::assert_twins;
 
@@ -14,56 +11,33 @@ use crate::tools::Tool;
 /// The seed by which a link is shuffled, for the build script.
 const ORDER: &str = "DEADHEAT_LINK_ORDER";
 
-/// The variable that names who makes neutral links.
 pub const PLACEMENTS: &str = "DEADHEAT_PLACEMENTS";
 
 /// The programs that race functions, each by its tool.
-const RACING: [&str; 6] = [
-    "criterion",
-    "divan",
-    "tango",
-    "bench_diff",
-    "zenbench",
-    "deadheat",
-];
+const RACING: [&str; 6] = ["criterion", "divan", "tango", "bench_diff", "zenbench", "deadheat"];
 
 const TWINS: [&str; 2] = ["peers_twin_one", "peers_twin_two"];
 
 const PYPERF: &str = "2.10.0";
 
-/// All programs.
 pub struct Programs {
-    /// The workspace of the peers.
     folder: PathBuf,
     deadheat: PathBuf,
     cargo_deadheat: PathBuf,
-    /// The command that is raced, and a copy of its file.
     busy: [PathBuf; 2],
     /// The program that `cargo deadheat` linked last, and in which order.
     relinked: Option<(usize, PathBuf)>,
-    /// The version.
     hyperfine: Option<String>,
-    /// A Python that has it, and the version.
     pyperf: Option<(PathBuf, String)>,
 }
 
-/// An empty folder, in which one race runs and leaves what it likes.
 pub struct Place(PathBuf);
 
 impl Programs {
-    /// Builds all, in all these link orders, and finds what is installed.
     pub fn make(root: &Path, scratch: &Path, orders: usize) -> Self {
         let folder = root.join("validation/peers");
         let of_cli = |bin: &str| {
-            let words = [
-                "build",
-                "--profile",
-                "dist",
-                "-p",
-                "deadheat-cli",
-                "--bin",
-                bin,
-            ];
+            let words = ["build", "--profile", "dist", "-p", "deadheat-cli", "--bin", bin];
             built(root, &words)
         };
         eprintln!("building deadheat ...");
@@ -90,7 +64,6 @@ impl Programs {
         }
     }
 
-    /// Returns true if a tool is there to be asked.
     pub fn have(&self, tool: Tool) -> bool {
         match tool {
             Tool::Hyperfine => self.hyperfine.is_some(),
@@ -99,13 +72,9 @@ impl Programs {
         }
     }
 
-    /// Does for a race what is no part of its time.
     pub fn prepare(&mut self, race: &Race) {
         let order = race.order();
-        let is_there = self
-            .relinked
-            .as_ref()
-            .is_some_and(|(last, _)| *last == order);
+        let is_there = self.relinked.as_ref().is_some_and(|(last, _)| *last == order);
         if race.tool != Tool::Neutral || is_there {
             return;
         }
@@ -116,13 +85,11 @@ impl Programs {
         self.relinked = Some((order, program));
     }
 
-    /// The program in which a tool races functions, told the case.
     pub fn function(&self, tool: &str, race: &Race, place: &Place) -> Command {
         let program = linked(&self.folder, race.order()).join(tool);
         told(place.command(&program), race)
     }
 
-    /// The same for neutral links.
     pub fn relinked(&self, race: &Race, place: &Place) -> Command {
         let (_, program) = self.relinked.as_ref().expect("prepared");
         told(place.command(program), race)
@@ -132,10 +99,7 @@ impl Programs {
     pub fn busy_words(&self, race: &Race) -> [[String; 2]; 2] {
         let second = usize::from(race.case == Case::Copies);
         let path = |at: usize| self.busy[at].display().to_string();
-        [
-            [path(0), "0".to_owned()],
-            [path(second), race.case.more().to_owned()],
-        ]
+        [[path(0), "0".to_owned()], [path(second), race.case.more().to_owned()]]
     }
 
     /// Both commands, each as one text.
@@ -162,7 +126,6 @@ impl Programs {
 }
 
 impl Place {
-    /// Empties it.
     pub fn fresh(scratch: &Path) -> Self {
         let folder = scratch.join("race");
         let _ = fs::remove_dir_all(&folder);
@@ -170,12 +133,10 @@ impl Place {
         Self(folder)
     }
 
-    /// A file in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// A command that runs there.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.0);
@@ -188,7 +149,6 @@ fn told(mut command: Command, race: &Race) -> Command {
     command
 }
 
-/// Where the programs of a link order are.
 fn linked(folder: &Path, order: usize) -> PathBuf {
     folder.join(format!("target/orders/{order}"))
 }
@@ -201,8 +161,6 @@ fn in_order<'c>(command: &'c mut Command, folder: &Path, order: usize) -> &'c mu
     command
 }
 
-/// Builds what races functions and puts it where the next link leaves it
-/// alone.
 fn link(folder: &Path, order: usize) {
     let target = linked(folder, order);
     fs::create_dir_all(&target).expect("a folder for linked programs");
@@ -230,7 +188,6 @@ fn hyperfine() -> Option<String> {
     version
 }
 
-/// pyperf in a Python environment of its own, made if need be.
 fn pyperf(folder: &Path) -> Option<(PathBuf, String)> {
     let made = environment("python3", folder, &[format!("pyperf=={PYPERF}")]);
     let python = made.map_err(|problem| {

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use crate::tools::Tool;
 
-/// The versions that `validation/peers/Cargo.toml` names.
 const PINNED: [(&str, &str); 5] = [
     ("criterion", "0.8.2"),
     ("divan", "0.1.21"),
@@ -13,26 +12,29 @@ const PINNED: [(&str, &str); 5] = [
     ("zenbench", "0.1.11"),
 ];
 
-/// Before the tables.
 pub const HOW_TO_READ: &str = "\
-## What was asked
+## The races
 
-Every tool raced the same work at its default settings. The time of a race is from the start of the tool to its answer, without compilation. Tools, cases and conditions take turns, in a new random order for every round, so that all meet the same conditions. On a loaded machine, a busy loop runs on every core during the race.
+Every tool raced the same work at its default settings. The time of a race is from the start of the tool to its answer, without compilation. Tools, \
+cases and conditions take turns, in a new random order in every round, so that changes of the \
+machine affect all of them alike. On a loaded machine, a busy loop runs on every core during the \
+race.
 
-- *With itself*: functions race `mixing` of `examples/src/busy_work.rs`, about 25 µs in registers, against the very same \
-function at the same address, by design; commands race a program that does about 20 ms of it against the same file. Both sides are called through a pointer, from the same code if the tool allows it. Every *faster* or *slower* is wrong.
-- *Two copies*: functions race a branching sum, about 25 µs over 1,024 random words, against a copy of it in the same program: \
-the same instructions, checked with objdump, at another address, which every program checks when it starts, because compilers and linkers merge equal code. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by eight users. \
-Commands race a copy of the file. Every *faster* or *slower* is wrong about the source, although the link may favour one side.
-- *+1 %*: the function or command of the first case against itself doing exactly 1 % more steps. The time of a command includes the start of the program, so its true change is some hundredths of a point less.
-- *Told apart* and *called slower* use the tool's own answer, with Clopper–Pearson bounds at 95 %. criterion, tango and zenbench's confirmation ask for a change of more than 1 % by default, so they find a change of exactly 1 % in half of the races at best; if a tool also reports its test without that threshold, it has a second row.
+- *With itself*: functions race `mixing` of `examples/src/busy_work.rs`, about 25 µs in registers, against \
+the same function at the same address; commands race a program that does about 20 ms of it \
+against the same \
+file. Both sides are called through a pointer, from the same code if the tool allows it. Every *faster* or *slower* is wrong.
+- *Two copies*: functions race a branching sum, about 25 µs over 1,024 random words, against a copy of it in the same program. The \
+copy has the same instructions, checked with objdump, at another address. Every program checks the addresses when it starts, because compilers and linkers merge equal code. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by eight users. \
+Commands race an executable against a copy of its file. Every *faster* or *slower* is wrong about the source, although the link may favour one side.
+- *+1%*: the function or command of the first case against itself doing exactly 1% more steps. The time of a command includes the start of the program, so its true change is some hundredths of a point less.
+- *Called different* and *called slower* use the tool's own answer, with Clopper–Pearson bounds at 95%. criterion, tango and zenbench's confirmation ask for a change of more than 1% by default, so they find a change of exactly 1% in half of the races at best. If a tool also reports its test without that threshold, it has a second row.
 - *Error of the estimate*: the root of the mean squared difference between the measured change and the true one.
-- *Seconds to an answer*: the median over the races for +1 %. *Seconds per right answer*: the time of all these races divided by the number of them that called the candidate slower, because a user who has to repeat a race waits twice.
-- *May be honest*: a tool whose share of false calls may be at most 10 %, twice alpha, judged by the lower bound of its share. That gives other tools the benefit of the doubt: 5 of 20 may still be honest, 6 of 20 may not.
+- *Seconds to an answer*: the median over the races for +1%. *Seconds per right answer*: the time of all these races divided by the number of them that called the candidate slower, because a user who has to repeat a race pays twice.
+- *May be honest*: a tool whose share of false calls may be at most 10%, twice alpha, judged by the lower bound of its share. This rule gives other tools the benefit of the doubt: 5 of 20 may still be honest, 6 of 20 may not.
 
 ";
 
-/// After the tables.
 pub fn how_each_was_asked(rows: &[Value]) -> String {
     let pinned = |name: &str| {
         let found = PINNED.iter().find(|(one, _)| *one == name);
@@ -44,34 +46,39 @@ pub fn how_each_was_asked(rows: &[Value]) -> String {
             let version = row["version"].as_str();
             versions.extend(version.filter(|version| !versions.contains(version)));
         }
-        if versions.is_empty() {
-            "not installed".to_owned()
-        } else {
-            versions.join(" and ")
-        }
+        if versions.is_empty() { "not installed".to_owned() } else { versions.join(" and ") }
     };
     format!(
-        "## How each tool was asked\n\n\
-         - **deadheat**, functions: a benchmark with a baseline and a candidate. `cargo bench` runs all replicates on one link; its verdict is about that binary. `cargo deadheat` runs every replicate on a neutral link, whose making is part of its time; its verdict is about the source. Commands: `deadheat run 'one' 'two'`. Alpha is 5 %, the \
-         margin 1 %.\n\
-         - **tango** {}: two benchmarks of one program, `compare --strip-baseline --strip-candidate`, in two processes that take \
-         turns for its 100 ms. Its asterisk is its call: 2.6 standard errors and more than 1 %.\n\
-         - **bench_diff** {}: `bench_diff(LatencyUnit::Nano, f1, f2, 2000)`, with its warm-up of three seconds. Its call is Welch's \
-         test of the logarithms, p < 0.05, its estimate the ratio of medians.\n\
-         - **zenbench** {}: two benchmarks of one group. As it runs by default, in one process, its flag in the JSON is its \
-         call: the interval excludes nought and is above what the clock resolves. With `--mode=confirm`, five processes, its words \
-         are: a regression or an improvement lies beyond the margin of 1 % as a whole. It refuses machines with more than 5 % \
-         of other load, and counts as without an answer then; the last row goes by whether its interval excludes nought.\n\
-         - **criterion** {}: `--save-baseline before` with the first side, then `--baseline before` with the second under the same \
-         name. What it prints is its call: regressed or improved lies beyond its noise threshold of 1 % as a whole; the last \
-         row goes by its p-value alone. The estimate is that of the mean.\n\
-         - **divan** {}: two benchmarks of one program. It compares nothing; its estimate is the ratio of the two medians it \
-         prints, in three or four digits.\n\
-         - **hyperfine** {}: `hyperfine --export-json times.json 'one' 'two'`. It has no test of its own. Its repository has a script \
-         that puts the exported times through Welch's test, p < 0.05; the same test is made here, without the time a script would take. \
+        "## How each tool was run\n\n\
+         - **deadheat**, functions: a benchmark with a baseline and a candidate. `cargo bench` runs all replicates on one link; its verdict is about that binary. `cargo \
+         deadheat` runs every replicate on a neutral link; its time includes making the links, \
+         and its verdict is about the \
+         source. Commands: `deadheat run 'one' 'two'`. Alpha is 5%, the \
+         margin 1%.\n\
+         - **tango** {}: two benchmarks of one program, `compare --strip-baseline --strip-candidate`, in \
+         two processes that take turns for 100 ms, its default. tango's asterisk counts as \
+         its call: 2.6 standard errors and more than 1%.\n\
+         - **bench_diff** {}: `bench_diff(LatencyUnit::Nano, f1, f2, 2000)`, with its warm-up of three seconds. Its \
+         call is Welch's test of the logarithms, p < 0.05; its estimate is the ratio of medians.\n\
+         - **zenbench** {}: two benchmarks of one group. By default it runs in one process, and \
+         the flag in its JSON counts as its call: the interval excludes zero and exceeds the \
+         resolution of the clock. With `--mode=confirm`, in five processes, its printed result \
+         counts: the whole interval of a regression or an improvement lies beyond the margin of \
+         1%. This tool refuses machines with more than 5% of other load; such races count as without an \
+         answer. The last row of the table uses only whether the interval of zenbench excludes zero.\n\
+         - **criterion** {}: `--save-baseline before` for the first side, then `--baseline \
+         before` for the second under the same name. criterion's printed result counts as its call: for \
+         regressed or improved, the whole interval lies beyond its noise threshold of 1%. The \
+         last row uses its p-value alone. The estimate is that of the mean.\n\
+         - **divan** {}: two benchmarks of one program. This tool makes no comparison; the estimate is \
+         the ratio of the two medians that it prints with three or four digits.\n\
+         - **hyperfine** {}: `hyperfine --export-json times.json 'one' 'two'`. This tool has no test of its own. A \
+         script in its repository applies Welch's test to the exported times, p < 0.05. This page \
+         applies the same test, without counting the time of such a script. \
          The estimate is the ratio of means.\n\
-         - **pyperf** {}: `pyperf command` for each, then `pyperf compare_to`, which says slower, faster, or hides what its t test does \
-         not find. The estimate is the ratio of means.\n",
+         - **pyperf** {}: `pyperf command` for each, then `pyperf compare_to`, which prints \
+         slower or faster, or hides the row if its t test finds no \
+         difference. The estimate is the ratio of means.\n",
         pinned("tango-bench"),
         pinned("bench_diff"),
         pinned("zenbench"),

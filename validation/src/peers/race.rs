@@ -1,30 +1,26 @@
 //! One race: who runs it, what runs, and while what else goes on.
 
+use deadheat_validation::prelude::*;
+
 use crate::tools::Tool;
 
 /// Link orders of the two copies.
 pub const ORDERS: usize = 8;
 
-/// The two sides of a race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
-    /// One function or command with itself.
-    Same,
-    /// Two copies of it.
-    Copies,
-    /// The candidate does exactly 1 % more.
-    More,
+words! {
+    pub enum Case {
+        /// One function or command with itself.
+        Same = "same",
+        /// Two copies of it.
+        Copies = "copies",
+        /// The candidate does exactly 1% more.
+        More = "more",
+    }
 }
 
-/// The other work of the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Condition {
-    Idle,
-    /// A busy loop for every core.
-    Loaded,
-}
+/// What is raced; the cell of a table.
+pub type Cell = (Tool, Condition, Case);
 
-/// A race to be run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Race {
     pub tool: Tool,
@@ -36,17 +32,6 @@ pub struct Race {
 }
 
 impl Case {
-    pub const ALL: [Self; 3] = [Self::Same, Self::Copies, Self::More];
-
-    /// In raw data, and to the programs.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::Copies => "copies",
-            Self::More => "more",
-        }
-    }
-
     /// The true change, in percent.
     pub fn truth(self) -> f64 {
         match self {
@@ -64,21 +49,7 @@ impl Case {
     }
 }
 
-impl Condition {
-    pub const ALL: [Self; 2] = [Self::Idle, Self::Loaded];
-
-    /// In raw data and on the page.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Idle => "idle",
-            Self::Loaded => "loaded",
-        }
-    }
-}
-
 impl Race {
-    /// The seed of the link order, of functions that are copies; nought for
-    /// the link that cargo makes.
     pub fn order(&self) -> usize {
         match self.case {
             Case::Copies if !self.tool.is_of_commands() => self.repeat % ORDERS + 1,

@@ -1,12 +1,9 @@
 //! The tools by the rules they are counted by.
 
-use deadheat_validation::tally::Tally;
-use serde_json::Value;
-
-use crate::race::{Case, Condition};
+use crate::race::Case;
 use crate::tools::Tool;
+use deadheat_validation::prelude::*;
 
-/// By what a tool is held to have called a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The words its user is told.
@@ -16,7 +13,6 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Where it stands in a row of raw data.
     fn key(self) -> &'static str {
         match self {
             Self::Words => "called",
@@ -25,7 +21,6 @@ impl Rule {
     }
 }
 
-/// One tool by one rule: a row of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
     pub name: &'static str,
@@ -34,7 +29,6 @@ pub struct View {
 }
 
 impl View {
-    /// Tables of functions.
     pub const OF_FUNCTIONS: [Self; 10] = [
         Self::by_words("deadheat, `cargo bench`", Tool::Deadheat),
         Self::by_words("deadheat, `cargo deadheat`", Tool::Neutral),
@@ -48,7 +42,6 @@ impl View {
         Self::by_words("divan", Tool::Divan),
     ];
 
-    /// Tables of commands.
     pub const OF_COMMANDS: [Self; 3] = [
         Self::by_words("deadheat, `deadheat run`", Tool::DeadheatRun),
         Self::by_words("hyperfine and Welch's test", Tool::Hyperfine),
@@ -65,14 +58,10 @@ impl View {
         Self { name, tool, rule }
     }
 
-    /// Counts its races.
     pub fn tally(self, rows: &[Value], condition: Condition, case: Case) -> Tally {
         let mut tally = Tally::default();
-        let wanted = [
-            ("tool", self.tool.key()),
-            ("condition", condition.key()),
-            ("case", case.key()),
-        ];
+        let wanted =
+            [("tool", self.tool.key()), ("condition", condition.key()), ("case", case.key())];
         let fits = |row: &&Value| wanted.iter().all(|(key, value)| row[*key] == **value);
         for row in rows.iter().filter(fits) {
             tally.add(row, self.rule.key(), case.truth());
@@ -103,11 +92,7 @@ mod tests {
     #[test]
     fn one_race_counts_differently_by_words_and_by_test() {
         let tally = |rule: Rule| {
-            let view = View {
-                name: "",
-                tool: Tool::Criterion,
-                rule,
-            };
+            let view = View { name: "", tool: Tool::Criterion, rule };
             view.tally(&rows(), Condition::Idle, Case::More)
         };
         let (words, test) = (tally(Rule::Words), tally(Rule::Test));

@@ -1,15 +1,8 @@
 //! The cost of neutral links, beside the user's own.
 
+use deadheat_validation::prelude::*;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::Instant;
-
-use deadheat_validation::bars::{Bar, Section, plain_spread, spread, up};
-use deadheat_validation::machine::cores;
-use deadheat_validation::process::median;
 
 use crate::Setting;
 use crate::linked::{Linked, cargo};
@@ -17,10 +10,8 @@ use crate::linked::{Linked, cargo};
 /// The most that a neutral link may cost, in own ones.
 const RATIO: f64 = 1.3;
 
-/// Links of a first look.
 const BATCH: u32 = 6;
 
-/// Links of a whole race.
 const LINKS: u32 = 40;
 const LINKS_SECONDS: f64 = 10.0;
 const CACHED_SECONDS: f64 = 0.3;
@@ -52,11 +43,7 @@ pub fn section(setting: &Setting) -> Section {
         seconds
     };
     let matched = in_turns(rounds, beside_itself, own_batch);
-    let alone = in_turns(
-        rounds,
-        || answered(&linked, &some(1), false),
-        || own.link(false),
-    );
+    let alone = in_turns(rounds, || answered(&linked, &some(1), false), || own.link(false));
 
     let races = setting.count(3, 1);
     let (mut fresh, mut cached) = (Vec::new(), Vec::new());
@@ -65,40 +52,29 @@ pub fn section(setting: &Setting) -> Section {
         fresh.push(answered(&linked, &seeds, false));
         cached.push(answered(&linked, &seeds, false));
     }
-    told(&Costs {
-        megabytes,
-        in_batches,
-        matched,
-        alone,
-        fresh,
-        cached,
-    })
+    told(&Costs { megabytes, in_batches, matched, alone, fresh, cached })
 }
 
-/// Everything measured.
 struct Costs {
     megabytes: f64,
-    /// A neutral link in own ones, as one of a few asked for together.
     in_batches: Vec<f64>,
-    /// The same of links that are matched, here to those of the very same build.
     matched: Vec<f64>,
-    /// The same, asked for alone.
     alone: Vec<f64>,
     /// Seconds for all links of a race.
     fresh: Vec<f64>,
-    /// The same when they are there.
     cached: Vec<f64>,
 }
 
 fn told(costs: &Costs) -> Section {
     let mut text = format!(
         "## What neutral links cost\n\n\
-         The program is that of all races below, with the standard library, {:.1} MB. The user's own link is the very \
-         command with which rustc called the linker driver, run again; neutral links are asked of `cargo-deadheat placements` \
-         with seeds it has never seen, from its start to its end. Both in turns, median (range) over rounds. A race asks \
-         for {BATCH} links before its first look, and for some more before each later one; here those {BATCH} are made on one \
-         core, one after the other, as are {BATCH} own links, so that no second core helps. {LINKS} links are what a race of 40 \
-         replicates needs; matched links are asked for beside the same executable, so that all is put in its place and nothing is padded; 40 seeds never seen, then the same again, on {} cores.\n\n\
+         The program is the one of all races below, with the standard library, {:.1} MB. The user's own link repeats \
+         the command with which rustc called the linker driver. Neutral links come from `cargo-deadheat placements`, \
+         with new seeds, timed from its start to its exit. Both take turns, median (range) over rounds. A race requests \
+         {BATCH} links before its first interim analysis, and some more before each later one. Here these {BATCH} links \
+         are made on one core, one after the other, as are {BATCH} own links, so that a second core does not help. \
+         A race of 40 replicates needs {LINKS} links: 40 new seeds, then the same again, on {} cores. Matched links are \
+         requested with the same executable as the other side, so that everything has its place and nothing needs padding.\n\n\
          | what | rounds | |\n| --- | --- | --- |\n",
         costs.megabytes,
         cores()
@@ -117,7 +93,7 @@ fn told(costs: &Costs) -> Section {
     );
     let _ = writeln!(
         text,
-        "| a neutral link asked for alone / the user's own link, {} cores | {} | {} |",
+        "| a single neutral link / the user's own link, {} cores | {} | {} |",
         cores(),
         costs.alone.len(),
         plain_spread(&costs.alone, 3)
@@ -130,7 +106,7 @@ fn told(costs: &Costs) -> Section {
     );
     let _ = writeln!(
         text,
-        "| … the second time, seconds | {} | {} |\n",
+        "| … repeated, seconds | {} | {} |\n",
         costs.cached.len(),
         spread(&costs.cached, 3)
     );
@@ -156,13 +132,7 @@ fn told(costs: &Costs) -> Section {
             2,
             "s",
         ),
-        Bar::at_most(
-            "… the second time, longest",
-            longest(&costs.cached),
-            CACHED_SECONDS,
-            3,
-            "s",
-        ),
+        Bar::at_most("… repeated, longest", longest(&costs.cached), CACHED_SECONDS, 3, "s"),
     ];
     Section { text, bars }
 }
@@ -171,7 +141,6 @@ fn longest(seconds: &[f64]) -> f64 {
     seconds.iter().copied().fold(0.0, f64::max)
 }
 
-/// The ratio of the neutral time to the own one, round by round.
 fn in_turns(
     rounds: usize,
     mut neutral: impl FnMut() -> f64,
@@ -191,12 +160,7 @@ fn in_turns(
 
 /// Seconds until all these seeds are answered with a link.
 fn answered(linked: &Linked, seeds: &[u32], one_core: bool) -> f64 {
-    answered_by(
-        &linked.placements(seeds.iter().copied()),
-        seeds.len(),
-        one_core,
-    )
-    .0
+    answered_by(&linked.placements(seeds.iter().copied()), seeds.len(), one_core).0
 }
 
 /// Seconds until a request is answered with so many links, and the answer.
@@ -211,7 +175,6 @@ fn answered_by(request: &Command, links: usize, one_core: bool) -> (f64, String)
     (seconds, text)
 }
 
-/// The same program and arguments, perhaps kept to one core.
 fn on(one_core: bool, command: &Command) -> Command {
     let mut kept = if one_core {
         let mut taskset = Command::new("taskset");
@@ -224,7 +187,6 @@ fn on(one_core: bool, command: &Command) -> Command {
     kept
 }
 
-/// The command with which rustc calls the linker driver, and objects that stay.
 struct OwnLink {
     command: String,
     output: PathBuf,
@@ -235,28 +197,21 @@ impl OwnLink {
         let rustc = ["--print", "link-args", "-C", "save-temps"];
         // A folder of its own: what is left behind there is in nobody's way.
         let target = setting.scratch.join("own-link");
-        let mut words: Vec<&OsStr> = ["--quiet", "--profile", "bench", "--target-dir"]
-            .map(OsStr::new)
-            .to_vec();
+        let mut words: Vec<&OsStr> =
+            ["--quiet", "--profile", "bench", "--target-dir"].map(OsStr::new).to_vec();
         words.push(target.as_os_str());
         words.push(OsStr::new("--"));
         words.extend(rustc.map(OsStr::new));
-        let output = cargo(setting, "rustc", &words)
-            .stderr(Stdio::inherit())
-            .output()
-            .expect("cargo runs");
+        let output =
+            cargo(setting, "rustc", &words).stderr(Stdio::inherit()).output().expect("cargo runs");
         assert!(output.status.success(), "cargo rustc failed");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let command = text.lines().find(|line| line.contains(" \"-o\" "));
         let output = setting.scratch.join("linked");
         let command = command.expect("rustc says how it links");
-        Self {
-            command: with_output(command, &output.display().to_string()),
-            output,
-        }
+        Self { command: with_output(command, &output.display().to_string()), output }
     }
 
-    /// Seconds of one link.
     fn link(&self, one_core: bool) -> f64 {
         let _ = std::fs::remove_file(&self.output);
         let mut shell = Command::new("sh");
@@ -270,7 +225,6 @@ impl OwnLink {
     }
 }
 
-/// The same command of a shell, with its output elsewhere.
 fn with_output(command: &str, output: &str) -> String {
     let (before, after) = command.split_once(" \"-o\" \"").expect("an output");
     let (_, after) = after.split_once('"').expect("the end of a word");
@@ -302,12 +256,9 @@ mod tests {
             cached: vec![0.1, cached],
         };
         let kept = told(&costs(1.3, 10.0, 0.3));
-        assert!(table(&kept.bars).contains("All 4 bars are kept."));
-        assert!(
-            kept.text
-                .contains("one core | 3 | 1.300 (0.900 to 9.000) |")
-        );
+        assert!(table(&kept.bars).contains("All 4 targets of the table below are met."));
+        assert!(kept.text.contains("one core | 3 | 1.300 (0.900 to 9.000) |"));
         let missed = told(&costs(1.31, 10.1, 0.31));
-        assert!(table(&missed.bars).contains("**4 of 4 bars are missed.**"));
+        assert!(table(&missed.bars).contains("**4 of 4 targets missed.**"));
     }
 }

@@ -1,8 +1,6 @@
 //! Two kernels against twins of theirs, under many orders of the user's link.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{Bar, Section};
+use deadheat_validation::prelude::*;
 use deadheat_validation_kernels::kernels::{
     AROUND, COMPILERS, FEWER, KERNELS, MORE, SAME, more, same,
 };
@@ -10,9 +8,7 @@ use deadheat_validation_kernels::kernels::{
 use crate::Setting;
 use crate::linked::Linked;
 use crate::summary::Summary;
-use deadheat_validation::answer::{Change, Race};
 
-/// Links the user may have got.
 const ORDERS: usize = 12;
 
 /// The work that the candidate of every other race does more, in percent.
@@ -23,7 +19,7 @@ fn tolerance(kernel: &str) -> f64 {
     if kernel == "hash" { 0.3 } else { 1.0 }
 }
 
-/// The options on the command line. The bars want 144 answers right at once, which an alpha of 5 %
+/// The options on the command line. The bars want 144 answers right at once, which an alpha of 5%
 /// each would not give; and estimates to a few tenths of a percent take more than a verdict at the
 /// default margin.
 const WORDS: [&str; 6] = ["--alpha", "0.001", "--margin", "0.5%", "--blocks", "100"];
@@ -55,10 +51,7 @@ pub fn section(setting: &Setting) -> Section {
             races
         })
         .collect();
-    let mut section = Section {
-        text: introduction(orders),
-        bars: Vec::new(),
-    };
+    let mut section = Section { text: introduction(orders), bars: Vec::new() };
     twins(&rows(&under_orders, same), &mut section);
     two_percent(&rows(&under_orders, more), &mut section);
     section.text += &raw(&under_orders);
@@ -69,12 +62,13 @@ fn introduction(orders: usize) -> String {
     format!(
         "## Two kernels under {orders} link orders\n\n\
          A hash in the manner of FNV that branches on its data, and a branching sum that reads every seventh of \
-         1,024 random words; from C by gcc and clang (`-O2 -ffunction-sections`), from Rust by rustc, each twice in one \
-         program, byte for byte the same at two addresses, among {AROUND} small functions and all those of the \
-         next section. The program is linked {orders} times by `cargo deadheat`, as if by {orders} users, from the \
-         same objects, aligned as the compilers left them: `-Wl,--shuffle-sections=.text*=1` to `{orders}`, by lld. Each \
-         link is raced with `{}`: the bars below want 144 answers to be right at once, so each may be wrong in one of a \
-         thousand cases, not in one of twenty. *Own link* is the estimate on that link, without a verdict; *neutral* is the estimate of the verdict. All changes in percent; sd is the standard deviation over link orders.\n\n",
+         1,024 random words; compiled from C by gcc and clang (`-O2 -ffunction-sections`) and from Rust by rustc. Each is in one \
+         program twice, byte for byte the same at two addresses, among {AROUND} small functions and all those of the \
+         next section. `cargo deadheat` links the program {orders} times, as if by {orders} users, from the same objects \
+         and with the compilers' alignment: `-Wl,--shuffle-sections=.text*=1` to `{orders}`, by lld. Each link races with \
+         `{}`: the targets above require 144 right answers at once, so each may be wrong in one of a thousand cases \
+         instead of one in twenty. *Own link* is the estimate on that link, without a verdict; *neutral* is the estimate of \
+         the verdict. Changes are in percent; sd is the standard deviation over link orders.\n\n",
         WORDS.join(" ")
     )
 }
@@ -91,11 +85,7 @@ fn rows<'r>(under_orders: &'r [Vec<Race>], name: fn(&str, &str) -> String) -> Ve
         .iter()
         .flat_map(|compiler| KERNELS.iter().map(move |kernel| (*compiler, *kernel)));
     pairs
-        .map(|(compiler, kernel)| Row {
-            compiler,
-            kernel,
-            races: find(name(compiler, kernel)),
-        })
+        .map(|(compiler, kernel)| Row { compiler, kernel, races: find(name(compiler, kernel)) })
         .collect()
 }
 
@@ -106,8 +96,7 @@ impl Row<'_> {
 
     fn own(&self) -> Vec<Change> {
         let own = |race: &&Race| {
-            race.own
-                .unwrap_or_else(|| panic!("{}: nothing of the own link", race.name))
+            race.own.unwrap_or_else(|| panic!("{}: nothing of the own link", race.name))
         };
         self.races.iter().map(own).collect()
     }
@@ -146,14 +135,14 @@ fn twins(rows: &[Row], section: &mut Section) {
         let tolerance = tolerance(row.kernel);
         section.bars.push(Bar::told(
             format!(
-                "{} twins by {}, {} link orders: neutral change (own link: {} %)",
+                "{} twins by {}, {} link orders: neutral change (own link: {}%)",
                 row.kernel,
                 row.compiler,
                 own.len(),
                 own_summary.range()
             ),
-            format!("within ±{tolerance} % in every case"),
-            format!("{} %", neutral.range()),
+            format!("within ±{tolerance}% in every case"),
+            format!("{}%", neutral.range()),
             neutral.farthest(0.0) <= tolerance,
         ));
     }
@@ -172,7 +161,7 @@ fn two_percent(rows: &[Row], section: &mut Section) {
     let _ = writeln!(
         section.text,
         "### Two percent more: {FEWER} words against {MORE}\n\n\
-         | kernel | own link: change | sd | neutral: change | sd | slower, which is right | interval covers +{TRUTH} % |\n\
+         | kernel | own link: change | sd | neutral: change | sd | slower, which is right | interval covers +{TRUTH}% |\n\
          | --- | --- | --- | --- | --- | --- | --- |"
     );
     let (mut races, mut found, mut covered) = (0, 0, 0);
@@ -198,13 +187,13 @@ fn two_percent(rows: &[Row], section: &mut Section) {
     }
     section.text += "\n";
     section.bars.push(Bar::told(
-        format!("{TRUTH} % more under all link orders: slower"),
+        format!("{TRUTH}% more under all link orders: slower"),
         "in every case",
         format!("{found} of {races}"),
         found == races,
     ));
     section.bars.push(Bar::told(
-        format!("… and the interval covers {TRUTH} %"),
+        format!("… and the interval covers {TRUTH}%"),
         "in every case",
         format!("{covered} of {races}"),
         covered == races,
@@ -214,7 +203,7 @@ fn two_percent(rows: &[Row], section: &mut Section) {
 /// Every race of every order.
 fn raw(under_orders: &[Vec<Race>]) -> String {
     let mut text = String::from(
-        "<details>\n<summary>Every race of every link order, changes in percent with their intervals</summary>\n\n\
+        "<details>\n<summary>Every race of every link order: changes in percent with their intervals</summary>\n\n\
          | order | race | own link | neutral | verdict | replicates |\n| --- | --- | --- | --- | --- | --- |\n",
     );
     for (index, races) in under_orders.iter().enumerate() {
@@ -238,12 +227,8 @@ fn raw(under_orders: &[Vec<Race>]) -> String {
 mod tests {
     use super::*;
 
-    /// A link order under which twins seem this far apart, and are not.
     fn order(own: f64, neutral: f64, verdict: &str) -> Vec<Race> {
-        let change = |percent: f64| Change {
-            percent,
-            interval: (percent - 0.2, percent + 0.2),
-        };
+        let change = |percent: f64| Change { percent, interval: (percent - 0.2, percent + 0.2) };
         let mut races = Vec::new();
         for compiler in COMPILERS {
             for kernel in KERNELS {
@@ -264,10 +249,7 @@ mod tests {
     }
 
     fn judged(orders: &[Vec<Race>]) -> String {
-        let mut section = Section {
-            text: String::new(),
-            bars: Vec::new(),
-        };
+        let mut section = Section { text: String::new(), bars: Vec::new() };
         twins(&rows(orders, same), &mut section);
         two_percent(&rows(orders, more), &mut section);
         deadheat_validation::bars::table(&section.bars) + &section.text + &raw(orders)
@@ -275,11 +257,8 @@ mod tests {
 
     #[test]
     fn estimates_near_nought_keep_the_bars_whatever_the_own_link_shows() {
-        let page = judged(&[
-            order(-15.0, 0.1, "equivalent"),
-            order(14.0, -0.1, "equivalent"),
-        ]);
-        assert!(page.contains("All 9 bars are kept."), "{page}");
+        let page = judged(&[order(-15.0, 0.1, "equivalent"), order(14.0, -0.1, "equivalent")]);
+        assert!(page.contains("All 9 targets of the table below are met."), "{page}");
         assert!(page.contains(
             "| hash, gcc | -15.00 to +14.00 | 20.51 | 2 of 2 | -0.10 to +0.10 | 0.14 | 2 | 0 | 0 |"
         ));
@@ -293,18 +272,15 @@ mod tests {
 
     #[test]
     fn one_estimate_too_far_off_misses_the_bar_of_the_hash_alone() {
-        let page = judged(&[
-            order(0.0, 0.15, "equivalent"),
-            order(0.0, 0.4, "equivalent"),
-        ]);
-        // Three of the hash, and intervals that leave 2 % out.
-        assert!(page.contains("**4 of 9 bars are missed.**"), "{page}");
+        let page = judged(&[order(0.0, 0.15, "equivalent"), order(0.0, 0.4, "equivalent")]);
+        // Three of the hash, and intervals that leave 2% out.
+        assert!(page.contains("**4 of 9 targets missed.**"), "{page}");
     }
 
     #[test]
     fn twins_told_apart_once_miss_a_bar() {
         let page = judged(&[order(0.0, 0.0, "equivalent"), order(0.0, 0.0, "faster")]);
-        assert!(page.contains("**1 of 9 bars are missed.**"), "{page}");
+        assert!(page.contains("**1 of 9 targets missed.**"), "{page}");
         assert!(page.contains("| never | 6 of 12 | **missed** |"), "{page}");
     }
 }

@@ -1,16 +1,12 @@
-//! The program with all races, as somebody's linker happened to place its
-//! code.
+//! The program with all races, as somebody's linker happened to place its code.
 
+use deadheat_validation::prelude::*;
 use std::ffi::OsStr;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
-use deadheat_validation::programs::built_by;
 use deadheat_validation::twins::assert_twins;
 use deadheat_validation_kernels::kernels::{COMPILERS, KERNELS};
 
 use crate::Setting;
-use deadheat_validation::answer::Race;
 
 /// Package and bench target, to any command of cargo.
 pub const TARGET: [&str; 4] = ["-p", "deadheat-validation-linked", "--bench", "placement"];
@@ -18,7 +14,6 @@ pub const TARGET: [&str; 4] = ["-p", "deadheat-validation-linked", "--bench", "p
 /// The seed by which the user's linker shuffled, for the build script.
 const ORDER: &str = "DEADHEAT_LINK_ORDER";
 
-/// The variable that names who makes neutral links.
 const PLACEMENTS: &str = "DEADHEAT_PLACEMENTS";
 
 /// One link of it, until the next one takes its place.
@@ -28,13 +23,10 @@ pub struct Linked<'s> {
 }
 
 impl<'s> Linked<'s> {
-    /// As cargo links, by itself.
     pub fn plainly(setting: &'s Setting) -> Self {
         Self::link(setting, None)
     }
 
-    /// With its functions, aligned as compilers left them, in the order of a
-    /// seed.
     pub fn in_order(setting: &'s Setting, order: usize) -> Self {
         Self::link(setting, Some(order))
     }
@@ -49,10 +41,7 @@ impl<'s> Linked<'s> {
         if let Some(order) = order {
             command.env(ORDER, order.to_string());
         }
-        let linked = Self {
-            setting,
-            executable: built_by(&mut command),
-        };
+        let linked = Self { setting, executable: built_by(&mut command) };
         for compiler in COMPILERS {
             for kernel in KERNELS {
                 let [one, two] = ["one", "two"].map(|which| format!("{compiler}_{kernel}_{which}"));
@@ -66,16 +55,11 @@ impl<'s> Linked<'s> {
     pub fn race(&self, words: &[&str]) -> Vec<Race> {
         let races = self.start(words);
         for race in &races {
-            assert_eq!(
-                race.scope, "source",
-                "{}: raced without neutral links",
-                race.name
-            );
+            assert_eq!(race.scope, "source", "{}: raced without neutral links", race.name);
         }
         races
     }
 
-    /// Races as `cargo bench` does: all replicates on this very link.
     pub fn race_as_linked(&self, words: &[&str]) -> Vec<Race> {
         let words: Vec<&str> = [&["--placement", "own"], words].concat();
         self.start(&words)
@@ -95,7 +79,6 @@ impl<'s> Linked<'s> {
         Race::all(&answer).unwrap_or_else(|problem| panic!("{words:?}: {problem}"))
     }
 
-    /// The command that makes neutral links, asked for these seeds.
     pub fn placements(&self, seeds: impl Iterator<Item = u32>) -> Command {
         let mut command = Command::new(&self.setting.cargo_deadheat);
         let seeds = seeds.map(|seed| seed.to_string());
@@ -104,7 +87,6 @@ impl<'s> Linked<'s> {
     }
 }
 
-/// A command of cargo for the same target, profile and packages.
 pub fn cargo(setting: &Setting, subcommand: &str, words: &[&OsStr]) -> Command {
     let mut command = Command::new("cargo");
     command

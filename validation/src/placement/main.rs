@@ -1,13 +1,8 @@
-//! Races of functions whose code lies elsewhere in every replicate: whether
-//! verdicts speak of the source and not of where the linker put it.
+//! Races of functions whose code lies elsewhere in every replicate: whether verdicts speak of the
+//! source and not of where the linker put it.
 //!
-//! ```text
-//! cargo run --release --manifest-path validation/Cargo.toml --bin placement
-//! ```
-//!
-//! Writes `docs/validation/placement.md`. Takes some minutes, on a machine
-//! that does nothing else, and needs gcc, clang, lld and objdump. With
-//! `--quick` all is tried in small numbers and printed, and nothing is written.
+//! Writes `docs/validation/placement.md`. Takes some minutes, on a machine that does nothing else,
+//! and needs gcc, clang, lld and objdump.
 
 mod cost;
 mod kernels;
@@ -15,24 +10,16 @@ mod linked;
 mod pairs;
 mod summary;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use deadheat_validation::prelude::*;
 
-use deadheat_validation::machine::machine;
-use deadheat_validation::page::{Page, Question, is_quick};
-use deadheat_validation::programs::built;
-
-/// Where things are, and how much of everything is wanted.
 struct Setting {
     validation: PathBuf,
-    scratch: PathBuf,
+    scratch: Scratch,
     cargo_deadheat: PathBuf,
     quick: bool,
 }
 
 impl Setting {
-    /// The full number, or the one of a quick trial.
     fn count(&self, full: usize, quick: usize) -> usize {
         if self.quick { quick } else { full }
     }
@@ -41,28 +28,19 @@ impl Setting {
 fn main() {
     let quick = is_quick();
     let machine = machine();
-    let validation = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = validation.parent().expect("the repository");
-    let scratch = std::env::temp_dir().join(format!("deadheat-placement-{}", std::process::id()));
-    fs::create_dir_all(&scratch).expect("a scratch folder");
+    let root = repository();
+    let scratch = Scratch::new("placement");
     let setting = Setting {
         cargo_deadheat: built(
             root,
-            &[
-                "build",
-                "--release",
-                "-p",
-                "deadheat-cli",
-                "--bin",
-                "cargo-deadheat",
-            ],
+            &["build", "--release", "-p", "deadheat-cli", "--bin", "cargo-deadheat"],
         ),
-        validation: validation.to_owned(),
+        validation: root.join("validation"),
         scratch,
         quick,
     };
     let page = Page {
-        title: "Placement: the code, and where the linker put it",
+        title: "Placement: the effect of link order",
         program: "placement",
         facts: &format!("{machine} {}", tools()),
         quick,
@@ -73,10 +51,8 @@ fn main() {
         ("functions of many shapes", pairs::section),
     ];
     page.write(root, &setting, questions);
-    let _ = fs::remove_dir_all(&setting.scratch);
 }
 
-/// The compilers and the linker, by their own first lines.
 fn tools() -> String {
     let first = |program: &str| {
         let output = Command::new(program).arg("--version").output().ok();

@@ -1,16 +1,12 @@
 //! The question how often a function is told apart from its twin: functions of many sizes and
 //! shapes.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{Bar, Section};
-use deadheat_validation::binomial::{binomial_bound, share_bounds};
+use deadheat_validation::prelude::*;
 use deadheat_validation_kernels::kernels::{COMPILERS, PAIRS, pair};
 
 use crate::Setting;
 use crate::linked::Linked;
 use crate::summary::Summary;
-use deadheat_validation::answer::Race;
 
 const ALPHA: f64 = 0.05;
 
@@ -41,22 +37,20 @@ fn told(neutral: &[Race], as_linked: &[Race]) -> Section {
     let allowed = binomial_bound(count as u64, ALPHA, 0.99);
     let mut text = format!(
         "## {count} functions against twins\n\n\
-         The functions are random combinations, from seeds, of one to three loops of arithmetic, branches, table look-ups, strides, divisions, inner loops and choices. A third of them is compiled by each compiler, and each is in one program twice, from the same source. \
-         At the defaults (alpha 5 %, margin 1 %), on the link that cargo makes by itself. Every faster or slower is \
-         wrong. *As linked* is `--placement own`, all replicates on that one link, as plain `cargo bench` races. The bounds \
-         are those of Clopper and Pearson; alpha itself would exceed {allowed} of {count} in less than 1 % of such \
-         experiments.\n\n\
-         | functions | pairs | neutral: faster or slower | 95 % bounds | dead heat | too close to call | change, % | as linked: faster or slower | change, % |\n\
+         The functions are random combinations, from seeds, of one to three loops of arithmetic, branches, table look-ups, strides, divisions, inner loops and choices. Each \
+         compiler compiles a third of them, and each is in one program twice, from the same \
+         source. Races use the defaults (alpha 5%, margin 1%), on the link that cargo makes by \
+         itself. Every \
+         verdict of faster or slower is \
+         wrong. *As linked* is `--placement own`, with all replicates on that one link, as in \
+         plain `cargo bench`. Bounds are Clopper–Pearson; at a true error rate of alpha, more than {allowed} of {count} would occur in less than 1% of such experiments.\n\n\
+         | functions | pairs | neutral: faster or slower | 95% bounds | dead heat | too close to call | change, % | as linked: faster or slower | change, % |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     let of_compiler = |name: &str, compiler: &str| name.ends_with(compiler);
     for compiler in COMPILERS {
         let chosen = |race: &&Race| of_compiler(&race.name, compiler);
-        text += &row(
-            compiler,
-            neutral.iter().filter(chosen),
-            as_linked.iter().filter(chosen),
-        );
+        text += &row(compiler, neutral.iter().filter(chosen), as_linked.iter().filter(chosen));
     }
     let mut from = 0.0;
     for (to, size) in SIZES {
@@ -67,11 +61,7 @@ fn told(neutral: &[Race], as_linked: &[Race]) -> Section {
             .map(|race| race.name.as_str())
             .collect();
         let chosen = |race: &&Race| chosen.contains(&race.name.as_str());
-        text += &row(
-            size,
-            neutral.iter().filter(chosen),
-            as_linked.iter().filter(chosen),
-        );
+        text += &row(size, neutral.iter().filter(chosen), as_linked.iter().filter(chosen));
         from = to;
     }
     text += &row("all", neutral.iter(), as_linked.iter());
@@ -79,15 +69,10 @@ fn told(neutral: &[Race], as_linked: &[Race]) -> Section {
     let wrong: Vec<&Race> = neutral.iter().filter(|race| race.is_told_apart()).collect();
     if !wrong.is_empty() {
         let wrong = wrong.iter().map(|race| {
-            format!(
-                "`{}` ({:.0} ns) {} %",
-                race.name,
-                race.baseline_ns,
-                race.change.shown()
-            )
+            format!("`{}` ({:.0} ns) {}%", race.name, race.baseline_ns, race.change.shown())
         });
         let wrong: Vec<String> = wrong.collect();
-        let _ = writeln!(text, "Told apart on neutral links: {}.\n", wrong.join("; "));
+        let _ = writeln!(text, "Called different on neutral links: {}.\n", wrong.join("; "));
     }
     let share = |count: usize, of: usize| count as f64 / of as f64 * 100.0;
     let apart = wrong.len();
@@ -95,20 +80,17 @@ fn told(neutral: &[Race], as_linked: &[Race]) -> Section {
     // A share above alpha is no proof that the rate is, and is not called
     // kept either without saying so.
     let remark = if share(apart, count) > ALPHA * 100.0 && apart as u64 <= allowed {
-        ", above alpha by no more than chance may do"
+        ", above alpha, but within what chance allows"
     } else {
         ""
     };
     let bar = Bar::told(
         format!("{count} functions against twins: faster or slower (as linked: {illusions})"),
-        format!("at most alpha = 5 % (chance allows {allowed} of {count})"),
-        format!("{apart} of {count} = {:.2} %{remark}", share(apart, count)),
+        format!("at most alpha = 5% (chance allows {allowed} of {count})"),
+        format!("{apart} of {count} = {:.2}%{remark}", share(apart, count)),
         apart as u64 <= allowed,
     );
-    Section {
-        text,
-        bars: vec![bar],
-    }
+    Section { text, bars: vec![bar] }
 }
 
 fn row<'r>(
@@ -124,14 +106,11 @@ fn row<'r>(
     let count = neutral.len();
     let apart = |races: &[&Race]| races.iter().filter(|race| race.is_told_apart()).count();
     let wrong = apart(&neutral);
-    let even = neutral
-        .iter()
-        .filter(|race| race.verdict.as_deref() == Some("equivalent"))
-        .count();
+    let even = neutral.iter().filter(|race| race.verdict.as_deref() == Some("equivalent")).count();
     let (low, high) = share_bounds(wrong as u64, count as u64, 0.95);
     let range = |races: &[&Race]| Summary::of(races.iter().map(|race| race.change.percent)).range();
     format!(
-        "| {what} | {count} | {wrong} ({:.1} %) | {:.1} to {:.1} % | {even} | {} | {} | {} ({:.1} %) | {} |\n",
+        "| {what} | {count} | {wrong} ({:.1}%) | {:.1} to {:.1}% | {even} | {} | {} | {} ({:.1}%) | {} |\n",
         wrong as f64 / count as f64 * 100.0,
         low * 100.0,
         high * 100.0,
@@ -152,14 +131,7 @@ mod tests {
     fn races(apart: usize) -> Vec<Race> {
         let race = |number: usize| Race {
             name: pair(number),
-            verdict: Some(
-                if number < apart {
-                    "slower"
-                } else {
-                    "equivalent"
-                }
-                .to_owned(),
-            ),
+            verdict: Some(if number < apart { "slower" } else { "equivalent" }.to_owned()),
             scope: "source".to_owned(),
             baseline_ns: 20.0 * (number + 1) as f64,
             change: Change {
@@ -176,24 +148,25 @@ mod tests {
     fn verdicts_are_counted_by_compiler_and_by_size() {
         let section = told(&races(3), &races(60));
         let text = &section.text;
-        assert!(text.contains("| gcc | 67 | 1 (1.5 %) |"), "{text}");
-        assert!(text.contains("| up to 100 ns | 4 | 3 (75.0 %) |"), "{text}");
+        assert!(text.contains("| gcc | 67 | 1 (1.5%) |"), "{text}");
+        assert!(text.contains("| up to 100 ns | 4 | 3 (75.0%) |"), "{text}");
         assert!(
             text.contains(
-                "| all | 200 | 3 (1.5 %) | 0.3 to 4.3 % | 197 | 0 | +0.10 to +3.00 | 60 (30.0 %) |"
+                "| all | 200 | 3 (1.5%) | 0.3 to 4.3% | 197 | 0 | +0.10 to +3.00 | 60 (30.0%) |"
             ),
             "{text}"
         );
         assert!(!text.contains("above 10"), "a row without pairs");
-        assert!(text.contains("Told apart on neutral links: `pair/000/gcc` (20 ns)"));
+        assert!(text.contains("Called different on neutral links: `pair/000/gcc` (20 ns)"));
     }
 
     #[test]
     fn more_than_chance_allows_misses_the_bar() {
         assert!(
-            table(&told(&races(18), &races(0)).bars).contains("above alpha by no more than chance")
+            table(&told(&races(18), &races(0)).bars)
+                .contains("above alpha, but within what chance")
         );
-        assert!(table(&told(&races(10), &races(0)).bars).contains("10 of 200 = 5.00 % | kept"));
+        assert!(table(&told(&races(10), &races(0)).bars).contains("10 of 200 = 5.00% | met"));
         assert!(table(&told(&races(30), &races(0)).bars).contains("**missed**"));
     }
 }

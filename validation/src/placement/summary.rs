@@ -10,7 +10,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of changes that are not none.
     pub fn of(changes: impl IntoIterator<Item = f64>) -> Self {
         let changes: Vec<f64> = changes.into_iter().collect();
         assert!(!changes.is_empty(), "changes to sum up");
@@ -24,7 +23,6 @@ impl Summary {
         }
     }
 
-    /// The change that is farthest from `from`.
     pub fn farthest(&self, from: f64) -> f64 {
         (self.least - from).abs().max((self.most - from).abs())
     }

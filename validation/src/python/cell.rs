@@ -1,5 +1,7 @@
 //! The cells of the table: a tool, a subject and a case, and how often each is observed.
 
+use deadheat_validation::prelude::*;
+
 use crate::suites::SUITES;
 
 /// Rounds in which every tool gets its turn: those that are wanted less often sit out some of
@@ -24,7 +26,6 @@ pub const FUNCTIONS: [(&str, bool); 10] = [
 /// The function whose time hangs on the hash seed.
 pub const HASHED: &str = "dispatches";
 
-/// A library in two versions, with a file of benchmarks in `validation/python`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Library {
     pub name: &'static str,
@@ -33,59 +34,50 @@ pub struct Library {
 }
 
 pub const LIBRARIES: [Library; 2] = [
-    Library {
-        name: "packaging",
-        old: "21.3",
-        new: "26.0",
-    },
-    Library {
-        name: "orjson",
-        old: "3.10.11",
-        new: "3.13.0",
-    },
+    Library { name: "packaging", old: "21.3", new: "26.0" },
+    Library { name: "orjson", old: "3.10.11", new: "3.13.0" },
 ];
 
 /// Files of `validation/python` that measure what deadheat itself costs.
 pub const COSTS: [&str; 2] = ["loop", "start"];
 
-/// A tool that races or measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tool {
-    /// `deadheat.race`.
-    Deadheat,
-    PytestBenchmark,
-    Timeit,
-    Pyperf,
-    /// `deadheat bench` with two Pythons.
-    Bench,
-    /// `deadheat bench` of a suite.
-    Suite,
-    /// `deadheat bench` of a suite whose rows each start their own workers.
-    Starts,
-    /// The cost of deadheat itself.
-    Cost,
+words! {
+    pub enum Tool {
+        /// `deadheat.race`.
+        Deadheat = "deadheat",
+        PytestBenchmark = "pytest-benchmark",
+        Timeit = "timeit",
+        Pyperf = "pyperf",
+        /// `deadheat bench` with two Pythons.
+        Bench = "deadheat bench",
+        /// `deadheat bench` of a suite.
+        Suite = "deadheat suite",
+        /// `deadheat bench` of a suite whose rows each start their own workers.
+        Starts = "deadheat starts",
+        /// The cost of deadheat itself.
+        Cost = "cost",
+    }
 }
 
-/// The two sides of a race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
-    /// The same in another module, or in another environment.
-    Same,
-    /// 1 % more work.
-    More,
-    /// The old version of a library and the new one.
-    Versions,
-    /// The same in another environment, in races of at most [`BRIEF`] replicates.
-    Brief,
-    /// Nothing is compared.
-    Alone,
+words! {
+    pub enum Case {
+        /// The same in another module, or in another environment.
+        Same = "same",
+        /// 1% more work.
+        More = "more",
+        /// The old version of a library and the new one.
+        Versions = "versions",
+        /// The same in another environment, in races of at most [`BRIEF`] replicates.
+        Brief = "brief",
+        /// Nothing is compared.
+        Alone = "alone",
+    }
 }
 
 /// The most replicates of a brief race: enough for four interim analyses, while rows that start their
 /// own workers take no more than a minute or two.
 pub const BRIEF: u32 = 16;
 
-/// A row of observations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub tool: Tool,
@@ -94,30 +86,9 @@ pub struct Cell {
 }
 
 impl Tool {
-    /// The tools that race functions.
-    pub const RACING: [Self; 4] = [
-        Self::Deadheat,
-        Self::PytestBenchmark,
-        Self::Timeit,
-        Self::Pyperf,
-    ];
+    pub const RACING: [Self; 4] =
+        [Self::Deadheat, Self::PytestBenchmark, Self::Timeit, Self::Pyperf];
 
-    /// In raw data and on the page.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Deadheat => "deadheat",
-            Self::PytestBenchmark => "pytest-benchmark",
-            Self::Timeit => "timeit",
-            Self::Pyperf => "pyperf",
-            Self::Bench => "deadheat bench",
-            Self::Suite => "deadheat suite",
-            Self::Starts => "deadheat starts",
-            Self::Cost => "cost",
-        }
-    }
-
-    /// Races of a function against its copy, against 1 % more work, and of the one that hangs on
-    /// the hash seed against its copy: many of cheap ones, fewer of dear ones.
     fn races(self) -> [usize; 3] {
         match self {
             Self::Deadheat => [40, 20, 20],
@@ -129,18 +100,6 @@ impl Tool {
 }
 
 impl Case {
-    /// In raw data.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::More => "more",
-            Self::Versions => "versions",
-            Self::Brief => "brief",
-            Self::Alone => "alone",
-        }
-    }
-
-    /// The module of the candidate.
     pub fn module(self) -> &'static str {
         match self {
             Self::More => "more_of_it",
@@ -154,11 +113,7 @@ impl Cell {
     pub fn all() -> Vec<Self> {
         let mut cells = Vec::new();
         let mut put = |tool, subject, case| {
-            cells.push(Self {
-                tool,
-                subject,
-                case,
-            });
+            cells.push(Self { tool, subject, case });
         };
         for tool in Tool::RACING {
             for (subject, grows) in FUNCTIONS {
@@ -187,7 +142,6 @@ impl Cell {
         cells
     }
 
-    /// Observations in the end; those of a quick trial leave out what takes long.
     pub fn wanted(self, quick: bool) -> usize {
         let [same, more, hashed] = self.tool.races();
         let full = match (self.tool, self.case) {
@@ -216,23 +170,21 @@ impl Cell {
         if quick { tried } else { full }
     }
 
-    /// Returns true if the cell races a whole suite.
     pub fn is_of_a_suite(self) -> bool {
         SUITES.iter().any(|suite| suite.name == self.subject)
     }
 
-    /// The values of its rows.
     pub fn keys(self) -> [(&'static str, &'static str); 3] {
-        [
-            ("tool", self.tool.key()),
-            ("subject", self.subject),
-            ("case", self.case.key()),
-        ]
+        [("tool", self.tool.key()), ("subject", self.subject), ("case", self.case.key())]
     }
 
-    /// All of them in words, for `--only`.
-    pub fn name(self) -> String {
-        self.keys().map(|(_, value)| value).join(" ")
+    pub fn is_of(self, row: &Value) -> bool {
+        self.keys().iter().all(|(key, value)| row[*key] == **value)
+    }
+
+    pub fn wish(self, quick: bool) -> Wish<Self> {
+        let keys = self.keys().map(|(key, value)| (key, value.to_owned())).to_vec();
+        Wish { cell: self, keys, loaded: false, times: self.wanted(quick) }
     }
 }
 
@@ -261,7 +213,8 @@ mod tests {
 
     #[test]
     fn every_cell_has_a_name_of_its_own_and_a_trial_asks_every_tool() {
-        let mut names: Vec<String> = Cell::all().into_iter().map(Cell::name).collect();
+        let mut names: Vec<String> =
+            Cell::all().into_iter().map(|cell| cell.wish(false).name()).collect();
         let count = names.len();
         names.sort();
         names.dedup();

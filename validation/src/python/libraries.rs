@@ -1,21 +1,9 @@
 //! Two libraries, each in two versions, and in one version twice.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::answer::Change;
-use deadheat_validation::bars::{Bar, Section};
-use deadheat_validation::programs::text;
-use deadheat_validation::told::{Told, short};
-use serde_json::{Value, json};
-
 use crate::cell::{Case, Cell, LIBRARIES, Library, Tool};
 use crate::setting::Setting;
+use deadheat_validation::prelude::*;
 
-/// Races a file of benchmarks in two environments, as a row of raw data.
-///
-/// # Errors
-///
-/// That a benchmark has no verdict.
 pub fn race(cell: Cell, setting: &Setting) -> Result<Value, String> {
     let file = setting.source(&format!("bench_{}.py", cell.subject));
     let [old, other] = setting.sides(cell.subject, cell.case).map(text);
@@ -35,12 +23,11 @@ pub fn race(cell: Cell, setting: &Setting) -> Result<Value, String> {
     Ok(json!({"benchmarks": benchmarks}))
 }
 
-/// The part of the page that is about libraries.
 pub fn section(rows: &[Value]) -> Section {
     let mut page = "## Two libraries at two versions\n\n\
-        `deadheat bench FILE --python OLD --python NEW`: an environment for each side, each with processes of its own. \
-        The files are `bench_packaging.py` and `bench_orjson.py` of `validation/python/`, ten calls each in the manner \
-        of the library's manual.\n\n"
+        `deadheat bench FILE --python OLD --python NEW`: one environment per side, each with its \
+        own processes. The files are `bench_packaging.py` and `bench_orjson.py` of \
+        `validation/python/`, each with ten calls like those in the library's manual.\n\n"
         .to_owned();
     let mut bars = Vec::new();
     for library in LIBRARIES {
@@ -57,10 +44,10 @@ pub fn section(rows: &[Value]) -> Section {
     if of > 0 {
         let _ = writeln!(
             page,
-            "The old versions against second environments of the same versions: {wrong} of {of} benchmarks were called \
-             faster or slower, {equal} were dead heats.\n"
+            "The old versions against a second environment of the same version: {wrong} of {of} \
+             benchmarks were called faster or slower, {equal} were dead heats.\n"
         );
-        let what = "deadheat, libraries against themselves: told apart";
+        let what = "deadheat, libraries against themselves: called different";
         bars.push(Bar::false_verdicts(what, wrong, of));
     }
     Section { text: page, bars }
@@ -78,10 +65,8 @@ fn versions(rows: &[Value], library: Library) -> String {
     };
     for benchmark in last {
         let number = |key: &str| benchmark[key].as_f64().unwrap_or_default();
-        let change = Change {
-            percent: number("percent"),
-            interval: (number("low"), number("high")),
-        };
+        let change =
+            Change { percent: number("percent"), interval: (number("low"), number("high")) };
         let _ = writeln!(
             page,
             "| {} | {:.1} | {} | {} |",
@@ -96,12 +81,8 @@ fn versions(rows: &[Value], library: Library) -> String {
 
 /// The benchmarks of every race of a library.
 fn benchmarks(rows: &[Value], library: Library, case: Case) -> impl Iterator<Item = &Vec<Value>> {
-    let cell = Cell {
-        tool: Tool::Bench,
-        subject: library.name,
-        case,
-    };
-    let fits = move |row: &&Value| cell.keys().iter().all(|(key, value)| row[*key] == *value);
+    let cell = Cell { tool: Tool::Bench, subject: library.name, case };
+    let fits = move |row: &&Value| cell.is_of(row);
     let fitting = rows.iter().filter(fits);
     fitting.filter_map(|row| row["benchmarks"].as_array())
 }

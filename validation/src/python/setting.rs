@@ -1,52 +1,31 @@
 //! Environments, programs and modules that are measured.
 
-use std::fs;
+use deadheat_validation::prelude::*;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use deadheat_validation::programs::text_of;
 use deadheat_validation::python::environment;
-use deadheat_validation::workshop::Workshop;
 
 use crate::cell::{Case, LIBRARIES, Library};
 use crate::suites::CATTRS;
 
 /// Packages by name, in the version that PyPI hands out.
-const PACKAGES: [&str; 5] = [
-    "cloudpickle",
-    "numpy",
-    "pyperf",
-    "pytest",
-    "pytest-benchmark",
-];
+const PACKAGES: [&str; 5] = ["cloudpickle", "numpy", "pyperf", "pytest", "pytest-benchmark"];
 
 /// Variables that would change what is measured.
-const NOT_OURS: [&str; 4] = [
-    "PYTHONHASHSEED",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONPATH",
-    "VIRTUAL_ENV",
-];
+const NOT_OURS: [&str; 4] =
+    ["PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV"];
 
-/// Everything that is needed for a sitting.
 pub struct Setting {
     pub workshop: Workshop,
-    /// The implementation and its version.
     pub python: String,
-    /// The Python that has the tools.
     tools: PathBuf,
-    /// The modules with the functions, and the files of the tools.
     subjects: PathBuf,
     libraries: Vec<[PathBuf; 3]>,
-    /// Two environments with the same cattrs, and its unpacked source.
     cattrs: [PathBuf; 2],
     cattrs_source: PathBuf,
 }
 
 impl Setting {
-    /// Makes all environments that are not there, of the Python that the variable `PYTHON` names,
-    /// or else of `python3`.
     pub fn make(workshop: Workshop) -> Self {
         let base = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
         let asked = "import platform as p; print(p.python_implementation(), p.python_version())";
@@ -71,35 +50,21 @@ impl Setting {
         let cattrs = ["one", "other"].map(|side| {
             let packages = ["pytest", "pytest-benchmark", "cloudpickle"].map(str::to_owned);
             let cattrs = format!("cattrs=={CATTRS}");
-            made(
-                &format!("cattrs-{side}"),
-                &[&packages[..], &[cattrs]].concat(),
-            )
+            made(&format!("cattrs-{side}"), &[&packages[..], &[cattrs]].concat())
         });
         let cattrs_source = must(source_of_cattrs(&tools, &folder));
         let subjects = subjects(&workshop);
-        Self {
-            workshop,
-            python,
-            tools,
-            subjects,
-            libraries,
-            cattrs,
-            cattrs_source,
-        }
+        Self { workshop, python, tools, subjects, libraries, cattrs, cattrs_source }
     }
 
-    /// The Python interpreters of the two environments that contain cattrs.
     pub fn cattrs(&self) -> [&Path; 2] {
         [&self.cattrs[0], &self.cattrs[1]]
     }
 
-    /// The folder that holds the benchmarks of cattrs.
     pub fn cattrs_source(&self) -> PathBuf {
         self.cattrs_source.clone()
     }
 
-    /// The Python that has the tools, about to run in a folder with the modules.
     pub fn tool(&self) -> Command {
         let mut command = Command::new(&self.tools);
         for name in NOT_OURS {
@@ -110,12 +75,10 @@ impl Setting {
         command
     }
 
-    /// The Python itself.
     pub fn tools(&self) -> &Path {
         &self.tools
     }
 
-    /// A file of `validation/python`.
     pub fn source(&self, name: &str) -> PathBuf {
         self.workshop.root.join("validation/python").join(name)
     }
@@ -128,16 +91,12 @@ impl Setting {
         [old, other]
     }
 
-    /// The version of a package of the tools.
     pub fn version_of(&self, package: &str) -> String {
         let asked = format!("import importlib.metadata as m; print(m.version('{package}'))");
-        must(text_of(self.tool().args(["-c", &asked]), &[0]))
-            .trim()
-            .to_owned()
+        must(text_of(self.tool().args(["-c", &asked]), &[0])).trim().to_owned()
     }
 }
 
-/// Lends an environment this checkout's package, and the program.
 fn lend(python: &Path, workshop: &Workshop) -> Result<(), String> {
     let asked = "import sysconfig; print(sysconfig.get_path('purelib'))";
     let packages = text_of(Command::new(python).args(["-c", asked]), &[0])?;
@@ -150,33 +109,19 @@ fn lend(python: &Path, workshop: &Workshop) -> Result<(), String> {
     symlink(&workshop.deadheat, &link).map_err(|error| format!("{}: {error}", link.display()))
 }
 
-/// Fetches the source of cattrs, which has its benchmarks, and unpacks it.
 fn source_of_cattrs(python: &Path, folder: &Path) -> Result<PathBuf, String> {
     let unpacked = folder.join(format!("cattrs-{CATTRS}"));
     if !unpacked.join("bench").is_dir() {
         let mut fetch = Command::new(python);
         fetch.args(["-m", "pip", "download", "--quiet", "--no-deps"]);
-        fetch.args([
-            "--no-binary",
-            "cattrs",
-            &format!("cattrs=={CATTRS}"),
-            "--dest",
-        ]);
+        fetch.args(["--no-binary", "cattrs", &format!("cattrs=={CATTRS}"), "--dest"]);
         text_of(fetch.arg(folder), &[0])?;
         let packed = folder.join(format!("cattrs-{CATTRS}.tar.gz"));
-        text_of(
-            Command::new("tar")
-                .arg("xzf")
-                .arg(packed)
-                .arg("-C")
-                .arg(folder),
-            &[0],
-        )?;
+        text_of(Command::new("tar").arg("xzf").arg(packed).arg("-C").arg(folder), &[0])?;
     }
     Ok(unpacked)
 }
 
-/// A folder with the functions as three modules, and the files that race them.
 fn subjects(workshop: &Workshop) -> PathBuf {
     let from = workshop.root.join("validation/python");
     let folder = workshop.scratched("subjects");
@@ -197,15 +142,10 @@ fn subjects(workshop: &Workshop) -> PathBuf {
 
 fn with_more_work(text: &str) -> String {
     let (less, more) = ("\nSIDE = 0\n", "\nSIDE = 1\n");
-    assert_eq!(
-        text.matches(less).count(),
-        1,
-        "subjects.py says which side it is"
-    );
+    assert_eq!(text.matches(less).count(), 1, "subjects.py says which side it is");
     text.replace(less, more)
 }
 
-/// A value without which nothing can be measured.
 fn must<T>(result: Result<T, String>) -> T {
     result.unwrap_or_else(|problem| panic!("{problem}"))
 }
@@ -219,10 +159,7 @@ mod tests {
     fn more_work_is_one_line_of_the_functions_and_all_of_them_are_there() {
         let text = include_str!("../../python/subjects.py");
         let more = with_more_work(text);
-        let differing = text
-            .lines()
-            .zip(more.lines())
-            .filter(|(one, other)| one != other);
+        let differing = text.lines().zip(more.lines()).filter(|(one, other)| one != other);
         assert_eq!(differing.collect::<Vec<_>>(), [("SIDE = 0", "SIDE = 1")]);
         for (name, _) in FUNCTIONS.into_iter().chain([(HASHED, false)]) {
             assert!(text.contains(&format!("\ndef {name}(given")), "{name}");

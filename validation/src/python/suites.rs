@@ -1,36 +1,24 @@
 //! Races of whole suites in two environments: the time of a race, and how often deadheat finds a
 //! difference between a suite and itself.
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-use deadheat_validation::bars::{Bar, Section, fairly, up};
-use deadheat_validation::process::median;
-use deadheat_validation::programs::text;
-use deadheat_validation::told::{Call, short};
-use serde_json::{Value, json};
-
 use crate::cell::{BRIEF, Case, Cell, LIBRARIES, Tool};
 use crate::setting::Setting;
 use crate::tools::THRESHOLD;
+use deadheat_validation::prelude::*;
 
-/// A suite, and what it is promised to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suite {
     pub name: &'static str,
-    /// Rows that can be raced.
     pub rows: u32,
     /// Seconds at most.
     pub seconds: u32,
-    /// Words about it.
     pub about: &'static str,
 }
 
 /// The release of cattrs that is raced against itself.
 pub const CATTRS: &str = "26.1.0";
 
-pub const SUITES: [Suite; 3] = [
+pub const SUITES: [Suite; 5] = [
     Suite {
         name: "cattrs",
         rows: 8,
@@ -41,7 +29,7 @@ pub const SUITES: [Suite; 3] = [
         name: "odd",
         rows: 12,
         seconds: 90,
-        about: "`test_odd.py`: a suite of twelve tests, five of which cannot be raced",
+        about: "`test_odd.py`: a suite of twelve tests, five of which cannot race",
     },
     Suite {
         name: "script",
@@ -49,52 +37,70 @@ pub const SUITES: [Suite; 3] = [
         seconds: 45,
         about: "`pyperf_functions.py`: three functions of a pyperf script",
     },
+    Suite {
+        name: "six_of_orjson",
+        rows: 6,
+        seconds: 25,
+        about: "six functions of `bench_orjson.py`, orjson 3.10.11 in two environments",
+    },
+    Suite {
+        name: "six_of_packaging",
+        rows: 6,
+        seconds: 25,
+        about: "six functions of `bench_packaging.py`, packaging 21.3 in two environments",
+    },
 ];
+
+const SIX_OF_ORJSON: [&str; 6] = [
+    "dumps_indented",
+    "dumps_sorted",
+    "dumps_dataclasses",
+    "dumps_times",
+    "dumps_uuids",
+    "loads_numbers",
+];
+const SIX_OF_PACKAGING: [&str; 6] = ["parse", "show", "sort", "specify", "contains", "require"];
 
 /// The switch that has every row start its workers.
 const WITHOUT_FORKS: (&str, &str) = ("DEADHEAT_FORKS", "0");
 
-/// The commands of both sides, the folder they run in and the filter of a suite.
-fn sides(suite: Suite, setting: &Setting) -> ([String; 2], PathBuf, Option<&'static str>) {
+fn arguments(suite: Suite, setting: &Setting) -> (Vec<String>, PathBuf) {
     let python = setting.tools().display().to_string();
     let pytest = |python: &Path, what: &str| {
-        format!(
-            "{} -m deadheat.pytest_suite -p no:cacheprovider {what}",
-            python.display()
-        )
+        format!("{} -m deadheat.pytest_suite -p no:cacheprovider {what}", python.display())
+    };
+    let library = |name: &'static str, functions: [&str; 6]| {
+        let mut arguments = vec![setting.source(&format!("bench_{name}.py")).display().to_string()];
+        arguments.extend(functions.map(str::to_owned));
+        for python in setting.sides(name, Case::Same) {
+            arguments.extend(["--python".to_owned(), python.display().to_string()]);
+        }
+        arguments
     };
     let own = setting.source("");
     match suite.name {
         "cattrs" => {
-            let pythons = setting.cattrs();
-            let commands = pythons.map(|python| pytest(python, "bench/test_attrs_collections.py"));
-            (commands, setting.cattrs_source(), Some("test_unstructure"))
+            let commands =
+                setting.cattrs().map(|python| pytest(python, "bench/test_attrs_collections.py"));
+            let filter = "test_unstructure".to_owned();
+            (commands.into_iter().chain([filter]).collect(), setting.cattrs_source())
         }
-        "odd" => {
-            let command = pytest(setting.tools(), "test_odd.py");
-            ([command.clone(), command], own, None)
-        }
-        _ => {
-            let command = format!("{python} pyperf_functions.py");
-            ([command.clone(), command], own, None)
-        }
+        "odd" => (vec![pytest(setting.tools(), "test_odd.py"); 2], own),
+        "six_of_orjson" => (library("orjson", SIX_OF_ORJSON), own),
+        "six_of_packaging" => (library("packaging", SIX_OF_PACKAGING), own),
+        _ => (vec![format!("{python} pyperf_functions.py"); 2], own),
     }
 }
 
-/// Races a suite against itself, as a row of raw data.
-///
-/// # Errors
-///
-/// The words of a race that gives no answer.
 pub fn race(cell: Cell, setting: &Setting) -> Result<Value, String> {
     let suite = SUITES.into_iter().find(|suite| suite.name == cell.subject);
     let suite = suite.ok_or("no such suite")?;
     if cell.tool == Tool::PytestBenchmark {
         return by_pytest_benchmark(setting);
     }
-    let ([old, new], folder, filter) = sides(suite, setting);
+    let (arguments, folder) = arguments(suite, setting);
     let mut command = Command::new(&setting.workshop.deadheat);
-    command.args(["bench", &old, &new]).args(filter);
+    command.arg("bench").args(arguments);
     command.args(["-q", "--json", "--save"]);
     command.arg(setting.workshop.scratched("suite.jsonl"));
     let _ = std::fs::remove_file(setting.workshop.scratched("suite.jsonl"));
@@ -121,10 +127,6 @@ pub fn race(cell: Cell, setting: &Setting) -> Result<Value, String> {
 
 /// Races a library's benchmarks against themselves in at most [`BRIEF`] replicates, as a row of raw
 /// data: of each benchmark the verdict, the change and half the width of its interval in percent.
-///
-/// # Errors
-///
-/// The messages of a race without an answer.
 pub fn race_briefly(cell: Cell, setting: &Setting) -> Result<Value, String> {
     let mut command = Command::new(&setting.workshop.deadheat);
     command.arg("bench");
@@ -166,9 +168,7 @@ fn by_pytest_benchmark(setting: &Setting) -> Result<Value, String> {
         command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
         command.args(["bench/test_attrs_collections.py", "-k", "test_unstructure"]);
         command.arg(format!("--benchmark-json={}", text(&file)));
-        command
-            .current_dir(setting.cattrs_source())
-            .stdin(Stdio::null());
+        command.current_dir(setting.cattrs_source()).stdin(Stdio::null());
         let output = command.output().map_err(|error| error.to_string())?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stdout).into_owned());
@@ -179,10 +179,7 @@ fn by_pytest_benchmark(setting: &Setting) -> Result<Value, String> {
     let medians = |side: &Value| -> Vec<(String, f64)> {
         let benchmarks = side["benchmarks"].as_array().into_iter().flatten();
         let one = |one: &Value| {
-            Some((
-                one["fullname"].as_str()?.to_owned(),
-                one["stats"]["median"].as_f64()?,
-            ))
+            Some((one["fullname"].as_str()?.to_owned(), one["stats"]["median"].as_f64()?))
         };
         benchmarks.filter_map(one).collect()
     };
@@ -199,19 +196,19 @@ fn by_pytest_benchmark(setting: &Setting) -> Result<Value, String> {
     Ok(json!({"benchmarks": rows}))
 }
 
-/// The part of the page that is about suites.
 pub fn section(rows: &[Value]) -> Section {
     let mut page = "## Suites against themselves\n\n\
-        Two environments of the same packages, from the start of `deadheat bench` to its answer. *Forks*: a process of each side \
-        imports the suite once in a replicate and forks for every row, which is how suites are raced. *Starts*: the same \
-        program with `DEADHEAT_FORKS=0`, so that each row starts its own processes. pytest-benchmark runs each side once, and \
-        medians more than half a percent apart are its call.\n\n"
+        Two environments with the same packages, from the start of `deadheat bench` to its \
+        answer. *Forks*: in each replicate, one process per side imports the suite once and forks \
+        for every row; this is how deadheat races suites. *Starts*: the same program with \
+        `DEADHEAT_FORKS=0`, so that each row starts its own processes. pytest-benchmark runs each \
+        side once, and medians more than half a percent apart count as its call.\n\n"
         .to_owned();
     for suite in SUITES {
         let _ = writeln!(page, "- {}: {}.", suite.name, suite.about);
     }
     page += "\n\
-        | suite | by | races | seconds of a race | rows: dead heats, open, told apart |\n| --- | --- | ---: | ---: | --- |\n";
+        | suite | by | races | seconds of a race | rows: dead heats, too close to call, called different |\n| --- | --- | ---: | ---: | --- |\n";
     let mut bars = Vec::new();
     for suite in SUITES {
         for (tool, by) in [
@@ -237,20 +234,11 @@ pub fn section(rows: &[Value]) -> Section {
             );
             if tool == Tool::Suite {
                 let what = format!("{}: a race of {} rows", suite.name, suite.rows);
-                bars.push(Bar::at_most(
-                    what,
-                    seconds,
-                    f64::from(suite.seconds),
-                    1,
-                    "s",
-                ));
+                bars.push(Bar::at_most(what, seconds, f64::from(suite.seconds), 1, "s"));
             }
         }
     }
-    for (tool, by) in [
-        (Tool::Suite, "forks"),
-        (Tool::Starts, "starts of their own"),
-    ] {
+    for (tool, by) in [(Tool::Suite, "forks"), (Tool::Starts, "starts of their own")] {
         let mut all = Tally::default();
         for suite in SUITES {
             let one = Tally::of(rows, suite, tool);
@@ -259,7 +247,7 @@ pub fn section(rows: &[Value]) -> Section {
             all.apart += one.apart;
         }
         if all.of_rows() > 0 {
-            let what = format!("rows of suites against themselves, by {by}: told apart");
+            let what = format!("rows of suites against themselves, by {by}: called different");
             bars.push(Bar::false_verdicts(what, all.apart, all.of_rows()));
         }
         if all.of_rows() > 0 && tool == Tool::Suite {
@@ -268,19 +256,16 @@ pub fn section(rows: &[Value]) -> Section {
         }
     }
     page += &forks_and_starts(rows, &mut bars);
-    Section {
-        text: page + "\n",
-        bars,
-    }
+    Section { text: page + "\n", bars }
 }
 
 /// Compares races whose rows fork from one start with races whose rows start their own workers.
 fn forks_and_starts(rows: &[Value], bars: &mut Vec<Bar>) -> String {
     let mut page = format!(
-        "\nForks against starts: the ten benchmarks each of packaging {} and orjson {} against second environments of the \
-         same versions, in at most {BRIEF} replicates. Half-widths are those of the 95% confidence intervals, in \
+        "\nForks compared with starts: ten benchmarks each of packaging {} and orjson {} against a second environment of the \
+         same version, in at most {BRIEF} replicates. Half-widths are those of the 95% confidence intervals, in \
          percentage points.\n\n\
-         | by | rows | told apart | dead heats | half-width, median | error of the estimate, median | seconds of a race |\n\
+         | by | rows | called different | dead heats | half-width, median | error of the estimate, median | seconds of a race |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
         LIBRARIES[0].old, LIBRARIES[1].old
     );
@@ -290,9 +275,8 @@ fn forks_and_starts(rows: &[Value], bars: &mut Vec<Bar>) -> String {
             let fits = move |row: &&Value| row["tool"] == tool.key() && row["case"] == key;
             rows.iter().filter(fits)
         };
-        let all: Vec<&Value> = races()
-            .flat_map(|race| race["brief"].as_array().into_iter().flatten())
-            .collect();
+        let all: Vec<&Value> =
+            races().flat_map(|race| race["brief"].as_array().into_iter().flatten()).collect();
         if all.is_empty() {
             continue;
         }
@@ -316,13 +300,12 @@ fn forks_and_starts(rows: &[Value], bars: &mut Vec<Bar>) -> String {
             middle(1),
             up(median(seconds.collect::<Vec<f64>>()), 1),
         );
-        let what = format!("rows of libraries against themselves, by {by}: told apart");
+        let what = format!("rows of libraries against themselves, by {by}: called different");
         bars.push(Bar::false_verdicts(what, apart, all.len()));
     }
     page
 }
 
-/// The verdicts of all rows of a suite by a tool, and the time of its races.
 #[derive(Debug, Default)]
 struct Tally {
     seconds: Vec<f64>,
@@ -333,14 +316,10 @@ struct Tally {
 
 impl Tally {
     fn of(rows: &[Value], suite: Suite, tool: Tool) -> Self {
-        let cell = Cell {
-            tool,
-            subject: suite.name,
-            case: Case::Same,
-        };
+        let cell = Cell { tool, subject: suite.name, case: Case::Same };
         let mut tally = Self::default();
         for row in rows {
-            let fits = cell.keys().iter().all(|(key, value)| row[*key] == *value);
+            let fits = cell.is_of(row);
             let Some(benchmarks) = row["benchmarks"].as_array().filter(|_| fits) else {
                 continue;
             };
@@ -368,38 +347,24 @@ mod tests {
     #[test]
     fn rows_are_counted_by_suite_and_by_tool() {
         let row = |tool: &str, seconds: f64, verdicts: &[&str]| {
-            let rows: Vec<Value> = verdicts
-                .iter()
-                .map(|verdict| json!({"verdict": verdict}))
-                .collect();
+            let rows: Vec<Value> =
+                verdicts.iter().map(|verdict| json!({"verdict": verdict})).collect();
             json!({"tool": tool, "subject": "cattrs", "case": "same", "seconds": seconds, "benchmarks": rows})
         };
         let rows = [
-            row(
-                "deadheat suite",
-                20.0,
-                &["equivalent", "inconclusive", "slower"],
-            ),
-            row(
-                "deadheat suite",
-                25.25,
-                &["equivalent", "equivalent", "none"],
-            ),
+            row("deadheat suite", 20.0, &["equivalent", "inconclusive", "slower"]),
+            row("deadheat suite", 25.25, &["equivalent", "equivalent", "none"]),
             row("deadheat suite", 30.0, &[]),
             row("pytest-benchmark", 9.0, &["neither", "faster"]),
         ];
         let section = section(&rows);
-        for line in [
-            "| forks | 3 | 25.3 | 3, 2, 1 of 6 |",
-            "| pytest-benchmark | 1 | 9.0 | 1, 0, 1 of 2 |",
-        ] {
+        for line in
+            ["| forks | 3 | 25.3 | 3, 2, 1 of 6 |", "| pytest-benchmark | 1 | 9.0 | 1, 0, 1 of 2 |"]
+        {
             assert!(section.text.contains(line), "{}", section.text);
         }
         let bars: Vec<String> = section.bars.iter().map(Bar::to_string).collect();
         assert_eq!(bars.len(), 3, "{bars:?}");
-        assert!(
-            bars[0].contains("at most 40 s") && bars[1].contains("1 of 6"),
-            "{bars:?}"
-        );
+        assert!(bars[0].contains("at most 40 s") && bars[1].contains("1 of 6"), "{bars:?}");
     }
 }

@@ -1,14 +1,7 @@
 //! The tools that race functions: the commands for each, and the reading of its answer.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-use deadheat_validation::answer::Race;
-use deadheat_validation::programs::text_of;
+use deadheat_validation::prelude::*;
 use deadheat_validation::python::compared;
-use deadheat_validation::told::{Call, Told, percent, short};
-use serde_json::{Value, json};
 
 use crate::cell::{Case, Cell, Tool};
 use crate::setting::Setting;
@@ -17,11 +10,6 @@ use crate::setting::Setting;
 /// what is to be found, which is the kindest to them.
 pub const THRESHOLD: f64 = 0.5;
 
-/// Races a function in one module against that in another, as a row of raw data.
-///
-/// # Errors
-///
-/// The problem, in the tool's words.
 pub fn race(cell: Cell, repeat: usize, setting: &Setting) -> Result<Value, String> {
     let modules = ["itself", cell.case.module()];
     let told = match cell.tool {
@@ -44,10 +32,6 @@ pub fn race(cell: Cell, repeat: usize, setting: &Setting) -> Result<Value, Strin
 }
 
 /// The time of the function that hangs on the hash seed, under this one; 0 would be none.
-///
-/// # Errors
-///
-/// The problem, in timeit's words.
 pub fn under_hash_seed(cell: Cell, seed: usize, setting: &Setting) -> Result<Value, String> {
     let mut python = setting.tool();
     python.env("PYTHONHASHSEED", seed.to_string());
@@ -73,7 +57,6 @@ fn by_deadheat(cell: Cell, setting: &Setting) -> Result<Value, String> {
     Ok(row)
 }
 
-/// Two processes of pytest, as the two revisions of a function have them.
 fn by_pytest_benchmark(
     cell: Cell,
     repeat: usize,
@@ -126,7 +109,6 @@ fn json_of(file: &Path) -> Result<Value, String> {
     serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// From the file of one benchmark.
 fn median_of(answer: &Value) -> Result<f64, String> {
     match answer["benchmarks"].as_array().map(Vec::as_slice) {
         Some([only]) => {
@@ -139,9 +121,7 @@ fn median_of(answer: &Value) -> Result<f64, String> {
 
 /// `20000 loops, best of 5: 14.204 usec per loop`, in nanoseconds.
 fn best_of(said: &str) -> Result<f64, String> {
-    let words = said
-        .lines()
-        .find_map(|line| line.split_once(" best of 5: "));
+    let words = said.lines().find_map(|line| line.split_once(" best of 5: "));
     let mut words = words.map_or("", |(_, rest)| rest).split_whitespace();
     let number = words.next().and_then(|word| word.parse::<f64>().ok());
     let unit = match words.next() {
@@ -151,12 +131,9 @@ fn best_of(said: &str) -> Result<f64, String> {
         Some("sec") => 1e9,
         _ => return Err(format!("timeit: no best of five in: {said}")),
     };
-    number
-        .map(|number| number * unit)
-        .ok_or_else(|| format!("timeit: no number in: {said}"))
+    number.map(|number| number * unit).ok_or_else(|| format!("timeit: no number in: {said}"))
 }
 
-/// Of a tool that has no test.
 fn by_threshold([one, other]: [f64; 2]) -> Told {
     let change = percent(other / one);
     Told {
@@ -166,7 +143,6 @@ fn by_threshold([one, other]: [f64; 2]) -> Told {
     }
 }
 
-/// The version of a tool that is installed.
 pub fn version(tool: Tool, setting: &Setting) -> String {
     match tool {
         Tool::PytestBenchmark | Tool::Pyperf => setting.version_of(tool.key()),
@@ -192,15 +168,8 @@ mod tests {
                     20000 loops, best of 5: 14.204 usec per loop\n";
         assert_eq!(best_of(said), Ok(14_204.0));
         assert_eq!(best_of("1 loop, best of 5: 1.5 sec per loop"), Ok(1.5e9));
-        assert_eq!(
-            best_of("5 loops, best of 5: 88.25 nsec per loop"),
-            Ok(88.25)
-        );
-        assert!(
-            best_of("Traceback")
-                .unwrap_err()
-                .starts_with("timeit: no best")
-        );
+        assert_eq!(best_of("5 loops, best of 5: 88.25 nsec per loop"), Ok(88.25));
+        assert!(best_of("Traceback").unwrap_err().starts_with("timeit: no best"));
     }
 
     #[test]

@@ -1,33 +1,16 @@
-//! One unchanged suite, recorded again and again by every tool whose files are
-//! read: how often two files of it are told apart, and how often a change of
-//! known size is found in several files a side.
-//!
-//! ```text
-//! cargo run --release --manifest-path validation/Cargo.toml --bin saved_recordings
-//! ```
+//! One unchanged suite, recorded again and again by every tool whose files are read: how often two
+//! files of it are told apart, and how often a change of known size is found in several files a
+//! side.
 //!
 //! Keeps the files in `validation/data/saved_recordings.tar.xz` and writes
-//! `docs/validation/saved_recordings.md`. Takes some forty minutes on a machine
-//! that does nothing else; uses what there is of Google Benchmark, pytest-benchmark
-//! and pyperf, hyperfine, Go, Java with Maven, and criterion. With `--quick` all
-//! is tried in small numbers and printed, and nothing is kept; with `--page`
-//! only the page is written anew, from the files that are kept.
+//! `docs/validation/saved_recordings.md`. Takes some forty minutes on a machine that does nothing
+//! else; uses what there is of Google Benchmark, pytest-benchmark and pyperf, hyperfine, Go, Java
+//! with Maven, and criterion.
 
 mod pairs;
 mod tool;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use deadheat_examples::random::SplitMix64;
-use deadheat_validation::kept::Wanted;
-use deadheat_validation::load::Load;
-use deadheat_validation::machine::sitting_facts;
-use deadheat_validation::page::{Page, Question};
-use deadheat_validation::programs::done;
-use deadheat_validation::workshop::Workshop;
-
+use deadheat_validation::prelude::*;
 use tool::Tool;
 
 /// So many per cent more does a suite do that is to be found out.
@@ -39,10 +22,8 @@ const RECORDINGS: usize = 20;
 /// Recordings of each side in a trial: two comparisons of six a side.
 const FEW: usize = 12;
 
-/// The other work of the machine.
 const CONDITIONS: [&str; 2] = ["idle", "loaded"];
 
-/// Where the files are.
 pub struct Setting {
     shop: Workshop,
     files: PathBuf,
@@ -61,11 +42,8 @@ fn main() {
     let wanted = Wanted::from_command_line();
     let shop = Workshop::open("saved_recordings", wanted.quick);
     let kept = shop.root.join("validation/data/saved_recordings.tar.xz");
-    let setting = Setting {
-        files: shop.scratched("files"),
-        recordings: shop.count(RECORDINGS, FEW),
-        shop,
-    };
+    let setting =
+        Setting { files: shop.scratched("files"), recordings: shop.count(RECORDINGS, FEW), shop };
     fs::create_dir_all(&setting.files).expect("a folder");
     if wanted.page {
         tar(&["-xJf"], &kept, &setting.files, &[]);
@@ -83,10 +61,8 @@ fn main() {
         facts: &facts,
         quick: wanted.quick,
     };
-    let questions: &[Question<Setting>] = &[
-        ("two files", pairs::two_files),
-        ("six files a side", pairs::six_a_side),
-    ];
+    let questions: &[Question<Setting>] =
+        &[("two files", pairs::two_files), ("six files a side", pairs::six_a_side)];
     page.write(&root, &setting, questions);
 }
 

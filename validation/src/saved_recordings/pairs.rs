@@ -1,15 +1,8 @@
 //! The answers of deadheat about the files.
 
-use std::fmt::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
-use deadheat_validation::bars::{Bar, Section};
-use deadheat_validation::programs::text;
-use serde_json::Value;
-
 use crate::tool::Tool;
 use crate::{CONDITIONS, MORE, Setting};
+use deadheat_validation::prelude::*;
 
 /// Files of each side where several are pooled.
 const A_SIDE: usize = 6;
@@ -17,7 +10,6 @@ const A_SIDE: usize = 6;
 /// The share of changes that must be found.
 const POWER: f64 = 0.9;
 
-/// The verdicts on rows, counted.
 #[derive(Default)]
 struct Count {
     comparisons: usize,
@@ -53,9 +45,7 @@ fn compared(setting: &Setting, old: &[PathBuf], new: &[PathBuf]) -> Value {
     let mut command = Command::new(&setting.shop.deadheat);
     command.args(["compare", "--json"]);
     command.args(old.iter().map(|path| text(path)));
-    command
-        .arg("--against")
-        .args(new.iter().map(|path| text(path)));
+    command.arg("--against").args(new.iter().map(|path| text(path)));
     let output = command.stdin(Stdio::null()).output().expect("it starts");
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -63,19 +53,18 @@ fn compared(setting: &Setting, old: &[PathBuf], new: &[PathBuf]) -> Value {
     })
 }
 
-/// The tools that were there.
 fn recorded(setting: &Setting) -> impl Iterator<Item = (Tool, &'static str)> {
     let all = Tool::ALL.into_iter();
     let all = all.flat_map(|tool| CONDITIONS.map(|condition| (tool, condition)));
     all.filter(|(tool, condition)| setting.file(*tool, condition, 0, 0).exists())
 }
 
-/// All pairs of files of one unchanged suite, one a side.
 pub fn two_files(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## Two files\n\n\
-               Every pair of files of the unchanged suite, one per side: every difference is wrong. The largest change \
-               is what comparing two such files by eye would show.\n\n\
+               Every pair of files of the unchanged suite, one per side; every reported \
+               difference is wrong. The largest change is what a comparison of two such files by \
+               eye would show.\n\n\
                | tool | machine | pairs | rows | faster or slower, which is wrong | too close to call | dead heat | no verdict | largest change |\n\
                | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),
@@ -92,7 +81,7 @@ pub fn two_files(setting: &Setting) -> Section {
         }
         let _ = writeln!(
             section.text,
-            "| {} | {condition} | {} | {} | {} | {} | {} | {} | {:.1} % |",
+            "| {} | {condition} | {} | {} | {} | {} | {} | {} | {:.1}% |",
             tool.name(),
             count.comparisons,
             count.rows,
@@ -113,15 +102,15 @@ pub fn two_files(setting: &Setting) -> Section {
     section
 }
 
-/// Six files a side, in turns: of the unchanged suite against itself, and
-/// against the one that does more.
 pub fn six_a_side(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## Six files a side, in turns\n\n\
-             Recorded in turns, which side first drawn for every pair. *The same*: files of the unchanged suite, alternately on each side, where every difference is wrong. *More*: the suite that does exactly {MORE} % more, where slower is right. Groups \
-             share no file.\n\n\
-             | tool | machine | of | comparisons | rows | faster | slower | dead heat | too close to call | no verdict |\n\
+             Files are recorded in turns; which side goes first is drawn for every pair. *The \
+             same*: files of the unchanged suite, alternately on each side; every reported \
+             difference is wrong. *More*: the suite that does exactly {MORE}% more; slower is \
+             right. Groups share no file.\n\n\
+             | tool | machine | suites | comparisons | rows | faster | slower | dead heat | too close to call | no verdict |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
         ),
         bars: Vec::new(),
@@ -134,11 +123,7 @@ pub fn six_a_side(setting: &Setting) -> Section {
         for group in 0..setting.recordings / (2 * A_SIDE) {
             let numbers = group * 2 * A_SIDE..(group + 1) * 2 * A_SIDE;
             let side = |odd: usize| -> Vec<PathBuf> {
-                numbers
-                    .clone()
-                    .filter(|n| n % 2 == odd)
-                    .map(plain)
-                    .collect()
+                numbers.clone().filter(|n| n % 2 == odd).map(plain).collect()
             };
             let analysis = compared(setting, &side(0), &side(1));
             here[0].add(&analysis);
@@ -174,9 +159,9 @@ pub fn six_a_side(setting: &Setting) -> Section {
     let what = "the same, six files a side in turns, called faster or slower";
     bars.push(Bar::false_verdicts(what, wrong, same.rows));
     for (count, condition) in more.iter().zip(CONDITIONS) {
-        let what = format!("{MORE} % more, six files a side in turns, {condition}: called slower");
+        let what = format!("{MORE}% more, six files a side in turns, {condition}: called slower");
         bars.push(Bar::share(what, count.slower, count.rows, POWER));
-        let what = format!("{MORE} % more, {condition}: called faster or a dead heat");
+        let what = format!("{MORE}% more, {condition}: called faster or a dead heat");
         let wrong = count.faster + count.dead_heats;
         bars.push(Bar::false_verdicts(what, wrong, count.rows));
     }

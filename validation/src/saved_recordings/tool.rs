@@ -1,64 +1,32 @@
 //! The tools whose files are read, each with a small suite that does exactly
 //! so many per cent more when it is told to.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use deadheat_validation::prelude::*;
+use deadheat_validation::programs::told;
 
-use deadheat_validation::programs::{done, text, told};
-use deadheat_validation::workshop::Workshop;
-
-/// A tool that writes files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
-    GoogleBenchmark,
-    PytestBenchmark,
-    Pyperf,
-    Hyperfine,
-    Go,
-    Jmh,
-    Criterion,
+words! {
+    pub enum Tool {
+        GoogleBenchmark = "google_benchmark",
+        PytestBenchmark = "pytest_benchmark",
+        Pyperf = "pyperf",
+        Hyperfine = "hyperfine",
+        Go = "go",
+        Jmh = "jmh",
+        Criterion = "criterion",
+    }
 }
 
 impl Tool {
-    /// All of them, as on the page.
-    pub const ALL: [Self; 7] = [
-        Self::GoogleBenchmark,
-        Self::PytestBenchmark,
-        Self::Pyperf,
-        Self::Hyperfine,
-        Self::Go,
-        Self::Jmh,
-        Self::Criterion,
-    ];
-
-    /// As on the page.
     pub fn name(self) -> &'static str {
         match self {
             Self::GoogleBenchmark => "Google Benchmark",
             Self::PytestBenchmark => "pytest-benchmark",
-            Self::Pyperf => "pyperf",
-            Self::Hyperfine => "hyperfine",
             Self::Go => "Go",
             Self::Jmh => "JMH",
-            Self::Criterion => "criterion",
+            other => other.key(),
         }
     }
 
-    /// As a name of a folder.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::GoogleBenchmark => "google_benchmark",
-            Self::PytestBenchmark => "pytest_benchmark",
-            Self::Pyperf => "pyperf",
-            Self::Hyperfine => "hyperfine",
-            Self::Go => "go",
-            Self::Jmh => "jmh",
-            Self::Criterion => "criterion",
-        }
-    }
-
-    /// The content of a file of it here.
     pub fn holds(self) -> &'static str {
         match self {
             Self::GoogleBenchmark => "1 process, 5 repetitions of 50 ms",
@@ -93,7 +61,6 @@ impl Tool {
         }
     }
 
-    /// Builds its suite.
     pub fn built(self, shop: &Workshop) -> Recorder {
         let sources = shop.root.join("validation/recorders");
         let program = match self {
@@ -109,13 +76,7 @@ impl Tool {
             Self::Hyperfine => {
                 let program = shop.scratched("steps");
                 let source = sources.join("command.c");
-                done(
-                    Command::new("cc")
-                        .arg("-O2")
-                        .arg(source)
-                        .arg("-o")
-                        .arg(&program),
-                );
+                done(Command::new("cc").arg("-O2").arg(source).arg("-o").arg(&program));
                 program
             }
             Self::Go => {
@@ -133,15 +94,10 @@ impl Tool {
             }
             Self::PytestBenchmark | Self::Pyperf => sources,
         };
-        Recorder {
-            tool: self,
-            program,
-            scratch: shop.scratch.clone(),
-        }
+        Recorder { tool: self, program, scratch: shop.scratch.to_path_buf() }
     }
 }
 
-/// The classes of JMH's suite and all they need, as a class path.
 fn jmh(shop: &Workshop, sources: &Path) -> PathBuf {
     let (jars, classes) = (shop.scratched("jars"), shop.scratched("classes"));
     fs::create_dir_all(&classes).expect("a folder");
@@ -167,7 +123,6 @@ fn python(program: &str) -> Command {
     python
 }
 
-/// A suite that can be recorded.
 pub struct Recorder {
     pub tool: Tool,
     program: PathBuf,
@@ -193,9 +148,9 @@ impl Recorder {
                 "python3 {program}/pyperf_steps.py -q --inherit-environ=PERCENT -p 6 -n 3 -w 1 \
                  --min-time=0.02 -o {out}"
             )),
-            Tool::Hyperfine => words(&format!(
-                "hyperfine -N -w 1 -r 20 --style none --export-json {out}"
-            )),
+            Tool::Hyperfine => {
+                words(&format!("hyperfine -N -w 1 -r 20 --style none --export-json {out}"))
+            }
             Tool::Go => words(&format!(
                 "{program} -test.run=^$ -test.bench=. -test.count=5 -test.benchtime=50ms"
             )),

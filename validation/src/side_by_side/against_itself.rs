@@ -1,14 +1,9 @@
 //! Commands against themselves: every call of faster or slower is wrong.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{Bar, Section, up};
-use deadheat_validation::kept::Kept;
-use deadheat_validation::process::median;
-
 use crate::commands::{CASES, installed};
 use crate::observation::{Chosen, Observation, Verdict};
 use crate::{Row, Setting, WEATHERS, not_measured, observed, told_errors};
+use deadheat_validation::prelude::*;
 
 /// Races of all commands together, idle as well as loaded.
 const RACES: usize = 400;
@@ -45,7 +40,6 @@ fn row(weather: &str, arrangement: &str, command: &str) -> String {
     format!("aa {weather} {arrangement} {command}")
 }
 
-/// Counts of some races.
 struct Counts {
     races: usize,
     side_by_side: usize,
@@ -92,8 +86,8 @@ impl Counts {
     }
 }
 
-const COLUMNS: &str =
-    "races | side by side | called | dead heats | within 5 s | open | median seconds";
+const COLUMNS: &str = "races | side by side | called different | dead heats | within 5 s | too close to call | \
+     median seconds";
 
 pub fn section(kept: &Kept) -> Section {
     let mut bars = Vec::new();
@@ -104,7 +98,7 @@ pub fn section(kept: &Kept) -> Section {
         let _ = writeln!(
             tables,
             "### Each command, {weather}\n\n\
-             | command | {COLUMNS} | in turns: races | called | dead heats | within 5 s | open | median seconds |\n\
+             | command | {COLUMNS} | in turns: races | called different | dead heats | within 5 s | too close to call | median seconds |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
         );
         let mut pooled: [Vec<Observation>; 2] = [Vec::new(), Vec::new()];
@@ -161,16 +155,19 @@ pub fn section(kept: &Kept) -> Section {
     }
     let mut text = format!(
         "## {heading}\n\n\
-         Each command races against itself at default settings, so every verdict of faster or slower is a false positive. \
-         Loaded means a busy loop for every core. *Auto* is the default and chooses in a pilot; *side by side* counts the races \
-         in which it chose that. *Within 5 s* counts dead heats by the race time that deadheat reports, *from start to exit* by \
-         the time of the whole process, which is also that of the median. *Doubts* counts the warnings that turns read otherwise.\n\n\
+         Each command races against itself at default settings, so every verdict of faster or \
+         slower is a false positive. *Loaded* means a busy loop for every core. *Auto* is the \
+         default and chooses the arrangement in a calibration run; *side by side* counts the \
+         races in which it chose side by side. *Within 5 s* counts dead heats by the race time \
+         that deadheat reports, and the column *from start to exit* by the time of the whole \
+         process; the median seconds are also those of the whole process. *Doubts* counts warnings \
+         that a check with the commands in turns gave another result than the race side by side.\n\n\
          | what | {COLUMNS} | within 5 s from start to exit | doubts |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n{all}\n"
     );
     text += &told_errors(kept, "aa ");
     text += &tables;
-    text += "### The commands\n\nThe program of this page writes their inputs (`{dir}`) from a fixed seed. `{python}` is the \
+    text += "### The commands\n\nThe program of this page writes the inputs of the commands (`{dir}`) from a fixed seed. `{python}` is the \
              interpreter that `python3` starts, without a script such as pyenv's in front.\n\n";
     for case in CASES.iter().filter(|case| !missing.contains(&case.name)) {
         let _ = writeln!(text, "- {}: `{}`", case.name, case.line);
@@ -181,7 +178,7 @@ pub fn section(kept: &Kept) -> Section {
     } else {
         let _ = writeln!(
             text,
-            "Not raced, because not installed or not asked for: {}.\n",
+            "Not raced, because not installed or not requested: {}.\n",
             missing.join(", ")
         );
     }

@@ -1,23 +1,13 @@
 //! The bias of sharing a core: pairs of programs that use caches differently, raced side by side and in
 //! long races in turns.
 
-use std::fmt::Write as _;
-use std::path::Path;
-use std::process::Command;
-
-use deadheat_validation::bars::{Bar, Section};
-use deadheat_validation::kept::{Kept, Wanted};
-use deadheat_validation::process::cost;
-use deadheat_validation::programs::{done, text};
-use serde_json::{Value, json};
-
 use crate::observation::{Chosen, Observation};
 use crate::{Row, Setting, not_measured, observed, told_errors};
+use deadheat_validation::prelude::*;
 
 /// Work of `memory.c`, and the bytes it uses.
 type Work = (&'static str, u64);
 
-/// How much the candidate does.
 #[derive(Clone, Copy)]
 enum Amount {
     /// As much as takes the time of the baseline.
@@ -39,12 +29,7 @@ const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 
 const fn pair(name: &'static str, baseline: Work, candidate: Work, amount: Amount) -> Pair {
-    Pair {
-        name,
-        baseline,
-        candidate,
-        amount,
-    }
+    Pair { name, baseline, candidate, amount }
 }
 
 const fn more(name: &'static str, work: Work) -> Pair {
@@ -55,7 +40,6 @@ const fn even(name: &'static str, baseline: Work, candidate: Work) -> Pair {
     pair(name, baseline, candidate, Amount::EqualTime)
 }
 
-/// Matrices of this many bytes in all.
 const fn products(name: &'static str, bytes: u64, amount: Amount) -> Pair {
     pair(name, ("naive", bytes), ("blocked", bytes), amount)
 }
@@ -65,34 +49,18 @@ const PAIRS: [Pair; 29] = [
     more("reads 512 KB, +2%", ("reads", 512 * KB)),
     more("reads 8 MB, +2%", ("reads", 8 * MB)),
     more("reads 32 MB, +2%", ("reads", 32 * MB)),
-    even(
-        "reads 16 KB, 512 KB",
-        ("reads", 16 * KB),
-        ("reads", 512 * KB),
-    ),
+    even("reads 16 KB, 512 KB", ("reads", 16 * KB), ("reads", 512 * KB)),
     even("reads 16 KB, 8 MB", ("reads", 16 * KB), ("reads", 8 * MB)),
     even("reads 512 KB, 8 MB", ("reads", 512 * KB), ("reads", 8 * MB)),
-    even(
-        "reads 512 KB, 32 MB",
-        ("reads", 512 * KB),
-        ("reads", 32 * MB),
-    ),
+    even("reads 512 KB, 32 MB", ("reads", 512 * KB), ("reads", 32 * MB)),
     even("reads 8 MB, 32 MB", ("reads", 8 * MB), ("reads", 32 * MB)),
     more("chase 16 MB, +2%", ("chase", 16 * MB)),
     even("chase 256 KB, 1 MB", ("chase", 256 * KB), ("chase", MB)),
     even("chase 1 MB, 4 MB", ("chase", MB), ("chase", 4 * MB)),
     even("chase 1 MB, 16 MB", ("chase", MB), ("chase", 16 * MB)),
     more("stream 64 MB, +2%", ("stream", 64 * MB)),
-    even(
-        "stream 256 KB, 4 MB",
-        ("stream", 256 * KB),
-        ("stream", 4 * MB),
-    ),
-    even(
-        "stream 4 MB, 64 MB",
-        ("stream", 4 * MB),
-        ("stream", 64 * MB),
-    ),
+    even("stream 256 KB, 4 MB", ("stream", 256 * KB), ("stream", 4 * MB)),
+    even("stream 4 MB, 64 MB", ("stream", 4 * MB), ("stream", 64 * MB)),
     even("stream 4 MB, chase 1 MB", ("stream", 4 * MB), ("chase", MB)),
     products("products 0.1 MB, naive, blocked", 100 * KB, Amount::Equal),
     products("products 1 MB, naive, blocked", MB, Amount::Equal),
@@ -118,10 +86,8 @@ const LAUNCHES_TO_CALIBRATE: usize = 5;
 /// Races of a pair, and launches of each side in one.
 const RACES: usize = 3;
 const LAUNCHES: [(&str, usize, usize); 2] = [("side-by-side", 60, 12), ("turns", 240, 12)];
-/// Races of a pair in which `auto` chooses.
 const CHOICES: usize = 5;
 
-/// The bias that is accepted, in points.
 const BIAS: f64 = 0.5;
 
 /// The rows of all pairs that are wanted. Amounts of work come from a calibration that is kept, so
@@ -144,24 +110,11 @@ pub fn rows(setting: &Setting, wanted: &Wanted, kept: &mut Kept) -> Vec<Row> {
                 row(arrangement, pair.name),
                 RACES,
                 false,
-                &[
-                    "--arrangement",
-                    arrangement,
-                    "--metric",
-                    "cpu",
-                    "-r",
-                    &launches,
-                ],
+                &["--arrangement", arrangement, "--metric", "cpu", "-r", &launches],
                 commands.clone(),
             ));
         }
-        rows.push(Row::deadheat(
-            row("auto", pair.name),
-            CHOICES,
-            false,
-            &[],
-            commands,
-        ));
+        rows.push(Row::deadheat(row("auto", pair.name), CHOICES, false, &[], commands));
     }
     rows
 }
@@ -235,7 +188,6 @@ impl Calibration {
     }
 }
 
-/// A mean and its standard error.
 #[derive(Clone, Copy)]
 struct Mean {
     percent: f64,
@@ -253,17 +205,11 @@ impl Mean {
             sums[0] += weight;
             sums[1] += weight * one.percent;
         }
-        (sums[0] > 0.0).then(|| Self {
-            percent: sums[1] / sums[0],
-            error: sums[0].powf(-0.5),
-        })
+        (sums[0] > 0.0).then(|| Self { percent: sums[1] / sums[0], error: sums[0].powf(-0.5) })
     }
 
     fn minus(self, other: Self) -> Self {
-        Self {
-            percent: self.percent - other.percent,
-            error: self.error.hypot(other.error),
-        }
+        Self { percent: self.percent - other.percent, error: self.error.hypot(other.error) }
     }
 
     fn shown(self) -> String {
@@ -271,7 +217,6 @@ impl Mean {
     }
 }
 
-/// What is known of a pair.
 #[derive(Clone, Copy, PartialEq)]
 enum Finding {
     TurnsChosen,
@@ -337,7 +282,7 @@ pub fn section(kept: &Kept) -> Section {
     }
     let count = |wanted: Finding| findings.iter().filter(|one| **one == wanted).count();
     let bars = vec![Bar::told(
-        "cache-heavy pairs: turns were chosen, or the bias is at most half a point",
+        "cache-heavy pairs: deadheat chose turns, or the bias is at most half a point",
         "every pair, within two standard errors",
         format!(
             "{} of {} pairs: turns for {}, bias within for {}, unclear for {}, beyond for {}",
@@ -352,12 +297,15 @@ pub fn section(kept: &Kept) -> Section {
     )];
     let text = format!(
         "## {heading}\n\n\
-         Two kinds of work in one C program (`validation/src/side_by_side/memory.c`), CPU time. Amounts of work come from a \
-         calibration on this machine: both sides take equally long alone, about 60 ms (most pairs), or the second does 2% more, or \
-         as much as the first (products of matrices without \"equal time\"). *In turns* are {RACES} races of {} launches of each side with `--arrangement turns --metric cpu`, \
-         *side by side* {RACES} of {} with `--arrangement side-by-side --metric cpu`: percent, mean ± standard error, which is a quarter \
-         of the width of a 95% interval. *Chosen* counts the races at default settings that raced side by side, *doubts* those of them \
-         with the warning that turns read otherwise.\n\n\
+         Two kinds of work in one C program (`validation/src/side_by_side/memory.c`), CPU time. A \
+         calibration on this machine sets the amounts of work: both sides take equally long \
+         alone, about 60 ms (most pairs), or the second side does 2% more, or it does as much \
+         work as the first (products of matrices without \"equal \
+         time\"). *In turns* are {RACES} races of {} launches of each side with `--arrangement turns --metric cpu`, \
+         *side by side* {RACES} of {} with `--arrangement side-by-side --metric cpu`, in percent: \
+         mean ± standard error, which is a quarter of the width of a 95% interval. *Chosen* \
+         counts the races at default settings that ran side by side, *doubts* those of them with \
+         a warning that a check with the commands in turns gave another result.\n\n\
          | pair | in turns, % | side by side, % | bias, points | side by side chosen | doubts | |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n{table}\n{}",
         LAUNCHES[1].1,
@@ -393,10 +341,7 @@ mod tests {
 
     #[test]
     fn a_bias_counts_only_where_races_run_side_by_side() {
-        let bias = |percent| Mean {
-            percent,
-            error: 0.2,
-        };
+        let bias = |percent| Mean { percent, error: 0.2 };
         assert!(Finding::new(0, bias(9.0)) == Finding::TurnsChosen);
         assert!(Finding::new(1, bias(-0.5)) == Finding::Within);
         assert!(Finding::new(1, bias(-0.8)) == Finding::Unclear);

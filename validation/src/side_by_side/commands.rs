@@ -1,19 +1,11 @@
 //! Commands that people race, and their inputs.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use deadheat_validation::prelude::*;
 
-use deadheat_examples::random::SplitMix64;
-use deadheat_validation::programs::{done, text_of};
-
-/// A command that is raced against itself.
 pub struct Case {
     pub name: &'static str,
     /// The program that must be installed.
     tool: &'static str,
-    /// The command line; `{dir}` is the folder of the inputs, `{python}` the interpreter.
     pub line: &'static str,
 }
 
@@ -21,7 +13,6 @@ const fn case(name: &'static str, tool: &'static str, line: &'static str) -> Cas
     Case { name, tool, line }
 }
 
-/// All commands, whether installed or not.
 pub const CASES: [Case; 28] = [
     case("gzip", "gzip", "gzip -6 -c {dir}/text"),
     case("bzip2", "bzip2", "bzip2 -c {dir}/text"),
@@ -29,16 +20,8 @@ pub const CASES: [Case; 28] = [
     case("zstd", "zstd", "zstd -q -9 -c {dir}/text"),
     case("sort", "sort", "sort {dir}/lines"),
     case("grep -c", "grep", "grep -c '[0-9]' {dir}/long"),
-    case(
-        "grep -E",
-        "grep",
-        "grep -E -c '(ab|cd)+[aeiou]x[0-9]|end [0-9]' {dir}/long",
-    ),
-    case(
-        "awk",
-        "awk",
-        "awk '{ sum += $1 } END { print sum }' {dir}/lines",
-    ),
+    case("grep -E", "grep", "grep -E -c '(ab|cd)+[aeiou]x[0-9]|end [0-9]' {dir}/long"),
+    case("awk", "awk", "awk '{ sum += $1 } END { print sum }' {dir}/lines"),
     case("sed", "sed", "sed 's/[aeiou]/_/g' {dir}/text"),
     case("wc", "wc", "wc {dir}/long"),
     case("jq", "jq", "jq '[.[] | .number] | add' {dir}/table.json"),
@@ -49,11 +32,7 @@ pub const CASES: [Case; 28] = [
          SELECT sum(i * i % 7) FROM n'",
     ),
     case("python start-up", "python3", "{python} -c pass"),
-    case(
-        "python loop",
-        "python3",
-        "{python} -c 'sum(i * i for i in range(500000))'",
-    ),
+    case("python loop", "python3", "{python} -c 'sum(i * i for i in range(500000))'"),
     case(
         "python json",
         "python3",
@@ -82,14 +61,10 @@ pub const CASES: [Case; 28] = [
 /// installed.
 pub fn python() -> Option<String> {
     let mut command = Command::new("python3");
-    let path = text_of(
-        command.args(["-c", "import sys; print(sys.executable)"]),
-        &[0],
-    );
+    let path = text_of(command.args(["-c", "import sys; print(sys.executable)"]), &[0]);
     Some(path.ok()?.trim().to_owned()).filter(|path| !path.is_empty())
 }
 
-/// The commands of which the program is installed, with their command lines.
 pub fn installed(inputs: &Path) -> Vec<(&'static str, String)> {
     let python = python();
     let is_there = |case: &&Case| match case.tool {
@@ -100,14 +75,9 @@ pub fn installed(inputs: &Path) -> Vec<(&'static str, String)> {
         let line = case.line.replace("{dir}", &inputs.display().to_string());
         line.replace("{python}", python.as_deref().unwrap_or_default())
     };
-    CASES
-        .iter()
-        .filter(is_there)
-        .map(|case| (case.name, line(case)))
-        .collect()
+    CASES.iter().filter(is_there).map(|case| (case.name, line(case))).collect()
 }
 
-/// Returns true if a program of this name is on the path.
 pub fn is_installed(tool: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(tool).is_file())
@@ -140,10 +110,7 @@ pub fn write_inputs(folder: &Path) {
     write("digits.bc", "scale = 700\n4 * a(1)\nquit\n");
     let rules = (0..3_000).map(|at| format!("t{at}: ; @echo {}\n", word(&mut random)));
     let all: String = (0..3_000).map(|at| format!(" t{at}")).collect();
-    write(
-        "Makefile",
-        &format!("all:{all}\n{}.PHONY: all{all}\n", rules.collect::<String>()),
-    );
+    write("Makefile", &format!("all:{all}\n{}.PHONY: all{all}\n", rules.collect::<String>()));
     for at in 0..2_000 {
         write(&format!("tree/{at}"), &text[at * 100..at * 100 + 4_000]);
     }
@@ -158,7 +125,6 @@ fn word(random: &mut SplitMix64) -> String {
     (0..length).map(letter).collect()
 }
 
-/// Lines of random words, about `bytes` bytes in all.
 fn words(random: &mut SplitMix64, bytes: usize) -> String {
     // Fewer words than the text has, so that it can be compressed.
     let known: Vec<String> = (0..3_000).map(|_| word(random)).collect();
@@ -188,7 +154,6 @@ fn source(random: &mut SplitMix64) -> String {
     text
 }
 
-/// A repository of 400 commits.
 fn write_history(folder: &Path, random: &mut SplitMix64) {
     let git = |words: &[&str]| {
         let mut command = Command::new("git");

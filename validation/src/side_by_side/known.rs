@@ -1,18 +1,11 @@
 //! Changes of known size: how often they are found, and how often the interval covers them.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{Bar, Section, spread, up};
-use deadheat_validation::kept::Kept;
-use deadheat_validation::process::median;
-
 use crate::observation::{Observation, Verdict};
 use crate::{Row, Setting, WEATHERS, not_measured, observed, told_errors};
+use deadheat_validation::prelude::*;
 
-/// A change that is to be found.
 struct Sought {
     name: &'static str,
-    /// Steps, in multiples of twelve million.
     times: u32,
     percent: f64,
     /// Seconds of race time in which it is to be found.
@@ -22,37 +15,16 @@ struct Sought {
 }
 
 const SOUGHT: [Sought; 3] = [
-    Sought {
-        name: "20 ms +1%",
-        times: 1,
-        percent: 1.0,
-        seconds: 5.0,
-        options: &[],
-        races: 60,
-    },
-    Sought {
-        name: "100 ms +1%",
-        times: 5,
-        percent: 1.0,
-        seconds: 5.0,
-        options: &[],
-        races: 60,
-    },
+    Sought { name: "20 ms +1%", times: 1, percent: 1.0, seconds: 5.0, options: &[], races: 60 },
+    Sought { name: "100 ms +1%", times: 5, percent: 1.0, seconds: 5.0, options: &[], races: 60 },
     Sought {
         name: "100 ms +0.3%",
         times: 5,
         percent: 0.3,
         seconds: 60.0,
-        // Within a margin of 1 % such a change is a dead heat as soon as its interval is narrow.
+        // Within a margin of 1% such a change is a dead heat as soon as its interval is narrow.
         // The budget ends loaded races, of which a replicate takes longer.
-        options: &[
-            "--margin",
-            "0.1%",
-            "--max-replicates",
-            "150",
-            "--budget",
-            "59s",
-        ],
+        options: &["--margin", "0.1%", "--max-replicates", "150", "--budget", "59s"],
         races: 20,
     },
 ];
@@ -98,14 +70,7 @@ pub fn rows(setting: &Setting) -> Vec<Row> {
             start_up_row(metric),
             1,
             false,
-            &[
-                "--arrangement",
-                "turns",
-                "--metric",
-                metric,
-                "-r",
-                &launches,
-            ],
+            &["--arrangement", "turns", "--metric", metric, "-r", &launches],
             [0.0, -100.0].map(|percent| command(SIZE_TIMES, percent)),
         ));
     }
@@ -174,10 +139,10 @@ pub fn power_section(kept: &Kept) -> Section {
     let text = format!(
         "## {heading}\n\n\
          A program that does twelve (20 ms) or sixty (100 ms) million steps in registers, against itself with more of them. \
-         Start-up belongs to its time, so the true changes are some hundredths of a point smaller. Default settings, but {}: \
+         The time includes start-up, so the true changes are some hundredths of a point smaller. All rows use default settings, except {}: \
          with the default margin of 1%, a smaller change is a dead heat once its interval lies within the margin. Seconds are from start \
          to exit, median (range).\n\n\
-         | what | races | side by side | slower | in time | faster | dead heats | open | seconds |\n\
+         | what | races | side by side | slower | in time | faster | dead heats | too close to call | seconds |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n{table}\n{}",
         options.join(", "),
         told_errors(kept, "power ")
@@ -185,7 +150,6 @@ pub fn power_section(kept: &Kept) -> Section {
     Section { text, bars }
 }
 
-/// The share of the time of the baseline that is start-up, by metric: of CPU time, of wall time.
 fn start_up(kept: &Kept) -> [Option<f64>; 2] {
     METRICS.map(|metric| {
         let races = observed(kept, &start_up_row(metric));
@@ -240,15 +204,15 @@ pub fn size_section(kept: &Kept) -> Section {
         return not_measured(heading);
     }
     let share = |share: Option<f64>| {
-        share.map_or("not measured, taken as 0".to_owned(), |share| {
-            format!("{:.2}%", share * 100.0)
-        })
+        share
+            .map_or("not measured, taken as 0".to_owned(), |share| format!("{:.2}%", share * 100.0))
     };
     let text = format!(
         "## {heading}\n\n\
-         The program of 100 ms with more steps, default settings. The true change is that of the steps less the share of start-up, \
-         which a race in turns against the program without steps measured: {} of CPU time, {} of wall time. Errors are estimates \
-         less the true change, in points.\n\n\
+         The program of 100 ms with more steps, at default settings. The true change is the \
+         change in steps, reduced by the share of start-up, which a race in turns against the \
+         program without steps measured: {} of CPU time, {} of wall time. Errors are estimates \
+         minus the true change, in points.\n\n\
          | change | races | side by side | covered | mean error | root mean square error | median half-width | median seconds |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- |\n{table}\n{}",
         share(cpu),

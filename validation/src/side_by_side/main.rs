@@ -1,30 +1,11 @@
-//! Races side by side on one core: false verdicts, power, interval coverage and bias, next to turns.
+//! Races side by side on one core: false verdicts, power, interval coverage and bias, next to
+//! turns.
 //!
-//! ```text
-//! cargo run --release --manifest-path validation/Cargo.toml --bin side_by_side
-//! ```
-//!
-//! Appends one line per race to `validation/data/side_by_side.jsonl`, continues where it stopped, and
-//! writes `docs/validation/side_by_side.md` from all lines. Parts, for `--only`: `aa`, `power`, `size`,
-//! `bias`, `pass` and `peers`; further words narrow them down (`--only "aa idle auto gzip"`). `--races N`
-//! races each row at most N times, `--minutes N` stops in time, `--page` only writes the page, `--fresh`
-//! forgets what was measured, and `--quick` tries everything in small numbers and leaves nothing.
-//! `--deadheat PATH` races with that program instead of building one.
-
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio, exit};
-use std::time::Instant;
-
-use deadheat_validation::bars::Section;
-use deadheat_validation::kept::{Kept, Sittings, Wanted};
-use deadheat_validation::load::Load;
-use deadheat_validation::page::{Page, Question};
-use deadheat_validation::programs::{built, text};
-use deadheat_validation::progress::Progress;
-use deadheat_validation::workshop::Workshop;
-use serde_json::Value;
+//! Appends one line per race to `validation/data/side_by_side.jsonl`, continues where it stopped,
+//! and writes `docs/validation/side_by_side.md` from all lines.
 
 use crate::observation::Observation;
+use deadheat_validation::prelude::*;
 
 mod against_itself;
 mod bias;
@@ -32,58 +13,32 @@ mod commands;
 mod known;
 mod observation;
 mod pass;
-mod peers;
 
 /// The name of the table and of its page.
 const TABLE: &str = "side_by_side";
 
-/// Programs and folders of a sitting that measures.
 pub struct Setting {
     workshop: Workshop,
-    /// The program that does a counted number of steps.
     busy: PathBuf,
-    /// The folder of the inputs.
     inputs: PathBuf,
 }
 
-/// One race that is repeated.
 pub struct Row {
-    /// The name in the data, which begins with the part of the page.
     name: String,
-    /// The number of races wanted.
     races: usize,
     is_loaded: bool,
-    how: How,
+    options: Vec<String>,
+    commands: [String; 2],
 }
 
-/// The tool that races.
-pub enum How {
-    /// `deadheat run` with these options.
-    Deadheat {
-        options: Vec<String>,
-        commands: [String; 2],
-    },
-    /// hyperfine and Welch's test.
-    Hyperfine(String),
-    /// `pyperf command` and `pyperf compare_to`.
-    Pyperf(String),
-}
-
-/// Other work on the machine.
 const WEATHERS: [(&str, bool); 2] = [("idle", false), ("loaded", true)];
 
 fn main() {
-    let (wanted, deadheat) = options();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the repository")
-        .to_owned();
-    let mut kept = Kept::open(&root, TABLE, &wanted, Sittings::OneMachine);
+    let wanted = Wanted::parts_from_command_line();
+    let root = repository();
+    let mut kept = Kept::open(root, TABLE, &wanted, Sittings::OneMachine);
     if kept.goes_on() {
-        let workshop = match deadheat {
-            Some(path) => Workshop::with(TABLE, wanted.quick, &path),
-            None => Workshop::open(TABLE, wanted.quick),
-        };
+        let workshop = Workshop::open(TABLE, wanted.quick);
         let words = ["build", "--release", "--bin", "busy"];
         let setting = Setting {
             busy: built(&root.join("validation/peers"), &words),
@@ -104,34 +59,14 @@ fn main() {
         facts: &facts,
         quick: wanted.quick,
     };
-    let questions: [Question<Kept>; 6] = [
+    let questions: [Question<Kept>; 5] = [
         ("commands against themselves", against_itself::section),
         ("power", known::power_section),
         ("sizes", known::size_section),
         ("bias", bias::section),
         ("python3 -c pass", pass::section),
-        ("peers", peers::section),
     ];
-    page.write(&root, &kept, &questions);
-}
-
-/// The options of every long table, and the program that races.
-fn options() -> (Wanted, Option<PathBuf>) {
-    let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let mut deadheat = None;
-    if let Some(at) = words.iter().position(|word| word == "--deadheat") {
-        let taken: Vec<String> = words.drain(at..(at + 2).min(words.len())).collect();
-        deadheat = taken.get(1).map(PathBuf::from);
-        if deadheat.is_none() {
-            eprintln!("--deadheat takes a path");
-            exit(2);
-        }
-    }
-    let wanted = Wanted::read(words.into_iter()).unwrap_or_else(|problem| {
-        eprintln!("{problem}, and --deadheat PATH");
-        exit(2);
-    });
-    (wanted, deadheat)
+    page.write(root, &kept, &questions);
 }
 
 /// Races all rows in rounds, so that every row meets the same hours.
@@ -139,58 +74,32 @@ fn measure(setting: &Setting, wanted: &Wanted, kept: &mut Kept) {
     let mut rows = against_itself::rows(setting);
     rows.extend(known::rows(setting));
     rows.extend(pass::rows());
-    rows.extend(peers::rows(setting));
     rows.extend(bias::rows(setting, wanted, kept));
     rows.retain(|row| wanted.fits(&row.name));
     if rows.is_empty() {
         eprintln!("no row holds these words");
         exit(2);
     }
-    for row in &mut rows {
-        row.races = wanted.of(setting.workshop.count(row.races, 1));
-    }
-    let made = |kept: &Kept, row: &Row| kept.count(&[("row", row.name.as_str())]);
-    let left = rows
-        .iter()
-        .map(|row| row.races.saturating_sub(made(kept, row)));
-    let mut progress = Progress::over(left.sum());
-    let rounds = rows.iter().map(|row| row.races).max().unwrap_or(0);
-    for round in 0..rounds {
-        for (_, is_loaded) in WEATHERS {
-            let is_due = |row: &&Row| {
-                row.is_loaded == is_loaded && round < row.races && made(kept, row) <= round
-            };
-            let due: Vec<&Row> = rows.iter().filter(is_due).collect();
-            let _load = (is_loaded && !due.is_empty()).then(Load::settled_on_every_core);
-            for row in due {
-                if !kept.goes_on() {
-                    return;
-                }
-                let outcome = setting.race(&row.how, round);
-                let line = Observation::kept(&outcome, &row.name);
-                progress.made(&line.to_string());
-                kept.add(line);
-            }
-        }
-    }
+    let wish = |row: &Row| Wish {
+        cell: (),
+        keys: vec![("row", row.name.clone())],
+        loaded: row.is_loaded,
+        times: setting.workshop.count(row.races, 1),
+    };
+    let wishes = rows.iter().map(|row| {
+        let Wish { keys, loaded, times, .. } = wish(row).limited(wanted);
+        Wish { cell: row, keys, loaded, times }
+    });
+    let wishes: Vec<Wish<&Row>> = wishes.collect();
+    let rounds = wishes.iter().map(|wish| wish.times).max().unwrap_or(0);
+    sit(kept, &wishes, rounds, &mut SplitMix64::new(now_ns()), |row, round, _| {
+        Observation::kept(&setting.race(row, round), &row.name)
+    });
 }
 
 impl Setting {
     /// Races once. `Err` says why there is no answer.
-    fn race(&self, how: &How, round: usize) -> Result<Observation, String> {
-        match how {
-            How::Deadheat { options, commands } => self.race_commands(options, commands, round),
-            How::Hyperfine(line) => peers::hyperfine(self, line),
-            How::Pyperf(line) => peers::pyperf(self, line),
-        }
-    }
-
-    fn race_commands(
-        &self,
-        options: &[String],
-        commands: &[String; 2],
-        round: usize,
-    ) -> Result<Observation, String> {
+    fn race(&self, row: &Row, round: usize) -> Result<Observation, String> {
         let save = self.workshop.scratched("race.jsonl");
         let _ = std::fs::remove_file(&save);
         let seed = round.to_string();
@@ -198,9 +107,9 @@ impl Setting {
         let output = Command::new(&self.workshop.deadheat)
             .args(["run", "-q", "--json", "--seed", &seed])
             .args(["--save", text(&save)])
-            .args(options)
+            .args(&row.options)
             .arg("--")
-            .args(commands)
+            .args(&row.commands)
             .current_dir(&self.inputs)
             .stdin(Stdio::null())
             .output()
@@ -217,16 +126,6 @@ impl Setting {
 }
 
 impl Row {
-    fn new(name: String, races: usize, is_loaded: bool, how: How) -> Self {
-        Self {
-            name,
-            races,
-            is_loaded,
-            how,
-        }
-    }
-
-    /// Races by deadheat with these options.
     fn deadheat(
         name: String,
         races: usize,
@@ -235,11 +134,10 @@ impl Row {
         commands: [String; 2],
     ) -> Self {
         let options = options.iter().map(|word| (*word).to_owned()).collect();
-        Self::new(name, races, is_loaded, How::Deadheat { options, commands })
+        Self { name, races, is_loaded, options, commands }
     }
 }
 
-/// The races of a row that came to an answer.
 fn observed(kept: &Kept, row: &str) -> Vec<Observation> {
     let lines = kept.matching(&[("row", row)]).cloned().collect::<Vec<_>>();
     lines.iter().filter_map(Observation::read).collect()
@@ -255,7 +153,6 @@ fn errors<'k>(kept: &'k Kept, part: &str) -> Vec<&'k str> {
     lines.filter_map(|line| line["error"].as_str()).collect()
 }
 
-/// The end of a section: failed races, if any.
 fn told_errors(kept: &Kept, part: &str) -> String {
     let errors = errors(kept, part);
     match errors.first() {
@@ -268,10 +165,6 @@ fn told_errors(kept: &Kept, part: &str) -> String {
     }
 }
 
-/// A section of which nothing was measured.
 fn not_measured(heading: &str) -> Section {
-    Section {
-        text: format!("## {heading}\n\nNot measured yet.\n\n"),
-        bars: Vec::new(),
-    }
+    Section { text: format!("## {heading}\n\nNot measured yet.\n\n"), bars: Vec::new() }
 }

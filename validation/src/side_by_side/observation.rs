@@ -1,19 +1,25 @@
 //! One race, as it is kept: a line of less than a hundred bytes.
 
-use serde_json::{Value, json};
+use deadheat_validation::prelude::*;
 
-/// How a race ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chosen {
-    Turns,
-    SideBySide,
-    /// Side by side, with the warning that turns read otherwise.
-    SideBySideWithDoubt,
-    /// By another tool.
-    Peer,
+words! {
+    pub enum Chosen {
+        Turns = "t",
+        SideBySide = "s",
+        /// Side by side, with the warning that turns read otherwise.
+        SideBySideWithDoubt = "d",
+    }
 }
 
-/// The outcome of one race.
+words! {
+    pub enum Verdict {
+        Faster = "f",
+        Slower = "s",
+        DeadHeat = "=",
+        Open = "?",
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     pub verdict: Verdict,
@@ -27,29 +33,6 @@ pub struct Observation {
     pub whole_seconds: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Faster,
-    Slower,
-    DeadHeat,
-    Open,
-}
-
-const VERDICTS: [(Verdict, &str); 4] = [
-    (Verdict::Faster, "f"),
-    (Verdict::Slower, "s"),
-    (Verdict::DeadHeat, "="),
-    (Verdict::Open, "?"),
-];
-
-const CHOICES: [(Chosen, &str); 4] = [
-    (Chosen::Turns, "t"),
-    (Chosen::SideBySide, "s"),
-    (Chosen::SideBySideWithDoubt, "d"),
-    (Chosen::Peer, "p"),
-];
-
-/// The longest error that is kept.
 const LONGEST_ERROR: usize = 160;
 
 impl Observation {
@@ -66,9 +49,7 @@ impl Observation {
             _ => Verdict::Open,
         };
         let warnings = row["warnings"].as_array().into_iter().flatten();
-        let has_doubt = warnings
-            .into_iter()
-            .any(|warning| warning["code"] == "turns-apart");
+        let has_doubt = warnings.into_iter().any(|warning| warning["code"] == "turns-apart");
         let chosen = match (row["side_by_side"].is_object(), has_doubt) {
             (false, _) => Chosen::Turns,
             (true, false) => Chosen::SideBySide,
@@ -80,14 +61,11 @@ impl Observation {
             chosen,
             percent: row["change"].as_f64().ok_or("an answer without a change")? * 100.0,
             interval: Some(end(0).zip(end(1)).ok_or("an answer without an interval")?),
-            race_seconds: answer["elapsed_s"]
-                .as_f64()
-                .ok_or("an answer without its time")?,
+            race_seconds: answer["elapsed_s"].as_f64().ok_or("an answer without its time")?,
             whole_seconds,
         })
     }
 
-    /// The line that is kept of the race.
     pub fn kept(outcome: &Result<Self, String>, row: &str) -> Value {
         let one = match outcome {
             Ok(one) => one,
@@ -99,8 +77,8 @@ impl Observation {
         let ends = one.interval.map(|(low, high)| [low, high].map(short));
         let [low, high] = ends.map_or([Value::Null, Value::Null], |ends| ends.map(Value::from));
         let r = json!([
-            word(&VERDICTS, one.verdict),
-            word(&CHOICES, one.chosen),
+            one.verdict.key(),
+            one.chosen.key(),
             short(one.percent),
             low,
             high,
@@ -115,8 +93,8 @@ impl Observation {
         let r = line["r"].as_array()?;
         let number = |at: usize| r[at].as_f64();
         Some(Self {
-            verdict: meaning(&VERDICTS, &r[0])?,
-            chosen: meaning(&CHOICES, &r[1])?,
+            verdict: Verdict::read(r[0].as_str()?)?,
+            chosen: Chosen::read(r[1].as_str()?)?,
             percent: number(2)?,
             interval: number(3).zip(number(4)),
             race_seconds: number(5)?,
@@ -124,22 +102,17 @@ impl Observation {
         })
     }
 
-    /// Returns true if one side was called faster or slower.
     pub fn is_called(&self) -> bool {
         matches!(self.verdict, Verdict::Faster | Verdict::Slower)
     }
 
     pub fn is_side_by_side(&self) -> bool {
-        matches!(
-            self.chosen,
-            Chosen::SideBySide | Chosen::SideBySideWithDoubt
-        )
+        matches!(self.chosen, Chosen::SideBySide | Chosen::SideBySideWithDoubt)
     }
 
     /// Returns true if the interval holds this many percent.
     pub fn covers(&self, percent: f64) -> bool {
-        self.interval
-            .is_some_and(|(low, high)| (low..=high).contains(&percent))
+        self.interval.is_some_and(|(low, high)| (low..=high).contains(&percent))
     }
 }
 
@@ -148,19 +121,8 @@ fn short(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
-/// Seconds with two decimals, rounded up, as the page does.
 fn hundredths(seconds: f64) -> f64 {
     (seconds * 100.0).ceil() / 100.0
-}
-
-fn word<T: Copy + PartialEq>(words: &[(T, &'static str)], of: T) -> &'static str {
-    let found = words.iter().find(|(one, _)| *one == of);
-    found.map_or("", |(_, word)| word)
-}
-
-fn meaning<T: Copy>(words: &[(T, &'static str)], of: &Value) -> Option<T> {
-    let found = words.iter().find(|(_, word)| of == word);
-    found.map(|(one, _)| *one)
 }
 
 #[cfg(test)]

@@ -1,14 +1,9 @@
 //! `python3 -c pass` with every core taken.
 
-use std::fmt::Write as _;
-
-use deadheat_validation::bars::{Bar, Section, spread};
-use deadheat_validation::kept::Kept;
-use deadheat_validation::process::median;
-
 use crate::commands::python;
 use crate::observation::{Observation, Verdict};
 use crate::{Row, not_measured, observed, told_errors};
+use deadheat_validation::prelude::*;
 
 const RACES: usize = 20;
 /// Seconds to the end of a race, in the median.
@@ -76,7 +71,8 @@ pub fn section(kept: &Kept) -> Section {
     let text = format!(
         "## {heading}\n\n\
          Against itself at default settings, with a busy loop for every core. Seconds are from start to exit, median (range).\n\n\
-         | arrangement | races | side by side | called | dead heats | open | seconds |\n\
+         | arrangement | races | side by side | called different | dead heats | too close to call \
+         | seconds |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n{table}\n{}",
         told_errors(kept, "pass ")
     );

@@ -2,26 +2,15 @@
 //! with one line of `Cargo.toml` changed, what `cargo deadheat` says of them then, and what it says
 //! of them unchanged, launch by launch; and how long each takes beside criterion itself.
 //!
-//! ```text
-//! cargo run --release --manifest-path validation/Cargo.toml --bin suites
-//! ```
-//!
-//! Writes `docs/validation/suites.md`. Takes some hours, most of which criterion takes, on a machine
-//! that does nothing else; needs git and the network, and skips a suite by name that cannot be
-//! fetched. `--only itoa` races the suites of one crate. With `--quick` a few benchmarks of each are
-//! raced for a moment, criterion is left out, and the page is printed and not written.
+//! Writes `docs/validation/suites.md`. Takes some hours, most of which criterion takes, on a
+//! machine that does nothing else; needs git and the network, and skips a suite by name that cannot
+//! be fetched.
 
 mod races;
 mod sources;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use deadheat_validation::bars::{Bar, Section};
-use deadheat_validation::machine::machine;
-use deadheat_validation::page::{Asked, Page, Question};
+use deadheat_validation::prelude::*;
 use deadheat_validation::programs::all_built_by;
-use std::process::Command;
 
 use races::{Answer, row, times_of_criterion};
 use sources::{Origin, Suite, Way};
@@ -38,33 +27,24 @@ const SUITES: [Suite; 6] = [
         versions: ["0.7.18", "0.7.20"],
         criterion: "0.3",
         // Its suite is no part of what is published.
-        origin: Origin::Git {
-            url: "https://github.com/BurntSushi/aho-corasick",
-            folder: "bench",
-        },
+        origin: Origin::Git { url: "https://github.com/BurntSushi/aho-corasick", folder: "bench" },
     },
 ];
 
-/// Where things are, and how much of everything is wanted.
 struct Setting {
-    scratch: PathBuf,
-    /// The crate that takes criterion's place.
+    scratch: Scratch,
     stand_in: PathBuf,
     cargo_deadheat: PathBuf,
-    asked: Asked,
+    asked: Wanted,
 }
 
 fn main() {
-    let asked = Asked::from_command_line();
+    let asked = Wanted::questions_from_command_line();
     let machine = machine();
-    let validation = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = validation.parent().expect("the repository");
-    let scratch = std::env::temp_dir().join(format!("deadheat-suites-{}", std::process::id()));
-    fs::create_dir_all(&scratch).expect("a scratch folder");
+    let root = repository();
+    let scratch = Scratch::new("suites");
     let mut build = Command::new("cargo");
-    build
-        .args(["build", "--release", "-p", "deadheat-cli", "--bins"])
-        .current_dir(root);
+    build.args(["build", "--release", "-p", "deadheat-cli", "--bins"]).current_dir(root);
     let built = all_built_by(&mut build);
     let cargo_deadheat = built.iter().find(|(name, _)| name == "cargo-deadheat");
     let setting = Setting {
@@ -74,27 +54,26 @@ fn main() {
         asked,
     };
     let page = Page {
-        title: "Suites of criterion's, with one line changed and with none",
+        title: "Criterion suites, with one line changed and unchanged",
         program: "suites",
         facts: &machine,
-        quick: setting.asked.quick || setting.asked.only.is_some(),
+        quick: setting.asked.quick || !setting.asked.only.is_empty(),
     };
     let questions: &[Question<Setting>] = &[("suites of others", section)];
     page.write(root, &setting, questions);
-    let _ = fs::remove_dir_all(&setting.scratch);
 }
 
 /// A row for each suite.
 fn section(setting: &Setting) -> Section {
-    let only = setting.asked.only.as_deref().unwrap_or_default();
-    let suites = SUITES.iter().filter(|suite| suite.name.contains(only));
+    let asked = &setting.asked;
+    let suites = SUITES.iter().filter(|suite| asked.fits(suite.name));
     let mut text = String::from(
-        "## Suites of others\n\nBoth versions are two commits of a repository, and what is run is `cargo deadheat \
-         HEAD~1..HEAD`: on neutral links, so that\neither answer speaks of the source. *One line* is \
-         `criterion = { package = \"deadheat-criterion\" }`, *as it is* the suite by launches,\nfor \
-         which criterion must be 0.5 or later. Intervals *agree* where they overlap. The time of \
-         criterion is that of both versions, one\nafter the other, without a comparison.\n\n| suite | criterion | \
-         benchmarks | compiles with one line | one line: faster, slower, dead heats, open; time | as it is: the same \
+        "## Third-party suites\n\nThe two versions are two commits of a repository, compared by `cargo deadheat \
+         HEAD~1..HEAD` on neutral links,\nso both answers are about the source. *One line* is \
+         `criterion = { package = \"deadheat-criterion\" }`. *As it is* is the unchanged suite, raced by\nlaunching \
+         it, which needs criterion 0.5 or later. Intervals *agree* if they overlap. The time of \
+         criterion is that of both versions,\none after the other, without a comparison.\n\n| suite | criterion | \
+         benchmarks | compiles with one line | one line: faster, slower, dead heats, too close to call; time | as it is: the same \
          | intervals agree | criterion |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     let (mut benchmarks, mut compiled, mut tried) = (0, 0, 0);
@@ -105,10 +84,8 @@ fn section(setting: &Setting) -> Section {
         let sides = match suite.fetched(&setting.scratch) {
             Ok(sides) => sides,
             Err(why) => {
-                skipped += &format!(
-                    "Skipped, for it could not be fetched ({why}): {}.\n",
-                    suite.name
-                );
+                skipped +=
+                    &format!("Skipped, because it could not be fetched ({why}): {}.\n", suite.name);
                 continue;
             }
         };
@@ -142,24 +119,14 @@ fn section(setting: &Setting) -> Section {
     if !skipped.is_empty() {
         text += &format!("\n{skipped}");
     }
-    let mut bars = vec![Bar::share(
-        "suites that compile with one line",
-        compiled,
-        tried,
-        1.0,
-    )];
-    if only.is_empty() {
+    let mut bars = vec![Bar::share("suites that compile with one line", compiled, tried, 1.0)];
+    if asked.only.is_empty() {
         let enough = benchmarks >= 40;
-        bars.push(Bar::told(
-            "benchmarks",
-            "at least 40",
-            benchmarks.to_string(),
-            enough,
-        ));
+        bars.push(Bar::told("benchmarks", "at least 40", benchmarks.to_string(), enough));
     }
     if compared > 0 {
         bars.push(Bar::share(
-            "intervals that agree with those of launches",
+            "intervals that agree with those of the unchanged suite",
             agreeing,
             compared,
             0.9,

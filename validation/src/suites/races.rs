@@ -1,16 +1,9 @@
 //! The races of a suite, and their rows.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-use serde_json::Value;
-
 use crate::Setting;
 use crate::sources::Suite;
+use deadheat_validation::prelude::*;
 
-/// The answer about a suite.
 pub struct Answer {
     /// Verdict and interval of each benchmark.
     pub rows: BTreeMap<String, (String, Option<[f64; 2]>)>,
@@ -32,17 +25,9 @@ impl Answer {
         }
         // What is built is in the caches from the second time on.
         let raced = |command: &mut Command| {
-            let output = command
-                .current_dir(package)
-                .output()
-                .expect("cargo-deadheat runs");
+            let output = command.current_dir(package).output().expect("cargo-deadheat runs");
             let said = String::from_utf8_lossy(&output.stderr);
-            let said = said
-                .trim_end()
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .to_owned();
+            let said = said.trim_end().lines().last().unwrap_or_default().to_owned();
             serde_json::from_slice::<Value>(&output.stdout).map_err(|_| said)
         };
         let mut listing = Command::new(&setting.cargo_deadheat);
@@ -58,9 +43,7 @@ impl Answer {
         let row = |row: &Value| {
             let name = row["benchmark"].as_str()?.to_owned();
             let verdict = row["verdict"].as_str().unwrap_or("none").to_owned();
-            let ci = row["ci"]
-                .as_array()
-                .map(|ends| [0, 1].map(|at| ends[at].as_f64()));
+            let ci = row["ci"].as_array().map(|ends| [0, 1].map(|at| ends[at].as_f64()));
             let ci = ci.and_then(|[low, high]| Some([low?, high?]));
             Some((name, (verdict, ci)))
         };
@@ -91,15 +74,8 @@ impl Answer {
         let decided = ["faster", "slower", "equivalent"].map(count);
         let open = self.rows.len() - decided.iter().sum::<usize>();
         let [faster, slower, equal] = decided;
-        let stopped = if self.stopped {
-            " (stopped by hand before the others)"
-        } else {
-            ""
-        };
-        format!(
-            "{faster}, {slower}, {equal}, {open}; {:.0} s{stopped}",
-            self.took.as_secs_f64()
-        )
+        let stopped = if self.stopped { " (stopped by hand before the others)" } else { "" };
+        format!("{faster}, {slower}, {equal}, {open}; {:.0} s{stopped}", self.took.as_secs_f64())
     }
 }
 
@@ -109,13 +85,8 @@ pub fn times_of_criterion(scratch: &Path, sides: &[PathBuf; 2]) -> Option<Durati
     let bench = |side: &PathBuf, words: &[&str]| {
         let mut bench = Command::new("cargo");
         bench.args(["bench", "--quiet", "--benches"]).args(words);
-        bench
-            .env("CRITERION_HOME", &home)
-            .env("CARGO_TARGET_DIR", scratch.join("target"));
-        bench
-            .current_dir(side)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        bench.env("CRITERION_HOME", &home).env("CARGO_TARGET_DIR", scratch.join("target"));
+        bench.current_dir(side).stdout(Stdio::null()).stderr(Stdio::null());
         bench.status().is_ok_and(|status| status.success())
     };
     let mut took = Duration::ZERO;
@@ -133,7 +104,6 @@ pub fn times_of_criterion(scratch: &Path, sides: &[PathBuf; 2]) -> Option<Durati
     Some(took)
 }
 
-/// The row of a suite.
 pub fn row(
     suite: &Suite,
     one_line: &Result<Answer, String>,
@@ -153,9 +123,8 @@ pub fn row(
     };
     let benchmarks = one_line.as_ref().map_or(0, |answer| answer.rows.len());
     let compiles = if one_line.is_ok() { "yes" } else { "no" };
-    let criterion = criterion.map_or("–".to_owned(), |took| {
-        format!("{:.0} s", took.as_secs_f64())
-    });
+    let criterion =
+        criterion.map_or("–".to_owned(), |took| format!("{:.0} s", took.as_secs_f64()));
     format!(
         "| {} {} and {} | {} | {benchmarks} | {compiles} | {} | {} | {agree} | {criterion} |\n",
         suite.name,

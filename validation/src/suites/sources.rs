@@ -1,33 +1,22 @@
 //! The sources of a suite: fetched, with one line changed or none, and committed one version after
 //! the other.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use deadheat_validation::prelude::*;
 
-use deadheat_validation::programs::{done, text};
-
-/// A suite of benchmarks at two versions.
 pub struct Suite {
     pub name: &'static str,
     pub versions: [&'static str; 2],
-    /// The version of criterion that it was written for.
     pub criterion: &'static str,
     pub origin: Origin,
 }
 
-/// The place where a suite comes from.
 pub enum Origin {
     /// It is part of the crate that is published.
     Registry,
     /// It lies in a folder of a repository, whose tags are the versions.
-    Git {
-        url: &'static str,
-        folder: &'static str,
-    },
+    Git { url: &'static str, folder: &'static str },
 }
 
-/// The change to a suite before it is built.
 #[derive(Clone, Copy)]
 pub enum Way<'a> {
     /// The line of `Cargo.toml` that names criterion: the crate here takes its place.
@@ -37,21 +26,14 @@ pub enum Way<'a> {
 }
 
 impl Suite {
-    /// One that is part of a published crate.
     pub const fn published(
         name: &'static str,
         versions: [&'static str; 2],
         criterion: &'static str,
     ) -> Self {
-        Self {
-            name,
-            versions,
-            criterion,
-            origin: Origin::Registry,
-        }
+        Self { name, versions, criterion, origin: Origin::Registry }
     }
 
-    /// Returns true if launches can be asked for single benchmarks.
     pub fn races_as_it_is(&self) -> bool {
         self.criterion >= "0.5"
     }
@@ -64,14 +46,7 @@ impl Suite {
                 Origin::Registry => self.vendor(version, scratch, &folder)?,
                 Origin::Git { url, .. } => fetch(
                     Command::new("git")
-                        .args([
-                            "clone",
-                            "-q",
-                            "-c",
-                            "advice.detachedHead=false",
-                            "--depth",
-                            "1",
-                        ])
+                        .args(["clone", "-q", "-c", "advice.detachedHead=false", "--depth", "1"])
                         .args(["--branch", version, url, text(&folder)]),
                 )?,
             }
@@ -80,7 +55,6 @@ impl Suite {
         Ok([old?, new?])
     }
 
-    /// Lets cargo fetch the crate, as the only dependency of a package made for that.
     fn vendor(&self, version: &str, scratch: &Path, folder: &Path) -> Result<(), String> {
         let package = scratch.join(format!("{}-{version}-fetch", self.name));
         fs::create_dir_all(package.join("src")).expect("a folder");
@@ -92,11 +66,7 @@ impl Suite {
         );
         fs::write(package.join("Cargo.toml"), manifest).expect("a file");
         let mut vendor = Command::new("cargo");
-        fetch(
-            vendor
-                .args(["vendor", "--quiet", "--versioned-dirs", "all"])
-                .current_dir(&package),
-        )?;
+        fetch(vendor.args(["vendor", "--quiet", "--versioned-dirs", "all"]).current_dir(&package))?;
         let fetched = package.join(format!("all/{}-{version}", self.name));
         fs::rename(fetched, folder).expect("cargo vendor names folders so");
         Ok(())
@@ -115,18 +85,8 @@ impl Suite {
         };
         let repository = scratch.join(format!("{}-{kind}", self.name));
         let git = |words: &[&str]| {
-            let who = [
-                "-c",
-                "user.name=suites",
-                "-c",
-                "user.email=suites@localhost",
-            ];
-            done(
-                Command::new("git")
-                    .args(who)
-                    .args(words)
-                    .current_dir(&repository),
-            );
+            let who = ["-c", "user.name=suites", "-c", "user.email=suites@localhost"];
+            done(Command::new("git").args(who).args(words).current_dir(&repository));
         };
         fs::create_dir_all(&repository).expect("a folder");
         git(&["init", "-q"]);
@@ -141,11 +101,7 @@ impl Suite {
             let copy = side.with_extension("plain");
             done(Command::new("cp").args(["-r", text(side), text(&copy)]));
             let _ = fs::remove_dir_all(copy.join(".git"));
-            done(
-                Command::new("sh")
-                    .args(["-c", clear, text(&copy)])
-                    .current_dir(&repository),
-            );
+            done(Command::new("sh").args(["-c", clear, text(&copy)]).current_dir(&repository));
             fs::remove_dir_all(&copy).expect("it was just made");
             let _ = fs::remove_file(package.join("Cargo.lock"));
             if let Way::OneLine(stand_in) = way {
@@ -165,22 +121,12 @@ fn fetch(command: &mut Command) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(said
-        .trim_end()
-        .lines()
-        .last()
-        .unwrap_or("no word")
-        .to_owned())
+    Err(said.trim_end().lines().last().unwrap_or("no word").to_owned())
 }
 
-/// Puts the crate here in the place of criterion: what manifests of published crates say in a table
-/// of its own, and others in a line.
 fn change_the_line(manifest: &Path, stand_in: &Path) -> Result<(), String> {
     let old = fs::read_to_string(manifest).expect("a manifest");
-    let place = format!(
-        "package = \"deadheat-criterion\"\npath = \"{}\"\n",
-        stand_in.display()
-    );
+    let place = format!("package = \"deadheat-criterion\"\npath = \"{}\"\n", stand_in.display());
     let mut new = String::new();
     let (mut in_table, mut changed) = (false, 0);
     for line in old.lines() {
@@ -192,19 +138,12 @@ fn change_the_line(manifest: &Path, stand_in: &Path) -> Result<(), String> {
             new += &place;
         } else if line.starts_with("criterion = \"") {
             changed += 1;
-            new += &format!(
-                "criterion = {{ {} }}\n",
-                place.trim_end().replace('\n', ", ")
-            );
+            new += &format!("criterion = {{ {} }}\n", place.trim_end().replace('\n', ", "));
         } else {
             new += line;
             new.push('\n');
         }
     }
     fs::write(manifest, new).expect("a manifest");
-    if changed == 1 {
-        Ok(())
-    } else {
-        Err(format!("{changed} lines name criterion"))
-    }
+    if changed == 1 { Ok(()) } else { Err(format!("{changed} lines name criterion")) }
 }

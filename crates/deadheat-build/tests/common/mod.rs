@@ -1,4 +1,4 @@
-//! Repositories of git in folders of their own.
+//! Git repositories in temporary folders.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use std::fs;
@@ -11,22 +11,21 @@ use deadheat_build::{
 };
 use tempfile::TempDir;
 
-/// Makes a program that prints what stands in the file `value`, and counts
-/// how often that is done.
+/// Makes a program that prints the content of the file `value`, and counts its own runs.
 pub const SCRIPT: &str =
     "echo x >> \"$(git rev-parse --path-format=absolute --git-common-dir)/count\"
 mkdir -p out
 printf '#!/bin/sh\\necho %s\\n' \"$(cat value)\" > out/program
 chmod +x out/program";
 
-/// A repository, gone when dropped.
+/// A repository that is removed when dropped.
 pub struct Repo {
     pub folder: TempDir,
 }
 
 impl Repo {
-    /// With one commit, `first`, in which the value is `one`, and a second
-    /// one on `main`, in which it is `two`.
+    /// Creates one with a commit `first`, in which the value is `one`, and a second commit on
+    /// `main`, in which it is `two`.
     pub fn new() -> Self {
         let repo = Self::empty();
         repo.write(".gitignore", "out\n");
@@ -56,7 +55,7 @@ impl Repo {
         fs::write(path, text).unwrap();
     }
 
-    /// Runs git, and gives what it prints.
+    /// Runs git and returns its output.
     #[track_caller]
     pub fn git(&self, args: &[&str]) -> String {
         let done = Command::new("git")
@@ -82,7 +81,7 @@ impl Repo {
         fs::read_to_string(self.path(".git/count")).map_or(0, |text| text.lines().count())
     }
 
-    /// Builds by the script.
+    /// Builds with the script.
     pub fn build(&self, revisions: &str) -> (Result<Sides, BuildError>, Vec<Note>) {
         self.build_by(revisions, SCRIPT, &["out/program"])
     }
@@ -121,7 +120,7 @@ impl Repo {
         (sides, notes)
     }
 
-    /// The folders of builds that are there.
+    /// The existing folders of builds.
     pub fn builds(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.path(".deadheat/builds")) else {
             return Vec::new();
@@ -137,7 +136,7 @@ impl Repo {
         self.git(&["worktree", "list"]).lines().count()
     }
 
-    /// Asserts that nothing of a build is left.
+    /// Asserts that no build left anything behind.
     #[track_caller]
     pub fn is_clean(&self) {
         assert_eq!(self.worktrees(), 1, "{}", self.git(&["worktree", "list"]));

@@ -13,6 +13,7 @@ use deadheat::parts::format::{
     FileKind, FormatError, TemporaryFile, ensure_readable, file_kind, open_pieces, read_bytes,
     write_text_by,
 };
+use deadheat::parts::model::HELP;
 use deadheat_compat::{Document, JsonError, Layout, Problem, Refusal, Report, Results};
 
 use super::held_output::{HeldOutput, complain};
@@ -246,6 +247,11 @@ fn compat(program: &str, arguments: Vec<OsString>) -> u8 {
         Err(stop) => {
             if stop.is_help {
                 output.line(&[stop.text.trim_end().as_bytes()]);
+            } else if stop.text.contains("unrecognized subcommand") && program != ORIGINAL {
+                let problem = stop.text.lines().next().unwrap_or_default();
+                let problem = problem.replace("unrecognized subcommand", "there is no mode");
+                let help = "name a mode first: deadheat compare --compat benchmarks OLD NEW";
+                complain(program, &format!("{problem}{HELP}{help}"));
             } else {
                 complain(program, stop.text.trim_end());
             }
@@ -424,7 +430,7 @@ impl Run<'_> {
                 .results(None)
                 .map_err(|refusal| self.refused(&written, &refusal)),
             Err(error) => {
-                self.complain(file, &format!("what it wrote is no JSON: {error}"));
+                self.complain(file, &format!("its output is not JSON: {error}"));
                 Err(FAILED)
             }
         }
@@ -444,7 +450,7 @@ impl Run<'_> {
         }
         self.complain(
             file,
-            &format!("there is no place for what it writes: {why}"),
+            &format!("no temporary file can be made for its results: {why}"),
         );
         Err(FAILED)
     }

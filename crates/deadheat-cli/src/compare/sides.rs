@@ -4,17 +4,16 @@
 use std::collections::HashMap;
 use std::panic::catch_unwind;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use deadheat::parts::engine::{Ended, run_beside_the_answer};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{
-    Found, TemporaryFile, files_in, found_at, read_criterion, read_results,
+    Found, files_in, found_at, read_criterion, read_header, read_results, refuse_plan, similar_file,
 };
-use deadheat::parts::model::{Program, Results};
+use deadheat::parts::model::{HELP, Program, Results, suggestion};
 use deadheat::parts::pairing::family;
 use deadheat::parts::saved::{Side, name_alike, side_names_of, tell_recordings_apart};
 use deadheat::parts::settings::program;
-use deadheat::parts::terminal::to_stderr;
 
 /// One side as it was named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +66,7 @@ impl NamedSide {
         let sides = called.into_iter().zip([old, new]);
         let side = |(called, files): (&str, &[String])| match files {
             [] => Err(Failure::Usage(format!(
-                "{called} names no file: deadheat compare OLD… --against NEW…"
+                "{called} lists no file: deadheat compare OLD… --against NEW…"
             ))),
             files => Ok(Self::new(files, None)),
         };
@@ -95,25 +94,27 @@ pub struct ProgramSide {
     pub filter: Option<String>,
 }
 
-/// Finds out what was named and reads what is data. Where only some of the
-/// sides are programs these are run, one after the other, for their results.
+/// Finds out what was named and reads what is data. Starts nothing: two programs are returned, and a
+/// program among data is refused.
 pub fn read(
     request: &[NamedSide],
     baseline: Option<&str>,
     arguments: &[String],
-    quiet: bool,
 ) -> Result<Sides, Failure> {
     if let Some(sides) = named_sets(request, baseline)? {
         return Ok(sides);
     }
-    let as_named = request;
-    let request = &folders_opened(request)?[..];
-    let mut kinds = Vec::new();
-    for entrant in request {
-        let kind = |named: &String| kind_of(named, arguments);
-        let of_entrant: Result<Vec<Kind>, _> = entrant.named.iter().map(kind).collect();
-        kinds.push(of_entrant?);
+    if let Some((file, families)) = families_of_one_file(request) {
+        return Err(Failure::Data(format!(
+            "cannot read {}: there is no such file, folder or program{HELP}to compare benchmarks of one \
+             file: deadheat compare filters {file} {}",
+            families[0],
+            families.join(" ")
+        )));
     }
+    let as_named = request;
+    let (request, kinds) = folders_opened(request, arguments)?;
+    let request = &request[..];
     if let ([old, new], None) = (&kinds[..], baseline)
         && let ([Kind::Program(old)], [Kind::Program(new)]) = (&old[..], &new[..])
     {
@@ -131,32 +132,55 @@ pub fn read(
     }
     if let Some(name) = baseline {
         return Err(Failure::Usage(format!(
-            "--baseline {name}: only a single folder of criterion has saved baselines"
+            "--baseline {name}: only a single folder of criterion has saved baselines{HELP}name the \
+             file of the baseline first: deadheat compare OLD NEW"
         )));
     }
     if let [alone] = as_named {
         return Err(Failure::Usage(format!(
-            "{} is named alone\nhelp: name the files it is to be compared with, or give it to deadheat \
+            "{} is the only file\nhelp: name the files to compare it with, or give it to deadheat \
              analyze",
             alone.named.join(" ")
+        )));
+    }
+    refuse_programs(request, &kinds)?;
+    if !arguments.is_empty() {
+        return Err(Failure::Usage(format!(
+            "the words after -- are for programs that race: these are saved results{HELP}leave them out"
         )));
     }
     let mut read = Files::read(request, &kinds)?;
     let mut sides = Vec::new();
     for (entrant, kinds) in request.iter().zip(&kinds) {
-        let filter = entrant.filter.as_deref();
         let mut files = Vec::new();
         for (named, kind) in entrant.named.iter().zip(kinds) {
             files.push(match kind {
                 Kind::Folder => read_criterion(named, None).map_err(Failure::reading)?,
-                Kind::Data => read.take(named),
-                Kind::Program(program) => results_of_program(named, program, filter, quiet)?,
+                Kind::Data | Kind::Program(_) => read.take(named),
             });
         }
         sides.push(tell_recordings_apart(files));
     }
     name_alike(&mut sides);
     Ok(Sides::Results(named(as_named, sides)?))
+}
+
+/// A file and two words that are not files, which look like names of its benchmarks.
+fn families_of_one_file(request: &[NamedSide]) -> Option<(&str, [&str; 2])> {
+    let [file, old, new] = request else {
+        return None;
+    };
+    let plain = |side: &NamedSide| side.named.len() == 1 && side.filter.is_none();
+    let is_word = |side: &NamedSide| {
+        let name = &side.named[0];
+        plain(side)
+            && !name.contains(['.', '*', ' '])
+            && instead_of(name).is_none()
+            && !Path::new(name).exists()
+    };
+    let is_file = plain(file) && Path::new(&file.named[0]).is_file();
+    (is_file && is_word(old) && is_word(new))
+        .then(|| (&*file.named[0], [&*old.named[0], &*new.named[0]]))
 }
 
 /// The kind of thing that one name stands for.
@@ -174,13 +198,84 @@ fn kind_of(named: &str, arguments: &[String]) -> Result<Kind, Failure> {
     };
     match found_at(named).map_err(Failure::reading)? {
         Found::Folder => Ok(Kind::Folder),
+        Found::Program if is_called_a_result(named) => Ok(Kind::Data),
         Found::Program => started(named),
         Found::Data => Ok(Kind::Data),
-        // Words, as in 'python3 bench.py'.
-        Found::Nothing if named.contains(char::is_whitespace) => started(named),
-        Found::Nothing => Err(Failure::Data(format!(
-            "cannot read {named}: there is no such file, folder or program"
-        ))),
+        Found::Nothing if !names_files(named, ' ') && named.contains(char::is_whitespace) => {
+            // Words, as in 'python3 bench.py'.
+            started(named)
+        }
+        Found::Nothing => {
+            let help = instead_of(named).map_or_else(String::new, |help| format!("{HELP}{help}"));
+            Err(Failure::Data(format!(
+                "cannot read {named}: there is no such file, folder or program{help}"
+            )))
+        }
+    }
+}
+
+/// Returns true for a name that programs do not have and files of results do. Whatever such a file
+/// holds, it is never started.
+pub fn is_called_a_result(name: &str) -> bool {
+    const ENDINGS: [&str; 8] = ["json", "jsonl", "ndjson", "csv", "txt", "log", "gz", "zst"];
+    let ending = Path::new(name)
+        .extension()
+        .and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ENDINGS.contains(&&*ending.to_lowercase()))
+}
+
+/// Refuses a program among results: what is compared as data is read, and never started.
+fn refuse_programs(request: &[NamedSide], kinds: &[Vec<Kind>]) -> Result<(), Failure> {
+    let names = request.iter().flat_map(|side| &side.named);
+    let all: Vec<(&String, &Kind)> = names.zip(kinds.iter().flatten()).collect();
+    let is_program = |kind: &Kind| matches!(kind, Kind::Program(_));
+    let Some((program, _)) = all.iter().find(|(_, kind)| is_program(kind)) else {
+        return Ok(());
+    };
+    let why = match all.iter().find(|(_, kind)| !is_program(kind)) {
+        Some((results, _)) => format!("'{program}' is a program, and {results} holds results"),
+        None => format!("'{program}' is a program, but there is only one"),
+    };
+    Err(Failure::Usage(format!(
+        "{why}: deadheat compare reads results, and starts programs only to race one with another\
+         {HELP}race two programs: deadheat bench OLD NEW\
+         {HELP}or record results first, as in ./bench --benchmark_out=new.json for Google Benchmark"
+    )))
+}
+
+/// Returns true if every part of a text is a file.
+fn names_files(text: &str, separator: char) -> bool {
+    let mut parts = text.split(separator).filter(|part| !part.is_empty());
+    text.contains(separator) && parts.all(|part| Path::new(part).exists())
+}
+
+/// What was probably meant by a word that leads to nothing.
+fn instead_of(named: &str) -> Option<String> {
+    if let Some(mode) = suggestion(named, MODES) {
+        return Some(format!("did you mean '{mode}'?"));
+    }
+    if names_files(named, ',') || names_files(named, ' ') {
+        return Some("name each file as a separate word, without quotes or commas".to_owned());
+    }
+    if ["vs", "vs.", "and", "against", "to", "with"].contains(&named) {
+        return Some(
+            "name only the files, the baseline first: deadheat compare OLD NEW".to_owned(),
+        );
+    }
+    if named.contains(['*', '?']) {
+        return Some("no file matches this pattern".to_owned());
+    }
+    similar_file(Path::new(named)).map(|similar| format!("did you mean '{similar}'?"))
+}
+
+/// Refuses a plan, which holds the benchmarks of a race and no results.
+fn refuse_plan_of(name: &str, results: &Results) -> Result<(), Failure> {
+    if name == "-" || !results.tool.starts_with("deadheat ") {
+        return Ok(());
+    }
+    match read_header(name) {
+        Ok(header) => refuse_plan(name, &header).map_err(Failure::reading),
+        Err(_) => Ok(()),
     }
 }
 
@@ -195,38 +290,55 @@ impl Files {
     /// Reads them side by side, one per core at a time.
     fn read(request: &[NamedSide], kinds: &[Vec<Kind>]) -> Result<Files, Failure> {
         let mut times: Vec<(&str, usize)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
         for (entrant, kinds) in request.iter().zip(kinds) {
             let data = entrant.named.iter().zip(kinds);
             for (name, _) in data.filter(|(_, kind)| matches!(kind, Kind::Data)) {
-                match times.iter_mut().find(|(known, _)| known == name) {
-                    Some((_, times)) => *times += 1,
-                    None => times.push((name, 1)),
-                }
+                let place = *places.entry(name).or_insert_with(|| {
+                    times.push((name, 0));
+                    times.len() - 1
+                });
+                times[place].1 += 1;
             }
         }
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut read = HashMap::new();
-        for some in times.chunks(cores) {
-            let results: Vec<_> = std::thread::scope(|scope| {
-                // This thread is one of them: what it lets go it can use again.
-                let (mine, others) = some.split_at(1);
-                let started: Vec<_> = others
-                    .iter()
-                    .map(|(name, _)| scope.spawn(move || read_results(name)))
-                    .collect();
-                let mine = mine
-                    .iter()
-                    .map(|(name, _)| catch_unwind(|| read_results(name)));
-                let mine: Vec<_> = mine.collect();
-                let joined = started.into_iter().map(|thread| thread.join());
-                mine.into_iter().chain(joined).collect()
-            });
-            for ((name, times), results) in some.iter().zip(results) {
-                let results = results
-                    .map_err(|_| Failure::Internal(format!("reading {name} panicked")))?
-                    .map_err(Failure::reading)?;
-                read.insert((*name).to_owned(), (results, *times));
+        let next = AtomicUsize::new(0);
+        // A file that cannot be read is the last to be read. Those before it were taken before.
+        let some_of_them = || {
+            let mut read = Vec::new();
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some((name, _)) = times.get(place) else {
+                    return read;
+                };
+                let results = catch_unwind(|| read_results(name))
+                    .map_err(|_| Failure::Internal(format!("reading {name} panicked")))
+                    .and_then(|results| results.map_err(Failure::reading))
+                    .and_then(|results| refuse_plan_of(name, &results).map(|()| results));
+                if results.is_err() {
+                    next.fetch_max(times.len(), Ordering::Relaxed);
+                }
+                read.push((place, results));
             }
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut all = std::thread::scope(|scope| {
+            // This thread is one of them: what it lets go it can use again.
+            let others = 1..cores.min(times.len());
+            let others: Vec<_> = others.map(|_| scope.spawn(some_of_them)).collect();
+            let mut all = some_of_them();
+            for other in others {
+                match other.join() {
+                    Ok(some) => all.extend(some),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        });
+        all.sort_unstable_by_key(|(place, _)| *place);
+        let mut read = HashMap::new();
+        for (place, results) in all {
+            let (name, times) = times[place];
+            read.insert(name.to_owned(), (results?, times));
         }
         Ok(Files { read })
     }
@@ -246,32 +358,40 @@ impl Files {
     }
 }
 
-/// A folder that is none of criterion's stands for the files in it.
-fn folders_opened(request: &[NamedSide]) -> Result<Vec<NamedSide>, Failure> {
+/// The names of every side with their kinds. A folder that is not of criterion means the files in it,
+/// which are data whatever they hold: the user did not name them.
+fn folders_opened(
+    request: &[NamedSide],
+    arguments: &[String],
+) -> Result<(Vec<NamedSide>, Vec<Vec<Kind>>), Failure> {
     let mut opened = request.to_vec();
+    let mut kinds = Vec::new();
     for entrant in &mut opened {
         let mut named = Vec::new();
+        let mut of_entrant = Vec::new();
         for name in std::mem::take(&mut entrant.named) {
             let files = if Path::new(&name).is_dir() {
                 files_in(&name).map_err(Failure::reading)?
             } else {
                 None
             };
-            match files {
-                None => named.push(name),
-                Some(files) => {
-                    for file in files {
-                        let file = file.into_os_string().into_string();
-                        named.push(file.map_err(|file| {
-                            Failure::Data(format!("{name}: {} is no UTF-8", file.display()))
-                        })?);
-                    }
-                }
+            let Some(files) = files else {
+                of_entrant.push(kind_of(&name, arguments)?);
+                named.push(name);
+                continue;
+            };
+            for file in files {
+                let file = file.into_os_string().into_string();
+                named.push(file.map_err(|file| {
+                    Failure::Data(format!("{name}: {} is not UTF-8", file.display()))
+                })?);
+                of_entrant.push(Kind::Data);
             }
         }
         entrant.named = named;
+        kinds.push(of_entrant);
     }
-    Ok(opened)
+    Ok((opened, kinds))
 }
 
 /// Saved baselines of a folder of criterion, where names follow it that are
@@ -324,11 +444,12 @@ fn named(request: &[NamedSide], files: Vec<Vec<Results>>) -> Result<Vec<Side>, F
     for ((mut files, name), entrant) in files.into_iter().zip(names).zip(request) {
         if let Some(filter) = &entrant.filter {
             for results in &mut files {
-                let held = results.benchmarks.len();
+                let names = some_names(results);
                 family(results, filter, shown.as_deref())?;
                 if results.benchmarks.is_empty() {
+                    let names = names.join(", ");
                     return Err(Failure::Usage(format!(
-                        "filter '{filter}' fits none of the {held} benchmarks of {}",
+                        "filter '{filter}' matches no benchmark of {}{HELP}its benchmarks are {names}",
                         results.source
                     )));
                 }
@@ -339,39 +460,15 @@ fn named(request: &[NamedSide], files: Vec<Vec<Results>>) -> Result<Vec<Side>, F
     Ok(sides)
 }
 
-/// Runs a Google Benchmark executable and reads what it measured. What it
-/// prints goes to standard error: standard output is for the answer.
-fn results_of_program(
-    named: &str,
-    program: &Program,
-    filter: Option<&str>,
-    quiet: bool,
-) -> Result<Results, Failure> {
-    let file = TemporaryFile::create_in(std::env::temp_dir())
-        .map_err(|error| Failure::Internal(error.to_string()))?;
-    let mut arguments = program.arguments.clone();
-    arguments.extend(filter.map(|filter| format!("--benchmark_filter={filter}")));
-    arguments.push(format!("--benchmark_out={}", file.path().display()));
-    arguments.push("--benchmark_out_format=json".to_owned());
-    if !quiet {
-        to_stderr("RUNNING", &format!("{named} {}", arguments.join(" ")));
+/// The first names of the benchmarks of a file.
+pub fn some_names(results: &Results) -> Vec<String> {
+    const MOST: usize = 5;
+    let first = results.benchmarks.iter().take(MOST);
+    let mut names: Vec<String> = first.map(|one| format!("'{}'", one.name)).collect();
+    if results.benchmarks.len() > MOST {
+        names.push("…".to_owned());
     }
-    let failed = |what: String| Failure::Contender(format!("'{named}' {what}"));
-    let arguments: Vec<_> = arguments.into_iter().map(Into::into).collect();
-    let ended = run_beside_the_answer(program.executable.as_os_str(), &arguments)
-        .map_err(|error| failed(format!("cannot be started: {error}")))?;
-    match ended {
-        Ended::Exited(0) => {}
-        Ended::Exited(code) => return Err(failed(format!("exited with code {code}"))),
-        Ended::Killed(signal) => return Err(failed(format!("was killed by signal {signal}"))),
-    }
-    let mut results = read_results(file.path()).map_err(|error| {
-        failed(format!(
-            "left no results ({error}); only Google Benchmark executables can stand beside a file"
-        ))
-    })?;
-    named.clone_into(&mut results.source);
-    Ok(results)
+    names
 }
 
 /// Refuses results of two tools: they time differently, whatever their
@@ -384,8 +481,9 @@ pub fn refuse_two_tools(sides: &[Side]) -> Result<(), Failure> {
     match files.find(|file| kind(file) != kind(first)) {
         None => Ok(()),
         Some(other) => Err(Failure::Data(format!(
-            "{} was written by {} and {} by {}: results of two tools cannot be compared, for they \
-             do not time the same",
+            "{} was written by {} and {} by {}: results of two tools cannot be compared, because they \
+             do not time the same{HELP}record both sides with one tool, or race the two: deadheat run for \
+             commands, deadheat bench for programs with benchmarks",
             first.source, first.tool, other.source, other.tool
         ))),
     }

@@ -35,6 +35,11 @@ impl Track {
             .env("LC_ALL", "C.UTF-8")
             // The machine of whoever runs this may be calibrated.
             .env("DEADHEAT_CALIBRATION", "")
+            // Nothing is added to the list of files of whoever runs this.
+            .env(
+                "XDG_STATE_HOME",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/state"),
+            )
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE");
         command
@@ -64,6 +69,25 @@ impl Track {
             .output()
             .unwrap_or_else(|error| panic!("{program}: {error}"));
         Finished::from(done).succeeds();
+    }
+
+    /// Runs git in the folder, as a user with a name.
+    #[track_caller]
+    pub fn git(&self, words: &[&str]) {
+        let named = ["-c", "user.name=Ada", "-c", "user.email=a@x"];
+        self.tool("git", &[&named[..], words].concat());
+    }
+
+    /// Makes the folder a repository with commits `1` to `count`, each of which changes `file`.
+    #[track_caller]
+    pub fn commits(&self, count: u32) {
+        self.git(&["init", "--quiet"]);
+        for number in 1..=count {
+            let number = number.to_string();
+            std::fs::write(self.path("file"), &number).unwrap();
+            self.git(&["add", "file"]);
+            self.git(&["commit", "--quiet", "-m", &number]);
+        }
     }
 
     /// Starts it and lets it go on.

@@ -337,6 +337,45 @@ fn a_contender_that_fails_is_told_from_a_red_gate_and_from_a_tool_that_fails() {
 }
 
 #[test]
+fn a_gate_that_could_judge_nothing_is_red_and_keeps_page_and_json() {
+    needs!("curl", "git", "jq");
+    let project = Project::new();
+    for (args, fail_on) in [
+        ("--max-replicates 2 --seed 7 --quiet", "slower"),
+        ("--max-replicates 3 --seed 8 --quiet", ""),
+        ("--max-replicates 2 --quiet --fail-on slower", ""),
+    ] {
+        let mut job = project.job(&project.equal, 1);
+        job.inputs[1].1 = "run -- 'sleep 0.01' 'sleep 0.02'".to_owned();
+        job.inputs[2].1 = args.to_owned();
+        job.inputs.push(("fail-on".to_owned(), fail_on.to_owned()));
+        let done = job.run();
+        let is_red = !fail_on.is_empty() || args.contains("--fail-on");
+        assert_eq!(done.code, if is_red { 2 } else { 0 }, "{done:?}");
+        for name in ["page", "markdown", "json", "junit"] {
+            let path = Path::new(done.output(name));
+            assert!(path.is_file(), "{name}: {done:?}");
+        }
+        assert_eq!(done.output("slower"), "0");
+        let body = project.api.bodies().pop().unwrap();
+        assert!(
+            body.contains("with all plots") && body.contains("sleep 0.02"),
+            "{body}"
+        );
+        assert_eq!(
+            body.contains("the gate could judge no benchmark"),
+            is_red,
+            "{body}"
+        );
+        if is_red {
+            done.says(&[
+                "::error title=deadheat::the gate is red: fail-on could judge no benchmark",
+            ]);
+        }
+    }
+}
+
+#[test]
 fn whole_commands_race_with_names_of_several_words_and_a_comment_of_their_own() {
     needs!("curl", "git", "jq");
     let project = Project::new();
@@ -411,7 +450,7 @@ fn parts_are_raced_quietly_and_the_job_that_merges_them_has_gate_and_comment() {
     let none = job(&project.slow, &[("shards", "2")]).run();
     assert_eq!(none.code, 4, "{none:?}");
     none.says(&["part 1 of 2 is missing", "part 2 of 2 is missing", "0 of 2"]);
-    none.says(&["::error title=deadheat::the parts make no whole race"]);
+    none.says(&["::error title=deadheat::the parts do not form a whole race"]);
     let comments = project.api.bodies();
     assert!(comments[0].contains("exit code 4") && comments[0].contains("part 2 of 2 is missing"));
 

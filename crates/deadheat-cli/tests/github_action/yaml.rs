@@ -95,7 +95,7 @@ impl Reader {
                 }
             };
             let before = map.insert(key.to_owned(), value);
-            assert!(before.is_none(), "line {number}: {key} comes twice");
+            assert!(before.is_none(), "line {number}: {key} occurs twice");
         }
         Value::Object(map)
     }

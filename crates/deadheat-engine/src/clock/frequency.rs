@@ -128,7 +128,7 @@ fn counter_of_processor() -> Result<Ticks, String> {
     return Ok(Ticks::Cntvct);
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     return Err(format!(
-        "no counter of {} processors is known to deadheat",
+        "deadheat does not know a counter for {} processors",
         std::env::consts::ARCH
     ));
 }
@@ -157,7 +157,7 @@ fn objection_to(invariant: bool, current: Option<&str>, available: Option<&str>)
     }
     let keeps_time_by = match current {
         Some(timer) => format!("the kernel keeps time by {timer}"),
-        None => "the kernel does not say by what it keeps time".to_owned(),
+        None => "the kernel does not say which clock it uses".to_owned(),
     };
     if !invariant {
         return Some(format!(

@@ -1,4 +1,5 @@
-//! A block of functions: asked of the processes of a replicate, and their answers made into samples.
+//! Runs a block of functions: sends it to the processes of a replicate and turns their replies into
+//! samples.
 
 use deadheat_model::{Block, BlockRecord, Flags, Metric, Sample, column_name};
 
@@ -12,24 +13,22 @@ use crate::run_delay::KeepWaiting;
 use crate::valgrind::instructions_of_samples;
 use crate::worker::{BlockRequest, Relay, Reply, Request};
 
-/// Where processes take turns, what is not recorded has so many times fewer
-/// calls: it is there to find the input and the way back into the caches. Of a
-/// few long calls nothing is thrown away: the first finds things cold, on either
-/// side alike, and half of the time would go into it.
+/// If processes take turns, an unrecorded sample makes 10 times fewer calls than a recorded one: it
+/// only brings the input and the code back into the caches. A sample of fewer than 10 calls has no
+/// unrecorded one, which would take half of the time; both sides then start equally cold.
 const PRIMES_SHORTER: u64 = 10;
 
-/// The measurements of a block.
 pub(super) struct Measured {
-    /// A value of each metric of the run for every slot, one slot after the other.
+    /// The values of all metrics of the run, slot by slot.
     pub(super) values: Vec<f64>,
-    /// The reason, if any, to count the time that the slots waited for a core.
+    /// Why the time includes the slots' scheduling delay, if it does.
     pub(super) keep_waiting: Option<KeepWaiting>,
-    /// By slot, whether the GPU was throttled or its clock stepped; empty if no worker says.
+    /// By slot, true if the GPU was throttled or its clock changed; empty if no worker reports it.
     pub(super) gpu_clock: Vec<bool>,
 }
 
 impl Measured {
-    /// Fills in the samples of a block, with the flags of what disturbed them.
+    /// Adds the samples of a block to `record`, with a flag for each disturbance.
     pub(super) fn record(
         &self,
         metrics: &[Metric],
@@ -61,7 +60,7 @@ impl Measured {
 }
 
 impl Workers<'_> {
-    /// Runs a block in which the contenders run in this order.
+    /// Runs a block in which the contenders run in the order of `slots`.
     pub(super) fn block(
         &self,
         (team, mut relay): (&mut [WorkerSession], Option<&mut Relay>),
@@ -84,7 +83,7 @@ impl Workers<'_> {
         });
         let mut known = true;
         for session in team.iter_mut() {
-            // What is ready is ready for one block.
+            // A prepared input serves one block.
             known &= session.ready.take() == Some(seed);
         }
         let mut order: Vec<usize> = if known || unrecorded_iterations == 0 {
@@ -107,10 +106,10 @@ impl Workers<'_> {
                 unrecorded_iterations,
             }));
         }
-        // The input, and everybody's turns.
+        // One for making the input, and one for each turn.
         let samples = order.len() as u32 + 1;
         let replies = self.await_replies(team, relay, position, self.patience(samples))?;
-        // By process slot, as the team is.
+        // Indexed by process slot, like `team`.
         let mut taken = Vec::with_capacity(team.len());
         let mut keep_waiting = None;
         for (session, reply) in team.iter_mut().zip(replies) {
@@ -192,9 +191,8 @@ impl WorkerSession {
     }
 }
 
-/// Evidence that something outside disturbed a sample. Threads that contend
-/// are switched and moved by what they do themselves, so with several of them
-/// it proves nothing.
+/// Returns the flags of outside disturbances of a sample. With several threads it returns none,
+/// because threads that contend cause switches and migrations themselves.
 fn evidence(values: &[f64], metrics: &[Metric], threads: u32) -> Flags {
     let seen = |metric: &Metric, flag: Flags| {
         let mut measured = metrics.iter().zip(values);
@@ -217,7 +215,7 @@ mod tests {
     use crate::clock::Reading;
 
     #[test]
-    fn evidence_is_read_where_it_stands() {
+    fn flags_switches_and_migrations_of_a_single_thread() {
         let found =
             |reading: Reading, threads| evidence(&reading.values(), &Reading::METRICS, threads);
         let reading = Reading {
@@ -236,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_an_unsteady_gpu_are_flagged_and_those_of_others_are_not() {
+    fn flags_only_samples_in_which_the_clock_of_the_gpu_changed() {
         let slot = |contender| Slot {
             contender: ContenderId(contender),
             padding: 0,

@@ -31,9 +31,9 @@ use crate::launcher::image::MOST_OUTPUT;
 use crate::launcher::wire::{Launch, MAX_LAUNCHES, Manner, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
 use crate::machine::core_speed;
-use crate::memory_layout::PageDraws;
 use crate::observed::{ProcessState, Sighting, Started};
 use crate::order::{Moment, Schedule};
+use crate::page_draws::PageDraws;
 use crate::placement::{Flaw, Placements, StartsFrom};
 use crate::random::{Purpose, stream};
 use crate::run_delay::KeepWaiting;
@@ -81,7 +81,7 @@ pub struct CommandContenders<'a> {
     pub(super) warm: Vec<usize>,
     values: PrintedValues,
     pub(super) seed: u64,
-    page_draws: PageDraws,
+    pub(super) page_draws: PageDraws,
     pub(super) witness: Witness,
     /// The benchmarks whose contenders were traced.
     pub(super) is_traced: Vec<usize>,
@@ -93,8 +93,8 @@ pub struct CommandContenders<'a> {
     pub(super) side_by_side: HashMap<usize, SideBySide>,
     /// The cores that these run on.
     pub(super) shared_cores: Vec<u32>,
-    /// The benchmark whose programs were drawn last, and where these lie.
-    drawn_programs: Option<(usize, Vec<PathBuf>)>,
+    /// The benchmark whose files got new pages last, and the paths of these files.
+    drawn_files: Option<(usize, Vec<PathBuf>)>,
     /// Dropped after the launcher: where this thread ran before comes back.
     _settled: AffinityGuard,
 }
@@ -247,7 +247,7 @@ impl<'a> CommandContenders<'a> {
             named_by_link: Vec::new(),
             side_by_side: side_by_side(plan),
             shared_cores: fastest_cores(&settled.contenders, core_speed),
-            drawn_programs: None,
+            drawn_files: None,
             _settled: settled,
         })
     }
@@ -372,38 +372,36 @@ impl<'a> CommandContenders<'a> {
         Ok(())
     }
 
-    /// Places the pages of the programs of a replicate anew.
+    /// Draws new physical pages for the programs and libraries of a replicate.
     fn redraw_pages(&mut self, block: &Block) {
-        let known = self.drawn_programs.take();
-        let programs = match known.filter(|(benchmark, _)| *benchmark == block.benchmark) {
-            Some((_, programs)) => programs,
-            None => self.programs_to_draw(block.benchmark),
+        let known = self.drawn_files.take();
+        let files = match known.filter(|(benchmark, _)| *benchmark == block.benchmark) {
+            Some((_, files)) => files,
+            None => self.own_files(block.benchmark),
         };
-        if !programs.is_empty() {
+        if !files.is_empty() {
             let place = [block.benchmark as u64, u64::from(block.replicate), 0];
             let mut draw = stream(self.seed, Purpose::Pages, place);
-            let paths = programs.iter().map(PathBuf::as_path);
-            self.page_draws.redraw(paths, &mut draw);
+            self.page_draws.redraw(&files, &mut draw);
         }
-        self.drawn_programs = Some((block.benchmark, programs));
+        self.drawn_files = Some((block.benchmark, files));
     }
 
-    /// The files of the programs of a benchmark; none where they are one, which shares its pages
-    /// with itself. Looked for once: in a long `PATH` that took 20 µs before every block.
-    fn programs_to_draw(&self, benchmark: usize) -> Vec<PathBuf> {
+    /// The programs and libraries that not all commands of a benchmark use; none if a program is
+    /// not found. Called once for a benchmark, because a search in a long `PATH` took 20 µs.
+    fn own_files(&self, benchmark: usize) -> Vec<PathBuf> {
         let commands = self.benchmarks[benchmark].commands.iter().enumerate();
-        let found: Option<Vec<PathBuf>> = commands
+        let programs: Option<Vec<_>> = commands
             .map(|(contender, command)| {
-                let other = self.witness.other_file((benchmark, contender));
-                other.or_else(|| find_executable(command.program()?.to_str()?))
+                let side = (benchmark, contender);
+                let other = self.witness.other_file(side);
+                let program = other.or_else(|| find_executable(command.program()?.to_str()?));
+                Some((side, program?))
             })
             .collect();
-        let found = found.unwrap_or_default();
-        if found.windows(2).all(|two| two[0] == two[1]) {
-            Vec::new()
-        } else {
-            found
-        }
+        let programs = programs.unwrap_or_default();
+        let sides = programs.iter().map(|(side, path)| (*side, path.as_path()));
+        self.page_draws.own_files(sides)
     }
 
     /// Launches these slots and discards their times. Traces the slots of the first call for each
@@ -461,6 +459,8 @@ impl<'a> CommandContenders<'a> {
                     ..noticed(measured)
                 };
                 let of = (benchmark, slot.contender.index());
+                let mapped = seen.as_ref().map(|seen| seen.mapped.clone());
+                self.page_draws.note(of, mapped.unwrap_or_default());
                 if is_random && ended_at(noticed.ended_as, AddressSpace::Fixed) {
                     fixing.push(of);
                 }
@@ -879,7 +879,8 @@ impl StartsFrom for CommandContenders<'_> {
                 let command = &self.benchmarks[block.benchmark].commands[contender];
                 let line = |line: Option<String>| line.unwrap_or_else(|| "nothing".to_owned());
                 return Ok(Some(Flaw::OfLink(format!(
-                    "'{}' answers otherwise than as linked by you: line {} is {}, not {}; try {}",
+                    "'{}' prints other output than the program as you linked it: line {} is {}, \
+                     not {}; to reproduce it, run {}",
                     command.text,
                     difference.line,
                     line(difference.found),
@@ -901,7 +902,7 @@ impl StartsFrom for CommandContenders<'_> {
             Err(error) => return Err(error),
         }
         Ok(Some(Flaw::OfLink(format!(
-            "'{}' {}; started as linked by you it does not; try {}",
+            "'{}' {}; as you linked it, it does not; to reproduce it, run {}",
             failure.command,
             failure.cause,
             link.executable.display()
@@ -918,6 +919,7 @@ fn noticed(measured: &Measured) -> Noticed<'_> {
     Noticed {
         ended_as: measured.ended_as.as_ref(),
         ended_there: measured.kept_cores,
+        left_behind: measured.left_behind,
         ..Noticed::default()
     }
 }

@@ -7,7 +7,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use deadheat_model::{Benchmark, CommandLine, Contender, HELP, Input, Output, Slot, Workload};
+use deadheat_model::{
+    Benchmark, CommandLine, Contender, HELP, Input, Output, Slot, Workload, without_help,
+};
 
 use crate::command_failure::{CommandError, shortened, stopped_by};
 use crate::error::EngineError;
@@ -72,16 +74,17 @@ impl BenchmarkImages {
         let mut contenders = Vec::new();
         let (mut setups, mut cleanups) = (Vec::<Once>::new(), Vec::<Once>::new());
         for (contender, command) in commands.iter().enumerate() {
-            let mut hook = |words: &Option<Vec<String>>| match words {
+            let mut hook = |words: &Option<Vec<String>>, limit| match words {
                 None => Ok(NO_IMAGE),
                 Some(words) => {
                     let image = Image::of_words(words);
                     let directory = command.directory.as_deref();
-                    add(command, image.and_then(|image| image.within(directory)))
+                    let image = image.and_then(|image| image.within(directory));
+                    add(command, image.map(|image| image.limited(limit)))
                 }
             };
-            let prepare = hook(&command.hooks.prepare)?;
-            let conclude = hook(&command.hooks.conclude)?;
+            let prepare = hook(&command.hooks.prepare, command.timeout)?;
+            let conclude = hook(&command.hooks.conclude, command.timeout)?;
             // One setup for all contenders is one setup, not one each: the
             // second start of the same server would fail.
             for (list, words) in [
@@ -95,7 +98,8 @@ impl BenchmarkImages {
                     })
                 {
                     list.push(Once {
-                        image: hook(words)?,
+                        // Without a limit: it may build what the launches need.
+                        image: hook(words, None)?,
                         contender,
                         words: text.clone(),
                     });
@@ -210,12 +214,42 @@ fn not_started(errno: i32, words: &[String], command: &CommandLine) -> io::Error
             .into_iter()
             .find(|path| path.exists()),
     };
+    let shell = shell_of(command).filter(|shell| words.starts_with(shell));
     let message = match file.filter(|file| errno != libc::ENOENT || file.exists()) {
+        Some(file) if shell.is_some() => bad_shell(program, &why_not_started(&error, &file)),
         Some(file) => why_not_started(&error, &file),
+        None if errno == libc::ENOENT && shell.is_some() => missing_shell(program),
         None if errno == libc::ENOENT => missing_program(program),
         None => why_not_started(&error, Path::new(program)),
     };
     io::Error::new(error.kind(), message)
+}
+
+/// The words of the shell that reads a command; `None` if the command starts its program itself.
+fn shell_of(command: &CommandLine) -> Option<&[String]> {
+    let (text, shell) = command.words.split_last()?;
+    (*text == command.text && !shell.is_empty()).then_some(shell)
+}
+
+fn missing_shell(program: &str) -> String {
+    let name = shortened(program);
+    let place = if program.contains('/') {
+        ""
+    } else {
+        " in PATH"
+    };
+    format!(
+        "there is no shell '{name}'{place}{HELP}-S alone uses sh, --shell=SHELL another one, such as --shell=bash"
+    )
+}
+
+/// The reason why a shell cannot be started: the command may be a program that can.
+fn bad_shell(program: &str, why: &str) -> String {
+    format!(
+        "its shell '{}' cannot: {}{HELP}name a shell, such as --shell=bash; -S alone uses sh",
+        shortened(program),
+        without_help(why)
+    )
 }
 
 fn missing_program(program: &str) -> String {
@@ -226,6 +260,10 @@ fn missing_program(program: &str) -> String {
              {HELP}-S runs commands in a shell; env NAME=VALUE COMMAND needs none"
         ),
         _ if program.contains('/') => format!("there is no program '{name}'"),
+        _ if Path::new(program).is_file() => format!(
+            "there is no program '{name}' in PATH{HELP}the file {name} of this folder is started by \
+             its path: ./{name}"
+        ),
         _ => format!(
             "there is no program '{name}' in PATH{HELP}-S runs commands in a shell, if this is one of \
              its builtins"
@@ -248,6 +286,11 @@ pub(super) fn hook_end(end: HookEnd, words: &[String], command: &CommandLine) ->
         HookEnd::Exited(code) => format!("exited with code {code}"),
         HookEnd::Signalled(signal) => format!("was killed by signal {signal}"),
         HookEnd::Stopped(signal) => stopped_by(signal),
+        HookEnd::TimedOut => format!(
+            "did not end within {:?} (--timeout) and was killed{HELP}--timeout TIME sets a longer limit \
+             for launches and their hooks",
+            command.timeout.unwrap_or_default()
+        ),
         HookEnd::NotStarted(errno) => {
             format!("cannot be started: {}", not_started(errno, words, command))
         }

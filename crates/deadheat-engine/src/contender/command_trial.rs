@@ -106,6 +106,7 @@ impl CommandContenders<'_> {
                 }
             }
             self.witness.is_like(index, of);
+            self.page_draws.copy_libraries(index, of);
         }
     }
 }

@@ -29,8 +29,9 @@ use crate::session::Contenders;
 use crate::worker::{Baton, Relay, Reply, Request};
 
 /// The reason why a build runs as it is where another runs on neutral links.
-const UNRECORDED: &str = "no record of its link lies beside it, as beside the other build; link it \
-                          through deadheat link, see docs/placement.md";
+const UNRECORDED: &str = "it has no link record next to it, but the other build has; link it \
+ through \
+                          deadheat link, see docs/placement.md";
 
 /// Functions, raced in worker processes: those of one program, or of several that
 /// take turns.
@@ -366,7 +367,6 @@ impl FunctionContenders<'_> {
                 Some(Ok(file)) => {
                     let at = builds.iter().position(|build| *build == file);
                     let links = links[at.unwrap_or_default()].clone();
-                    let named = file.path.display().to_string();
                     let known = links.is_ok().then(|| (file.clone(), links.clone()));
                     let mut fact = Links::facts(named, links);
                     fact.random_addresses = fact.is_matched() && !addresses_can_be_fixed();
@@ -406,7 +406,11 @@ impl FunctionContenders<'_> {
         }
         self.neutral_links()?;
         let had = |file: &Executable| {
-            let is_it = |links: &NeutralLinks| Path::new(&links.executable) == file.path;
+            // A pack is unpacked into another folder each time, and names what is in it from there.
+            let is_it = |links: &NeutralLinks| {
+                let named = Path::new(&links.executable);
+                named == file.path || Executable::at(named).is_ok_and(|one| one.path == file.path)
+            };
             before
                 .iter()
                 .any(|links| is_it(links) && links.made_by.is_ok())
@@ -417,7 +421,7 @@ impl FunctionContenders<'_> {
                 Some(still) => still,
                 None => {
                     let reason = format!(
-                        "the neutral links of '{}' cannot be made any more",
+                        "neutral links of '{}' can no longer be made",
                         file.path.display()
                     );
                     (file, Err(reason))
@@ -616,8 +620,7 @@ impl FunctionContenders<'_> {
                 started: Started::by(started),
                 given: given.as_ref(),
                 seen: seen.as_ref(),
-                ended_as: None,
-                ended_there: None,
+                ..Noticed::default()
             };
             for contender in 0..layout.contenders.len() {
                 if layout.process_slot_of(contender) == session.process_slot {
@@ -726,7 +729,7 @@ impl FunctionContenders<'_> {
                 ..*failure
             };
             let reason = format!(
-                "{}; on your own link it does not; see {}",
+                "{}; as you linked it, it does not; see {}",
                 failure.within_benchmark(),
                 variant.executable.display()
             );

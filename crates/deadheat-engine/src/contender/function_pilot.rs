@@ -111,7 +111,7 @@ impl Workers<'_> {
             team.is_in_block = false;
         }
         if layout.takes_turns() {
-            self.note_used_pages(&team.sessions);
+            self.note_used_pages(&team.sessions, position);
         }
         Ok(Piloted {
             pilot,

@@ -16,9 +16,10 @@ mod side_by_side;
 
 pub use adapter::{ArgumentError, IterationUsage, RequestedRepetitions};
 pub use contenders::HarnessContenders;
-pub(crate) use google_benchmark::{LIST_TESTS, filter};
+pub(crate) use google_benchmark::LIST_TESTS;
+pub use google_benchmark::google_benchmark_launch;
 pub use launch::HarnessOptions;
-pub(crate) use launch::startable;
+use launch::startable;
 pub use pilot::{HarnessPilot, HarnessSide};
 pub use side_by_side::{HarnessTrial, InTurns, TrialOf, why_in_turns};
 

@@ -1,5 +1,4 @@
-//! The kind of a program, and the benchmarks it can race: found out by starting it
-//! once.
+//! Detects the kind of a program (worker or harness) and its benchmarks by starting it.
 
 use std::time::Duration;
 
@@ -19,15 +18,20 @@ use crate::worker::{
     WorkerProcess, WorkerProgram, WorkerStart, await_all,
 };
 
-/// A script whose arguments argparse reads refuses that one so: it may be one of pyperf.
+/// The words with which a script that uses argparse, such as one of pyperf, refuses the probe.
 const REFUSED_BY_PYTHON: &str = "unrecognized arguments: --benchmark_list_tests";
-/// Bytes shown of what a program prints that is neither.
+/// Bytes shown of the output of a program that is neither a worker nor of a known harness.
 const SHOWN: usize = 200;
-/// Bytes of the name of a benchmark or contender at most.
+/// Maximum length in bytes of the name of a benchmark or contender.
 const LONGEST_NAME: usize = 4_096;
 
-/// Starts a program and asks what it can race. `patience` is how long each of its answers may take.
-/// Of a program whose `harness` the user names nothing is found out but its benchmarks.
+/// Starts a program and lists its benchmarks, waiting at most `patience` for each reply. If the
+/// user names the `harness`, this lists the benchmarks without detecting the kind of the program.
+///
+/// # Errors
+///
+/// [`EngineError::Inspection`] if the program lists no benchmarks, [`EngineError::Interrupted`] if
+/// the user interrupts.
 pub fn inspect(
     program: &WorkerProgram,
     harness: Option<Harness>,
@@ -61,7 +65,7 @@ pub fn inspect(
     if let Some(harness) = harness {
         return listed(harness);
     }
-    // A jar is started by another program, and for nothing but its benchmarks.
+    // A jar needs `java`, and the only harness of jars is JMH.
     if is_jar(&program.executable) {
         let harness = Harness::Jmh;
         if holds_benchmarks_of_jmh(&program.executable) {
@@ -79,8 +83,8 @@ pub fn inspect(
         hash_seed: None,
         fixed_addresses: false,
         baton: None,
-        // Workers pay no attention to it. Never without it: a test executable of
-        // Go that gets no argument runs its whole suite.
+        // Workers ignore this argument, but a test executable of Go without arguments would run its
+        // whole suite.
         probe: Some(LIST_TESTS),
         mask: interrupts.original_mask(),
     });
@@ -109,7 +113,7 @@ pub fn inspect(
                 return Ok(Inspected::Harness(listing));
             }
             let stderr_tail = look.worker.stderr_tail.message();
-            // If its standard error is shown, it is not read here.
+            // A shown standard error goes to the terminal, so its words cannot be read here.
             let words = look.worker.stderr_tail.text();
             let refuses = program.shown || refuses(&words) || words.contains(REFUSED_BY_PYTHON);
             if look.failed
@@ -128,8 +132,8 @@ pub fn inspect(
     }
 }
 
-/// The name of a program in its failure: a file of Python rather than its interpreter, unless it is
-/// the interpreter that lacks something.
+/// Returns the name of a program for its error: the Python file rather than the interpreter, unless
+/// the interpreter lacks a package.
 fn named_in(cause: &FunctionError, program: &WorkerProgram) -> String {
     let lacks = matches!(
         cause,
@@ -142,16 +146,16 @@ fn named_in(cause: &FunctionError, program: &WorkerProgram) -> String {
     file.unwrap_or_else(|| program.executable.display().to_string())
 }
 
-/// A program that was started to see what it does.
+/// A program started for inspection.
 struct Look<'a> {
     worker: WorkerProcess,
     patience: ReplyLimits,
     interrupts: &'a Interrupts,
-    /// True once it ended by itself with another exit code than 0.
+    /// True once it exited with a code other than 0.
     failed: bool,
-    /// True once it ended by itself with exit code 0.
+    /// True once it exited with code 0.
     ended_well: bool,
-    /// What it printed if it ended with exit code 0: benchmarks, if it is of Google Benchmark.
+    /// Its output if it exited with code 0: a list of benchmarks if it uses Google Benchmark.
     listed: Option<String>,
 }
 
@@ -191,7 +195,6 @@ impl Look<'_> {
         })
     }
 
-    /// The next line of the program.
     fn reply(&mut self) -> Result<Reply, WaitError> {
         let replies = await_all(
             &mut [&mut self.worker],
@@ -227,25 +230,26 @@ fn wait_error(cause: FunctionError) -> WaitError {
     WaitError::Cause { worker: 0, cause }
 }
 
-/// The kind of a program that is a Python without the package of deadheat, as errors name it.
+/// How errors describe a Python interpreter without the `deadheat` package.
 pub const PYTHON_WITHOUT_PACKAGE: &str =
     "a Python without the package deadheat: install that there as well (docs/python.md)";
 
-/// The kind of a program that lists no benchmarks and writes these words to standard error, and how
-/// its benchmarks are raced.
+/// Recognizes, by its standard error, a program that lists no benchmarks, and returns its
+/// description with advice.
 fn known_by(words: &str) -> Option<&'static str> {
     if words.contains("No module named 'deadheat'") {
         return Some(PYTHON_WITHOUT_PACKAGE);
     }
     (refuses(words) && words.contains("benchmark_list_tests")).then_some(
-        "a benchmark or test of a harness that is not known here, such as libtest; those that are \
-         known are in docs/suites.md",
+        "a benchmark or test of an unknown harness, such as libtest\nhelp: docs/suites.md lists \
+         the \
+         known harnesses; in a cargo package, cargo deadheat builds and races the benchmarks",
     )
 }
 
-/// Returns whether these are words by which a program refuses an argument that it does not know.
+/// Returns true if a program refuses an unknown argument with these words.
 fn refuses(words: &str) -> bool {
-    // Of the two of clap the first may be out of sight already, and of Go's the complaint itself.
+    // The kept tail may lack the first of clap's two phrases, and Go's error above its usage text.
     let refusals = [
         "  -test.timeout",
         "unexpected argument",
@@ -257,7 +261,7 @@ fn refuses(words: &str) -> bool {
     refusals.iter().any(|refusal| words.contains(refusal))
 }
 
-/// Returns an error that says what is wrong with a list of benchmarks.
+/// Checks a list of benchmarks; the error says what is wrong with it.
 fn makes_sense(benchmarks: &[ListedBenchmark]) -> Result<(), String> {
     if let Some(name) = twice(benchmarks.iter().map(|b| b.name.as_str())) {
         return Err(format!("it lists two benchmarks named '{name}'"));
@@ -284,7 +288,7 @@ fn makes_sense(benchmarks: &[ListedBenchmark]) -> Result<(), String> {
     Ok(())
 }
 
-/// A name that is there twice.
+/// Returns a name that occurs twice.
 fn twice<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();

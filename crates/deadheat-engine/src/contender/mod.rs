@@ -1,4 +1,4 @@
-//! Contenders: all that can be timed, block by block.
+//! Contenders: functions, commands and benchmarks of harnesses, timed block by block.
 
 mod block;
 #[cfg(feature = "commands")]
@@ -39,11 +39,9 @@ pub use function_pilot::Piloted;
 #[cfg(feature = "commands")]
 pub use harness::{
     ArgumentError, HarnessContenders, HarnessOptions, HarnessPilot, HarnessSide, HarnessTrial,
-    InTurns, IterationUsage, RequestedRepetitions, TrialOf, may_be_pinned, repetitions_of_a_launch,
-    requested_repetitions, tells_cpu_time, why_in_turns,
+    InTurns, IterationUsage, RequestedRepetitions, TrialOf, google_benchmark_launch, may_be_pinned,
+    repetitions_of_a_launch, requested_repetitions, tells_cpu_time, why_in_turns,
 };
-#[cfg(feature = "commands")]
-pub(crate) use harness::{filter, startable};
 #[cfg(feature = "commands")]
 pub use inspection::{PYTHON_WITHOUT_PACKAGE, inspect};
 pub use local::LocalContenders;

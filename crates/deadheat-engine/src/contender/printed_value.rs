@@ -50,7 +50,9 @@ impl ValueReader {
                         .multi_line(true)
                         .crlf(true)
                         .build()
-                        .map_err(|error| format!("'{pattern}' is no regular expression: {error}"))
+                        .map_err(|error| {
+                            format!("'{pattern}' is not a regular expression: {error}")
+                        })
                 };
                 Place::Pattern {
                     anywhere: regex(pattern)?,
@@ -147,7 +149,7 @@ fn number(text: &str) -> Result<f64, String> {
     number
         .ok()
         .filter(|number| number.is_finite())
-        .ok_or_else(|| format!("{} is no finite number", quoted(text)))
+        .ok_or_else(|| format!("{} is not a finite number", quoted(text)))
 }
 
 /// The number in a JSON document that these steps lead to.
@@ -167,7 +169,7 @@ fn pointed_at(printed: &str, pointer: &str, steps: &[String]) -> Result<f64, Str
         _ => match found.as_number() {
             Some(found) if found.is_finite() => Ok(found),
             _ => Err(format!(
-                "{} at {pointer} is no finite number",
+                "{} at {pointer} is not a finite number",
                 quoted(&found.to_string())
             )),
         },
@@ -278,11 +280,11 @@ mod tests {
     fn what_is_no_number_or_none_to_race_by_is_refused_and_shown() {
         for (printed, expected) in [
             ("", "nothing matches"),
-            ("v: 1,5", "\"1,5\" is no finite number"),
-            ("v: 1.2.3", "\"1.2.3\" is no finite number"),
-            ("v: nan", "\"nan\" is no finite number"),
-            ("v: inf", "no finite number"),
-            ("v: 1e999", "no finite number"),
+            ("v: 1,5", "\"1,5\" is not a finite number"),
+            ("v: 1.2.3", "\"1.2.3\" is not a finite number"),
+            ("v: nan", "\"nan\" is not a finite number"),
+            ("v: inf", "not a finite number"),
+            ("v: 1e999", "not a finite number"),
             ("v: 0", "0 is not above zero"),
             ("v: -0.0", "0 is not above zero"),
             ("v: -3", "-3 is not above zero"),
@@ -314,7 +316,7 @@ mod tests {
             ("/a~1b/2", "'2' is missing"),
             ("/a~1b/00", "'00' is missing"),
             ("/a~1b/-", "'-' is missing"),
-            ("/no", "\"null\" at /no is no finite number"),
+            ("/no", "\"null\" at /no is not a finite number"),
             ("/no/x", "'x' is missing"),
         ] {
             let told = read("v", pointer, printed).unwrap_err();
@@ -335,7 +337,10 @@ mod tests {
             pattern: "([0-9]".to_owned(),
         };
         let told = ValueReader::new(&value, true).unwrap_err();
-        assert!(told.contains("'([0-9]' is no regular expression"), "{told}");
+        assert!(
+            told.contains("'([0-9]' is not a regular expression"),
+            "{told}"
+        );
     }
 
     proptest! {

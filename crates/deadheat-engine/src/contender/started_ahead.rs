@@ -1,5 +1,6 @@
-//! Worker processes of replicates to come, started on all cores while nothing is timed, and asleep
-//! until it is their turn: of a replicate of 3 ms that raced for 1.4, starting its process took 1.1.
+//! Starts worker processes of later replicates in parallel while nothing is timed, and keeps them
+//! asleep until their turn. Starting a process took 1.1 ms of a replicate of 3 ms that raced for
+//! 1.4 ms.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,24 +14,23 @@ use crate::executable::Variant;
 use crate::interrupt::Interrupts;
 use crate::procfs::{cpu_ns, resident_bytes};
 
-/// Processes that wait at most. A first look comes after six replicates.
+/// Maximum number of waiting processes. The first interim analysis comes after six replicates.
 const MOST_WAITING: usize = 8;
-/// Bytes of memory that waiting processes may hold together.
+/// Bytes of memory that all waiting processes together may hold.
 const MOST_BYTES: u64 = 256 << 20;
-/// A program that takes longer to be up is started when it is its turn: somebody may wait for the
+/// A program that starts more slowly is not started ahead, because the user may be waiting for the
 /// first block, or press Ctrl-C.
 const QUICK: Duration = Duration::from_millis(250);
-/// Time in which all that were started together are to be up.
+/// Time in which all processes of one batch must be ready.
 const UP_WITHIN: Duration = Duration::from_secs(2);
-/// CPU time of a process that waits, in nanoseconds, which it spends on nothing but falling asleep.
-/// One that runs longer runs beside samples.
+/// CPU time, in nanoseconds, that a waiting process may use to fall asleep. A process that uses
+/// more runs while samples are timed.
 const ASLEEP_NS: u64 = 50_000;
 
-/// The processes that wait for their turn.
 #[derive(Debug, Default)]
 pub(super) struct StartedAhead {
     waiting: Vec<Waiting>,
-    /// By program, what its first process has shown.
+    /// Startup of the first process, by program.
     known: BTreeMap<usize, Startup>,
 }
 
@@ -39,32 +39,31 @@ struct Waiting {
     place: [u64; 3],
     program: usize,
     session: WorkerSession,
-    /// The CPU time it had used when it fell asleep, in nanoseconds.
+    /// CPU time used when it fell asleep, in nanoseconds.
     used_ns: Option<u64>,
 }
 
-/// The start of a process.
+/// How the first process of a program started.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Startup {
-    /// Time from its start until it says hello.
+    /// Time from its start to its hello message.
     pub(super) took: Duration,
-    /// Processes of its program that may wait.
+    /// Number of processes of its program that may wait.
     room: usize,
 }
 
 impl StartedAhead {
-    /// The number of processes of a program that may be started together; 0 until it is known what
-    /// one takes, and for programs that take too much.
+    /// Returns how many processes of a program may be started ahead: 0 before the first process has
+    /// been observed, and for programs that start slowly or use much memory.
     pub(super) fn room(&self, program: usize) -> usize {
         self.known.get(&program).map_or(0, |startup| startup.room)
     }
 
-    /// The start of the first process of a program.
     pub(super) fn startup(&self, program: usize) -> Option<Startup> {
         self.known.get(&program).copied()
     }
 
-    /// Learns from the first process of a program how many of its kind may wait.
+    /// Derives from the first process of a program how many of its processes may wait.
     pub(super) fn learn(&mut self, program: usize, pid: Pid, took: Duration) {
         self.known.entry(program).or_insert_with(|| Startup {
             took,
@@ -77,12 +76,12 @@ impl StartedAhead {
         });
     }
 
-    /// Returns whether the process of a replicate waits, on whatever link.
+    /// Returns true if a process for the replicate at `place` waits, whichever link it runs.
     pub(super) fn holds(&self, place: [u64; 3]) -> bool {
         self.waiting.iter().any(|waiting| waiting.place == place)
     }
 
-    /// One more that was started and has not said anything yet.
+    /// Adds a process that has not sent its hello message yet.
     pub(super) fn add(&mut self, place: [u64; 3], program: usize, session: WorkerSession) {
         self.waiting.push(Waiting {
             place,
@@ -92,11 +91,11 @@ impl StartedAhead {
         });
     }
 
-    /// Waits until all have said hello and sleep, those that fail to left out. The end of a pipe is
-    /// no hello: a process that ends closes it a moment before it can be seen to have ended.
+    /// Waits at most `UP_WITHIN` for the hello message of every new process. A closed pipe does not
+    /// count as hello: an exiting process closes its pipe just before its exit can be observed.
     pub(super) fn fall_asleep(&mut self, interrupts: &Interrupts) {
         let end = Instant::now() + UP_WITHIN;
-        // Those that sleep already keep the account of when they fell asleep.
+        // Processes already asleep keep the CPU time recorded when they fell asleep.
         let is_new = |at: &usize| self.waiting[*at].used_ns.is_none();
         let mut silent: Vec<usize> = (0..self.waiting.len()).filter(is_new).collect();
         while !silent.is_empty() && interrupts.requested().is_none() {
@@ -124,9 +123,9 @@ impl StartedAhead {
         }
     }
 
-    /// The process of a replicate, of this program on this link, if it waits. None is started ahead
-    /// any more when this one ran while it waited, or did not come up beside another of its kind, as
-    /// one does not that wants a port for itself.
+    /// Removes and returns the process that waits for a replicate, if it runs `program` on the link
+    /// `variant`. If the process used CPU time while it waited, or failed to start next to another
+    /// (because both need the same port, say), this also stops starting processes ahead.
     pub(super) fn take(
         &mut self,
         place: [u64; 3],
@@ -150,7 +149,7 @@ impl StartedAhead {
         (ran_ns.is_some() && is_it).then_some(found.session)
     }
 
-    /// Lets all go.
+    /// Ends all waiting processes.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
     }

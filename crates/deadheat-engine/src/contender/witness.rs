@@ -21,6 +21,8 @@ pub(super) struct Noticed<'a> {
     pub(super) ended_as: Option<&'a ProcessState>,
     /// True if the main thread was allowed only on the given cores when it ended.
     pub(super) ended_there: Option<bool>,
+    /// The name of a process that it left running.
+    pub(super) left_behind: Option<[u8; 16]>,
 }
 
 /// All that was observed so far.
@@ -30,6 +32,8 @@ pub(super) struct Witness {
     known: BTreeMap<(usize, usize), Known>,
     /// Contenders whose programs start themselves again at fixed addresses.
     fixing: Vec<(usize, usize)>,
+    /// The name of a process that a contender left running.
+    leaving: BTreeMap<(usize, usize), String>,
     news: Vec<Observed>,
 }
 
@@ -49,9 +53,11 @@ impl Witness {
         replicate: u32,
         noticed: Noticed<'_>,
     ) {
+        self.note_left((benchmark, contender), noticed);
         let known = self.known.entry((benchmark, contender)).or_default();
         let mut process = known.observe(noticed);
         process.fixes_addresses = self.fixing.contains(&(benchmark, contender));
+        process.left_behind = self.leaving.get(&(benchmark, contender)).cloned();
         let process = match &known.told {
             Some((told_for, told)) if *told_for == replicate => told.common(&process),
             _ => process,
@@ -72,9 +78,18 @@ impl Witness {
         });
     }
 
+    fn note_left(&mut self, of: (usize, usize), noticed: Noticed<'_>) {
+        if let Some(name) = noticed.left_behind {
+            let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+            let left = self.leaving.entry(of);
+            left.or_insert_with(|| String::from_utf8_lossy(name).into_owned());
+        }
+    }
+
     /// Remembers a process that was seen before anything was measured.
     #[cfg(feature = "commands")]
     pub(super) fn remember(&mut self, of: (usize, usize), noticed: Noticed<'_>) {
+        self.note_left(of, noticed);
         self.known.entry(of).or_default().observe(noticed);
     }
 
@@ -159,6 +174,7 @@ fn process_of(noticed: Noticed<'_>, seen: &Sighting) -> ObservedProcess {
         },
         addresses: Some(seen.state.addresses),
         fixes_addresses: false,
+        left_behind: None,
         keeps_cores: noticed.given.filter(|_| !seen.cores.is_empty()).map(keeps),
         is_padded: environment.as_ref().map(|found| found.is_padded),
         variables: environment.unwrap_or_default().variables,
@@ -169,7 +185,8 @@ fn process_of(noticed: Noticed<'_>, seen: &Sighting) -> ObservedProcess {
 mod tests {
     use super::*;
 
-    use crate::observed::{Environment, FileId};
+    use crate::executable::FileId;
+    use crate::observed::Environment;
     use deadheat_model::AddressSpace;
 
     const STARTED: FileId = (1, 17);
@@ -200,6 +217,7 @@ mod tests {
                 variables: Vec::new(),
             }),
             scripts: vec![(1, 19)],
+            mapped: Vec::new(),
         }
     }
 
@@ -220,6 +238,7 @@ mod tests {
             seen,
             ended_as: Some(&ended),
             ended_there: Some(true),
+            left_behind: None,
         };
         witness.note((0, 1), replicate, noticed);
         witness.take()

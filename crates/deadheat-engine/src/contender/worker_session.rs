@@ -23,7 +23,7 @@ pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionError> {
         Reply::Hello {
             protocol: PROTOCOL, ..
         } => Err(FunctionError::Protocol(
-            "its hello names no metric wall_ns".to_owned(),
+            "its hello message lacks the metric wall_ns".to_owned(),
         )),
         Reply::Hello { protocol, .. } => Err(FunctionError::OtherProtocol {
             theirs: *protocol,

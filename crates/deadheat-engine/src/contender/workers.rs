@@ -21,9 +21,10 @@ use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 #[cfg(feature = "commands")]
 use crate::launch_folder::LaunchFolder;
-use crate::memory_layout::PageDraws;
+use crate::mapped_files::mapped_files;
 use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::order::Moment;
+use crate::page_draws::PageDraws;
 use crate::placement::LinkProgram;
 use crate::random::{Purpose, below, stream};
 use crate::usage::ThreadUsage;
@@ -202,21 +203,28 @@ impl<'a> Workers<'a> {
         ))
     }
 
-    /// Takes down which pages of their programs these have used, for the draws of replicates to come.
-    pub(super) fn note_used_pages(&self, team: &[WorkerSession]) {
+    /// Notes which files these processes have mapped, and which of their pages, for the draws of
+    /// later replicates.
+    pub(super) fn note_used_pages(&self, team: &[WorkerSession], position: RunPosition<'_>) {
         for session in team {
-            self.page_draws.note_used(session.worker.pid());
+            let program = position.layout.process_slots[session.process_slot].program;
+            if let Ok(mapped) = mapped_files(session.worker.pid()) {
+                self.page_draws.note((program, 0), mapped);
+            }
         }
     }
 
-    /// Places the pages of a replicate's programs anew. None of them may run.
+    /// Draws new physical pages for the programs and libraries of a replicate, none of which may
+    /// run.
     pub(super) fn redraw_pages(&self, position: RunPosition<'_>) {
-        let program = |process_slot: &ProcessSlot| {
-            self.programs.get(process_slot.program).executable.as_path()
+        let side = |process_slot: &ProcessSlot| {
+            let executable = &self.programs.get(process_slot.program).executable;
+            ((process_slot.program, 0), executable.as_path())
         };
-        let programs = position.layout.process_slots.iter().map(program);
+        let sides = position.layout.process_slots.iter().map(side);
+        let files = self.page_draws.own_files(sides);
         let mut draw = self.stream(Purpose::Pages, position.place_of_start());
-        self.page_draws.redraw(programs, &mut draw);
+        self.page_draws.redraw(&files, &mut draw);
     }
 
     /// One process of a replicate, on the user's own link or another: one that waits for its turn,

@@ -16,6 +16,7 @@ use nix::sys::stat::{Mode, fstat};
 use nix::unistd::{Pid, read};
 
 use super::image::{EnvironmentImage, Image, MOST_OUTPUT};
+use super::left_behind::reap_others;
 use super::stopped::{ChildNews, StopWatch};
 use super::trace::Tracer;
 use super::wire::{HEAD_BYTES, Head, read_exact};
@@ -339,9 +340,10 @@ fn give_back_most(errors: BorrowedFd<'_>) {
 }
 
 /// Waits until the command ends, its time is up, its output is too large, it is stopped for too
-/// long, or deadheat speaks or dies. A pipe is emptied meanwhile.
+/// long, or deadheat speaks or dies. A pipe is emptied meanwhile. `orphans` becomes true if other
+/// children of the launcher end.
 pub(super) fn await_end(
-    pidfd: &OwnedFd,
+    (pid, pidfd): (libc::pid_t, &OwnedFd),
     requests: &OwnedFd,
     (reader, bounded, errors): (
         Option<&OwnedFd>,
@@ -351,7 +353,7 @@ pub(super) fn await_end(
     start: Instant,
     limit: Option<Duration>,
     mut tracer: Option<&mut Tracer>,
-    (news, stops): (&ChildNews, &mut StopWatch),
+    (news, stops, orphans): (&ChildNews, &mut StopWatch, &mut bool),
 ) -> WaitEnd {
     let readable = PollFlags::POLLIN;
     let mut pipe_open = reader.is_some();
@@ -413,6 +415,10 @@ pub(super) fn await_end(
         has_news = !stopped.is_empty();
         if has_news {
             news.clear();
+            // A tracer waits for its children itself.
+            if tracer.is_none() {
+                *orphans |= reap_others(|ended| ended == pid);
+            }
         }
         if request.contains(readable) {
             let mut head = [0; HEAD_BYTES];

@@ -5,6 +5,7 @@ use std::os::raw::c_char;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
+use std::time::Duration;
 
 use super::wire::Manner;
 use crate::executable::program_paths;
@@ -121,8 +122,7 @@ impl Image {
             Output::File(path) => OutputKind::File(c_string(path.as_os_str())?),
         };
         image.exit_policy = command.exit_policy.clone();
-        image.timeout_ns = command.timeout.map_or(0, |limit| limit.as_nanos() as u64);
-        Ok(image)
+        Ok(image.limited(command.timeout))
     }
 
     /// The same, run in this folder, if there is one.
@@ -131,6 +131,12 @@ impl Image {
             .map(|folder| c_string(folder.as_os_str()))
             .transpose()?;
         Ok(self)
+    }
+
+    /// The same with a time limit, if there is one.
+    pub(crate) fn limited(mut self, limit: Option<Duration>) -> Self {
+        self.timeout_ns = limit.map_or(0, |limit| limit.as_nanos() as u64);
+        self
     }
 
     /// The same, whose launches write their values to this file, if there is one.

@@ -1,8 +1,8 @@
 //! The life of the launcher process: wait for a request, launch, reply.
 //!
 //! Everything here runs in a forked process between system calls; apart from
-//! opening hardware counters before a launch, looking at the children of a hook, and taking note of
-//! a variant between blocks, it allocates nothing.
+//! opening hardware counters before a launch, looking at the children of a hook, killing processes
+//! that a command left, and taking note of a variant between blocks, it allocates nothing.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString};
@@ -10,13 +10,14 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::fcntl::{OFlag, open};
+use nix::fcntl::{FcntlArg, OFlag, fcntl, open};
 use nix::sys::signal::{SigHandler, Signal, killpg, signal};
-use nix::sys::stat::{Mode, lstat};
+use nix::sys::stat::{Mode, fstat, lstat};
 use nix::unistd::{Pid, pipe2, read, unlink};
 
 use super::child::{Spawner, WaitEnd, await_end, has_own_priority, has_too_much, kill_descendants};
 use super::image::{EnvironmentImage, Image, OutputKind};
+use super::left_behind::{children, kill_others, reap_others};
 use super::stopped::{ChildNews, StopWatch};
 use super::trace::Tracer;
 use super::wire::{
@@ -55,6 +56,8 @@ pub(super) struct Server {
     pub(super) traced: bool,
     /// The record of the launch that was traced last.
     pub(super) record: Vec<u8>,
+    /// Processes that hooks left running.
+    pub(super) daemons: Vec<Pid>,
 }
 
 /// The standard streams of a launch.
@@ -258,12 +261,14 @@ impl Server {
         let traced = std::mem::take(&mut self.traced);
         let measured = self.process(usize::from(image), [null, null, errors], None)?;
         self.traced = traced;
+        self.daemons = children();
         Ok(match measured.outcome {
             Outcome::Exited(0) => None,
             Outcome::Exited(code) => Some(failed(HookEnd::Exited(code))),
             Outcome::Signalled(signal) => Some(failed(HookEnd::Signalled(signal))),
             Outcome::NotStarted(errno) => Some(failed(HookEnd::NotStarted(errno))),
             Outcome::Stopped(signal) => Some(failed(HookEnd::Stopped(signal))),
+            Outcome::TimedOut => Some(failed(HookEnd::TimedOut)),
             other => Some(other),
         })
     }
@@ -280,6 +285,9 @@ impl Server {
             descriptors[2] = self.command_errors.as_raw_fd();
         }
         let mut measured = self.process(image, descriptors, streams.pipe)?;
+        let ended_by_itself = matches!(measured.outcome, Outcome::Exited(_));
+        let left = kill_others(&self.daemons, ended_by_itself);
+        measured.left_behind = left.map(|left| left.name);
         self.keep_values(index, image, &mut measured);
         Ok(measured)
     }
@@ -294,11 +302,10 @@ impl Server {
         let Some(wanted) = self.images.get(image) else {
             return Err(Leave::Abandoned);
         };
-        const READ: OFlag = OFlag::O_RDONLY.union(OFlag::O_CLOEXEC);
         let null = self.null.as_raw_fd();
         let input = match &wanted.input {
             None => None,
-            Some(path) => match open(path.as_c_str(), READ, Mode::empty()) {
+            Some(path) => match open_at_once(path, OFlag::O_RDONLY) {
                 Ok(file) => Some(file),
                 Err(errno) => return Ok(Err(Outcome::NoInput(errno as i32))),
             },
@@ -319,8 +326,7 @@ impl Server {
                 [stdin, capture.as_raw_fd(), null]
             }
             OutputKind::File(path) => {
-                let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC | OFlag::O_CLOEXEC;
-                match open(path.as_c_str(), flags, Mode::from_bits_truncate(0o666)) {
+                match open_at_once(path, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC) {
                     Ok(file) => [stdin, output.insert(file).as_raw_fd(), null],
                     Err(errno) => return Ok(Err(Outcome::NoOutput(errno as i32))),
                 }
@@ -329,8 +335,7 @@ impl Server {
                 Ok((reader, writer)) => {
                     // Only our end must not block: O_NONBLOCK belongs to the
                     // open file, and the command must not see EAGAIN.
-                    let _ =
-                        nix::fcntl::fcntl(&writer, nix::fcntl::FcntlArg::F_SETFL(OFlag::empty()));
+                    let _ = fcntl(&writer, FcntlArg::F_SETFL(OFlag::empty()));
                     let stdout = writer.as_raw_fd();
                     pipe = Some((reader, writer));
                     [stdin, stdout, null]
@@ -383,10 +388,11 @@ impl Server {
         let bounded = read.then(|| unsafe { BorrowedFd::borrow_raw(streams[1]) });
         let kept = streams[2] == self.command_errors.as_raw_fd();
         let mut tracer = child.traced.then(|| Tracer::new(child.pid));
+        let mut orphans = false;
         let mut stops = StopWatch::new(child.pid, self.spawner.has_terminal(wanted));
         let own = OwnDelay::begin();
         let waited = await_end(
-            &child.pidfd,
+            (child.pid, &child.pidfd),
             &self.requests,
             (
                 reader.as_ref(),
@@ -396,7 +402,7 @@ impl Server {
             start,
             limit,
             tracer.as_mut(),
-            (&self.news, &mut stops),
+            (&self.news, &mut stops, &mut orphans),
         );
         let wall_ns = start.elapsed().as_nanos() as u64;
         if !matches!(waited, WaitEnd::Ended) {
@@ -420,10 +426,7 @@ impl Server {
             wrote_files,
         } = wait(child.pid, 0).unwrap_or_default();
         // Orphans of the command that have ended meanwhile.
-        let mut orphans = false;
-        while wait(-1, libc::WNOHANG).is_some() {
-            orphans = true;
-        }
+        orphans |= reap_others(|_| false);
         let all_ns = usage[0] + usage[1];
         let keep_waiting = match &account {
             None => Some(KeepWaiting::Unread),
@@ -454,6 +457,22 @@ impl Server {
             ..Measured::nothing(outcome)
         })
     }
+}
+
+/// Opens an input or an output of the user without waiting: a plain `open` of a FIFO waits until
+/// another process opens its other end, and no signal or time limit reaches the launcher then. Fails
+/// with `ESPIPE` for an input that is a pipe, because the first launch would read all of it, and with
+/// `EISDIR` for a folder, which can be opened but not read.
+fn open_at_once(path: &CStr, flags: OFlag) -> Result<OwnedFd, Errno> {
+    let mode = Mode::from_bits_truncate(0o666);
+    let file = open(path, flags | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK, mode)?;
+    match fstat(&file)?.st_mode & libc::S_IFMT {
+        libc::S_IFIFO if flags == OFlag::O_RDONLY => return Err(Errno::ESPIPE),
+        libc::S_IFDIR => return Err(Errno::EISDIR),
+        _ => {}
+    }
+    fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
+    Ok(file)
 }
 
 /// Removes the file that the next launch will write its values to, so that none of an earlier one

@@ -17,6 +17,7 @@ use nix::unistd::Pid;
 use super::child::{Child, drain, has_own_priority, has_too_much, keeps_cores};
 use super::gate::Gate;
 use super::image::OutputKind;
+use super::left_behind::{LeftBehind, kill_others, reap_others};
 use super::serve::{Leave, Server};
 use super::stopped::StopWatch;
 use super::wire::{HEAD_BYTES, Head, Launch, Measured, NO_IMAGE, Outcome, Sharing, read_exact};
@@ -103,10 +104,9 @@ impl Server {
         let trial = (sharing.trial_ms > 0).then(|| Duration::from_millis(sharing.trial_ms.into()));
         self.await_all(&mut running, start, trial)?;
         // Only now: while another one of the group runs, it is a child as well.
-        let mut company = has_children();
-        while wait(-1, libc::WNOHANG).is_some() {
-            company = true;
-        }
+        let company = reap_others(|_| false) || has_children();
+        let all_ended = (running.iter()).all(|one| one.killed.is_none());
+        let left_behind = kill_others(&self.daemons, all_ended);
         let mut all = Vec::with_capacity(launches.len());
         for (place, (launch, running)) in launches.iter().zip(running).enumerate() {
             let mut measured = running
@@ -123,6 +123,10 @@ impl Server {
             if let Some(counters) = running.counters {
                 measured.counters = counters.finish();
             }
+            // If it left the process group, it is unknown which launch started it.
+            let group = Some(Pid::from_raw(running.child.pid));
+            let is_its = |left: &&LeftBehind| left.group == group;
+            measured.left_behind = left_behind.as_ref().filter(is_its).map(|left| left.name);
             self.keep_values(first + place, running.image, &mut measured);
             all.push((*launch, measured));
         }

@@ -16,7 +16,9 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::observed::{Environment, ProcessState, Sighting, file_id, scripts_of};
+use crate::executable::file_id;
+use crate::mapped_files::{MappedFile, mapped_files};
+use crate::observed::{Environment, ProcessState, Sighting, scripts_of};
 
 /// A process that is traced until it begins to exit.
 pub(super) struct Tracer {
@@ -57,13 +59,13 @@ impl Tracer {
             };
             let passed_on = match (event, signal) {
                 (libc::PTRACE_EVENT_EXIT, _) => {
-                    self.note();
+                    self.note(mapped_files(self.pid).unwrap_or_default());
                     self.is_over = true;
                     let _ = ptrace::detach(self.pid, None);
                     return;
                 }
                 (1.., _) => {
-                    self.note();
+                    self.note(Vec::new());
                     None
                 }
                 // The first `execve`, before there were options.
@@ -73,7 +75,7 @@ impl Tracer {
                         | Options::PTRACE_O_TRACEEXEC
                         | Options::PTRACE_O_TRACEEXIT;
                     let _ = ptrace::setoptions(self.pid, options);
-                    self.note();
+                    self.note(Vec::new());
                     None
                 }
                 // One that stops itself would be found stopped again and again.
@@ -98,39 +100,42 @@ impl Tracer {
         }
     }
 
-    /// Records the file that the process executes now.
-    fn note(&mut self) {
-        if let Some(record) = record_of(self.pid) {
+    /// Records the file that the process executes now, and those that it has mapped.
+    fn note(&mut self, mapped: Vec<MappedFile>) {
+        if let Some(record) = record_of(self.pid, &mapped) {
             self.record = record;
         }
     }
 
-    /// The record of the last `execve`; empty if it could not be read.
+    /// The record of the end of the process, or of its last `execve`; empty if it could not be read.
     pub(super) fn into_record(self) -> Vec<u8> {
         self.record
     }
 }
 
-/// Bytes before the scripts: device, inode, name, addresses and length of the path. The path and
-/// the environment follow the scripts.
-const HEAD: usize = 8 + 8 + 16 + 1 + 4;
+/// Bytes before the scripts: device, inode, name, addresses and the lengths of the path and of the
+/// mapped files. The path, the mapped files and the environment follow the scripts.
+const HEAD: usize = 8 + 8 + 16 + 1 + 4 + 4;
 /// Bytes of the identity of a file.
 const ID: usize = 16;
 /// Files among the arguments in a record.
 const SCRIPTS: usize = 2;
 
-fn record_of(pid: Pid) -> Option<Vec<u8>> {
+fn record_of(pid: Pid, mapped: &[MappedFile]) -> Option<Vec<u8>> {
     let executable = format!("/proc/{pid}/exe");
     let (device, inode) = file_id(&executable)?;
     let path = fs::read_link(&executable).ok()?;
     let state = ProcessState::of(pid)?;
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let mut record = Vec::with_capacity(HEAD + path.as_os_str().len() + environment.len());
+    let mut files = Vec::new();
+    write_files(mapped, &mut files);
+    let mut record = Vec::with_capacity(HEAD + files.len() + environment.len());
     record.extend(device.to_ne_bytes());
     record.extend(inode.to_ne_bytes());
     record.extend(state.name);
     record.push(u8::from(state.addresses == AddressSpace::Random));
     record.extend((path.as_os_str().len() as u32).to_ne_bytes());
+    record.extend((files.len() as u32).to_ne_bytes());
     let mut scripts = scripts_of(pid);
     scripts.resize(SCRIPTS, (0, 0));
     for (device, inode) in scripts {
@@ -138,6 +143,7 @@ fn record_of(pid: Pid) -> Option<Vec<u8>> {
         record.extend(inode.to_ne_bytes());
     }
     record.extend(path.as_os_str().as_bytes());
+    record.extend(files);
     record.extend(environment);
     Some(record)
 }
@@ -151,22 +157,69 @@ pub(super) fn sighting_in(record: &[u8]) -> Option<Sighting> {
         0 => AddressSpace::Fixed,
         _ => AddressSpace::Random,
     };
-    let length = u32::from_ne_bytes(record.get(33..HEAD)?.try_into().ok()?) as usize;
+    let length = |at: usize| {
+        let bytes = record.get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_ne_bytes(bytes) as usize)
+    };
     let script = |place: usize| {
         let at = HEAD + place * ID;
         Some((number(at)?, number(at + 8)?))
     };
     let scripts = (0..SCRIPTS).map(script).collect::<Option<Vec<_>>>()?;
-    let path_at = HEAD + SCRIPTS * ID;
-    let path = record.get(path_at..path_at + length)?;
+    let (path, rest) = record
+        .get(HEAD + SCRIPTS * ID..)?
+        .split_at_checked(length(33)?)?;
+    let (mapped, environment) = rest.split_at_checked(length(37)?)?;
     Some(Sighting {
         file: (device, inode),
         path: PathBuf::from(std::ffi::OsString::from_vec(path.to_vec())),
         state: ProcessState { name, addresses },
         cores: Vec::new(),
-        environment: Some(Environment::parse(&record[path_at + length..])),
+        environment: Some(Environment::parse(environment)),
         scripts,
+        mapped: read_files(mapped)?,
     })
+}
+
+/// Appends files to a record: for each the device, the inode, the lengths of the path and of the
+/// list of pages, the path and the pages.
+fn write_files(files: &[MappedFile], record: &mut Vec<u8>) {
+    for file in files {
+        let path = file.path.as_os_str().as_bytes();
+        let numbers = [
+            file.id.0,
+            file.id.1,
+            path.len() as u64,
+            file.pages.len() as u64,
+        ];
+        record.extend(numbers.into_iter().flat_map(u64::to_ne_bytes));
+        record.extend(path);
+        record.extend(file.pages.iter().copied().flat_map(u64::to_ne_bytes));
+    }
+}
+
+/// Reads what [`write_files`] wrote; `None` if the record is cut off.
+fn read_files(mut record: &[u8]) -> Option<Vec<MappedFile>> {
+    let mut files = Vec::new();
+    while !record.is_empty() {
+        let id = (take_number(&mut record)?, take_number(&mut record)?);
+        let length = usize::try_from(take_number(&mut record)?).ok()?;
+        let count = take_number(&mut record)?;
+        let path = record.split_off(..length)?;
+        let pages = (0..count).map(|_| take_number(&mut record));
+        files.push(MappedFile {
+            id,
+            path: std::ffi::OsString::from_vec(path.to_vec()).into(),
+            pages: pages.collect::<Option<_>>()?,
+        });
+    }
+    Some(files)
+}
+
+fn take_number(record: &mut &[u8]) -> Option<u64> {
+    let (number, rest) = record.split_first_chunk()?;
+    *record = rest;
+    Some(u64::from_ne_bytes(*number))
 }
 
 #[cfg(test)]
@@ -176,12 +229,29 @@ mod tests {
     #[test]
     fn a_record_survives_the_way_to_deadheat() {
         let here = Pid::this();
-        let record = record_of(here).unwrap();
+        let mapped = mapped_files(here).unwrap();
+        let record = record_of(here, &mapped).unwrap();
         let sighting = sighting_in(&record).unwrap();
+        assert_eq!(sighting.mapped, mapped);
         assert_eq!(Some(sighting.file), file_id("/proc/self/exe"));
         assert_eq!(sighting.path, std::env::current_exe().unwrap());
         assert_eq!(Some(sighting.state), ProcessState::of(here));
         assert_eq!(sighting_in(&[]), None);
         assert_eq!(sighting_in(&record[..HEAD]), None);
+    }
+
+    #[test]
+    fn a_list_of_files_is_read_as_it_was_written_and_rejected_if_cut_off() {
+        let file = |inode, path: &str, pages: &[u64]| MappedFile {
+            id: (1, inode),
+            path: path.into(),
+            pages: pages.iter().copied().collect(),
+        };
+        let files = [file(2, "/a", &[0, 4096]), file(3, "/b c", &[])];
+        let mut record = Vec::new();
+        write_files(&files, &mut record);
+        assert_eq!(read_files(&record).unwrap(), files);
+        assert_eq!(read_files(&record[..record.len() - 1]), None);
+        assert_eq!(read_files(&[]), Some(Vec::new()));
     }
 }

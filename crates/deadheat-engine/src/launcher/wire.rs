@@ -7,6 +7,7 @@ use deadheat_model::{AddressSpace, ExitPolicy};
 use nix::errno::Errno;
 use nix::unistd::{Whence, ftruncate, lseek, read, write};
 
+use super::left_behind::ProcessName;
 use crate::counters::COUNTER_COUNT;
 use crate::observed::ProcessState;
 use crate::run_delay::KeepWaiting;
@@ -251,6 +252,8 @@ pub(crate) enum HookEnd {
     NotStarted(i32),
     /// This signal stopped it; 0 if it stopped a process that the hook started.
     Stopped(i32),
+    /// It ran into the time limit and was killed.
+    TimedOut,
 }
 
 impl HookEnd {
@@ -262,6 +265,7 @@ impl HookEnd {
             HookEnd::Signalled(signal) => 1 << 16 | signal,
             HookEnd::NotStarted(errno) => 2 << 16 | errno,
             HookEnd::Stopped(signal) => 3 << 16 | signal,
+            HookEnd::TimedOut => 4 << 16,
         }
     }
 
@@ -271,6 +275,7 @@ impl HookEnd {
             1 => HookEnd::Signalled(detail),
             2 => HookEnd::NotStarted(detail),
             3 => HookEnd::Stopped(detail),
+            4 => HookEnd::TimedOut,
             _ => HookEnd::Exited(detail),
         }
     }
@@ -335,6 +340,8 @@ pub(crate) struct Measured {
     pub(crate) kept_cores: Option<bool>,
     /// True if it wrote to files on a disk.
     pub(crate) wrote_files: bool,
+    /// The name of a process that it left running.
+    pub(crate) left_behind: Option<ProcessName>,
 }
 
 /// Before the usage come the outcome, in two words, and the time.
@@ -345,7 +352,9 @@ const COUNTERS_AT: usize = WAITING_AT + 2;
 /// After the counters come the name of the process and its state.
 const STATE_AT: usize = COUNTERS_AT + COUNTER_COUNT;
 const WROTE_AT: usize = STATE_AT + 3;
-const MEASURED_WORDS: usize = WROTE_AT + 1;
+/// Two words hold the name of a process, which is never empty.
+const LEFT_AT: usize = WROTE_AT + 1;
+const MEASURED_WORDS: usize = LEFT_AT + 2;
 /// Size of one [`Measured`] on the wire.
 pub(crate) const MEASURED_BYTES: usize = MEASURED_WORDS * 8;
 
@@ -362,6 +371,7 @@ impl Measured {
             ended_as: None,
             kept_cores: None,
             wrote_files: false,
+            left_behind: None,
         }
     }
 
@@ -380,6 +390,7 @@ impl Measured {
         let state = encode_state(self.ended_as, self.kept_cores);
         words[STATE_AT..WROTE_AT].copy_from_slice(&state);
         words[WROTE_AT] = u64::from(self.wrote_files);
+        words[LEFT_AT..].copy_from_slice(&encode_name(self.left_behind.unwrap_or_default()));
         for (word, target) in words.iter().zip(bytes.chunks_exact_mut(8)) {
             target.copy_from_slice(&word.to_ne_bytes());
         }
@@ -407,15 +418,28 @@ impl Measured {
             ended_as,
             kept_cores,
             wrote_files: words[WROTE_AT] == 1,
+            left_behind: Some(decode_name([words[LEFT_AT], words[LEFT_AT + 1]]))
+                .filter(|name| name[0] != 0),
         })
     }
+}
+
+fn encode_name(name: ProcessName) -> [u64; 2] {
+    let half = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| name[at + byte]));
+    [half(0), half(8)]
+}
+
+fn decode_name([low, high]: [u64; 2]) -> ProcessName {
+    let mut name = [0; 16];
+    name[..8].copy_from_slice(&low.to_ne_bytes());
+    name[8..].copy_from_slice(&high.to_ne_bytes());
+    name
 }
 
 /// Two words hold the name, a third one four bits: state known, addresses random, cores known,
 /// cores kept.
 fn encode_state(ended_as: Option<ProcessState>, kept_cores: Option<bool>) -> [u64; 3] {
-    let name = ended_as.map_or([0; 16], |state| state.name);
-    let half = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| name[at + byte]));
+    let [low, high] = encode_name(ended_as.map_or([0; 16], |state| state.name));
     let is_random = ended_as.is_some_and(|state| state.addresses == AddressSpace::Random);
     let bits = [
         ended_as.is_some(),
@@ -425,7 +449,7 @@ fn encode_state(ended_as: Option<ProcessState>, kept_cores: Option<bool>) -> [u6
     ];
     let bits = bits.iter().enumerate();
     let bits = bits.map(|(place, bit)| u64::from(*bit) << place);
-    [half(0), half(8), bits.sum()]
+    [low, high, bits.sum()]
 }
 
 fn decode_state(words: &[u64]) -> Option<(Option<ProcessState>, Option<bool>)> {
@@ -433,9 +457,7 @@ fn decode_state(words: &[u64]) -> Option<(Option<ProcessState>, Option<bool>)> {
         return None;
     };
     let bit = |place: u32| bits >> place & 1 == 1;
-    let mut name = [0; 16];
-    name[..8].copy_from_slice(&low.to_ne_bytes());
-    name[8..].copy_from_slice(&high.to_ne_bytes());
+    let name = decode_name([low, high]);
     let addresses = if bit(1) {
         AddressSpace::Random
     } else {
@@ -572,11 +594,13 @@ mod tests {
             Outcome::TooMuchOutput,
             Outcome::Stopped(22),
             Outcome::PrepareFailed(HookEnd::Stopped(21)),
+            Outcome::ConcludeFailed(HookEnd::TimedOut),
         ] {
             let mut measured = Measured::nothing(outcome);
             measured.wall_ns = u64::MAX;
             measured.keep_waiting = Some(KeepWaiting::Unread);
             measured.wrote_files = true;
+            measured.left_behind = Some(*b"sleep\0\0\0\0\0\0\0\0\0\0\0");
             if let Some(last) = measured.counters.last_mut() {
                 *last = 77;
             }

@@ -164,7 +164,7 @@ fn understand(
     let mut lines = text.lines();
     let nonsense = |line: &str| {
         let said: String = line.chars().take(80).collect();
-        format!("says what nobody understands: '{said}'")
+        format!("printed an answer that deadheat does not understand: '{said}'")
     };
     // What is wrong with a line that is not the one expected, or not there.
     let broken = |line: Option<&str>, nothing: &str| match (&problem, line) {
@@ -309,10 +309,10 @@ mod tests {
         let reason = |lines: &[&str]| understood(lines, None, &[]).links.unwrap_err();
         assert!(reason(&["bang"]).contains("'bang'"));
         assert!(reason(&[]).contains("says nothing"));
-        assert!(reason(&[&placed(1)]).contains("nobody understands"));
+        assert!(reason(&[&placed(1)]).contains("does not understand"));
         let broken = |lines: &[&str]| understood(lines, None, &[4]).broken.unwrap();
         assert!(broken(&[LINKS, "bang"]).contains("'bang'"));
-        assert!(broken(&[LINKS, &placed(5)]).contains("nobody understands"));
+        assert!(broken(&[LINKS, &placed(5)]).contains("does not understand"));
         assert!(broken(&[LINKS]).contains("seed 4"));
     }
 

@@ -1,5 +1,5 @@
-//! The neutral links of one executable, or of builds that are matched, ready ahead of each look, and
-//! their seeds.
+//! Makes the neutral links of one executable, or of matched builds, before each interim analysis,
+//! and draws their seeds.
 
 use deadheat_model::RefusedLink;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -10,47 +10,46 @@ use crate::executable::{Executable, Hold, Variant};
 use crate::interrupt::Interrupts;
 use crate::random::{Purpose, below, stream};
 
-/// Refusals in a row after which a replicate, and with it the race, falls back
-/// to the user's own link.
+/// Number of successive refused links of one replicate after which the race falls back to the
+/// user's own link.
 const MOST_REFUSALS: u32 = 3;
-/// Links made at a time when there is no planned look ahead.
+/// Links made at a time after the last planned interim analysis.
 const AT_A_TIME: u32 = 8;
 
-/// One link per replicate of an executable, or of each of several builds that are matched. All
+/// The links of an executable, or of several matched builds: one per build and replicate. All
 /// benchmarks of the run share them.
 #[derive(Debug)]
 pub(crate) struct Placer {
     helper: Helper,
-    /// Builds of one program, which have one seed in a replicate.
+    /// Builds of one program, which share one seed in each replicate.
     sides: Vec<Side>,
-    /// True if what the sides share lies at the same places in all of them.
+    /// True if the links give code common to the sides the same addresses.
     matched: bool,
     looks: Vec<u32>,
     seeds: Seeds,
-    /// One per side.
+    /// By replicate, one link per side.
     links: ByReplicate<Vec<Variant>>,
-    /// Refusals in a row of a replicate's links.
+    /// Number of successive refused links, by replicate.
     refusals: ByReplicate<u32>,
-    /// Refused links that nobody has been told of, with their sides.
+    /// Refused links that are not recorded yet, with their sides.
     findings: ByReplicate<Vec<(usize, RefusedLink)>>,
     fallen_back: Option<String>,
-    /// The seed of the links that were raced last.
+    /// Seed of the links raced last.
     last: Option<u32>,
 }
 
-/// An executable that links are made of.
 #[derive(Debug)]
 struct Side {
     executable: Executable,
-    /// The record that the links were made from when the race began.
+    /// The record from which links were made when the race began.
     record: String,
-    /// Keeps the links where they are until the race is over.
+    /// Keeps the links on disk until the race ends.
     hold: Option<Hold>,
 }
 
 impl Placer {
-    /// `looks` are the numbers of replicates at which a race may be called, rising; `place` tells
-    /// these executables from the others of the run. Each comes with its record.
+    /// `looks` are the ascending numbers of replicates at which the race may stop. `place`
+    /// identifies these executables among those of the run. Each executable comes with its record.
     pub(crate) fn new(
         helper: Helper,
         executables: Vec<(Executable, String)>,
@@ -77,9 +76,9 @@ impl Placer {
         }
     }
 
-    /// The link of a side in a replicate; `None` when the race runs on the user's own.
-    /// One that is not there yet is made together with all others up to the
-    /// next look, and no linker runs any more when this returns.
+    /// Returns the neutral link of a side in a replicate; `None` if the race runs on the link that
+    /// the user made. If the neutral link does not exist yet, this makes it and those of all
+    /// replicates up to the next interim analysis, and returns after the linker has ended.
     pub(crate) fn link(
         &mut self,
         replicate: u32,
@@ -97,8 +96,8 @@ impl Placer {
         Ok(link)
     }
 
-    /// The link of a side came to nothing when it was tried; the next one asked for has another
-    /// seed, and so have those of the other sides.
+    /// Discards the link of a side that failed its trial. All sides of the replicate get another
+    /// seed.
     pub(crate) fn refuse(&mut self, replicate: u32, side: usize, reason: String) {
         let links = self.links.remove(replicate);
         if let Some(variant) = links.as_ref().and_then(|links| links.get(side)) {
@@ -107,8 +106,8 @@ impl Placer {
         }
     }
 
-    /// An executable that had links when the race began, and has none now that
-    /// it is taken up again.
+    /// Falls back to the user's own link from the start, for a resumed race whose executable lost
+    /// its links.
     pub(crate) fn without_links(mut self, reason: String) -> Self {
         self.fall_back(0, reason);
         self
@@ -119,7 +118,7 @@ impl Placer {
         self.fallen_back.as_deref()
     }
 
-    /// Links of a side that were refused for a replicate, told once.
+    /// Removes and returns the refused links of a side in a replicate.
     pub(crate) fn take_refused(&mut self, replicate: u32, side: usize) -> Vec<RefusedLink> {
         let all = self.findings.remove(replicate).unwrap_or_default();
         let (told, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(of, _)| *of == side);
@@ -129,14 +128,13 @@ impl Placer {
         told.into_iter().map(|(_, refused)| refused).collect()
     }
 
-    /// Takes over from before the run was taken up again that a replicate has
-    /// this seed.
+    /// Restores the seed of a replicate of a resumed run.
     #[cfg(feature = "commands")]
     pub(crate) fn remember(&mut self, replicate: u32, seed: u32) {
         self.seeds.give(replicate, seed);
     }
 
-    /// And this seed came to nothing.
+    /// Excludes the seed of a refused link of a resumed run.
     #[cfg(feature = "commands")]
     pub(crate) fn strike(&mut self, seed: u32) {
         self.seeds.use_up(seed);
@@ -148,14 +146,13 @@ impl Placer {
         self.links.forget_from(replicate);
     }
 
-    /// Links each side by itself from now on: shuffled, and without room for the others' code.
-    /// Whoever was refused begins anew.
+    /// From now on links each side independently, and resets the counts of refusals.
     fn give_up_matching(&mut self) {
         self.matched = false;
         self.refusals = ByReplicate::new();
     }
 
-    /// One round: everything that is missing up to the next look.
+    /// Makes all missing links from `replicate` up to the next interim analysis.
     fn make(&mut self, replicate: u32, interrupts: &Interrupts) -> Result<(), EngineError> {
         let next_look = self.looks.iter().find(|at| **at > replicate).copied();
         let end = next_look.unwrap_or(replicate.saturating_add(AT_A_TIME));
@@ -178,7 +175,7 @@ impl Placer {
                 }
                 Ok(links) if links.record != self.sides[side].record => {
                     let file = self.sides[side].executable.path.display();
-                    let reason = format!("'{file}' was linked anew while it was raced");
+                    let reason = format!("'{file}' was linked again during the race");
                     self.fall_back(replicate, reason);
                     return Ok(());
                 }
@@ -197,7 +194,7 @@ impl Placer {
             if self.fallen_back.is_some() || self.matched != matched {
                 return Ok(());
             }
-            // As far as all sides got.
+            // Only links that the helper made for every side.
             let of_sides: Option<Vec<_>> = made.iter().map(|made| made.get(index)).collect();
             let Some(of_sides) = of_sides else { break };
             let refused = of_sides.iter().position(|made| made.is_err());
@@ -224,7 +221,7 @@ impl Placer {
         Ok(())
     }
 
-    /// Asks for links of one side, beside those of the others where they are matched.
+    /// Requests links of one side, matched to the other sides if `matched`.
     fn ask(
         &self,
         side: usize,
@@ -259,8 +256,8 @@ impl Placer {
 }
 
 impl Drop for Placer {
-    /// Asks once more for the links that were raced last, which a failure may have named, upon
-    /// which the program clears away those that nobody races.
+    /// Requests the links raced last again: the helper keeps those, because an error message may
+    /// name them, and deletes the links that no race holds.
     fn drop(&mut self) {
         for side in &mut self.sides {
             drop(side.hold.take());
@@ -269,37 +266,36 @@ impl Drop for Placer {
             && let Ok(interrupts) = Interrupts::install()
         {
             for side in 0..self.sides.len() {
-                // What stays now goes with the next race.
+                // Links that remain after a failure are deleted by the next race.
                 let _ = self.ask(side, &[seed], &interrupts);
             }
         }
     }
 }
 
-/// Seeds lie between 1 and this: so many that no two runs draw the same, so
-/// few that people can read them.
+/// Largest seed; the smallest is 1. Two runs hardly ever draw the same seed, and people can still
+/// read it.
 ///
-/// Once all runs drew from the same 64, so that links of earlier runs were
-/// found again. A program raced against itself eleven times was then slower
-/// five times: its 64 places were .33 % off the mean of all places, and every
-/// run saw the same 64.
+/// Earlier, all runs drew from the same 64 seeds to reuse the links of earlier runs. Of eleven
+/// races of a program against itself, five then found a slowdown: the 64 layouts were 0.33% off the
+/// mean of all layouts, and every run saw the same 64.
 const LARGEST: u64 = 999_999_999;
 
-/// Which seed a replicate has.
+/// The seeds of the replicates.
 #[derive(Clone, Debug)]
 struct Seeds {
     rng: Xoshiro256PlusPlus,
-    /// Of the planned replicates, from the beginning.
+    /// Seeds drawn in advance for the planned replicates.
     planned: Vec<u32>,
-    /// The seeds that replicates have now.
+    /// The current seeds.
     given: ByReplicate<u32>,
-    /// Seeds that are or were somebody's, rising.
+    /// All seeds in use or used before, ascending.
     used: Vec<u32>,
 }
 
 impl Seeds {
-    /// Those of one executable, or of builds that are matched, which `place` tells from the others
-    /// of the run: two that are not matched draw independently.
+    /// Draws the seeds of the executable, or matched builds, at `place`. Unmatched builds have
+    /// different places and so draw independently.
     fn new(seed: u64, place: [u64; 3], max_replicates: u32) -> Self {
         let mut seeds = Self {
             rng: stream(seed, Purpose::Placement, place),
@@ -314,7 +310,6 @@ impl Seeds {
         seeds
     }
 
-    /// The seed of a replicate.
     fn of(&mut self, replicate: u32) -> u32 {
         if let Some(seed) = self.given.get(replicate) {
             return *seed;
@@ -327,13 +322,13 @@ impl Seeds {
         seed
     }
 
-    /// Another seed for a replicate, which nobody has had yet.
+    /// Gives a replicate a new, unused seed.
     fn replace(&mut self, replicate: u32) {
         let seed = self.draw();
         self.give(replicate, seed);
     }
 
-    /// A replicate has this seed, and nobody else will.
+    /// Assigns a seed to a replicate and excludes it from later draws.
     fn give(&mut self, replicate: u32, seed: u32) {
         self.given.insert(replicate, seed);
         self.use_up(seed);
@@ -343,14 +338,14 @@ impl Seeds {
         self.used.binary_search(&seed).is_ok()
     }
 
-    /// Nobody will have this seed.
+    /// Excludes a seed from later draws.
     fn use_up(&mut self, seed: u32) {
         if let Err(place) = self.used.binary_search(&seed) {
             self.used.insert(place, seed);
         }
     }
 
-    /// A seed that is nobody's and that no replicate waits for.
+    /// Draws a seed that is neither used nor planned.
     fn draw(&mut self) -> u32 {
         loop {
             let seed = 1 + below(&mut self.rng, LARGEST) as u32;
@@ -361,9 +356,8 @@ impl Seeds {
     }
 }
 
-/// A value for some replicates, in their order. A row is searched by halving:
-/// there are few replicates, and of a `BTreeMap` every kind of value costs
-/// eight thousand lines of LLVM's language, an eighth of this crate.
+/// A map from replicates to values: a sorted vector with binary search. Each value type of a
+/// `BTreeMap` costs eight thousand lines of LLVM IR, an eighth of this crate.
 #[derive(Clone, Debug)]
 struct ByReplicate<T>(Vec<(u32, T)>);
 
@@ -381,7 +375,6 @@ impl<T> ByReplicate<T> {
         Some(&self.0[place].1)
     }
 
-    /// Replaces the value of a replicate.
     fn insert(&mut self, replicate: u32, value: T) {
         match self.place(replicate) {
             Ok(place) => self.0[place].1 = value,
@@ -389,7 +382,7 @@ impl<T> ByReplicate<T> {
         }
     }
 
-    /// The value of a replicate, made first where there is none.
+    /// Returns the value of a replicate, inserting the default if there is none.
     fn or_default(&mut self, replicate: u32) -> &mut T
     where
         T: Default,
@@ -406,7 +399,7 @@ impl<T> ByReplicate<T> {
         Some(self.0.remove(place).1)
     }
 
-    /// Forgets this replicate and all after it.
+    /// Removes the values of this replicate and all later ones.
     fn forget_from(&mut self, replicate: u32) {
         let end = self.0.partition_point(|(of, _)| *of < replicate);
         self.0.truncate(end);
@@ -420,8 +413,8 @@ mod tests {
     use std::fs;
     use std::time::Duration;
 
-    /// A helper that says what a script prints, which is told seeds by `$@`,
-    /// and notes them in `asked`.
+    /// A helper whose replies a shell script prints. The script receives the seeds in `$@` and logs
+    /// them in `asked`.
     struct Scripted {
         folder: tempfile::TempDir,
         interrupts: Interrupts,
@@ -447,8 +440,8 @@ mod tests {
             let asked = self.folder.path().join("asked");
             let asked = asked.display();
             let text = format!("#!/bin/sh\nshift 2\necho \"$@\" >> {asked}\n{script}\n");
-            // Made executable by another process: a file that this one has
-            // open, or a child of another test, cannot be started.
+            // Another process makes the file executable: `execve` fails with ETXTBSY while this
+            // process, or a child of another test, has it open for writing.
             let draft = self.folder.path().join("draft");
             fs::write(&draft, text).unwrap();
             let mut install = std::process::Command::new("install");
@@ -501,7 +494,7 @@ mod tests {
     #[test]
     fn a_refused_link_is_replaced_and_told_once() {
         let scripted = Scripted::new();
-        // The first of the first call is refused.
+        // Refuses the first seed of the first call.
         let refuse_one = format!(
             r#"if [ $# = 6 ]; then echo '{{"refused":{{"seed":'$1',"reason":"too far"}}}}'; shift; fi; {PLACE_ALL}"#
         );
@@ -570,7 +563,7 @@ mod tests {
             (r#"echo '{"impossible":{"reason":"no lld"}}'"#, "no lld"),
             (
                 r#"echo '{"links":{"linker":"L","record":"1"}}'"#,
-                "linked anew",
+                "linked again",
             ),
         ] {
             let scripted = Scripted::new();

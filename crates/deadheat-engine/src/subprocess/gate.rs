@@ -30,7 +30,8 @@ pub(super) fn start_together<T>(
             return body(commands.iter().map(failed).collect());
         }
     };
-    let (waiting, opener) = gate;
+    let (waiting, mut opener) = gate;
+    let permits = vec![1; commands.len()];
     for command in &mut *commands {
         let [waiting, opener] = [waiting.as_raw_fd(), opener.as_raw_fd()];
         wait_at_gate(command, waiting, opener, arrivals.1.as_raw_fd());
@@ -50,6 +51,9 @@ pub(super) fn start_together<T>(
             let _ = arrivals.0.read_exact(&mut [0]);
             starting.push((process, body_runs));
         }
+        // A byte for each process. The end of the pipe would not do: if two threads start groups at the
+        // same moment, each group inherits the other's opener, and both would wait for ever.
+        let _ = opener.write_all(&permits);
         drop(opener);
         let started = starting.iter().map(|(process, _)| {
             let lost = |_| Err(ErrorKind::BrokenPipe.into());
@@ -62,15 +66,15 @@ pub(super) fn start_together<T>(
     })
 }
 
-/// Has the process of a command write a byte to `arrived` and wait for the end of the pipe `waiting`
-/// before it executes its program.
+/// Has the process of a command write a byte to `arrived` and wait for a byte from `waiting`, or for
+/// its end, before it executes its program.
 fn wait_at_gate(command: &mut Command, waiting: RawFd, opener: RawFd, arrived: RawFd) {
     // SAFETY: between fork and exec only system calls on integers and on bytes of the stack are
     // made.
     unsafe {
         command.pre_exec(move || {
             let mut byte = 1u8;
-            // Its own copy would keep the gate closed.
+            // With a copy of its own it would not see that deadheat died.
             libc::close(opener);
             libc::write(arrived, (&raw const byte).cast(), 1);
             while libc::read(waiting, (&raw mut byte).cast(), 1) < 0 {
@@ -79,6 +83,29 @@ fn wait_at_gate(command: &mut Command, waiting: RawFd, opener: RawFd, arrived: R
                 }
             }
             Ok(())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_that_start_at_the_same_moment_do_not_wait_for_each_other() {
+        let start_often = || {
+            for _ in 0..100 {
+                let mut commands = [Command::new("true"), Command::new("true")];
+                let started = start_together(&mut commands, &SigSet::empty(), |started| {
+                    started.into_iter().filter(Result::is_ok).count()
+                });
+                assert_eq!(started, 2);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(start_often);
+            }
         });
     }
 }

@@ -7,7 +7,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,6 @@ impl ProcessGroup {
         let mark = next_mark();
         command
             .env(MARK_VARIABLE, &mark)
-            .stdin(Stdio::null())
             // A Ctrl-C in the terminal reaches deadheat alone, and all that the
             // process starts can be killed as one.
             .process_group(0);

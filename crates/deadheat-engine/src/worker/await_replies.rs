@@ -358,7 +358,7 @@ fn blame_for_lost_peer(workers: &[&mut WorkerProcess], place: usize) -> (usize, 
         (Some(other), Some(false)) => (other, FunctionError::BatonClosed),
         (Some(_), None) => (
             place,
-            said("and that goes on: did one of the two close the baton?"),
+            said("and it keeps running: did one of the two close the turn-taking pipe?"),
         ),
         _ => (place, said("which is not so")),
     }

@@ -613,6 +613,17 @@ impl Problem {
     }
 }
 
+/// Reads a line of either side, and writes it again; returns false if what was written reads
+/// differently. For the fuzz target of the protocol.
+#[doc(hidden)]
+pub fn message_survives(line: &[u8]) -> bool {
+    let request = Request::from_line(line)
+        .is_none_or(|request| Request::from_line(request.to_line().as_bytes()) == Some(request));
+    let reply = Reply::from_line(line)
+        .is_none_or(|reply| Reply::from_line(reply.to_line().as_bytes()) == Some(reply));
+    request && reply
+}
+
 fn parse(line: &[u8]) -> Option<Json> {
     Json::parse(std::str::from_utf8(line).ok()?)
 }

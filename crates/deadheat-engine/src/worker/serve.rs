@@ -439,7 +439,7 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
     let literal = panic.downcast_ref::<&str>().copied();
     literal
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("with a value that is no text")
+        .unwrap_or("with a value that is not a string")
 }
 
 #[cfg(test)]

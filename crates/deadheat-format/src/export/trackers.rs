@@ -140,6 +140,7 @@ fn rows(
             sources.push((name, index, contender));
         }
     }
+    let first_failures = run.first_failures();
     // In one go: a name with a contender may be that of another benchmark.
     let distinct = distinct_names(sources.iter().map(|(name, ..)| name.clone()), " #");
     for (name, (_, index, contender)) in distinct.into_iter().zip(sources) {
@@ -149,8 +150,7 @@ fn rows(
             benchmark: &benchmarks[index],
             contender,
         };
-        let mut failures = run.failures.iter();
-        match failures.find(|failure| failure.benchmark == index) {
+        match first_failures.get(&index) {
             Some(failure) => take(source.failed(&failure.message))?,
             None => source.measured(samples_by_themselves(run, index), take)?,
         }
@@ -379,7 +379,7 @@ pub fn write_bmf(
 ) -> Result<(), FormatError> {
     let mut benchmarks = Object::new();
     for (comparison, name) in analysis.comparisons.iter().zip(names(analysis)) {
-        let measure = match &comparison.metric {
+        let measure = match &comparison.terms.metric {
             Metric::Wall => "latency",
             other => other.name(),
         };
@@ -398,7 +398,7 @@ pub fn write_bmf(
 /// Writes the median of each candidate, per iteration and in the unit of its metric. `range` is the
 /// interval of the comparison, laid around the median; `extra` tells of the comparison.
 ///
-/// Metrics of which less is not better are left out: the name of the format says otherwise.
+/// Metrics for which less is not better are left out: the name of the format says otherwise.
 ///
 /// `name` stands for the file in errors.
 pub fn write_smaller_is_better(
@@ -407,15 +407,15 @@ pub fn write_smaller_is_better(
     name: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
     let all = analysis.comparisons.iter().zip(names(analysis));
-    let smaller = all.filter(|(comparison, _)| comparison.metric.better() == Better::Less);
+    let smaller = all.filter(|(comparison, _)| comparison.terms.metric.better() == Better::Less);
     let row = |(comparison, name): (&Comparison, String)| {
         let range = interval(comparison).map(|(low, high)| {
             let confidence = percent(comparison.coverage());
-            format!("{} to {} at {confidence} %", short(low), short(high))
+            format!("{} to {} at {confidence}%", short(low), short(high))
         });
         Object::new()
             .with("name", name)
-            .with("unit", comparison.metric.unit().name())
+            .with("unit", comparison.terms.metric.unit().name())
             .with("value", side(comparison).median)
             .with_some("range", range)
             .with("extra", extra(comparison))
@@ -461,10 +461,10 @@ fn names(analysis: &Analysis) -> Vec<String> {
     let mut candidates = HashMap::new();
     for it in &analysis.comparisons {
         *candidates
-            .entry((&it.benchmark, &it.parameters))
+            .entry((&it.benchmark, &it.details.parameters))
             .or_insert(0) += 1;
     }
-    let plain = |it: &Comparison| match candidates[&(&it.benchmark, &it.parameters)] {
+    let plain = |it: &Comparison| match candidates[&(&it.benchmark, &it.details.parameters)] {
         _ if commands => side(it).name.clone(),
         1 => it.benchmark.clone(),
         _ => format!("{}/{}", it.benchmark, side(it).name),
@@ -475,10 +475,10 @@ fn names(analysis: &Analysis) -> Vec<String> {
     }
     let full = analysis.comparisons.iter().map(|it| {
         let name = plain(it);
-        if uses[&name] == 1 || it.parameters.is_empty() {
+        if uses[&name] == 1 || it.details.parameters.is_empty() {
             return name;
         }
-        with_parameters(&name, &it.parameters)
+        with_parameters(&name, &it.details.parameters)
     });
     distinct_names(full, " #")
 }
@@ -487,18 +487,18 @@ fn names(analysis: &Analysis) -> Vec<String> {
 fn extra(comparison: &Comparison) -> String {
     let side = side(comparison);
     let mut lines = vec![
-        format!("metric: {}", comparison.metric),
+        format!("metric: {}", comparison.terms.metric),
         format!("contender: {}", side.name),
         format!("samples: {}", side.samples),
     ];
     if comparison.candidate.is_some() {
         let baseline = &comparison.baseline;
-        let unit = comparison.metric.unit().name();
+        let unit = comparison.terms.metric.unit().name();
         let median = short(baseline.median);
         lines.push(format!("baseline: {} at {median} {unit}", baseline.name));
     }
     if let Some(estimate) = &comparison.estimate {
-        let change = |change: f64| format!("{:+.2} %", change * 100.0);
+        let change = |change: f64| format!("{:+.2}%", change * 100.0);
         let mut line = format!("change: {}", change(estimate.effect.change()));
         if let Some(interval) = estimate.interval {
             let (low, high) = (interval.low.change(), interval.high.change());
@@ -507,7 +507,7 @@ fn extra(comparison: &Comparison) -> String {
         lines.push(line);
     }
     if let Some(verdict) = comparison.verdict {
-        let provisional = if comparison.provisional {
+        let provisional = if comparison.evidence.provisional {
             " (provisional)"
         } else {
             ""

@@ -1,13 +1,17 @@
 //! Tidy CSV: one row per sample.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 
 use csv::{ErrorKind, ReaderBuilder, StringRecord};
-use deadheat_model::{FIXED_COLUMNS, Flags, Metric, Role, Run, metric_of_column, text_of_cell};
+use deadheat_model::{
+    FIXED_COLUMNS, Flags, HELP, Metric, Role, Run, metric_of_column, suggestion, text_of_cell,
+};
 
 use super::recording::{Kept, Place, Recording, RecordingPlan, Row};
-use crate::error::{self, FileProblem, FormatError, cannot_read, nearest};
+use crate::error::{self, FileProblem, FormatError, cannot_read};
+use crate::limits::{Allowance, refuse_long_name};
 
 /// Reads tidy CSV.
 ///
@@ -34,11 +38,19 @@ pub fn read_csv_from(
     let mut recording = Recording::new(columns.are_paired(), columns.metrics.len());
     let mut foreign = ForeignColumns::of(&columns.metrics);
     let mut record = StringRecord::new();
+    let mut memory = Allowance::of_memory().map_err(cannot_read(file))?;
     while reader
         .read_record(&mut record)
         .map_err(|error| explain(file, error))?
     {
+        let known = recording.benchmarks.len();
         read_row(file, &columns, &record, &mut foreign, &mut recording)?;
+        let new = recording.benchmarks.len() > known;
+        if let Some(benchmark) = recording.benchmarks.get(known) {
+            refuse_long_name(&benchmark.name).map_err(cannot_read(file))?;
+        }
+        let held = memory_of_row(columns.metrics.len(), new);
+        memory.take(held).map_err(cannot_read(file))?;
     }
     let kept = foreign.settle(file, &recording, &columns.metrics)?;
     let metrics = columns
@@ -47,6 +59,13 @@ pub fn read_csv_from(
         .map(|column| column.metric)
         .collect();
     recording.into_run(file, metrics, &kept, plan)
+}
+
+/// Estimated bytes that are held of a row, which may be the first of its benchmark.
+pub(super) fn memory_of_row(columns: usize, of_new_benchmark: bool) -> u64 {
+    // A value of each column, and of each benchmark what was seen in each column.
+    let (row, benchmark) = (64 + 8 * columns as u64, 256 + 40 * columns as u64);
+    row + if of_new_benchmark { benchmark } else { 0 }
 }
 
 fn read_row(
@@ -276,7 +295,7 @@ pub(super) fn not_a_number(cell: &str) -> String {
     let plain = meant.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     match meant.parse::<f64>() {
         Ok(_) if plain => {
-            format!("'{cell}' is not a number as it is written here\nhelp: write {meant}")
+            format!("'{cell}' is not a number in this notation\nhelp: write {meant}")
         }
         _ => format!("'{cell}' is not a number"),
     }
@@ -312,23 +331,45 @@ impl MetricColumn {
     }
 }
 
+/// The most columns that an error lists.
+const MOST_LISTED: usize = 12;
+
+/// The columns of a table that lacks one, and those it needs.
+fn named_here(missing: &str, header: &[&str]) -> String {
+    let meant = suggestion(missing, header.iter().copied());
+    let meant = meant.map_or_else(String::new, |name| format!("rename '{name}'? "));
+    let listed: Vec<String> = header
+        .iter()
+        .take(MOST_LISTED)
+        .map(|name| name.chars().take(40).flat_map(char::escape_debug).collect())
+        .collect();
+    let more = if header.len() > MOST_LISTED {
+        ", …"
+    } else {
+        ""
+    };
+    format!(
+        "{meant}the columns are {}{more}; tidy CSV needs benchmark, contender and wall_ns \
+         (docs/formats.md)",
+        listed.join(", ")
+    )
+}
+
 impl Columns {
     /// Finds the columns by the names in the header.
     pub(super) fn find(file: &Path, header: &[&str]) -> Result<Self, FormatError> {
+        let mut places = HashMap::with_capacity(header.len());
         for (place, name) in header.iter().enumerate() {
-            if let Some(first) = header[..place].iter().position(|other| other == name) {
+            if let Some(first) = places.insert(*name, place) {
                 let (first, place) = (first + 1, place + 1);
                 let problem = format!("columns {first} and {place} are both named '{name}'");
                 return Err(FormatError::at(file, 1, problem));
             }
         }
-        let optional = |name: &str| header.iter().position(|other| *other == name);
+        let optional = |name: &str| places.get(name).copied();
         let required = |name: &'static str| {
             optional(name).ok_or_else(|| {
-                let nearest = nearest(name, header).map_or("", |(name, _)| name);
-                let problem = format!(
-                    "column {name} is missing\nhelp: the nearest column present is '{nearest}'"
-                );
+                let problem = format!("column {name} is missing{HELP}{}", named_here(name, header));
                 FormatError::at(file, 1, problem)
             })
         };
@@ -399,7 +440,7 @@ pub(super) fn parse_flags(cell: &str) -> Result<Flags, String> {
             "gpu-clock" => Flags::GPU_CLOCK.bits(),
             _ => {
                 return Err(format!(
-                    "'{word}' is none of 'preempted', 'migrated', 'concurrent', 'delay-unread', \
+                    "'{word}' is not one of 'preempted', 'migrated', 'concurrent', 'delay-unread', \
                      'gpu-clock'"
                 ));
             }
@@ -502,7 +543,7 @@ mod tests {
         let quoted = "benchmark,contender,wall_ns\nsort,old,12\nsort,new,\"12,5\"\n";
         assert_eq!(
             refused(quoted.as_bytes()),
-            "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not a number as it is written here\n\
+            "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not a number in this notation\n\
              help: write 12.5"
         );
         let plain = refused(b"benchmark,contender,wall_ns\nsort,old,12,5\n");

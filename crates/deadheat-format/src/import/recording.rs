@@ -397,7 +397,7 @@ impl RecordedBenchmark {
         let known = self.contenders.iter().position(|c| c.name == name);
         let max = Plan::MAX_CONTENDERS;
         if known.is_none() && self.contenders.len() == max {
-            let problem = format!("'{name}' is one more than the {max} that can race");
+            let problem = format!("'{name}' exceeds the limit of {max} contenders");
             return Err(("contender", problem));
         }
         let index = known.unwrap_or_else(|| {

@@ -18,6 +18,7 @@ mod rows;
 mod triton;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -30,19 +31,20 @@ use deadheat_model::{
 
 pub use criterion::{files_in, read_criterion, read_criterion_set};
 
-use crate::content::{self, Bounded, is_packed, read_content, unpacked};
+use crate::content::{self, is_packed, kind_of_bytes, read_content, unpacked};
 use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::import::csv::read_csv_from;
 use crate::import::recording::RecordingPlan;
+use crate::limits::{Bounded, refuse_long_name};
 use crate::run_file::{BUFFER, read_run_from};
-use json::{contains, end_of_string, without_mark};
+use json::{SEARCHED, contains, end_of_string, without_mark};
 
 /// Reads a file of results, known by its content; `-` is standard input, and
 /// what gzip or zstd packed is unpacked.
 pub fn read_results(path: impl AsRef<Path>) -> Result<Results, FormatError> {
     let path = path.as_ref();
     let mut results = match in_pieces(path) {
-        Some(results) => of_file(path, results),
+        Some(results) => of_file(path, results)?,
         None => read_results_from(path, &read_content(path)?)?,
     };
     results.facts.modified = modified(path);
@@ -58,13 +60,28 @@ fn in_pieces(path: &Path) -> Option<Results> {
 }
 
 /// What a reader found in this file: it knows the text alone.
-fn of_file(file: &Path, mut results: Results) -> Results {
+fn of_file(file: &Path, mut results: Results) -> Result<Results, FormatError> {
+    for fact in results.facts.texts_mut() {
+        shorten_fact(fact);
+    }
     results.source = file.display().to_string();
     let date = results.facts.date.as_deref();
     results.facts.moment = date.and_then(rows::moment).or(results.facts.moment);
     name_together(&mut [std::slice::from_mut(&mut results)]);
+    for benchmark in &results.benchmarks {
+        refuse_long_name(&benchmark.name).map_err(cannot_read(file))?;
+    }
     results.facts.digest = Some(results.digest());
-    results
+    Ok(results)
+}
+
+/// Cuts a fact about the machine that is longer than any line: every recording of a file has a copy.
+fn shorten_fact(fact: &mut String) {
+    const MOST: usize = 1000;
+    if let Some((end, _)) = fact.char_indices().nth(MOST) {
+        fact.truncate(end);
+        fact.push('…');
+    }
 }
 
 /// When a file or folder was written last, in seconds since 1970; `None` of
@@ -104,7 +121,7 @@ pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatErro
             true => format!("line {first} is"),
             false => format!("lines {first} to {last} are"),
         };
-        let problem = format!("{lines} not part of the results, and passed over");
+        let problem = format!("{lines} skipped as not part of the results");
         results.unread.push(problem);
     }
     Ok(results)
@@ -129,16 +146,27 @@ fn placed_format(file: &Path, text: &[u8]) -> Result<(usize, SavedFormat), Forma
     }
 }
 
+/// How often a text is looked through for the beginning of JSON in it.
+const MOST_LOOKS: usize = 64;
+
 /// The place where the JSON of a tool begins behind lines that a program printed.
 fn behind_a_log(text: &[u8]) -> Option<(usize, SavedFormat)> {
+    if text.contains(&0) {
+        return None;
+    }
     let mut begin = 0;
+    // A line that opens an object of no end is looked through to the end of the file: a log of
+    // 100,000 such lines would be for minutes.
+    let mut left = MOST_LOOKS * text.len();
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let rest = &text[begin..];
+        let mut words = Words::of(rest);
         let format = match line.first() {
-            Some(b'{') if begin > 0 => of_object(rest),
-            Some(b'[') if begin > 0 => of_array(rest),
+            Some(b'{') if begin > 0 && left > 0 => of_object(rest, &mut words),
+            Some(b'[') if begin > 0 && left > 0 => of_array(rest, &mut words),
             _ => None,
         };
+        left = left.saturating_sub(words.looked_at);
         if let Some(format) = format.filter(|format| *format != SavedFormat::RunFile) {
             return Some((begin, format));
         }
@@ -178,8 +206,8 @@ fn before_a_log(text: &[u8]) -> Option<(usize, usize)> {
 
 fn read_as(format: SavedFormat, file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let read = match format {
-        SavedFormat::RunFile => return Ok(of_file(file, read_run(file, text)?)),
-        SavedFormat::TidyCsv => return Ok(of_file(file, read_table(file, text)?)),
+        SavedFormat::RunFile => return of_file(file, read_run(file, text)?),
+        SavedFormat::TidyCsv => return of_file(file, read_table(file, text)?),
         SavedFormat::GoogleBenchmark => google_benchmark::read(text),
         SavedFormat::Hyperfine => hyperfine::read(text),
         SavedFormat::Pyperf => pyperf::read(text),
@@ -194,8 +222,7 @@ fn read_as(format: SavedFormat, file: &Path, text: &[u8]) -> Result<Results, For
         SavedFormat::Nvbench => nvbench::read(text, file.parent().unwrap_or(Path::new(""))),
         SavedFormat::TritonTable => triton::read(text),
     };
-    let results = read.map_err(|problem| problem.of(file))?;
-    Ok(of_file(file, results))
+    of_file(file, read.map_err(|problem| problem.of(file))?)
 }
 
 /// The contents of a file.
@@ -308,25 +335,30 @@ pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError
     match text.first() {
         None => Err(FileProblem::Empty.of(file)),
         // A program may log JSON before its results.
-        Some(b'{') => of_object(text).or_else(|| of_go(text)).ok_or_else(|| {
-            match (others::json(text), json::broken(text)) {
+        Some(b'{') => of_object(text, &mut Words::of(text))
+            .or_else(|| of_go(text))
+            .ok_or_else(|| match (others::json(text), json::broken(text)) {
                 (None, Some((problem, _))) => problem.of(file),
-                (known, _) => unknown(file, known, "JSON of no tool that deadheat knows"),
-            }
-        }),
-        Some(b'[') => of_array(text).or_else(|| of_go(text)).ok_or_else(|| {
-            match (others::json(text), json::broken(text)) {
-                (None, Some((problem, true))) => problem.of(file),
-                // As in the first line of a file of settings.
-                (None, Some((_, false))) => not_json(file, text),
-                (known, _) => unknown(file, known, "a JSON list of no tool that deadheat knows"),
-            }
-        }),
+                (known, _) => unknown(file, known, "JSON of an unknown tool"),
+            }),
+        Some(b'[') => of_array(text, &mut Words::of(text))
+            .or_else(|| of_go(text))
+            .ok_or_else(|| {
+                match (others::json(text), json::broken(text)) {
+                    (None, Some((problem, true))) => problem.of(file),
+                    // As in the first line of a file of settings.
+                    (None, Some((_, false))) => not_json(file, text),
+                    (known, _) => unknown(file, known, "a JSON list of an unknown tool"),
+                }
+            }),
         Some(_) => of_lines(text).ok_or_else(|| not_json(file, text)),
     }
 }
 
 fn not_json(file: &Path, text: &[u8]) -> FormatError {
+    if let Some(kind) = kind_of_bytes(text).filter(|_| others::text(text).is_none()) {
+        return unknown(file, None, &format!("{kind}, not a file of results"));
+    }
     let found = match text.trim_ascii_end() {
         b"null" => "JSON that holds nothing but null",
         _ if text.contains(&0) => "neither text nor packed by gzip or zstd",
@@ -350,56 +382,86 @@ fn unknown(file: &Path, known: Option<String>, found: &str) -> FormatError {
 
 /// An object, by its fields in the order in which they come. What has been cut
 /// off is known by what is left.
-fn of_object(text: &[u8]) -> Option<SavedFormat> {
-    let mut benchmarks = false;
-    for key in Keys::of(text) {
-        match key {
-            b"schema" => return Some(SavedFormat::RunFile),
-            b"meta" | b"devices" if contains(text, b"\"nvbench\"") => {
-                return Some(SavedFormat::Nvbench);
-            }
-            b"Action" => return Some(SavedFormat::GoEvents),
-            b"commit_hash" | b"env_name" if contains(text, b"\"results\"") => {
-                return Some(SavedFormat::Asv);
-            }
-            // mitata has a context, too.
-            b"context" if contains(text, b"\"stats\"") && !contains(text, b"\"real_time\"") => {
-                return None;
-            }
-            b"context" => return Some(SavedFormat::GoogleBenchmark),
-            b"results" if contains(text, b"\"result_columns\"") => return Some(SavedFormat::Asv),
-            b"results" if contains(text, b"\"elapsed\"") && !contains(text, b"\"command\"") => {
-                return Some(SavedFormat::Nanobench);
-            }
-            b"results" => return Some(SavedFormat::Hyperfine),
-            b"machine_info" | b"commit_info" => return Some(SavedFormat::PytestBenchmark),
-            b"Title" | b"HostEnvironmentInfo" | b"Benchmarks" => {
-                return Some(SavedFormat::BenchmarkDotNet);
-            }
-            b"metadata" if benchmarks => return Some(SavedFormat::Pyperf),
-            b"version" if benchmarks && !contains(text, b"\"fullname\"") => {
-                return Some(SavedFormat::Pyperf);
-            }
-            b"datetime" if benchmarks => return Some(SavedFormat::PytestBenchmark),
-            b"benchmarks" => benchmarks = true,
-            _ => {}
-        }
+fn of_object(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
+    let mut keys = Keys::of(text);
+    let found = of_keys(&mut keys, words);
+    words.looked_at += keys.at;
+    match found? {
+        Told::Format(format) => return Some(format),
+        Told::Other => return None,
+        Told::Benchmarks => {}
     }
     // Only the list itself is left to tell whose it is.
-    (benchmarks && others::json(text).is_none()).then_some(())?;
-    if contains(text, b"\"runs\"") {
+    words.looked_at += others::MOST_SEARCHES * text.len().min(SEARCHED);
+    if others::json(text).is_some() {
+        None
+    } else if words.has("\"runs\"") {
         Some(SavedFormat::Pyperf)
-    } else if contains(text, b"\"fullname\"") {
+    } else if words.has("\"fullname\"") {
         Some(SavedFormat::PytestBenchmark)
     } else {
         Some(SavedFormat::GoogleBenchmark)
     }
 }
 
-fn of_array(text: &[u8]) -> Option<SavedFormat> {
+/// What the keys of an object tell of it.
+enum Told {
+    Format(SavedFormat),
+    /// It is of another tool.
+    Other,
+    /// It has benchmarks.
+    Benchmarks,
+}
+
+/// What the keys of an object tell; `None` if it has no known ones.
+fn of_keys(keys: &mut Keys<'_>, words: &mut Words<'_>) -> Option<Told> {
+    let mut benchmarks = false;
+    for key in keys {
+        match key {
+            b"schema" => return Some(Told::Format(SavedFormat::RunFile)),
+            b"meta" | b"devices" if words.has("\"nvbench\"") => {
+                return Some(Told::Format(SavedFormat::Nvbench));
+            }
+            b"Action" => return Some(Told::Format(SavedFormat::GoEvents)),
+            b"commit_hash" | b"env_name" if words.has("\"results\"") => {
+                return Some(Told::Format(SavedFormat::Asv));
+            }
+            // mitata has a context, too.
+            b"context" if words.has("\"stats\"") && !words.has("\"real_time\"") => {
+                return Some(Told::Other);
+            }
+            b"context" => return Some(Told::Format(SavedFormat::GoogleBenchmark)),
+            b"results" if words.has("\"result_columns\"") => {
+                return Some(Told::Format(SavedFormat::Asv));
+            }
+            b"results" if words.has("\"elapsed\"") && !words.has("\"command\"") => {
+                return Some(Told::Format(SavedFormat::Nanobench));
+            }
+            b"results" => return Some(Told::Format(SavedFormat::Hyperfine)),
+            b"machine_info" | b"commit_info" => {
+                return Some(Told::Format(SavedFormat::PytestBenchmark));
+            }
+            b"Title" | b"HostEnvironmentInfo" | b"Benchmarks" => {
+                return Some(Told::Format(SavedFormat::BenchmarkDotNet));
+            }
+            b"metadata" if benchmarks => return Some(Told::Format(SavedFormat::Pyperf)),
+            b"version" if benchmarks && !words.has("\"fullname\"") => {
+                return Some(Told::Format(SavedFormat::Pyperf));
+            }
+            b"datetime" if benchmarks => return Some(Told::Format(SavedFormat::PytestBenchmark)),
+            b"benchmarks" => benchmarks = true,
+            _ => {}
+        }
+    }
+    benchmarks.then_some(Told::Benchmarks)
+}
+
+fn of_array(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
     let first = text[1..].trim_ascii_start();
-    let jmh = first.starts_with(b"{")
-        && Keys::of(first).any(|key| matches!(key, b"primaryMetric" | b"jmhVersion"));
+    let mut keys = Keys::of(first);
+    let jmh =
+        first.starts_with(b"{") && keys.any(|key| matches!(key, b"primaryMetric" | b"jmhVersion"));
+    words.looked_at += keys.at;
     // Of no benchmarks at all JMH, too, writes an empty list.
     (jmh || first.starts_with(b"]") || first.is_empty()).then_some(SavedFormat::Jmh)
 }
@@ -409,6 +471,9 @@ fn of_array(text: &[u8]) -> Option<SavedFormat> {
 fn of_lines(text: &[u8]) -> Option<SavedFormat> {
     if let Some(go) = of_go(text) {
         return Some(go);
+    }
+    if kind_of_bytes(text).is_some() {
+        return None;
     }
     let first = text.split(|byte| *byte == b'\n').next()?;
     if begins_a_table(text) {
@@ -444,6 +509,32 @@ fn of_go(text: &[u8]) -> Option<SavedFormat> {
         line if is_event(line) => Some(SavedFormat::GoEvents),
         _ => None,
     })
+}
+
+/// Words that a text is searched for, each once: keys that ask for them may come a million times.
+struct Words<'t> {
+    text: &'t [u8],
+    known: HashMap<&'static str, bool>,
+    /// Bytes that were looked at to find out the format.
+    looked_at: usize,
+}
+
+impl<'t> Words<'t> {
+    fn of(text: &'t [u8]) -> Self {
+        Self {
+            text,
+            known: HashMap::new(),
+            looked_at: 0,
+        }
+    }
+
+    fn has(&mut self, word: &'static str) -> bool {
+        let (text, looked_at) = (self.text, &mut self.looked_at);
+        *self.known.entry(word).or_insert_with(|| {
+            *looked_at += text.len().min(SEARCHED);
+            contains(text, word.as_bytes())
+        })
+    }
 }
 
 /// The keys of the outermost object of a text, which need not be whole.
@@ -520,11 +611,12 @@ fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
     results.facts.cores = environment.cores;
     results.facts.debug_build = environment.debug_build.then_some(true);
     results.facts.moment = run.header.started_at.map(|seconds| seconds as f64);
+    let first_failures = run.first_failures();
     for (index, planned) in run.header.plan.benchmarks.iter().enumerate() {
         if planned.rerun.is_some() {
             continue;
         }
-        let failed = run.failures.iter().find(|failed| failed.benchmark == index);
+        let failed = first_failures.get(&index);
         for contender in 0..planned.rivals() {
             // What was measured before it failed stands for nothing.
             let measured = match failed {
@@ -721,9 +813,9 @@ mod tests {
             (
                 r#"[{"name":"a","unit":"ns","value":1}]"#,
                 "trackers",
-                "made of",
+                "made from",
             ),
-            (r#"{"a":{"latency":{"value":1}}}"#, "Bencher", "made of"),
+            (r#"{"a":{"latency":{"value":1}}}"#, "Bencher", "made from"),
             (
                 "2026-03-01\nBenchmark     Time       CPU   Iterations\n---\nBM_a  3 ns  3 ns  10\n",
                 "the console output of Google Benchmark",

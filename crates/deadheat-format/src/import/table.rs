@@ -15,11 +15,13 @@ use deadheat_model::{BlockRecord, ContenderId, Flags, Metric, Run, Sample, Sampl
 use memchr::{memchr, memchr_iter, memchr2};
 
 use super::csv::{
-    Columns, parse_flags, parse_iterations, parse_number, parse_role, parse_value, unsound,
+    Columns, memory_of_row, parse_flags, parse_iterations, parse_number, parse_role, parse_value,
+    unsound,
 };
 use super::recording::{Extent, Kept, RecordedBenchmark, RecordingPlan, header};
 use super::saved::{SavedFormat, begins_a_table, saved_format};
 use crate::content::{self, Lines, is_packed};
+use crate::limits::{self, Allowance, refuse_long_name};
 use crate::number::Scanner;
 use crate::run_file::BUFFER;
 
@@ -57,7 +59,7 @@ impl RecordedTable {
         let path = path.as_ref();
         // Asked before it is opened: what is taken from a pipe is gone.
         let about = fs::metadata(path).ok()?;
-        if path == Path::new("-") || !about.is_file() || !content::holds(about.len()) {
+        if path == Path::new("-") || !about.is_file() || !limits::holds(about.len()) {
             return None;
         }
         let mut beginning = Vec::new();
@@ -71,7 +73,7 @@ impl RecordedTable {
         let first = &beginning[..=memchr(b'\n', &beginning)?];
         let (columns, width) = columns(path, first)?;
         let lines = (first.len() as u64, about.len());
-        let read = |lines: Lines<'_>| Reading::of(&columns, width).part(lines);
+        let read = |lines: Lines<'_>| Reading::of(&columns, width)?.part(lines);
         let read = content::in_parts(&file, lines, threads, read)?;
         let mut parts = read.into_iter();
         let first = parts.next()?;
@@ -209,11 +211,12 @@ struct Reading<'a> {
     width: usize,
     /// Where the commas of a row stand.
     commas: Vec<usize>,
+    memory: Allowance,
 }
 
 impl<'a> Reading<'a> {
-    fn of(columns: &'a Columns, width: usize) -> Self {
-        Reading {
+    fn of(columns: &'a Columns, width: usize) -> Option<Self> {
+        Some(Reading {
             columns,
             rows: Vec::new(),
             by_name: HashMap::new(),
@@ -222,7 +225,8 @@ impl<'a> Reading<'a> {
             name: String::new(),
             width,
             commas: Vec::new(),
-        }
+            memory: Allowance::of_memory().ok()?,
+        })
     }
 
     /// Reads the lines of a part.
@@ -281,11 +285,18 @@ impl<'a> Reading<'a> {
             None => None,
         };
         let name = cell(columns.benchmark);
+        let known = self.rows.len();
         if self.name != name || self.rows.is_empty() {
             name.clone_into(&mut self.name);
             let (rows, by_name) = (&mut self.rows, &mut self.by_name);
             self.benchmark = of_name(rows, by_name, text_of_cell(name), columns.metrics.len());
         }
+        let new = self.rows.len() > known;
+        if new {
+            refuse_long_name(name).ok()?;
+        }
+        let held = memory_of_row(columns.metrics.len(), new);
+        self.memory.take(held).ok()?;
         let rows = &mut self.rows[self.benchmark];
         let contender = text_of_cell(cell(columns.contender));
         let contender = rows.benchmark.contender(contender, role).ok()?;

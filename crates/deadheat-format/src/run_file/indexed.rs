@@ -12,7 +12,8 @@ use memchr::memchr_iter;
 
 use super::block::{decode_compact, decode_head};
 use super::reader::{Reading, Refusal, Widths, unknown_contender};
-use crate::content::{Lines, in_parts, read_line, worthwhile_parts};
+use crate::content::{Lines, in_parts, worthwhile_parts};
+use crate::limits::{self, read_line};
 
 /// Bytes of a benchmark that are read at once, unless a line is longer.
 const STEP: u64 = 1 << 18;
@@ -54,6 +55,10 @@ impl IndexedRun {
         }
         let file = File::open(path).ok()?;
         let size = file.metadata().ok()?.len();
+        // `read_run` says what is wrong with a larger one.
+        if !limits::holds(size) {
+            return None;
+        }
         let mut reader = BufReader::new((&file).take(size));
         if !reader.fill_buf().ok()?.starts_with(BEGINNING) {
             return None;
@@ -229,6 +234,10 @@ impl<'a> Gathering<'a> {
     }
 }
 
+/// Segments of a part that are kept: each takes 20 times the memory of a line of 8 bytes.
+/// [`read_run`](crate::read_run) keeps none.
+const MOST_SEGMENTS: usize = 1 << 16;
+
 /// Lines in a row that are blocks of one benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stretch {
@@ -306,7 +315,7 @@ fn index<'a>(lines: Lines<'_>, each_sample: &'a [bool]) -> Option<Index<'a>> {
     };
     lines.each(|line, at| {
         index.take(line, at);
-        Some(())
+        (index.segments.len() <= MOST_SEGMENTS).then_some(())
     })?;
     index.segments.push(std::mem::take(&mut index.segment));
     Some(index)

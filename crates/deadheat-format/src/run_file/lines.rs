@@ -9,7 +9,7 @@ use deadheat_model::{
     Surroundings,
 };
 #[cfg(feature = "decode")]
-use deadheat_model::{RaceKind, Shard};
+use deadheat_model::{RaceKind, Shard, is_object_id};
 
 use crate::wire::{Fields, Wire, choice, object};
 #[cfg(feature = "decode")]
@@ -84,7 +84,17 @@ object! { SharedSuite { side, files: omit, } }
 
 object! { PackageVersions { name, baseline, candidate, } }
 
-object! { Commit { id, committed_at, subject: or(String::new()), } }
+object! { Commit { id, committed_at, subject: or(String::new()), } ensure has_object_id }
+
+/// The id of a commit reaches command lines of git.
+#[cfg(feature = "decode")]
+fn has_object_id(commit: &Commit) -> Result<(), WireError> {
+    if is_object_id(&commit.id) {
+        Ok(())
+    } else {
+        Err(WireError::odd("the full id of a commit of git"))
+    }
+}
 
 object! { Merged { count, by, replicates: or(0), hosts, } ensure is_of_few_parts }
 
@@ -232,6 +242,7 @@ object! { ObservedProcess {
     image: or(ObservedImage::Unseen),
     addresses,
     fixes_addresses: omit,
+    left_behind,
     keeps_cores,
     is_padded = "padded",
     variables: omit,

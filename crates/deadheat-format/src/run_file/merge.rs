@@ -9,13 +9,13 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use deadheat_model::{
-    Conditions, EndReason, Environment, Host, Json, LevelOverride, Looks, Merged, NeutralLinks,
-    Object, Origin, Pinning, Plan, RecordSink as _, Run, RunEnd, RunHeader, Shard, ShardBy,
-    Workload,
+    Conditions, EndReason, Environment, HELP, Host, Json, LevelOverride, Looks, Merged,
+    NeutralLinks, Object, Origin, Pinning, Plan, RecordSink as _, Run, RunEnd, RunHeader, Shard,
+    ShardBy, Workload,
 };
 
 use super::RunFileWriter;
-use super::reader::{BUFFER, next_line, read_header, scan};
+use super::reader::{BUFFER, next_line, read_header, refuse_plan, scan};
 use crate::content;
 use crate::error::{FileProblem, FormatError, cannot_read, cannot_write};
 use crate::temporary::ScratchFolder;
@@ -158,10 +158,15 @@ fn part(file: &Path) -> Result<(Part, RunHeader), FormatError> {
             };
             Ok((part, header))
         }
-        None => Err(FormatError::whole(
-            file,
-            "is no part of a race: it was raced without --shard",
-        )),
+        None => Err(refuse_plan(file, &header).err().unwrap_or_else(|| {
+            FormatError::whole(
+                file,
+                format!(
+                    "a whole race, not a part: it was raced without --shard{HELP}deadheat analyze \
+                 answers by a whole race; parts are raced with --shard 1/2, --shard 2/2 and so on"
+                ),
+            )
+        })),
     }
 }
 
@@ -170,6 +175,8 @@ struct Terms {
     /// The part that they are of.
     file: PathBuf,
     version: String,
+    /// The part, such as 1 of 2.
+    shard: Option<Shard>,
     facts: Json,
     programs: Vec<(String, String)>,
 }
@@ -185,6 +192,7 @@ impl Terms {
         Self {
             file: file.to_owned(),
             version: header.tool_version.clone(),
+            shard: header.plan.design.shard,
             facts: facts.into(),
             programs: header.environment.programs.clone(),
         }
@@ -202,8 +210,21 @@ impl Terms {
             let (ours, theirs) = (&self.version, &theirs.version);
             return refused(format!("raced by deadheat {theirs}, the other by {ours}"));
         }
+        if let (Some(ours), Some(theirs)) = (self.shard, theirs.shard)
+            && ours.count != theirs.count
+        {
+            return refused(format!(
+                "it was raced with --shard {}/{}, the other with --shard {}/{}{HELP}race all parts of \
+                 one race with the same number after the slash",
+                theirs.index, theirs.count, ours.index, ours.count
+            ));
+        }
         if let Some(field) = difference(&self.facts, &theirs.facts) {
-            return refused(format!("{field} differs"));
+            let named = option_of(&field).map_or(String::new(), |flag| format!(" ({flag})"));
+            return refused(format!(
+                "{field}{named} differs\nhelp: race all parts by the same command line, apart from \
+                 --shard and --save, or from one plan (deadheat plan)"
+            ));
         }
         let contents = |of: &Self| -> Vec<String> {
             let programs = of.programs.iter();
@@ -282,6 +303,19 @@ fn alike(plan: &Plan) -> Plan {
     plan
 }
 
+/// The option that sets a field of a plan; `None` if several options or the programs do.
+fn option_of(field: &str) -> Option<&'static str> {
+    let last = field.rsplit('.').next()?;
+    match last {
+        "seed" => Some("--seed"),
+        "alpha" => Some("--alpha"),
+        "margin" => Some("--margin"),
+        "warmup" => Some("--warmup"),
+        _ if last.starts_with("at[") => Some("--max-replicates"),
+        _ => None,
+    }
+}
+
 /// The place of the first difference of two values; `None` where there is none.
 fn difference(ours: &Json, theirs: &Json) -> Option<String> {
     if ours == theirs {
@@ -350,8 +384,9 @@ impl Lines {
                 };
                 let index = part.shard.index;
                 return Ok(Err(format!(
-                    "part {index} is not finished: it {why}\nhelp: the same command goes on with it, and \
-                     --allow-missing merges the others"
+                    "part {index} is not finished: it {why}\nhelp: run the same command again to \
+                     finish \
+                     it; --allow-missing merges without it"
                 )));
             }
         };

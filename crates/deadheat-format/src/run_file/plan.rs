@@ -193,9 +193,7 @@ impl Fields for Option<LevelOverride> {
         match (required(object, "alpha")?, required(object, "looks")?) {
             (None, None) => Ok(None),
             (Some(alpha), Some(looks)) => Ok(Some(LevelOverride { alpha, looks })),
-            _ => Err(WireError::wrong(
-                "one of alpha and looks stands without the other",
-            )),
+            _ => Err(WireError::wrong("alpha and looks must be given together")),
         }
     }
 }

@@ -12,8 +12,9 @@ use deadheat_model::{
 
 use super::block::{decode_compact, decode_json};
 use super::lines::SCHEMA;
-use crate::content::{self, read_line};
+use crate::content::{self, is_packed, kind_of_bytes};
 use crate::error::{FileProblem, FormatError, cannot_read};
+use crate::limits::read_line;
 use crate::wire::{Wire, major_version};
 
 /// Bytes asked of the system at once.
@@ -36,6 +37,39 @@ pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, FormatError> {
     let file = content::open(path).map_err(cannot_read(path))?;
     read_line(&mut BufReader::new(file), &mut line).map_err(cannot_read(path))?;
     Ok(read_run_from(line.as_slice(), path)?.header)
+}
+
+/// Returns true if a run file ends with its header, as a plan does, because nothing was raced.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn has_only_header(path: impl AsRef<Path>) -> Result<bool, FormatError> {
+    let path = path.as_ref();
+    let file = content::open(path).map_err(cannot_read(path))?;
+    let (mut reader, mut line) = (BufReader::new(file), Vec::new());
+    let mut next_length = || read_line(&mut reader, &mut line).map_err(cannot_read(path));
+    next_length()?;
+    Ok(next_length()? == 0)
+}
+
+/// Refuses a plan, which has no samples; `header` is that of the file.
+///
+/// # Errors
+///
+/// The file is a plan that no race has run by, or cannot be read.
+pub fn refuse_plan(path: impl AsRef<Path>, header: &RunHeader) -> Result<(), FormatError> {
+    let path = path.as_ref();
+    // Besides plans, only parts of races record the boot.
+    let may_be_plan = header.environment.boot.is_some() && header.plan.design.shard.is_none();
+    if !may_be_plan || !has_only_header(path)? {
+        return Ok(());
+    }
+    let problem = format!(
+        "is a plan, and no race has run by it yet{HELP}deadheat run --plan {} races it",
+        path.display()
+    );
+    Err(FormatError::whole(path, problem))
 }
 
 /// Reads a run file from anywhere; `name` stands for the file in errors.
@@ -139,10 +173,11 @@ fn read_header_line(name: &Path, first: &[u8]) -> Result<Json, FormatError> {
         }
         return Err(foreign(
             name,
-            match first.trim_ascii_start().first() {
+            kind_of_bytes(first).unwrap_or(match first.trim_ascii_start().first() {
                 Some(b'{' | b'[') => "JSON without the header of a run",
+                _ if is_packed(first) => "a packed file (unpack it first: gzip -d or zstd -d)",
                 _ => "text without the header of a run",
-            },
+            }),
         ));
     };
     match major_version(schema, "deadheat.run/") {
@@ -159,8 +194,9 @@ fn foreign(file: &Path, found: &str) -> FormatError {
     FormatError::unknown(
         file,
         format!(
-            "is not a run file, but {found}{HELP}run files (JSON Lines, schema {SCHEMA}) are what \
-             races write with --save and into .deadheat/runs"
+            "is not a run file, but {found}{HELP}races write run files ({SCHEMA}) with --save \
+             and into .deadheat/runs, deadheat plan writes one for --plan; deadheat compare reads results \
+             of other tools"
         ),
     )
 }

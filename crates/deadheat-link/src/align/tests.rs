@@ -1,4 +1,4 @@
-//! Objects and archives, whole, odd and hostile.
+//! Tests with objects and archives: valid, unusual and malicious.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// An object as its format describes it, of either width and endianness.
+/// The width and endianness of an object.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     is_64: bool,
@@ -54,8 +54,8 @@ impl Shape {
         if self.is_64 { 64 } else { 40 }
     }
 
-    /// An object with the given sections (name, flags, alignment, content) and functions (section,
-    /// address).
+    /// Builds an object with the given sections (name, flags, alignment, content) and functions
+    /// (section, address).
     fn object(self, sections: &[(&str, u32, u64, &[u8])], functions: &[(u16, u64)]) -> Vec<u8> {
         let mut names = vec![0];
         let mut body = Vec::new();
@@ -282,7 +282,7 @@ fn aligning_twice_changes_nothing_more() {
 }
 
 #[test]
-fn what_no_neutral_link_reads_becomes_zero_and_nothing_else_does() {
+fn zeroes_only_sections_that_no_neutral_link_reads() {
     let sections: [(&str, u32, u64, &[u8]); 9] = [
         (".text.kernel", CODE, 64, b"kernel"),
         (".debug_line_str", SHF_MERGE | SHF_STRINGS, 1, b"strings"),
@@ -298,7 +298,7 @@ fn what_no_neutral_link_reads_becomes_zero_and_nothing_else_does() {
         let is_blank = ["strings", "info", "relocations", "metadata", "bitcode"]
             .iter()
             .any(|blank| content == blank.as_bytes());
-        // What is zero is nothing to be merged.
+        // Zeroed sections lose their merge flag.
         let flags = if is_blank { 0 } else { flags };
         let content = if is_blank {
             vec![0; content.len()]
@@ -328,7 +328,7 @@ fn bytes_that_another_section_uses_too_are_kept() {
 }
 
 #[test]
-fn functions_that_share_a_section_are_told() {
+fn reports_functions_that_share_a_section() {
     for shape in SHAPES {
         let sections: &[(&str, u32, u64, &[u8])] = &[(".text", CODE, 16, b"two functions")];
         let survey = |functions: &[(u16, u64)]| {
@@ -378,7 +378,7 @@ fn members_of_an_archive_are_aligned_each_and_named_with_it() {
 }
 
 #[test]
-fn code_that_is_only_made_while_linking_is_told() {
+fn reports_link_time_code() {
     let bitcode = [0x42, 0x43, 0xc0, 0xde, 1, 2, 3, 4];
     let wrapped = [0xde, 0xc0, 0x17, 0x0b, 1, 2, 3, 4];
     for mut bytes in [bitcode, wrapped] {
@@ -412,7 +412,7 @@ fn code_that_is_only_made_while_linking_is_told() {
 }
 
 #[test]
-fn what_cannot_be_aligned_says_what_it_is() {
+fn rejects_files_that_cannot_be_aligned_by_kind() {
     let problem = |bytes: &[u8]| {
         let mut after = bytes.to_vec();
         let problem = align("x", &mut after).unwrap_err();

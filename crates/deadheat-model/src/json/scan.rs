@@ -261,6 +261,9 @@ pub fn plain_bytes(text: &[u8]) -> usize {
 /// Bytes that are read at once.
 const PIECE: usize = 256 << 10;
 
+/// Bytes of the first piece: of 40,000 small files a whole piece of zeros for each took most of the time.
+const FIRST_PIECE: usize = 16 << 10;
+
 /// Bytes that one step may need: a row takes some hundred.
 const MOST: usize = 4 << 20;
 
@@ -328,7 +331,7 @@ impl<R: Read> JsonPieces<R> {
         self.buffer.copy_within(self.begin..self.end, 0);
         self.end -= self.begin;
         self.begin = 0;
-        let room = self.end + PIECE;
+        let room = self.end + self.buffer.len().clamp(FIRST_PIECE, PIECE);
         self.buffer.resize(self.buffer.len().max(room), 0);
         while self.end < room {
             match self.input.read(&mut self.buffer[self.end..room]) {

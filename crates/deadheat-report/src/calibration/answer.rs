@@ -128,7 +128,7 @@ fn machine(calibration: &Calibration, glyphs: Glyphs) -> String {
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     if facts.is_empty() {
-        "a machine of which nothing is known".to_owned()
+        "an unknown machine".to_owned()
     } else {
         facts.join(", ")
     }
@@ -172,22 +172,23 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
     let raced = raced(calibration);
     let alpha = calibration.alpha;
     if raced.is_empty() {
-        let text = "Whether verdicts can be believed here is not known: no race came to its end.";
+        let text = "It is unknown whether verdicts on this machine can be trusted: no race ran to \
+         its end.";
         return (Belief::Perhaps, text.to_owned());
     }
     let (broken, sound): (Vec<_>, Vec<_>) = raced.into_iter().partition(is_broken);
     if !broken.is_empty() {
         let why: Vec<String> = broken.iter().map(|one| breach(one, alpha)).collect();
         let mut text = format!(
-            "Verdicts on {} cannot be believed here: {}. ",
+            "Verdicts on {} cannot be trusted on this machine: {}. ",
             list(&broken),
             why.join("; ")
         );
         if !sound.is_empty() {
-            text += &format!("Nothing speaks against those on {}. ", list(&sound));
+            text += &format!("Verdicts on {} show no problem. ", list(&sound));
         }
-        text +=
-            "Find out what disturbs this machine (deadheat doctor), mend it, and calibrate again.";
+        text += "Find out what disturbs this machine (deadheat doctor), remove the cause, and \
+         calibrate again.";
         return (Belief::No, text);
     }
     let (open, kept): (Vec<_>, Vec<_>) = sound
@@ -199,7 +200,8 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
         format!(" on {}", list(&kept))
     };
     let believed = format!(
-        "Verdicts{of_all} can be believed here: of things that raced against themselves {} were \
+        "Verdicts{of_all} can be trusted on this machine: of races of identical contenders, {} \
+         were \
          called faster or slower, and {} are accepted.",
         all_calls(&kept),
         share(alpha)
@@ -208,17 +210,17 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
         return (Belief::Yes, believed);
     }
     let few = format!(
-        "came to their end to be sure: of things that raced against themselves {} were called \
+        "ran to their end to be sure: of races of identical contenders, {} were called \
          faster or slower, and {} are accepted. More races narrow these bounds, which say nothing \
          bad of the machine.",
         all_calls(&open),
         share(alpha)
     );
     let text = if kept.is_empty() {
-        format!("Nothing speaks against verdicts here, but too few races {few}")
+        format!("Verdicts on this machine show no problem, but too few races {few}")
     } else {
         format!(
-            "{believed} Nothing speaks against those on {}, but too few races {few}",
+            "{believed} Verdicts on {} show no problem, but too few races {few}",
             list(&open)
         )
     };
@@ -252,12 +254,12 @@ fn breach(one: &CalibratedKind, alpha: f64) -> String {
     match (one.promise, &one.coverage) {
         (Promise::Broken, _) => format!(
             "{hits} of {of} {name} were called faster or slower than themselves, so the true rate \
-             is at least {} where {} are accepted",
+             is at least {}, although only {} are accepted",
             percent(low),
             share(alpha)
         ),
         (_, Some(held)) => format!(
-            "{} of {} intervals of {name} hold a difference that is known ({}), where {} are \
+            "{} of {} intervals of {name} contain the known change ({}), although {} are \
              promised",
             held.hits,
             held.of,
@@ -283,14 +285,14 @@ pub(super) fn sizes(calibration: &Calibration) -> Vec<String> {
         let name = kind(one.kind);
         Some(match from {
             Some(from) => format!(
-                "Of {name}, differences of this work from {} on are found by the defaults; \
-                 estimates under {} drown in noise.",
+                "For {name}, the default settings find a change in this work of {} or more; \
+                 changes under {} are lost in noise.",
                 share(from),
                 percent(floor)
             ),
             None => format!(
-                "Of {name}, no difference of this work that was tried is found reliably by the \
-                 defaults; estimates under {} drown in noise.",
+                "For {name}, the default settings find none of the tried changes in this work \
+                 reliably; changes under {} are lost in noise.",
                 percent(floor)
             ),
         })
@@ -307,7 +309,7 @@ pub(super) fn doubts(
     let mut doubts = Vec::new();
     if !outdated.is_empty() {
         doubts.push(format!(
-            "This calibration is not of this machine as it is now: another {}. No race quotes it.",
+            "This calibration was made with another {}, so races on this machine do not use it.",
             outdated.join(", another ")
         ));
     }
@@ -337,8 +339,8 @@ pub(super) fn doubts(
             .filter(|seen| *seen > calibration.alpha);
         if let Some(seen) = seen {
             doubts.push(format!(
-                "{} of races of {} called is more than the {} accepted, which chance alone may \
-                 have done: the bounds are {}.",
+                "{} of races of {} were called faster or slower, more than the {} accepted, but \
+                 chance alone may explain that: the bounds are {}.",
                 percent(seen),
                 kind(one.kind),
                 share(calibration.alpha),
@@ -353,19 +355,30 @@ pub(super) fn doubts(
     }
     if calibration.machine.cores == Some(1) {
         doubts.push(
-            "There is one core only, by the machine, by affinity or by a CPU quota: whatever else \
-             runs takes it away from what is raced, and races take longer to come to a verdict."
+            "Only one core is available (the machine has one, or affinity or a CPU quota allows \
+             one). Other processes compete with the contenders for it, so races need longer to \
+             reach a verdict."
                 .into(),
         );
     }
     if calibration.debug_build {
         doubts.push(
-            "deadheat itself is a debug build: replicates take longer than those of a release \
-             build, and budgets buy fewer."
+            "deadheat itself is a debug build: replicates take longer than with a release build, \
+             so fewer fit into a budget."
                 .into(),
         );
     }
     doubts
+}
+
+/// The kinds of which races are missing.
+fn cut_off(calibration: &Calibration) -> String {
+    let short = (calibration.kinds.iter()).filter(|one| one.false_calls.of < one.planned);
+    let each = short.map(|one| {
+        let name = kind(one.kind);
+        format!("{name}: {} of {}", one.false_calls.of, one.planned)
+    });
+    each.collect::<Vec<String>>().join(", ")
 }
 
 /// The ending of the calibration, when that is worth a sentence.
@@ -373,14 +386,15 @@ fn ending(calibration: &Calibration) -> Option<String> {
     let raced: u64 = calibration.kinds.iter().map(|one| one.false_calls.of).sum();
     let planned: u64 = calibration.kinds.iter().map(|one| one.planned).sum();
     let what = format!(
-        "{raced} of {} of things against themselves came to their end",
+        "{raced} of {} of identical contenders ran to their end",
         counted(planned, "race", "races")
     );
     let took = waiting(calibration.elapsed_seconds);
     match calibration.ending {
         CalibrationEnd::Finished => None,
         CalibrationEnd::Budget => Some(format!(
-            "The time budget was used up after {took}, and {what}; raise it with --budget."
+            "The time budget was used up after {took}, and {what} ({}); raise it with --budget.",
+            cut_off(calibration)
         )),
         CalibrationEnd::Interrupted(signal) => Some(format!(
             "Interrupted by {} after {took}, when {what}.",

@@ -3,7 +3,7 @@
 use deadheat_model::{CalibratedKind, Calibration, Detectable, Found, LogRatio, NoiseFloor, Unit};
 
 use super::{kind, percent};
-use crate::document::{Block, Content, Kind, Table};
+use crate::document::{Block, Kind, Table};
 use crate::glyphs::Glyphs;
 use crate::names::texts;
 use crate::units::{counted, quantity, share, spread};
@@ -29,7 +29,7 @@ fn table<'a>(
         table.column(kind, *head);
     }
     table.rows = rows.into_iter().map(Into::into).collect();
-    let mut blocks = vec![Block::of(Content::Heading(2, title.to_owned()))];
+    let mut blocks = vec![Block::heading(2, title.to_owned())];
     blocks.extend(reading.map(|reading| Block::paragraph(reading).tight()));
     blocks.push(Block::table(table).tight());
     blocks.extend(below.into_iter().map(|line| Block::indented(line).tight()));
@@ -65,11 +65,11 @@ fn same<'a>(calibration: &Calibration) -> Vec<Block<'a>> {
         ]
     };
     let reading = format!(
-        "Every faster or slower is wrong, {} of them are accepted.",
+        "Every faster or slower is wrong; up to {} are accepted.",
         share(calibration.alpha)
     );
     table(
-        ("Raced against themselves", Some(reading)),
+        ("Identical contenders against each other", Some(reading)),
         &[
             "",
             "races",
@@ -86,7 +86,7 @@ fn same<'a>(calibration: &Calibration) -> Vec<Block<'a>> {
 /// "0.12 to 3.5%".
 pub(super) fn bounds(low: f64, high: f64) -> String {
     let low = percent(low);
-    format!("{} to {}", low.trim_end_matches(" %"), percent(high))
+    format!("{} to {}", low.trim_end_matches('%'), percent(high))
 }
 
 fn noise<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
@@ -124,11 +124,11 @@ fn noise<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
         "replicate",
         "blocks",
     ];
-    let below = "Noise floor: 95% of estimates are off by no more. Half width: the median of their \
-                 intervals. Process, block: standard deviation from one to the next. Replicate: \
-                 what one takes, with so many blocks.";
+    let below = "Noise floor: 95% of estimates err by at most this. Half width: median half width \
+                 of their intervals. Process, block: standard deviation between processes and \
+                 between blocks. Replicate: its duration, with the number of blocks.";
     table(
-        ("What remains when nothing differs", None),
+        ("Noise between identical contenders", None),
         &heads,
         raced(calibration).filter_map(row).collect(),
         vec![below.to_owned()],
@@ -170,9 +170,9 @@ fn detectable<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
                 row("", "as many as fit", &numbered, one),
             ]
         });
-    let below = "As many as fit: --max-replicates set to the number in brackets. This takes noise \
-                 to stay as it was, and speaks of the binary: of where the linker puts code it \
-                 knows nothing.";
+    let below = "As many as fit: --max-replicates set to the number in brackets. This assumes \
+                 unchanged noise, and is about this binary: it does not include the effect of code \
+                 layout.";
     let title = "Smallest difference found in 80% of races of this work, by budget";
     table(
         (title, None),
@@ -210,8 +210,8 @@ fn known<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     let rows = kinds.iter().map(row).collect();
     let mut below = texts(&kinds, &|one| truth(one, calibration.alpha));
     below.push(format!(
-        "A race is over as soon as its change is known to be below the margin of {}; smaller ones \
-         are seldom given a direction.",
+        "A race ends as soon as its change is known to be within the margin of {}, so smaller \
+         changes seldom get a direction.",
         share(calibration.margin)
     ));
     let reading = Some("Found in the right direction.".to_owned());
@@ -228,15 +228,15 @@ fn truth(one: &CalibratedKind, alpha: f64) -> String {
     let name = kind(one.kind);
     match &one.coverage {
         Some(held) => format!(
-            "{name}: of {} {} hold the truth ({}, {} are promised), {wrong}.",
+            "{name}: of {}, {} contain the true change ({}; {} are promised), {wrong}.",
             counted(held.of, "interval", "intervals"),
             held.hits,
             bounds(held.low, held.high),
             share(1.0 - alpha)
         ),
         None => format!(
-            "{name}: {wrong}; starting them dilutes the difference, so how large it is in truth is \
-             not known exactly."
+            "{name}: {wrong}; the time to start a process dilutes the difference, so its true size \
+             is not known exactly."
         ),
     }
 }

@@ -6,6 +6,7 @@ use deadheat_model::{
 
 use super::rows::{RowSubject, Sort, rows};
 use crate::glyphs::Glyphs;
+use crate::names::is_order;
 use crate::units::ends;
 
 /// The columns, as [`to_comparison_csv`] explains them.
@@ -77,14 +78,18 @@ impl Table {
     /// Writes the judged metric of a comparison, then the others.
     fn compared(&mut self, one: &Comparison) {
         let judged = MetricComparison {
-            metric: one.metric.clone(),
+            metric: one.terms.metric.clone(),
             baseline: one.baseline.clone(),
             candidate: one.candidate.clone(),
             estimate: one.estimate,
             verdict: one.verdict,
         };
         self.metric(one, &judged, true);
-        for beside in one.metrics.iter().filter(|row| row.metric != one.metric) {
+        for beside in one
+            .metrics
+            .iter()
+            .filter(|row| row.metric != one.terms.metric)
+        {
             self.metric(one, beside, false);
         }
     }
@@ -103,10 +108,10 @@ impl Table {
         let estimate = row.estimate.as_ref();
         let interval = estimate.and_then(|estimate| estimate.interval.as_ref());
         let verdict = row.verdict.map(Verdict::name);
-        let mut line = self.named(&one.benchmark, &one.parameters);
+        let mut line = self.named(&one.benchmark, &one.details.parameters);
         line.extend([
-            self.cell(one.label.as_deref()),
-            shown(one.threads),
+            self.cell(one.details.label.as_deref()),
+            shown(one.details.threads),
             state.to_owned(),
             String::new(),
             self.cell(Some(row.metric.name())),
@@ -122,9 +127,9 @@ impl Table {
             shown(interval.map(|interval| ends(interval)[1])),
             shown(interval.map(|interval| interval.confidence)),
             shown(estimate.and_then(|estimate| estimate.p_value)),
-            shown(one.p_adjusted.filter(|_| judged)),
+            shown(one.suite.p_adjusted.filter(|_| judged)),
             shown(verdict),
-            shown(verdict.filter(|_| judged).map(|_| one.provisional)),
+            shown(verdict.filter(|_| judged).map(|_| one.evidence.provisional)),
         ]);
         self.line(&line);
     }
@@ -174,7 +179,8 @@ impl Table {
 
     fn line(&mut self, cells: &[String]) {
         let quoted = cells.iter().map(|cell| {
-            if cell.contains([',', '"', '\n', '\r']) {
+            // A runner of workflows that prints the table obeys no cell between quotes.
+            if cell.contains([',', '"', '\n', '\r']) || is_order(cell) {
                 format!("\"{}\"", cell.replace('"', "\"\""))
             } else {
                 cell.clone()

@@ -113,7 +113,7 @@ impl<'a> Row<'a> {
     fn cost(&self) -> Option<f64> {
         let comparison = self.comparison()?;
         let effect = comparison.estimate.as_ref()?.effect.0;
-        match comparison.metric.better() {
+        match comparison.terms.metric.better() {
             Better::Less => Some(effect),
             Better::More => Some(-effect),
             Better::Unknown => None,
@@ -185,8 +185,13 @@ fn worst(group: &[Row<'_>]) -> Option<f64> {
 /// its label and its threads, unless the name has them already.
 pub(super) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     let name = &comparison.benchmark;
-    let mut beside = suite::untold(name, &comparison.parameters).to_vec();
-    if let Some(label) = comparison.label.as_ref().filter(|label| !label.is_empty()) {
+    let mut beside = suite::untold(name, &comparison.details.parameters).to_vec();
+    if let Some(label) = comparison
+        .details
+        .label
+        .as_ref()
+        .filter(|label| !label.is_empty())
+    {
         beside.push((String::new(), label.clone()));
     }
     // That it runs on one thread is what everybody expects.
@@ -359,7 +364,9 @@ impl Scene<'_> {
             let candidate = one.candidate.as_ref();
             one.baseline.name == side.name || candidate.is_some_and(|one| one.name == side.name)
         });
-        let compared: HashSet<_> = here.map(|one| (&one.benchmark, &one.parameters)).collect();
+        let compared: HashSet<_> = here
+            .map(|one| (&one.benchmark, &one.details.parameters))
+            .collect();
         let word = if self.compares() { " compared" } else { "" };
         let compared = counted(compared.len() as u64, "benchmark", "benchmarks");
         let only = LeftOutReason::OnlyIn(side.name.clone());

@@ -29,7 +29,10 @@ const FAILURES: usize = 20;
 /// question than whether the change is zero, and where the interval alone decided.
 pub(super) fn p_of_the_change(comparison: &Comparison) -> Option<String> {
     let called = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
-    let p = comparison.p_looks.filter(|p| *p <= comparison.alpha);
+    let p = comparison
+        .evidence
+        .p_looks
+        .filter(|p| *p <= comparison.terms.alpha);
     p.filter(|_| called).map(p_value)
 }
 
@@ -39,7 +42,7 @@ pub(super) fn metric_title(metric: &Metric, glyphs: Glyphs) -> String {
     match metric.better() {
         Better::Less => name,
         Better::More => format!("{name} (more is better)"),
-        Better::Unknown => format!("{name} (nobody told which way is better)"),
+        Better::Unknown => format!("{name} (unknown whether less or more is better)"),
     }
 }
 
@@ -68,8 +71,8 @@ pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
 
 /// That rows were left away; `None` where none was.
 pub(super) fn hidden(rows: usize) -> Option<String> {
-    let rows = counted(rows as u64, "row that did not", "rows that did not");
-    (!rows.starts_with("0 ")).then(|| format!("Only what changed is shown, without {rows}."))
+    let rows = counted(rows as u64, "unchanged row is", "unchanged rows are");
+    (!rows.starts_with("0 ")).then(|| format!("Only changed rows are shown; {rows} hidden."))
 }
 
 /// The metrics of which no row is shown.
@@ -80,9 +83,9 @@ pub(super) fn quiet(metrics: &[(String, usize)], analysis: &Analysis) -> Option<
         .collect();
     let judged = analysis.comparisons.iter().any(|one| one.verdict.is_some());
     let (head, tail) = match judged {
-        true => ("Not seen to move", ""),
+        true => ("No change found", ""),
         // Without verdicts nothing is.
-        false => ("Measured beside it", " (--all-metrics)"),
+        false => ("Other metrics", " (--all-metrics)"),
     };
     (!parts.is_empty()).then(|| format!("{head}: {}{tail}.", parts.join("; ")))
 }
@@ -124,7 +127,9 @@ pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<Stri
         .sum();
     if rest > 0 {
         let rest = counted(rest as u64, "benchmark", "benchmarks");
-        lines.push(format!("{rest} more failed; the JSON and the CSV say how."));
+        lines.push(format!(
+            "{rest} more failed; the JSON and the CSV give the reasons."
+        ));
     }
     lines
 }
@@ -145,18 +150,18 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     };
     let all = raced().count();
     let judged = raced().filter(|one| one.verdict.is_some()).count();
-    let provisional = raced().filter(|one| one.provisional).count();
+    let provisional = raced().filter(|one| one.evidence.provisional).count();
     if all == 0 {
         return None;
     }
     let but = match provisional {
         0 => "",
-        _ => ", but only provisionally",
+        _ => ", but a provisional one",
     };
     let answer = match judged {
-        0 => "These data cannot answer".to_owned(),
-        judged if judged < all => format!("These data can answer for {judged} of {all} rows{but}"),
-        _ => format!("These data can answer{but}"),
+        0 => "No verdict".to_owned(),
+        judged if judged < all => format!("Verdicts for {judged} of {all} rows{but}"),
+        _ => format!("All rows have a verdict{but}"),
     };
     let concerned = |kind: fn(&Warning) -> bool| {
         let count = raced().filter(|one| one.warnings.iter().any(kind)).count();
@@ -175,8 +180,8 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     );
     because.extend(concerned(Warning::is_one_a_side).map(|rows| {
         format!(
-            "each side is one recording{rows}, and how the next would come out cannot be known \
-             from within it"
+            "there is only one recording per side{rows}, so the variation from one recording to the \
+             next is unknown"
         )
     }));
     // Of one recording a side that is not worth telling.
@@ -186,11 +191,12 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
         .clone()
         .any(|one| matches!(one, Warning::Unpaired { .. }))
     {
-        because
-            .push("nothing pairs the samples, so one side may have run after the other".to_owned());
+        because.push(
+            "the samples are not paired, so one side may have run after the other".to_owned(),
+        );
     }
     if unpaired.clone().any(|one| matches!(one, Warning::InTurns)) {
-        because.push("which side came first was not drawn".to_owned());
+        because.push("the order of the sides was not random".to_owned());
     }
     because.extend(
         concerned(|one| matches!(one, Warning::Provisional))
@@ -203,12 +209,10 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
         );
         few && !one.is_one_a_side()
     };
-    because.extend(
-        concerned(few).map(|rows| format!("what was recorded of a side is too little{rows}")),
-    );
+    because.extend(concerned(few).map(|rows| format!("a side has too few recordings{rows}")));
     because.extend(
         concerned(|one| matches!(one, Warning::OnlySummaries { .. }))
-            .map(|rows| format!("nothing but a summary was kept{rows}")),
+            .map(|rows| format!("only a summary was kept{rows}")),
     );
     for warning in &analysis.warnings {
         because.extend(match warning {
@@ -219,18 +223,18 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
             }
             Warning::SharedRecordings { .. } => Some("the sides share recordings".to_owned()),
             Warning::RepeatedNames { .. } => {
-                Some("only their order tells some benchmarks apart".to_owned())
+                Some("benchmarks of the same name are paired by their order".to_owned())
             }
             Warning::CpuScaling { .. } => {
-                Some("the frequency of the processor was being scaled".to_owned())
+                Some("frequency scaling of the processor was on".to_owned())
             }
-            Warning::DebugRecording { .. } => Some("a debug build was at work".to_owned()),
+            Warning::DebugRecording { .. } => Some("a debug build was measured".to_owned()),
             _ => None,
         });
     }
     Some(match because.is_empty() {
         true if judged == all && provisional == 0 => {
-            format!("{answer}, as far as they tell of themselves.")
+            format!("{answer}; the files show no reason for doubt.")
         }
         true => format!("{answer}."),
         false => format!("{answer}: {}.", because.join("; ")),
@@ -256,7 +260,7 @@ pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
         () => "",
     };
     Some(format!(
-        "A verdict takes six files a side, recorded in turns: deadheat compare old/*.json \
+        "A verdict needs six files per side, recorded in turns: deadheat compare old/*.json \
          --against new/*.json{race}."
     ))
 }
@@ -296,7 +300,7 @@ impl Scene<'_> {
             let first = self.concerning(first, of);
             let rest = self.named(&rest);
             texts.push(text(format!(
-                "{first} Likewise, in other numbers, in {rest}."
+                "{first} {rest}: the same, with other numbers."
             )));
         }
         warnings_first(texts, |one| one.information)
@@ -318,7 +322,7 @@ impl Scene<'_> {
                 if single && is_above {
                     continue;
                 }
-                let text = sentence(warning, source, self.glyphs);
+                let text = sentence(warning, Some(comparison), source, self.glyphs);
                 if let Some((kind, place)) = place_of.get(&text) {
                     let concerned = &mut kinds[*kind].said[*place].1;
                     if concerned.last() != Some(&index) {

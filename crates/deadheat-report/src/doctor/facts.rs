@@ -42,7 +42,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             range_khz,
         } => {
             if governors.is_empty() {
-                return "The system shows no governor; who chooses the frequency is hidden."
+                return "The system shows no governor, so it is unknown what sets the frequency."
                     .to_owned();
             }
             let driver = match driver {
@@ -63,7 +63,9 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
         Facts::Turbo { on, .. } => match on {
             Some(true) => "Frequencies above the nominal one are allowed.".to_owned(),
             Some(false) => "Frequencies above the nominal one are switched off.".to_owned(),
-            None => "Whether frequencies above the nominal one are allowed is hidden.".to_owned(),
+            None => {
+                "It is unknown whether frequencies above the nominal one are allowed.".to_owned()
+            }
         },
         Facts::Smt {
             active, siblings, ..
@@ -73,24 +75,22 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                 this_core(checkup),
                 cores(siblings)
             ),
-            (true, Some(false)) => {
-                "No threads share a core, as far as the system tells.".to_owned()
-            }
+            (true, Some(false)) => "No threads share a core, according to the system.".to_owned(),
             (true, Some(true)) => format!(
                 "Threads share cores here, but {} has no other.",
                 this_core(checkup).to_lowercase()
             ),
-            (true, None) => "Whether threads share cores is hidden.".to_owned(),
+            (true, None) => "It is unknown whether threads share cores.".to_owned(),
         },
         Facts::Steal { since_start } => match since_start {
             Some(stolen) if *stolen == 0.0 => {
                 "No hypervisor took time since the system started.".to_owned()
             }
             Some(stolen) => format!(
-                "Since the system started, a hypervisor gave {} of the time to others.",
+                "Since the system started, a hypervisor gave {} of the time to other guests.",
                 share(*stolen)
             ),
-            None => "Whether a hypervisor gives time to others is hidden.".to_owned(),
+            None => "It is unknown whether a hypervisor gives time to other guests.".to_owned(),
         },
         Facts::Load {
             one_minute,
@@ -101,14 +101,17 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             let number = counted(u64::from(*cores), "core", "cores");
             let mut text = match one_minute {
                 Some(load) => format!("Load {load:.2} on {number} over the last minute"),
-                None => format!("The load of {number} is hidden"),
+                None => format!("The load of {number} is unknown"),
             };
             if let Some(running) = running {
                 let tasks = counted(u64::from(*running), "task", "tasks");
-                text += &format!("; {tasks} ran or wanted to at the start, doctor included");
+                text += &format!("; {tasks} running or runnable at the start, doctor included");
             }
             if let Some(waited) = pressure {
-                text += &format!("; in {} of the last 10 s some task waited", share(*waited));
+                text += &format!(
+                    "; some task waited for a core in {} of the last 10 s",
+                    share(*waited)
+                );
             }
             text + "."
         }
@@ -118,21 +121,21 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             reachable,
         } => {
             let mut text = if isolated.is_empty() {
-                "No core is set apart from other tasks.".to_owned()
+                "No core is isolated from other tasks.".to_owned()
             } else {
-                format!("Set apart from other tasks: {}.", cores(isolated))
+                format!("Isolated from other tasks: {}.", cores(isolated))
             };
             if !tickless.is_empty() {
                 text += &format!(" Without a timer while one task runs: {}.", cores(tickless));
             }
             if !isolated.is_empty() && !reachable {
-                text += " deadheat may not use what is set apart.";
+                text += " deadheat may not use the isolated cores.";
             }
             text
         }
         Facts::Interrupts { busiest, .. } => {
             let Some(all) = finding.effect(EffectKind::Interrupts) else {
-                return "The system does not tell who interrupts.".to_owned();
+                return "The system does not report the sources of interrupts.".to_owned();
             };
             let of = |kind| count(finding.effect(kind).unwrap_or(0.0));
             let most = match busiest {
@@ -159,8 +162,8 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             let name = match scheduler {
                 Some(Scheduler::Eevdf) => "The scheduler is EEVDF",
                 Some(Scheduler::Cfs) => "The scheduler is CFS",
-                Some(Scheduler::SchedExt) => "A BPF program schedules (sched_ext)",
-                None => "The scheduler is hidden",
+                Some(Scheduler::SchedExt) => "The scheduler is a BPF program (sched_ext)",
+                None => "The scheduler is unknown",
             };
             let slices = match slices {
                 // Real-time tasks have no slice to choose.
@@ -203,14 +206,12 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             }
             Some(0) => "Every process gets the same addresses.".to_owned(),
             Some(1) => {
-                "Stack and libraries get random addresses, the heap does not follow.".to_owned()
+                "Stack and libraries get random addresses, but the heap does not.".to_owned()
             }
-            Some(_) => {
-                "Every process draws its addresses at random, unless its program turns that \
+            Some(_) => "Every process gets random addresses, unless its program turns that \
                         off."
-                    .to_owned()
-            }
-            None => "Whether addresses are random is hidden.".to_owned(),
+                .to_owned(),
+            None => "It is unknown whether addresses are random.".to_owned(),
         },
         Facts::HugePages { enabled, defrag } => match enabled {
             Some(enabled) => {
@@ -220,7 +221,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                 };
                 format!("Transparent huge pages are set to {enabled}{defrag}.")
             }
-            None => "Whether there are transparent huge pages is hidden.".to_owned(),
+            None => "It is unknown whether there are transparent huge pages.".to_owned(),
         },
         Facts::Swap { total, used } => match (total, used) {
             (Some(0), _) => "There is no swap.".to_owned(),
@@ -228,7 +229,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                 format!("{} of {} of swap are in use.", bytes(*used), bytes(*total))
             }
             (Some(total), None) => format!("There are {} of swap.", bytes(*total)),
-            (None, _) => "Whether there is swap is hidden.".to_owned(),
+            (None, _) => "It is unknown whether there is swap.".to_owned(),
         },
         Facts::Thermal { hottest, throttled } => {
             let sensor = match hottest {
@@ -264,7 +265,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
         } => {
             let place = match kind {
                 Some(kind) => format!("This is a container ({kind})"),
-                None => "This is no container".to_owned(),
+                None => "Not in a container".to_owned(),
             };
             match (quota, version) {
                 (Some(quota), _) => {

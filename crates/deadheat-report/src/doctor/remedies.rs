@@ -69,7 +69,7 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
             let steady = governors.iter().all(|one| one == "performance");
             (!steady).then(|| {
                 run(
-                    "Hold the frequency high.",
+                    "Keep the frequency high.",
                     format!("echo performance | sudo tee {cores}/cpu*/cpufreq/scaling_governor"),
                 )
             })
@@ -87,11 +87,11 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
             ))
         }
         Facts::Smt { .. } => Some(run(
-            "Leave the other thread idle, or switch such threads off.",
+            "Leave the other thread idle, or switch SMT off.",
             format!("echo off | sudo tee {cores}/smt/control"),
         )),
         Facts::Steal { .. } => Some(words(
-            "Only the host can give it back: ask for dedicated cores, or race at a quieter hour.",
+            "Only the host can change that: ask for dedicated cores, or race at a quieter hour.",
         )),
         Facts::Load { .. } => Some(run(
             "See what else runs, and stop it.",
@@ -102,10 +102,10 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
             reachable,
             ..
         } => Some(match (isolated.is_empty(), reachable) {
-            (false, true) => words("Race on the core that is set apart, as advised below."),
+            (false, true) => words("Race on the isolated core, as advised below."),
             (false, false) => words(
-                "Let this process use the cores that are set apart: its container or cpuset does \
-                 not.",
+                "Let this process use the isolated cores, which its container or cpuset \
+                 excludes.",
             ),
             (true, _) => {
                 let core = checkup
@@ -113,10 +113,10 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
                     .or_else(|| checkup.online.last().copied());
                 match core {
                     Some(core) => words(&format!(
-                        "Set a core apart with the boot options isolcpus=managed_irq,domain,{core} \
+                        "Isolate a core with the boot options isolcpus=managed_irq,domain,{core} \
                          nohz_full={core}."
                     )),
-                    None => words("Set a core apart with the boot options isolcpus and nohz_full."),
+                    None => words("Isolate a core with the boot options isolcpus and nohz_full."),
                 }
             }
         }),
@@ -127,8 +127,8 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
             let device = finding.effect(EffectKind::DeviceInterrupts).unwrap_or(0.0);
             match busiest.as_ref().zip(*other_core) {
                 Some((line, other)) if device >= WORTH_MOVING => Some(run(
-                    "Let another core take the interrupts of the busiest device; stop irqbalance, \
-                     or it takes them back.",
+                    "Route the interrupts of the busiest device to another core; stop irqbalance, \
+                     which would undo that.",
                     format!(
                         "echo {other} | sudo tee /proc/irq/{}/smp_affinity_list",
                         line.label
@@ -136,17 +136,17 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
                 )),
                 // Where tasks are not counted, they may well be what took it.
                 _ if checkup.watch().is_none_or(|watch| watch.waiting.is_none()) => Some(words(
-                    "What took it is hidden: other tasks, a quota or interrupts. Mend those that \
-                     show first.",
+                    "The cause is hidden: other tasks, a quota or interrupts. Fix the visible \
+                     findings first.",
                 )),
                 _ => match host(checkup) {
                     Some(Host::VirtualMachine(_)) => Some(words(
-                        "No device is to blame: timer, hypervisor and firmware take it. Only a \
-                         quieter host helps.",
+                        "No device causes it: timer, hypervisor and firmware do. Only a quieter \
+                         host helps.",
                     )),
                     _ => Some(words(
-                        "No device is to blame: timer and firmware take it. A core that is set \
-                         apart (isolcpus, nohz_full) has less of it.",
+                        "No device causes it: timer and firmware do. An isolated core (isolcpus, \
+                         nohz_full) has less of it.",
                     )),
                 },
             }
@@ -183,7 +183,7 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
             words("Start deadheat without setarch -R (a debugger does that too).")
         } else {
             run(
-                "Let every process draw its addresses.",
+                "Give every process random addresses.",
                 "sudo sysctl kernel.randomize_va_space=2".to_owned(),
             )
         }),
@@ -192,11 +192,11 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
             "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled".to_owned(),
         )),
         Facts::Swap { .. } => Some(run(
-            "Bring everything back into memory.",
+            "Move swapped pages back into memory.",
             "sudo swapoff -a".to_owned(),
         )),
         Facts::Thermal { .. } => Some(words(
-            "Give it air and time to cool, or hold its frequency below where it slows itself down.",
+            "Let the processor cool, or limit its frequency to what it can keep up.",
         )),
         Facts::Virtualisation { .. } => Some(words(
             "For the smallest differences, race on hardware of your own.",
@@ -222,12 +222,12 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
         Facts::Counters { paranoid, refused } => match refused {
             Some(Refused::NotPermitted) if paranoid.is_none_or(|set| set > PARANOID_ENOUGH) => {
                 Some(run(
-                    "Allow programs to count their own events.",
+                    "Allow programs to use hardware counters.",
                     format!("sudo sysctl kernel.perf_event_paranoid={PARANOID_ENOUGH}"),
                 ))
             }
             Some(Refused::NotPermitted) => Some(words(
-                "The kernel would allow it, a sandbox does not: start the container with \
+                "The kernel allows it, but a sandbox does not: start the container with \
                  --cap-add PERFMON, or a seccomp profile that lets perf_event_open pass.",
             )),
             _ => None,

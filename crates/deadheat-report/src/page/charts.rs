@@ -6,7 +6,8 @@ use std::fmt::{self, Write};
 use deadheat_model::{Comparison, Distribution, Estimate, LogRatio, Plots};
 
 use super::html::{Attribute, GLYPHS, Text};
-use crate::sentences::{self, DISTURBED, cause_of_dropping};
+use crate::aspects::dropped::{DISTURBED, cause_of_dropping};
+use crate::sentences;
 use crate::units::{Precision, counted, effect, ends, interval, quantities, share};
 
 /// Shown where a browser runs no scripts, so that nobody waits for pictures.
@@ -29,7 +30,7 @@ const CHARTS: [Chart; 8] = [
         kind: "histogram",
         title: "Histograms",
         reading: "Filled bars count all samples and the stepped line the first half, scaled \
-                  up: where the two part, the run changed on its way; dashed curves are \
+                  up: where the two differ, the run changed over time; dashed curves are \
                   fitted shapes.",
         words: |_, plots| {
             let shown = |side: &Distribution| side.counts.iter().sum::<u32>() > 1;
@@ -50,7 +51,7 @@ const CHARTS: [Chart; 8] = [
     Chart {
         kind: "differences",
         title: "Differences in order of time",
-        reading: "Each point is the change one block saw; a level cloud is a steady race, steps \
+        reading: "Each point is the change in one block; a level cloud is a steady race, steps \
                   at the thin lines are new replicates, and the curve of running medians shows \
                   drift.",
         words: differences,
@@ -59,14 +60,14 @@ const CHARTS: [Chart; 8] = [
         kind: "scatter",
         title: "Baseline against candidate",
         reading: "Each point is two neighbours in time; below the diagonal the candidate needs \
-                  less, and if circles and triangles lie apart, the order mattered.",
+                  less; if circles and triangles are apart, the order mattered.",
         words: |_, plots| pairs(plots),
     },
     Chart {
         kind: "ecdf",
         title: "Share at or below",
-        reading: "Height is the share of samples that need at most so much; the curve further \
-                  left needs less, at that height.",
+        reading: "The height is the share of samples at or below a value; at each height, the \
+                  curve further left needs less.",
         words: |comparison, plots| {
             let mut sides = plots.sides();
             let any = sides.any(|side| !side.ecdf.is_empty());
@@ -83,8 +84,8 @@ const CHARTS: [Chart; 8] = [
     Chart {
         kind: "looks",
         title: "The interval, look by look",
-        reading: "Each bar is the interval at one look at the data; the race ends when it lies \
-                  clear of the margin, or within it.",
+        reading: "Each bar is the interval at one interim analysis; the race ends when the \
+                  interval is entirely outside the margin, or entirely within it.",
         words: |_, plots| looks(plots),
     },
     Chart {
@@ -154,9 +155,9 @@ fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     let mut words = counted(series.blocks.into(), "block", "blocks");
     let shown = series.points.len();
     if shown < series.blocks as usize {
-        words += &format!(", of which {shown} are drawn");
+        words += &format!(", of which the chart shows {shown}");
     }
-    words += &match comparison.dropped_blocks {
+    words += &match comparison.aspects.dropped_blocks() {
         0 => ", none dropped".to_owned(),
         dropped if cause_of_dropping(comparison) == DISTURBED => {
             format!(", {dropped} dropped for evidence of disturbance")
@@ -168,7 +169,7 @@ fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     });
     let kept = kept.count();
     if kept > 0 {
-        words += &format!(", {kept} of those drawn kept in spite of such evidence");
+        words += &format!(", {kept} of those shown were kept despite such evidence");
     }
     if let Some(estimate) = &comparison.estimate {
         words += &format!("; the estimate is {}", shown_with(estimate, ", "));
@@ -193,7 +194,7 @@ fn pairs(plots: &Plots) -> Option<String> {
     let second = shown - first;
     (shown > 1).then(|| {
         format!(
-            "{pairs}; of the {shown} drawn the baseline came first in {first} and the candidate in \
+            "{pairs}; of the {shown} shown, the baseline ran first in {first} and the candidate in \
              {second}."
         )
     })
@@ -243,7 +244,7 @@ fn medians(comparison: &Comparison, plots: &Plots) -> String {
     of_sides(plots, |side| {
         let summary = side.box_plot.as_ref()?;
         let values = [summary.median, summary.lower, summary.upper];
-        let shown = quantities(comparison.metric.unit(), &values, GLYPHS);
+        let shown = quantities(comparison.terms.metric.unit(), &values, GLYPHS);
         let [median, lower, upper] = [0, 1, 2].map(|index| &shown[index]);
         let beyond = match summary.beyond {
             0 => String::new(),
@@ -284,8 +285,8 @@ fn missing(comparison: &Comparison, plots: &Plots) -> Vec<&'static str> {
 
 /// The margin and the interval in words, for the legend of the bands.
 pub(super) fn bands(comparison: &Comparison) -> String {
-    let margin = share(comparison.margin);
-    let metric = sentences::metric(&comparison.metric, GLYPHS);
+    let margin = share(comparison.terms.margin);
+    let metric = sentences::metric(&comparison.terms.metric, GLYPHS);
     let band = format!("Charts show {metric}. The grey band is the margin of ±{margin}");
     let interval = comparison.estimate.and_then(|estimate| estimate.interval);
     interval.map_or(format!("{band}."), |range| {

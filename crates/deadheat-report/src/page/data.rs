@@ -22,20 +22,23 @@ pub(super) fn of(comparison: &Comparison, plots: &Plots, labels: [&str; 2]) -> J
         .chain(&comparison.candidate)
         .map(|side| side.median)
         .collect();
-    let unit = comparison.metric.unit();
+    let unit = comparison.terms.metric.unit();
     let largest = medians.iter().copied().fold(0.0, f64::max);
     let scale = Scale::shared(unit, &medians, GLYPHS)
         .unwrap_or_else(|| Scale::fitting(unit, largest, GLYPHS));
     let (factor, symbol) = (scale.factor, scale.symbol);
     Object::new()
-        .with("metric", sentences::metric(&comparison.metric, GLYPHS))
+        .with(
+            "metric",
+            sentences::metric(&comparison.terms.metric, GLYPHS),
+        )
         .with("factor", factor)
         .with("unit", symbol)
         .with(
             "sides",
             labels.map(Json::from).into_iter().collect::<Json>(),
         )
-        .with("margin", comparison.margin)
+        .with("margin", comparison.terms.margin)
         .with_some("estimate", comparison.estimate.as_ref().map(estimate))
         .with_some("differences", plots.differences.as_ref().map(differences))
         .with_some("pairs", plots.pairs.as_ref().map(pairs))
@@ -186,7 +189,7 @@ fn columns(points: &[(f64, f64)]) -> [Json; 2] {
     ]
 }
 
-/// A number with six significant digits, for what stands alone.
+/// A number outside a column, with six significant digits.
 fn rounded(value: f64) -> Json {
     Json::Number(format!("{value:.5e}").parse().unwrap_or(value))
 }

@@ -11,7 +11,7 @@ use crate::names::escape;
 use crate::verdict_sentence::Sentence;
 
 /// The characters that a page can show.
-pub(crate) const GLYPHS: Glyphs = Glyphs::Unicode;
+pub const GLYPHS: Glyphs = Glyphs::Unicode;
 
 /// The styles that all pages share.
 const STYLE: &str = include_str!("../../assets/page/page.css");
@@ -22,12 +22,12 @@ const END_OF_ISOLATE: char = '\u{2069}';
 
 /// A label that keeps its reading direction to itself, for use in a sentence.
 /// It must have been escaped, so that it holds no such sign already.
-pub(crate) fn isolated(label: &str) -> String {
+pub fn isolated(label: &str) -> String {
     format!("{ISOLATE}{label}{END_OF_ISOLATE}")
 }
 
 /// A text as content of an element. Isolated labels become `<bdi>`.
-pub(crate) struct Text<T>(pub(crate) T);
+pub struct Text<T>(pub T);
 
 impl<T: AsRef<str>> Display for Text<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,7 +36,7 @@ impl<T: AsRef<str>> Display for Text<T> {
 }
 
 /// A text as the value of an attribute, between double quotes.
-pub(crate) struct Attribute<T>(pub(crate) T);
+pub struct Attribute<T>(pub T);
 
 impl<T: AsRef<str>> Display for Attribute<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,26 +65,28 @@ fn harmless(f: &mut fmt::Formatter<'_>, text: &str, isolate: [&str; 2]) -> fmt::
     f.write_str(rest)
 }
 
-/// The head of a page, and the beginning of its body.
+/// The head of a page, and the beginning of its body. By default the page may not use scripts or
+/// images.
 #[derive(Default)]
-pub(crate) struct Head<'a> {
-    /// The version of deadheat that writes it.
-    pub(crate) version: &'a str,
-    pub(crate) title: &'a str,
-    /// The part of the policy on scripts, and that on images; nothing else than styles is allowed
-    /// without them.
-    pub(crate) allows: [&'a str; 2],
-    /// Styles beside those that all pages share.
-    pub(crate) style: &'a str,
-    /// Elements behind the styles.
-    pub(crate) more: &'a str,
+pub struct Head<'a> {
+    /// The version of deadheat that writes the page.
+    pub version: &'a str,
+    /// The title of the page.
+    pub title: &'a str,
+    /// The parts of the content security policy that allow scripts and images; empty to forbid them.
+    pub allows: [&'a str; 2],
+    /// Styles in addition to those that all pages share.
+    pub style: &'a str,
+    /// Elements after the styles.
+    pub more: &'a str,
 }
 
 impl Head<'_> {
-    /// Images that stand in the page itself, as the policy lists them.
-    pub(crate) const IMAGES: &'static str = " img-src data:;";
+    /// The part of the policy that allows images which are in the page itself.
+    pub const IMAGES: &'static str = " img-src data:;";
 
-    pub(crate) fn write(&self, out: &mut dyn Write) -> fmt::Result {
+    /// Writes the page up to the start tag of its body.
+    pub fn write(&self, out: &mut dyn Write) -> fmt::Result {
         let [scripts, images] = self.allows;
         write!(
             out,
@@ -104,7 +106,7 @@ impl Head<'_> {
 }
 
 /// A text from outside as content of an element: what would hide or reverse is shown as its escape.
-pub(crate) fn foreign(text: &str) -> Text<String> {
+pub fn foreign(text: &str) -> Text<String> {
     Text(isolated(&escape(text, GLYPHS)))
 }
 
@@ -134,8 +136,33 @@ impl<W: Write + ?Sized> Write for InScript<'_, W> {
     }
 }
 
+/// An answer of blocks as one HTML file without scripts, which loads nothing from any network.
+/// `version` is that of the deadheat that gave the answer.
+pub fn page_of_blocks(version: &str, title: &str, answer: &[Block<'_>]) -> String {
+    let mut page = String::new();
+    write_page(&mut page, version, title, answer).expect("a String takes every write");
+    page
+}
+
+fn write_page(out: &mut String, version: &str, title: &str, answer: &[Block<'_>]) -> fmt::Result {
+    Head {
+        version,
+        title,
+        ..Head::default()
+    }
+    .write(out)?;
+    write!(
+        out,
+        "<header><div class=\"bar\"><span class=\"mark\">deadheat</span></div><h1>{}</h1></header>\n\
+         <main><section class=\"benchmark\">",
+        Text(title)
+    )?;
+    blocks(out, answer)?;
+    out.write_str("</section></main>\n</body>\n</html>\n")
+}
+
 /// Writes the blocks one below the other.
-pub(crate) fn blocks(out: &mut dyn Write, blocks: &[Block<'_>]) -> fmt::Result {
+pub fn blocks(out: &mut dyn Write, blocks: &[Block<'_>]) -> fmt::Result {
     blocks
         .iter()
         .try_for_each(|block| self::block(out, &block.content))
@@ -305,7 +332,11 @@ fn notes(out: &mut dyn Write, notes: &[Note]) -> fmt::Result {
 
 /// The beginning of a table that scrolls by itself: its label, the element that shows that where one
 /// does, and the heads of its columns. It ends with `</tbody></table></div>`.
-pub(crate) fn table_head<'h>(
+///
+/// # Errors
+///
+/// `out` fails.
+pub fn table_head<'h>(
     out: &mut dyn Write,
     (label, caption): (&str, &str),
     heads: impl IntoIterator<Item = &'h str>,

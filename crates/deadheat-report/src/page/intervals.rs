@@ -8,9 +8,9 @@ use deadheat_model::Interval;
 use deadheat_model::{Comparison, Estimate, LogRatio, Overall};
 
 use super::html::{GLYPHS, Text, code, isolated};
+use crate::aspects::hosts::{CONTROL, control, has_controls, name};
 use crate::cells::change_cells;
 use crate::cost::cost_of;
-use crate::hosts::{CONTROL, control, has_controls, name};
 use crate::suite;
 use crate::units::{drawn_span, estimated, round_factor, share};
 
@@ -54,7 +54,7 @@ impl Axis {
     pub(super) fn of(comparisons: &[Comparison], overall: &[Overall]) -> Axis {
         let margins = comparisons
             .iter()
-            .map(|one| LogRatio::from_change(one.margin).0);
+            .map(|one| LogRatio::from_change(one.terms.margin).0);
         let margin = margins.fold(0.0, f64::max);
         let estimates: Vec<Estimate> = comparisons.iter().filter_map(cost_of).collect();
         let means: Vec<Estimate> = overall.iter().map(suite::mean_of).collect();
@@ -290,8 +290,8 @@ pub(super) fn against_margin(out: &mut dyn Write, comparison: &Comparison) -> fm
     let Some(estimate) = cost_of(comparison) else {
         return Ok(());
     };
-    let axis = Axis::of_estimates(&[&estimate], comparison.margin);
-    let margin = share(comparison.margin);
+    let axis = Axis::of_estimates(&[&estimate], comparison.terms.margin);
+    let margin = share(comparison.terms.margin);
     let [change, words] = estimated(&estimate, comparison.coverage(), GLYPHS);
     write!(
         out,
@@ -305,7 +305,7 @@ pub(super) fn against_margin(out: &mut dyn Write, comparison: &Comparison) -> fm
     forest(
         out,
         &estimate,
-        Some(comparison.margin),
+        Some(comparison.terms.margin),
         code(comparison),
         &axis,
     )?;
@@ -317,12 +317,12 @@ pub(super) fn against_margin(out: &mut dyn Write, comparison: &Comparison) -> fm
 
 /// Writes the hosts of a comparison that several machines raced, the verdict over all of them below.
 pub(super) fn hosts(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
-    let Some(across) = &comparison.hosts else {
+    let Some(across) = &comparison.aspects.hosts else {
         return Ok(());
     };
     let of_hosts = across.hosts.iter().map(|host| &host.estimate);
     let all: Vec<&Estimate> = of_hosts.chain(&comparison.estimate).collect();
-    let axis = Axis::of_estimates(&all, comparison.margin);
+    let axis = Axis::of_estimates(&all, comparison.terms.margin);
     write!(
         out,
         "<h4>Hosts</h4><div class=\"scroll\"><table class=\"intervals\">\
@@ -345,7 +345,7 @@ pub(super) fn hosts(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result
             out,
             (&name, control.as_deref()),
             &host.estimate,
-            (comparison.margin, "none"),
+            (comparison.terms.margin, "none"),
             &axis,
         )?;
     }
@@ -360,7 +360,7 @@ pub(super) fn hosts(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result
             out,
             (whom, controlled.then_some("")),
             estimate,
-            (comparison.margin, code(comparison)),
+            (comparison.terms.margin, code(comparison)),
             &axis,
         )?;
     }

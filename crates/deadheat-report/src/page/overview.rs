@@ -38,7 +38,10 @@ pub(super) fn write(
     let table = run.overview(false);
     let columns = Columns {
         candidate: table.columns[1].kind.is_name(),
-        gate: analysis.comparisons.iter().any(|one| one.gate.is_some()),
+        gate: analysis
+            .comparisons
+            .iter()
+            .any(|one| one.suite.gate.is_some()),
     };
     let axis = Axis::of(&analysis.comparisons, &analysis.overall);
     let rows = analysis.comparisons.len() + analysis.failures.len() + analysis.left_out.len();
@@ -127,7 +130,13 @@ impl Row<'_> {
             badge(comparison)
         )?;
         let estimate = cost_of(comparison);
-        interval_cells(out, estimate.as_ref(), Some(comparison.margin), code, axis)?;
+        interval_cells(
+            out,
+            estimate.as_ref(),
+            Some(comparison.terms.margin),
+            code,
+            axis,
+        )?;
         self.values(out)?;
         if columns.gate {
             gate(out, comparison)?;
@@ -282,7 +291,7 @@ fn header(out: &mut dyn Write, columns: &Columns, change: &str, axis: &Axis) -> 
 }
 
 fn gate(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
-    match &comparison.gate {
+    match &comparison.suite.gate {
         None => write!(
             out,
             "<td class=\"gate\" data-sort=\"2\">{}</td>",
@@ -359,9 +368,11 @@ fn legend(out: &mut dyn Write, run: &Run<'_>, axis: &Axis) -> fmt::Result {
     let Some(first) = comparisons.first() else {
         return Ok(());
     };
-    let all_alike = comparisons.iter().all(|one| one.margin == first.margin);
+    let all_alike = comparisons
+        .iter()
+        .all(|one| one.terms.margin == first.terms.margin);
     let margin = if all_alike {
-        format!("the margin of ±{}", share(first.margin))
+        format!("the margin of ±{}", share(first.terms.margin))
     } else {
         "the margin of each row".to_owned()
     };

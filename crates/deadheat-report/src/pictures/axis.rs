@@ -14,12 +14,14 @@ const NARROW: f64 = 4.0;
 
 /// One of the two axes of a frame.
 #[derive(Clone, Debug)]
-pub(crate) struct Axis {
-    pub(crate) low: f64,
-    pub(crate) high: f64,
+pub struct Axis {
+    /// The least value.
+    pub low: f64,
+    /// The largest value.
+    pub high: f64,
     pub(super) title: String,
     /// Places on the axis, and the words there.
-    pub(crate) ticks: Vec<(f64, String)>,
+    pub ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
@@ -33,7 +35,7 @@ impl Axis {
     }
 
     /// Changes, in percent.
-    pub(crate) fn changes(span: (f64, f64), title: &str) -> Axis {
+    pub fn changes(span: (f64, f64), title: &str) -> Axis {
         let word = |value: f64, decimals| {
             let sign = Glyphs::Unicode.sign(value);
             format!("{sign}{}%", digits(value.abs(), decimals))

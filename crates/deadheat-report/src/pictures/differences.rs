@@ -147,7 +147,7 @@ pub(super) fn pairs(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     );
     let [x, y] = ["baseline", "candidate"].map(|name| {
         let title = format!("{name}: {}", scene.metric());
-        Axis::quantities(range, scene.comparison.metric.unit(), &title)
+        Axis::quantities(range, scene.comparison.terms.metric.unit(), &title)
     });
     let shows = scene.against("Pair by pair") + &beyond(places(), &x, &y);
     let alike = Stroke(BLACK, 0.9, DASHED);

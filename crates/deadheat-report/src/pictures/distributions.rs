@@ -281,7 +281,7 @@ pub(super) fn quantiles(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let across = range(|(quantile, _)| *quantile);
     let up = range(|(_, logarithm)| *logarithm);
     let x = Axis::numbers(across, "quantile of the standard normal distribution");
-    let y = Axis::logarithms(up, scene.comparison.metric.unit(), &scene.metric());
+    let y = Axis::logarithms(up, scene.comparison.terms.metric.unit(), &scene.metric());
     let key = |side: &Side<'_>| side.key(Sign::Point(side.marker, side.ink));
     let keys: Vec<Key> = sides.iter().map(key).collect();
     let shows = "Quantiles of the logarithms; on its line a side would be log-normal";

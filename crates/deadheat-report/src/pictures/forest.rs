@@ -78,7 +78,7 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
                 name,
                 words: words(cost.as_ref(), sentences::verdict_word(one)),
                 estimate: cost,
-                margin: one.candidate.as_ref().map(|_| margin(one.margin)),
+                margin: one.candidate.as_ref().map(|_| margin(one.terms.margin)),
                 ink,
                 marker,
             });

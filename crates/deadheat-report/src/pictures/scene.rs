@@ -93,8 +93,8 @@ impl Scene<'_> {
 
     /// "wall time per iteration", of a metric that adds up.
     pub(super) fn metric(&self) -> String {
-        let name = sentences::metric(&self.comparison.metric, Glyphs::Unicode);
-        if self.comparison.metric.adds_up() {
+        let name = sentences::metric(&self.comparison.terms.metric, Glyphs::Unicode);
+        if self.comparison.terms.metric.adds_up() {
             format!("{name} per {}", self.source.iteration())
         } else {
             name
@@ -103,7 +103,7 @@ impl Scene<'_> {
 
     /// An axis of the metric.
     pub(super) fn quantities(&self, span: (f64, f64)) -> Axis {
-        Axis::quantities(span, self.comparison.metric.unit(), &self.metric())
+        Axis::quantities(span, self.comparison.terms.metric.unit(), &self.metric())
     }
 
     /// "Pair by pair, new against old".
@@ -113,7 +113,7 @@ impl Scene<'_> {
 
     /// The margin to both sides, in percent.
     pub(super) fn margin(&self) -> (f64, f64) {
-        margin(self.comparison.margin)
+        margin(self.comparison.terms.margin)
     }
 }
 

@@ -38,13 +38,13 @@ pub(crate) fn pictures(comparison: &Comparison, names: [&str; 2], scenery: &Plot
     let Some(plots) = &comparison.plots else {
         return String::new();
     };
-    let what = sentences::metric(&comparison.metric, scenery.glyphs);
-    let unit = comparison.metric.unit();
+    let what = sentences::metric(&comparison.terms.metric, scenery.glyphs);
+    let unit = comparison.terms.metric.unit();
     let histograms = histograms(plots, names, &what, unit, scenery);
     let series = plots
         .differences
         .iter()
-        .map(|found| series(found, comparison.margin, scenery));
+        .map(|found| series(found, comparison.terms.margin, scenery));
     std::iter::once(histograms)
         .chain(series)
         .filter(|picture| !picture.is_empty())

@@ -34,8 +34,8 @@ impl<'a> From<&'a Comparison> for ForestRow<'a> {
     fn from(comparison: &'a Comparison) -> Self {
         Self {
             estimate: comparison.estimate,
-            metric: Some(&comparison.metric),
-            margin: comparison.margin,
+            metric: Some(&comparison.terms.metric),
+            margin: comparison.terms.margin,
             verdict: comparison.verdict,
         }
     }

@@ -177,7 +177,7 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
         let what = if kept {
             "kept"
         } else {
-            "taken out where it is nobody's"
+            "excluded if it belongs to neither side"
         };
         facts.push("waiting for a core", what.to_owned());
     }
@@ -254,7 +254,7 @@ fn processes(analysis: &Analysis) -> Vec<(String, String)> {
     for comparison in &analysis.comparisons {
         let sides = [Some(&comparison.baseline), comparison.candidate.as_ref()];
         let sides = sides.into_iter().flatten();
-        for (side, process) in sides.zip(&comparison.processes) {
+        for (side, process) in sides.zip(&comparison.aspects.processes) {
             let row = (format!("processes of {}", side.name), observed(process));
             if !rows.contains(&row) && rows.len() < DESCRIBED {
                 rows.push(row);
@@ -330,7 +330,7 @@ fn origin(file: &ResultSource) -> String {
 }
 
 /// A command as one pastes it into a shell: its words on one line, quoted where they need it.
-pub(crate) fn shell(words: &[String]) -> String {
+pub fn shell(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     quoted.join(" ")
 }

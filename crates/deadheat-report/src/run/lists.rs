@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
             let labels = self.labels(group);
             let shown = figure_cells(
                 &suite::sides(group),
-                &group[0].metric,
+                &group[0].terms.metric,
                 &figures,
                 self.time_unit,
                 self.glyphs,

@@ -63,10 +63,10 @@ impl<'a> Run<'a> {
             } = self.analysis;
             return vec![Block::paragraph(sentences::tally(&[], failures, left_out))];
         };
-        let unit = first.metric.unit();
+        let unit = first.terms.metric.unit();
         let smallest = if smallest.is_finite() { smallest } else { 0.0 };
         let scale = scale_of_table(self.time_unit, unit, smallest, self.glyphs);
-        let metric = sentences::metric(&first.metric, self.glyphs);
+        let metric = sentences::metric(&first.terms.metric, self.glyphs);
         let title = match scale.symbol {
             "" => metric,
             symbol => format!("{metric}, {symbol}"),

@@ -4,13 +4,14 @@
 use deadheat_model::{Analysis, Comparison, Promise};
 
 use super::{Detail, Run};
+use crate::aspects::hosts;
 use crate::calibration::calibrated;
 use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Plot, Severity};
 use crate::terminal::Terminal;
 use crate::units::TimeUnit;
 use crate::warnings::{self, WarningText};
-use crate::{gates, hosts, processes};
+use crate::{gates, processes};
 
 /// Everything the text depends on beside the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +124,12 @@ impl<'a> Run<'a> {
         notes.splice(..0, self.whole());
         if is_suite {
             blocks.push(Block::table(self.overview(true)));
-            if self.analysis.comparisons.iter().any(|one| one.provisional) {
+            if self
+                .analysis
+                .comparisons
+                .iter()
+                .any(|one| one.evidence.provisional)
+            {
                 blocks.push(Block::indented("* provisional").tight());
             }
             let legends = [self.legend(), self.terms(&self.analysis.comparisons)];
@@ -226,7 +232,7 @@ impl<'a> Run<'a> {
             blocks.extend(hosts.map(Block::table));
             for (index, comparison) in group.iter().enumerate() {
                 let names = [&*labels[0], &*labels[index + 1]];
-                let observed = processes::lines(&comparison.processes, names);
+                let observed = processes::lines(&comparison.aspects.processes, names);
                 blocks.extend(observed.into_iter().map(Block::indented));
                 let Some(table) =
                     metrics(comparison, self.time_unit, self.glyphs).map(Block::table)

@@ -1,4 +1,4 @@
-use deadheat_model::{Analysis, Comparison, Excuse, GateHit};
+use deadheat_model::{Analysis, BenchmarkDetails, Comparison, Excuse, GateHit};
 use deadheat_report::{CommentOptions, to_comment};
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn many(count: usize) -> Analysis {
     let rows = suite().comparisons;
     let numbered = |number: usize| Comparison {
         benchmark: format!("benchmark {number}"),
-        parameters: vec![],
+        details: BenchmarkDetails::default(),
         ..rows[if number.is_multiple_of(10) { 2 } else { 3 }].clone()
     };
     analysis((0..count).map(numbered).collect())
@@ -67,7 +67,7 @@ fn of_many_benchmarks_only_those_that_changed_are_seen_at_once() {
 #[test]
 fn a_broken_rule_opens_the_row_it_concerns() {
     let mut analysis = many(100);
-    analysis.comparisons[41].gate = Some(GateHit {
+    analysis.comparisons[41].suite.gate = Some(GateHit {
         rule: "not-equivalent".to_owned(),
         excuse: None,
         unproven: None,
@@ -113,11 +113,7 @@ fn a_comment_is_never_too_long_and_says_what_is_missing() {
     let all = many(600);
     let text = comment(&all);
     check(&text, 65_536);
-    assert!(
-        text.contains("no room for"),
-        "{}",
-        &text[text.len() - 500..]
-    );
+    assert!(text.contains("leaves out"), "{}", &text[text.len() - 500..]);
     // What matters most is there all the same.
     assert_eq!(open_rows(&text), 60);
     assert!(text.contains("deadheat run -n"), "the command is missing");
@@ -128,9 +124,9 @@ fn a_comment_is_never_too_long_and_says_what_is_missing() {
         };
         let text = to_comment(&all, Some(&header()), &options);
         check(&text, at_most);
-        assert!(text.contains("no room for"), "{text}");
+        assert!(text.contains("leaves out"), "{text}");
     }
-    assert!(!comment(&many(20)).contains("no room for"));
+    assert!(!comment(&many(20)).contains("leaves out"));
 }
 
 #[test]
@@ -162,7 +158,7 @@ proptest! {
                 if let Some(side) = &mut comparison.candidate {
                     side.name = candidate.clone();
                 }
-                comparison.gate = Some(GateHit {
+                comparison.suite.gate = Some(GateHit {
                     rule: baseline.clone(),
                     excuse: Some(Excuse { reason: candidate.clone(), until: Some(benchmark.clone()) }), unproven: None });
             }

@@ -1,14 +1,15 @@
 //! Analyses made by hand, plausible enough to read their reports.
 
 use deadheat_model::{
-    AcrossHosts, Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause,
-    Comparison, Conditions, Control, CutShortKept, Design, Disturbance, EndReason, Ending,
-    Environment, Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit,
-    HostKind, HostRow, Interval, LeftOut, LeftOutReason, Limits, LogRatio, Metric,
-    MetricComparison, Observation, OppositePeaks, PairSigns, Pinning, ProcessDifference, Processes,
-    RaceKind, RacedSideBySide, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks,
-    Spread, Spreads, StabilityFigures, TTested, Tested, Throughput, TurnsReason, Verdict,
-    WaitingShare, Warning,
+    AcrossHosts, Analysis, Aspects, BenchmarkDetails, BetweenFigures, BlockDiagnostics,
+    CalibrationNote, Change, ClockCause, Comparison, Conditions, Control, CutShortKept, Design,
+    Disturbance, DroppedBlocks, EndReason, Ending, Environment, Estimate, Evidence, Excuse,
+    FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit, HostKind, HostRow, InSuite,
+    Interval, LeftOut, LeftOutReason, Limits, LogRatio, Metric, MetricComparison, Observation,
+    OppositePeaks, PairSigns, Pinning, ProcessDifference, Processes, RaceKind, RacedSideBySide,
+    RankSums, RunHeader, Scope, Settling, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
+    StabilityFigures, TTested, Terms, Tested, Throughput, TurnsReason, Verdict, WaitingShare,
+    Warning,
 };
 use deadheat_testing::runs::{self, design, one_look};
 
@@ -160,52 +161,42 @@ pub fn figures(change: f64, half_width: f64) -> Figures {
 pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Comparison {
     let wall = metric(Metric::Wall, 685_900.0, change, half_width);
     Comparison {
-        margin: 0.01,
-        plots: None,
-        alpha: 0.05,
-        gate: None,
-        is_unjudged: false,
         benchmark: "old against new".to_owned(),
-        parameters: vec![],
-        label: None,
-        threads: None,
-        throughput: None,
-        metric: Metric::Wall,
-        quantile: None,
+        details: BenchmarkDetails::default(),
+        terms: Terms {
+            metric: Metric::Wall,
+            quantile: None,
+            margin: 0.01,
+            alpha: 0.05,
+        },
         baseline: wall.baseline.clone(),
         candidate: wall.candidate.clone(),
         verdict,
-        excludes_zero: change.abs() > half_width * 1.02,
-        provisional: false,
-        scope: Scope::Binary,
         estimate: wall.estimate,
-        p_adjusted: Some(0.0003),
-        p_looks: Some(0.0003),
-        holds_in_suite: true,
-        confirmation: None,
-        p_sign_flip: Some(0.0002),
-        minimum_detectable_effect: Some(LogRatio::from_change(half_width * 1.3)),
-        matched: false,
-        processes: runs::seen_as_started(2)
-            .into_iter()
-            .map(|observed| observed.process)
-            .collect(),
-        own_link: None,
-        turns_because: None,
-        side_by_side: None,
-        control: None,
-        hosts: None,
-        spreads: None,
-        waiting: None,
-        replicates_to_settle: None,
-        seconds_to_settle: None,
-        dropped_blocks: 0,
-        effect_with_dropped: None,
-        diagnostics: Some(BlockDiagnostics {
-            drift: 0.0011,
-            carry_over: -0.0002,
-            second_position: 0.0004,
-        }),
+        evidence: Evidence {
+            excludes_zero: change.abs() > half_width * 1.02,
+            p_looks: Some(0.0003),
+            p_sign_flip: Some(0.0002),
+            minimum_detectable_effect: Some(LogRatio::from_change(half_width * 1.3)),
+            ..Evidence::default()
+        },
+        aspects: Aspects {
+            processes: runs::seen_as_started(2)
+                .into_iter()
+                .map(|observed| observed.process)
+                .collect(),
+            order_effects: Some(BlockDiagnostics {
+                drift: 0.0011,
+                carry_over: -0.0002,
+                second_position: 0.0004,
+            }),
+            ..Aspects::default()
+        },
+        suite: InSuite {
+            p_adjusted: Some(0.0003),
+            ..InSuite::default()
+        },
+        plots: None,
         figures: Some(Box::new(figures(change, half_width))),
         metrics: vec![
             wall,
@@ -247,21 +238,23 @@ pub fn race() -> Analysis {
         },
         Warning::PlacementFixed { reason: None },
     ];
-    slower.dropped_blocks = 4;
-    slower.effect_with_dropped = Some(LogRatio::from_change(0.0071));
+    slower.aspects.dropped = Some(DroppedBlocks {
+        blocks: 4,
+        effect_with_them: Some(LogRatio::from_change(0.0071)),
+    });
     analysis(vec![slower])
 }
 
 pub fn alone() -> Analysis {
     let mut alone = comparison(None, 0.0, 0.01);
     alone.candidate = None;
-    alone.processes = Vec::new();
+    alone.aspects.processes = Vec::new();
     alone.estimate = None;
-    alone.excludes_zero = false;
-    alone.p_adjusted = None;
-    alone.p_sign_flip = None;
-    alone.minimum_detectable_effect = None;
-    alone.diagnostics = None;
+    alone.evidence.excludes_zero = false;
+    alone.suite.p_adjusted = None;
+    alone.evidence.p_sign_flip = None;
+    alone.evidence.minimum_detectable_effect = None;
+    alone.aspects.order_effects = None;
     if let Some(figures) = &mut alone.figures {
         figures.candidate = None;
         figures.between = None;
@@ -285,14 +278,25 @@ pub fn three_contenders() -> Analysis {
     analysis(vec![faster, even])
 }
 
+/// An open race that this number of replicates would settle.
+pub fn settled_by(replicates: usize) -> Option<Settling> {
+    Some(Settling {
+        replicates,
+        seconds: None,
+    })
+}
+
 pub fn suite() -> Analysis {
     let sized = |name: &str, size: &str, verdict, change, half_width| Comparison {
         benchmark: name.to_owned(),
-        parameters: vec![("size".to_owned(), size.to_owned())],
+        details: BenchmarkDetails {
+            parameters: vec![("size".to_owned(), size.to_owned())],
+            ..BenchmarkDetails::default()
+        },
         ..comparison(verdict, change, half_width)
     };
     let mut open = sized("sort", "1000", Some(Verdict::Inconclusive), 0.0172, 0.0215);
-    open.replicates_to_settle = Some(14);
+    open.aspects.settling = settled_by(14);
     open.warnings.push(Warning::TailDiffers {
         baseline: 0.001,
         candidate: 0.0312,
@@ -321,7 +325,7 @@ pub fn suite() -> Analysis {
 
 pub fn recording() -> Analysis {
     let mut recorded = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
-    recorded.provisional = true;
+    recorded.evidence.provisional = true;
     recorded.warnings = vec![Warning::Unpaired {
         each: Observation::Process,
     }];
@@ -350,9 +354,9 @@ pub fn placed() -> Analysis {
         interval.confidence = 0.95;
     }
     let mut one = comparison(Some(Verdict::Equivalent), 0.0002, 0.0011);
-    one.scope = Scope::Source;
-    one.own_link = Some(own);
-    one.spreads = Some(Spreads {
+    one.evidence.scope = Scope::Source;
+    one.aspects.own_link = Some(own);
+    one.aspects.spreads = Some(Spreads {
         placement: Some(0.0139),
         process: Some(0.0031),
         block: 0.0072,
@@ -411,7 +415,7 @@ pub fn over_hosts() -> Analysis {
         interval: estimate(change, 0.005).interval,
     };
     let mut one = comparison(Some(Verdict::Inconclusive), 0.01, 0.021);
-    one.hosts = Some(AcrossHosts {
+    one.aspects.hosts = Some(AcrossHosts {
         like_these: true,
         next_host: estimate(0.01, 0.055).interval,
         q: Some(212.0),
@@ -441,7 +445,7 @@ pub fn over_hosts() -> Analysis {
 /// The same of two hosts, which speak for themselves.
 pub fn over_two_hosts() -> Analysis {
     let mut two = over_hosts();
-    if let Some(across) = &mut two.comparisons[0].hosts {
+    if let Some(across) = &mut two.comparisons[0].aspects.hosts {
         across.like_these = false;
         across.next_host = None;
         across.host_sd = None;
@@ -458,7 +462,7 @@ pub fn over_two_hosts() -> Analysis {
 /// are told apart and none is left out.
 pub fn over_controlled_hosts(many: bool) -> Analysis {
     let mut six = over_hosts();
-    if let Some(across) = &mut six.comparisons[0].hosts {
+    if let Some(across) = &mut six.comparisons[0].aspects.hosts {
         across.kinds.clear();
         for host in &mut across.hosts {
             let separated = host.parts == [3] || (many && host.parts[0] > 4);
@@ -482,7 +486,7 @@ pub fn without_waiting() -> Analysis {
         interval.confidence = 0.95;
     }
     let mut one = comparison(Some(Verdict::Slower), 0.0098, 0.0021);
-    one.waiting = Some(WaitingShare {
+    one.aspects.waiting = Some(WaitingShare {
         baseline: 0.412,
         candidate: Some(0.409),
         taken_out: true,
@@ -500,8 +504,8 @@ pub fn side_by_side() -> Analysis {
     let mut in_turns = estimate(0.021, 0.034);
     in_turns.replicates = 4;
     let mut one = comparison(Some(Verdict::Slower), 0.0172, 0.0031);
-    one.metric = Metric::Cpu;
-    one.side_by_side = Some(RacedSideBySide {
+    one.terms.metric = Metric::Cpu;
+    one.aspects.side_by_side = Some(RacedSideBySide {
         in_turns: Some(in_turns),
         alone: 0.173,
     });
@@ -519,7 +523,7 @@ pub fn side_by_side() -> Analysis {
     let in_turns = |(place, reason)| {
         let mut turns = comparison(Some(Verdict::Inconclusive), 0.0172, 0.031);
         turns.benchmark = format!("turns {place}");
-        turns.turns_because = Some(reason);
+        turns.aspects.turns_because = Some(reason);
         turns
     };
     let turns = TurnsReason::ALL.into_iter().enumerate().map(in_turns);
@@ -529,8 +533,8 @@ pub fn side_by_side() -> Analysis {
 /// A race of functions for their 99% quantile.
 pub fn of_a_quantile(verdict: Option<Verdict>, change: f64) -> Analysis {
     let mut one = comparison(verdict, change, 0.004);
-    one.quantile = Some(0.99);
-    one.replicates_to_settle = (verdict == Some(Verdict::Inconclusive)).then_some(7);
+    one.terms.quantile = Some(0.99);
+    one.aspects.settling = settled_by(7).filter(|_| verdict == Some(Verdict::Inconclusive));
     Analysis {
         processes: Processes::Workers,
         ..analysis(vec![one])
@@ -542,11 +546,17 @@ pub fn of_a_quantile(verdict: Option<Verdict>, change: f64) -> Analysis {
 pub fn with_controls() -> Analysis {
     let controlled = |name: &str, verdict, change, control, separated| Comparison {
         benchmark: name.to_owned(),
-        control: Some(Control {
-            estimate: estimate(control, 0.0021),
-            separated,
-        }),
-        provisional: true,
+        aspects: Aspects {
+            control: Some(Control {
+                estimate: estimate(control, 0.0021),
+                separated,
+            }),
+            ..comparison(verdict, change, 0.0041).aspects
+        },
+        evidence: Evidence {
+            provisional: true,
+            ..comparison(verdict, change, 0.0041).evidence
+        },
         warnings: vec![Warning::ControlSeparated {
             benchmark: "parse".to_owned(),
             change: 0.0312,
@@ -567,7 +577,7 @@ pub fn with_controls() -> Analysis {
 /// A race with a control that found nothing.
 pub fn with_a_quiet_control() -> Analysis {
     let mut race = race();
-    race.comparisons[0].control = Some(Control {
+    race.comparisons[0].aspects.control = Some(Control {
         estimate: estimate(-0.0003, 0.0012),
         separated: false,
     });
@@ -605,8 +615,8 @@ pub fn placed_suite() -> Analysis {
     let named = |name: &str, change, placement| {
         let mut one = placed().comparisons.swap_remove(0);
         one.benchmark = name.to_owned();
-        one.own_link = Some(estimate(change, 0.003));
-        one.spreads = Some(Spreads {
+        one.aspects.own_link = Some(estimate(change, 0.003));
+        one.aspects.spreads = Some(Spreads {
             placement,
             process: None,
             block: 0.0072,
@@ -615,13 +625,13 @@ pub fn placed_suite() -> Analysis {
         one
     };
     let mut fell_back = named("c", 0.0011, None);
-    fell_back.scope = Scope::Binary;
+    fell_back.evidence.scope = Scope::Binary;
     fell_back.warnings = vec![Warning::PlacementFixed {
         reason: Some("three links in a row came to nothing".to_owned()),
     }];
     let mut without = named("d", 0.0, None);
-    without.own_link = None;
-    without.spreads = None;
+    without.aspects.own_link = None;
+    without.aspects.spreads = None;
     analysis(vec![
         named("a", 0.0004, Some(0.0)),
         named("b", 0.0009, None),
@@ -634,7 +644,7 @@ pub fn placed_suite() -> Analysis {
 pub fn functions() -> Analysis {
     let mut bytes = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
     bytes.benchmark = "utf8/5000".to_owned();
-    bytes.throughput = Some(Throughput::Bytes(5000));
+    bytes.details.throughput = Some(Throughput::Bytes(5000));
     bytes.metrics = vec![
         metric(Metric::Wall, 685_900.0, -0.0213, 0.0041),
         metric(Metric::Migrations, 0.0, 0.0, 0.0),
@@ -643,8 +653,8 @@ pub fn functions() -> Analysis {
     ];
     let mut items = comparison(Some(Verdict::Slower), 0.352, 0.022);
     items.benchmark = "sort/1000".to_owned();
-    items.throughput = Some(Throughput::Items(1_000_000));
-    items.metric = Metric::Instructions;
+    items.details.throughput = Some(Throughput::Items(1_000_000));
+    items.terms.metric = Metric::Instructions;
     items.warnings.push(Warning::EarlyStop {
         replicates: 8,
         planned: 40,
@@ -664,12 +674,12 @@ pub fn gated() -> Analysis {
         excuse,
         unproven: None,
     };
-    analysis.comparisons[2].gate = Some(broken("slower", None));
+    analysis.comparisons[2].suite.gate = Some(broken("slower", None));
     let excuse = Excuse {
         reason: "the input grew; see issue 12".to_owned(),
         until: Some("2026-12-31".to_owned()),
     };
-    analysis.comparisons[1].gate = Some(broken("not-equivalent", Some(excuse)));
+    analysis.comparisons[1].suite.gate = Some(broken("not-equivalent", Some(excuse)));
     analysis
 }
 
@@ -767,6 +777,10 @@ pub fn only_a_failure() -> Analysis {
 pub fn every_warning() -> Vec<Warning> {
     vec![
         Warning::FewReplicates { have: 3, need: 6 },
+        Warning::LeftBehind {
+            by: vec!["old".to_owned(), "new".to_owned()],
+            process: "sleep".to_owned(),
+        },
         Warning::ProcessesDiffer {
             differences: vec![
                 ProcessDifference::Addresses {
@@ -1036,8 +1050,8 @@ pub fn everything() -> Vec<Analysis> {
     for verdict in verdicts {
         for judged in &judged {
             let mut one = comparison(verdict, -0.0043, 0.0021);
-            one.metric = judged.clone();
-            one.provisional = verdict == Some(Verdict::Faster);
+            one.terms.metric = judged.clone();
+            one.evidence.provisional = verdict == Some(Verdict::Faster);
             one.warnings = every_warning();
             let mut blurred = one.clone();
             blurred.estimate = None;

@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Analysis, Comparison, Confirmation, EndReason, Ending, Excuse, GateHit, Gates, Idle,
-    IdleIgnore, SuiteLevel, Unproven, Verdict,
+    IdleIgnore, InSuite, SuiteLevel, Unproven, Verdict,
 };
 use deadheat_report::{
     CommentOptions, ComparisonOptions, TextOptions, to_comment, to_comparison,
@@ -36,7 +36,10 @@ fn idle(name: &str, rule: Option<&str>, line: u64, why: Idle) -> IdleIgnore {
 pub fn gated() -> Analysis {
     let one = |name: &str, gate| Comparison {
         benchmark: name.to_owned(),
-        gate,
+        suite: InSuite {
+            gate,
+            ..fixtures::comparison(None, 0.05, 0.01).suite
+        },
         ..fixtures::comparison(Some(Verdict::Slower), 0.05, 0.01)
     };
     let until = |until: &str, broken| Idle::Expired {
@@ -84,11 +87,12 @@ const SENTENCES: [&str; 9] = [
     "the rule 'slower' is broken by 'hash/md5', which is excused until 2026-12-31: rewritten in",
     "the rule 'not-equivalent' is broken by 'hash/sha1', which is excused: nobody uses it.",
     "../deadheat.toml, line 20: no benchmark is called 'gone/",
-    "../deadheat.toml, line 24: 'sort' does not break the rule 'slower' any more; take its excuse",
+    "../deadheat.toml, line 24: 'sort' does not break the rule 'slower' any more; remove its \
+     excuse",
     "../deadheat.toml, line 27: 'sort' does not break a rule any more;",
-    "line 30: the excuse of 'parse/json' ended with 2026-01-31; what it breaks counts again.",
+    "line 30: the excuse of 'parse/json' ended with 2026-01-31; its broken rules count again.",
     "line 35: the excuse of 'parse/xml' ended with 2026-02-28, and it does not break a rule;",
-    "the rules are those of ../deadheat.toml, where the command line does not say otherwise.",
+    "rules come from ../deadheat.toml, unless the command line overrides them.",
 ];
 
 #[test]
@@ -143,7 +147,7 @@ fn without_rules_nothing_is_said_of_them() {
 fn one_benchmark_that_breaks_a_rule_is_named_as_one_of_several_is() {
     let mut analysis = fixtures::race();
     for comparison in &mut analysis.comparisons {
-        comparison.gate = hit("slower", None);
+        comparison.suite.gate = hit("slower", None);
     }
     let broken_by = |benchmark: &str, of_builds| {
         let mut analysis = analysis.clone();
@@ -181,7 +185,7 @@ fn the_json_holds_rules_excuses_and_idle_entries() {
 #[test]
 fn names_and_reasons_of_others_are_shown_as_text() {
     let mut analysis = gated();
-    analysis.comparisons[2].gate = hit(
+    analysis.comparisons[2].suite.gate = hit(
         "slower",
         Some(("<script>alert(1)</script>\u{1b}[2J\n| [x](y)", None)),
     );
@@ -204,14 +208,17 @@ fn suite_of_doubts() -> Analysis {
         let other = fixtures::comparison(Some(Verdict::Inconclusive), 0.004, 0.006);
         Comparison {
             benchmark: name.to_owned(),
-            gate: hit("slower", None).map(|hit| GateHit { unproven, ..hit }),
-            holds_in_suite: unproven.is_none(),
-            confirmation: agrees.map(|agrees| Confirmation {
-                verdict: other.verdict,
-                estimate: other.estimate,
-                alpha: 0.05,
-                agrees,
-            }),
+            suite: InSuite {
+                gate: hit("slower", None).map(|hit| GateHit { unproven, ..hit }),
+                holds: unproven.is_none(),
+                confirmation: agrees.map(|agrees| Confirmation {
+                    verdict: other.verdict,
+                    estimate: other.estimate,
+                    alpha: 0.05,
+                    agrees,
+                }),
+                ..other.suite
+            },
             ..fixtures::comparison(Some(Verdict::Slower), 0.05, 0.01)
         }
     };
@@ -240,9 +247,9 @@ fn a_second_race_and_the_level_of_the_suite_are_told_in_every_shape() {
         ", then +0.4",
         "is broken by 'no' (+5.",
         "which the second race did not confirm; the run does not fail for it.",
-        "is broken by 'weak' judged alone, but not at the level at which all 3 comparisons",
-        "at that level it finds +1.31% with 80% power, and --confirm races once more",
-        "(chance alone would explain fewer than 1 of 3; 1 of the 3 that changed holds for all 3 \
+        "is broken by 'weak' judged alone, but not after correction for all 3 comparisons",
+        "after the correction, the gate finds a change of +1.31% with 80% power; --confirm races",
+        "(by chance alone, fewer than 1 of 3 would change; 1 of the 3 that changed holds for all 3 \
          together or in a second race)",
     ];
     for text in [
@@ -297,7 +304,7 @@ fn a_second_race_that_says_nothing_of_what_broke_a_rule_is_told_in_every_shape()
             let told = said(&text.replace("\n> ", "\n").replace('\\', ""));
             assert!(told.contains(&sentence), "{sentence}\n{text}");
             // It was asked for already.
-            assert!(!told.contains("--confirm races once more"), "{text}");
+            assert!(!told.contains("--confirm races"), "{text}");
         }
         let junit = to_junit(&analysis);
         let is_error = junit.contains("name=\"the second race\"");
@@ -310,7 +317,7 @@ fn a_second_race_that_says_nothing_of_what_broke_a_rule_is_told_in_every_shape()
         ..suite_of_doubts()
     };
     let text = said(&to_text(&failed, &TextOptions::default()));
-    let whole = "a verdict on 'weak', so there the first decides alone: it panicked. ";
+    let whole = "a verdict on 'weak', so the first race alone decides these: it panicked. ";
     assert!(text.contains(whole), "{text}");
 }
 

@@ -119,7 +119,7 @@ fn percentiles_stand_in_one_line_and_are_numbers_all_the_same() {
 #[test]
 fn parameters_keep_the_order_they_were_declared_in() {
     let mut analysis = race();
-    analysis.comparisons[0].parameters = [("z", "1"), ("a", "2")]
+    analysis.comparisons[0].details.parameters = [("z", "1"), ("a", "2")]
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .into();
     let text = to_json(&analysis);
@@ -159,7 +159,7 @@ fn an_interval_too_wide_for_a_number_ends_at_the_largest_one() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, should_panic(expected = "is no number of JSON"))]
+#[cfg_attr(debug_assertions, should_panic(expected = "is not a JSON number"))]
 fn a_number_json_cannot_hold_is_caught_while_testing_and_null_afterwards() {
     let mut analysis = race();
     analysis.comparisons[0].baseline.mean = f64::NAN;
@@ -235,15 +235,18 @@ fn the_own_link_and_the_spreads_are_relative_changes_and_absent_where_there_are_
     assert_eq!(one["warnings"][0]["code"], "own-link-apart");
 
     let mut builds = placed();
-    builds.comparisons[0].matched = true;
+    builds.comparisons[0].aspects.matched = true;
     let matched = parsed(&to_json(&builds));
     assert_eq!(matched["benchmarks"][0]["matched"], true);
     assert!(value["benchmarks"][0].get("matched").is_none());
-    let told = deadheat_report::sentences::placement(
+    let told = deadheat_report::aspects::about_the_placement(
         &builds.comparisons[0],
         deadheat_report::Glyphs::Ascii,
     );
-    assert!(told.unwrap().contains("at the same places in both"));
+    assert!(
+        told.unwrap()
+            .contains("the same ones for code that both builds share")
+    );
     let suite = parsed(&to_json(&placed_suite()));
     let unknown = &suite["benchmarks"][1]["spreads"];
     assert_eq!(unknown["placement"], Value::Null);
@@ -380,7 +383,7 @@ fn waiting_that_was_taken_out_is_noted_if_it_would_change_the_answer() {
     }
     let is_noted = |change: f64, verdict_kept: Verdict| {
         let mut analysis = without_waiting();
-        let waiting = analysis.comparisons[0].waiting.as_mut().unwrap();
+        let waiting = analysis.comparisons[0].aspects.waiting.as_mut().unwrap();
         waiting.verdict_kept = Some(verdict_kept);
         waiting.kept = Some(estimate(change, 0.002));
         to_text(&analysis, &TextOptions::default()).contains("scheduling delay")
@@ -393,13 +396,13 @@ fn waiting_that_was_taken_out_is_noted_if_it_would_change_the_answer() {
     assert!(is_noted(-0.012, Verdict::Slower));
     assert!(is_noted(0.0098, Verdict::Equivalent));
 
-    let waiting = analysis.comparisons[0].waiting.as_mut().unwrap();
+    let waiting = analysis.comparisons[0].aspects.waiting.as_mut().unwrap();
     (waiting.taken_out, waiting.kept) = (false, None);
     let value = parsed(&to_json(&analysis));
     assert_eq!(value["benchmarks"][0]["waiting"]["taken_out"], false);
     assert_eq!(value["benchmarks"][0]["waiting"].get("change"), None);
     assert!(!to_markdown(&analysis).contains("scheduling delay"));
-    analysis.comparisons[0].waiting = None;
+    analysis.comparisons[0].aspects.waiting = None;
     let value = parsed(&to_json(&analysis));
     assert_eq!(value["benchmarks"][0].get("waiting"), None);
 }

@@ -131,7 +131,7 @@ fn two_benchmarks_of_one_name_are_two_tests() {
     let mut analysis = suite();
     for one in &mut analysis.comparisons {
         one.benchmark = "<b a=\"1\">".to_owned();
-        one.parameters.clear();
+        one.details.parameters.clear();
     }
     check(&analysis);
     let mut long = suite();
@@ -181,9 +181,9 @@ proptest! {
             }
             for comparison in &mut analysis.comparisons {
                 comparison.benchmark = benchmark.clone();
-                comparison.parameters.clear();
+                comparison.details.parameters.clear();
                 comparison.baseline.name = baseline.clone();
-                comparison.gate = Some(GateHit {
+                comparison.suite.gate = Some(GateHit {
                     rule: candidate.clone(),
                     excuse: Some(Excuse { reason: baseline.clone(), until: None }), unproven: None });
             }

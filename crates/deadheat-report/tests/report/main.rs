@@ -1,8 +1,6 @@
 //! The reports that readers and programs see, from analyses made by hand.
 
 #[cfg(feature = "commands")]
-mod bisect;
-#[cfg(feature = "commands")]
 mod calibration;
 mod comment;
 mod comparison;
@@ -10,11 +8,9 @@ mod comparison;
 mod doctor;
 mod drawn;
 #[cfg(feature = "commands")]
-mod explanation;
 mod fixtures;
 mod gates;
 #[cfg(feature = "commands")]
-mod history;
 mod hostile;
 mod json;
 mod junit;

@@ -88,7 +88,7 @@ fn a_race_as_a_page() {
 #[test]
 fn a_suite_as_a_page() {
     let mut suite = suite();
-    suite.comparisons[2].gate = Some(GateHit {
+    suite.comparisons[2].suite.gate = Some(GateHit {
         rule: "slower".to_owned(),
         excuse: None,
         unproven: None,
@@ -228,7 +228,7 @@ fn the_hosts_of_a_race_have_a_row_each_and_the_verdict_stands_below() {
     assert!(!to_page(&race(), &header()).contains("<h4>Hosts</h4>"));
     let left = to_page(&over_controlled_hosts(false), &header());
     assert!(left.contains("left out: +2.1") && left.contains("hosts like these</th>"));
-    assert!(left.contains("1 host of 6 is left out"));
+    assert!(left.contains("1 of 6 hosts is left out"));
 }
 
 #[test]
@@ -377,11 +377,11 @@ fn a_gate_is_red_until_everything_it_says_is_excused() {
     };
     let mut analysis = suite();
     assert!(!bare(&analysis).contains("data-gate"));
-    analysis.comparisons[2].gate = Some(hit(Some(excuse)));
+    analysis.comparisons[2].suite.gate = Some(hit(Some(excuse)));
     let page = bare(&analysis);
     assert!(page.contains("data-gate=\"green\"") && page.contains("excused until 2026-12-31"));
     assert!(page.contains("slower since it checks &lt;more&gt;"));
-    analysis.comparisons[1].gate = Some(hit(None));
+    analysis.comparisons[1].suite.gate = Some(hit(None));
     let page = bare(&analysis);
     assert!(page.contains("data-gate=\"red\"") && page.contains("1 rule broken"));
 }

@@ -100,7 +100,7 @@ fn a_command_against_itself_side_by_side() {
 fn a_provisional_verdict_on_memory_side_by_side() {
     let mut memory = recording();
     let one = &mut memory.comparisons[0];
-    one.metric = Metric::PeakRss;
+    one.terms.metric = Metric::PeakRss;
     one.baseline = side("./old input", 2_150_400.0, 44);
     one.candidate = Some(side("./new input", 2_104_640.0, 44));
     if let Some(estimate) = &mut one.estimate {

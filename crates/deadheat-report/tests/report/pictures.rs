@@ -277,7 +277,7 @@ fn many_benchmarks_fill_several_pages_of_rows() {
         .map(|number| {
             let mut row = row.clone();
             row.benchmark = format!("benchmark {number}");
-            row.parameters.clear();
+            row.details.parameters.clear();
             row
         })
         .collect();

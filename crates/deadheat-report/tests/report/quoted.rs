@@ -37,7 +37,10 @@ fn every_shape_quotes_the_calibration_of_its_machine_once() {
     ] {
         let told = on_one_line(&told);
         assert_eq!(told.matches(SAID).count(), 1, "{told}");
-        assert!(told.contains("differences under 1.1% drown"), "{told}");
+        assert!(
+            told.contains("changes under 1.1% are lost in noise"),
+            "{told}"
+        );
     }
 }
 
@@ -132,7 +135,8 @@ fn what_differs_besides_the_code_is_told_in_every_shape() {
 fn two_ways_to_build_are_told_in_every_shape() {
     let mut analysis = race();
     analysis.builds = vec![String::new(), "--features fast".to_owned()];
-    let said = "built in two ways, and a difference may be of these: the baseline plainly, the \
+    let said = "the sides were built differently, which may explain a difference: \
+                the baseline plainly, the \
                 candidate with --features fast.";
     for told in [
         to_text(&analysis, &TextOptions::default()),

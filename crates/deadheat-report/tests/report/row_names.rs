@@ -15,7 +15,7 @@ fn two_functions() -> Analysis {
     let rows = ["10", "1000"].map(|length| {
         let mut row = comparison(Some(Verdict::Slower), 0.12, 0.01);
         row.benchmark = format!("by_if/{length}");
-        row.parameters = vec![("length".to_owned(), length.to_owned())];
+        row.details.parameters = vec![("length".to_owned(), length.to_owned())];
         row.baseline.name = "by_if".to_owned();
         row.candidate.as_mut().unwrap().name = "by_get".to_owned();
         row

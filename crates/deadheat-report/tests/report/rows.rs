@@ -1,7 +1,9 @@
 //! What an answer says of all rows of a table together: what was raced, which changes hold for the
 //! whole suite, and whom a note is about.
 
-use deadheat_model::{Analysis, Comparison, Metric, Processes, Scope, Verdict, Warning};
+use deadheat_model::{
+    Analysis, Comparison, Evidence, InSuite, Metric, Processes, Scope, Terms, Verdict, Warning,
+};
 use deadheat_report::{
     CommentOptions, ComparisonOptions, Detail, Glyphs, TextOptions, to_comment, to_comparison,
     to_junit, to_markdown, to_page, to_paired, to_text,
@@ -46,7 +48,10 @@ fn on(links: &[Scope]) -> Analysis {
     let numbered = links.iter().enumerate();
     let row = |(number, scope): (usize, &Scope)| Comparison {
         benchmark: format!("b{number}"),
-        scope: *scope,
+        evidence: Evidence {
+            scope: *scope,
+            ..comparison(None, 0.05, 0.01).evidence
+        },
         warnings: match scope {
             Scope::Source => vec![],
             Scope::Binary => vec![Warning::PlacementFixed { reason: None }],
@@ -111,8 +116,14 @@ fn a_recording_and_code_that_no_linker_places_have_no_such_line() {
 fn called(rows: usize, held: usize, alpha: f64) -> Analysis {
     let row = |number: usize| Comparison {
         benchmark: format!("b{number}"),
-        alpha,
-        holds_in_suite: number < held,
+        terms: Terms {
+            alpha,
+            ..comparison(None, 0.05, 0.01).terms
+        },
+        suite: InSuite {
+            holds: number < held,
+            ..InSuite::default()
+        },
         ..comparison(Some(Verdict::Slower), 0.05, 0.01)
     };
     analysis((0..rows).map(row).collect())
@@ -125,22 +136,22 @@ fn the_tally_says_how_many_calls_chance_explains_at_the_error_rate() {
             27,
             2,
             0.05,
-            "about 1 of 27; 2 of the 27 that changed hold for",
+            "about 1 of 27 would change; 2 of the 27 that changed hold for",
         ),
         (
             27,
             1,
             0.1,
-            "about 3 of 27; 1 of the 27 that changed holds for",
+            "about 3 of 27 would change; 1 of the 27 that changed holds for",
         ),
         (
             27,
             0,
             0.001,
-            "fewer than 1 of 27; none of the 27 that changed holds for",
+            "fewer than 1 of 27 would change; none of the 27 that changed holds for",
         ),
     ] {
-        let told = format!("(chance alone would explain {told} all 27 together)");
+        let told = format!("(by chance alone, {told} all 27 together)");
         for text in media(&called(rows, held, alpha)) {
             assert!(text.contains(&told), "{told}: {text}");
             assert!(!text.contains("may be chance"), "{text}");
@@ -162,13 +173,16 @@ fn candidates_of_one_benchmark_share_its_error_rate() {
         one.candidate.as_mut().unwrap().name = format!("c{}", number % 2);
     }
     let text = to_text(&several, &BRIEF);
-    assert!(text.contains("explain about 1 of 40;"), "{text}");
+    assert!(
+        text.contains("by chance alone, about 1 of 40 would change;"),
+        "{text}"
+    );
 }
 
 #[test]
 fn rows_that_do_not_hold_for_the_suite_are_marked_and_the_mark_is_explained() {
     let analysis = called(3, 1, 0.05);
-    let legend = "† holds by itself, not for all 3 together";
+    let legend = "† is significant alone, but not for all 3 together";
     let texts = [
         to_text(&analysis, &BRIEF),
         to_text(&analysis, &FULL),
@@ -183,12 +197,12 @@ fn rows_that_do_not_hold_for_the_suite_are_marked_and_the_mark_is_explained() {
     let page = to_page(&analysis, &header());
     assert!(page.contains("slower†") && page.contains(legend));
     let mut saved = saved::two_files();
-    saved.comparisons[1].holds_in_suite = false;
+    saved.comparisons[1].suite.holds = false;
     let options = ComparisonOptions::default();
     let text = to_comparison(&saved, &options);
     assert!(text.contains("> slower^\n"), "{text}");
     assert!(
-        text.contains("\n  ^ holds by itself, not for all 4 together\n"),
+        text.contains("\n  ^ is significant alone, but not for all 4 together\n"),
         "{text}"
     );
 }
@@ -209,7 +223,7 @@ fn a_note_about_one_benchmark_of_many_names_it() {
     assert!(one.contains(told), "{one}");
     let two = to_text(&apart(&[(7, -0.287), (9, 0.1)]), &BRIEF);
     assert!(
-        two.contains(told) && two.contains("The like holds for 'b9'"),
+        two.contains(told) && two.contains("The same applies to 'b9'"),
         "{two}"
     );
     let same = to_text(&apart(&[(7, 0.1), (9, 0.1)]), &BRIEF);
@@ -250,7 +264,7 @@ fn the_mean_of_rates_says_that_it_is_one_of_times() {
     );
     assert!(text.contains("+10.0%") && !text.contains("−9.1%"), "{text}");
     let mut mixed = saved::throughputs();
-    mixed.comparisons[0].metric = Metric::PeakRss;
+    mixed.comparisons[0].terms.metric = Metric::PeakRss;
     let text = to_comparison(&mixed, &ComparisonOptions::default());
     assert!(text.contains("change in cost"), "{text}");
 }

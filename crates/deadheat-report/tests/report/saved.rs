@@ -1,9 +1,10 @@
 //! Analyses of saved results, made by hand.
 
 use deadheat_model::{
-    Analysis, Better, Comparison, Ending, Estimate, FailedBenchmark, Interval, LeftOut,
-    LeftOutReason, LogRatio, Metric, MetricComparison, Observation, Overall, Population,
-    ResultFacts, ResultSide, ResultSource, Scope, Side, Unit, Verdict, Warning,
+    Analysis, Aspects, BenchmarkDetails, Better, Comparison, Ending, Estimate, Evidence,
+    FailedBenchmark, InSuite, Interval, LeftOut, LeftOutReason, LogRatio, Metric, MetricComparison,
+    Observation, Overall, Population, ResultFacts, ResultSide, ResultSource, Side, Terms, Unit,
+    Verdict, Warning,
 };
 
 use crate::fixtures;
@@ -63,53 +64,41 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         _ => (change.abs() * 0.21).max(0.001),
     };
     Comparison {
-        margin: 0.01,
-        plots: None,
-        alpha: 0.05,
-        gate: None,
-        is_unjudged: false,
         benchmark: name.to_owned(),
-        parameters: vec![],
-        label: None,
-        threads: Some(1),
-        throughput: None,
-        metric: Metric::Wall,
-        quantile: None,
+        details: BenchmarkDetails {
+            threads: Some(1),
+            ..BenchmarkDetails::default()
+        },
+        terms: Terms {
+            metric: Metric::Wall,
+            quantile: None,
+            margin: 0.01,
+            alpha: 0.05,
+        },
         baseline: side("old", median),
         candidate: Some(side("new", median * (1.0 + change))),
         verdict,
-        excludes_zero: matches!(verdict, Some(Verdict::Faster | Verdict::Slower)),
-        provisional: verdict.is_some(),
-        scope: Scope::Binary,
         estimate: Some(estimate(change, half_width)),
-        p_looks: match verdict {
-            Some(Verdict::Faster) => Some(1.2e-8),
-            Some(Verdict::Slower) => Some(0.00016),
-            _ => Some(0.37),
+        evidence: Evidence {
+            excludes_zero: matches!(verdict, Some(Verdict::Faster | Verdict::Slower)),
+            provisional: verdict.is_some(),
+            p_looks: match verdict {
+                Some(Verdict::Faster) => Some(1.2e-8),
+                Some(Verdict::Slower) => Some(0.00016),
+                _ => Some(0.37),
+            },
+            ..Evidence::default()
         },
-        holds_in_suite: true,
-        confirmation: None,
-        p_adjusted: Some(match verdict {
-            Some(Verdict::Faster) => 2.4e-8,
-            Some(Verdict::Slower) => 0.00031,
-            _ => 0.41,
-        }),
-        p_sign_flip: None,
-        minimum_detectable_effect: None,
-        matched: false,
-        processes: Vec::new(),
-        own_link: None,
-        turns_because: None,
-        side_by_side: None,
-        control: None,
-        hosts: None,
-        spreads: None,
-        waiting: None,
-        replicates_to_settle: None,
-        seconds_to_settle: None,
-        dropped_blocks: 0,
-        effect_with_dropped: None,
-        diagnostics: None,
+        aspects: Aspects::default(),
+        suite: InSuite {
+            p_adjusted: Some(match verdict {
+                Some(Verdict::Faster) => 2.4e-8,
+                Some(Verdict::Slower) => 0.00031,
+                _ => 0.41,
+            }),
+            ..InSuite::default()
+        },
+        plots: None,
         figures: None,
         metrics: vec![
             metric(Metric::Wall, median, change, verdict),
@@ -185,8 +174,8 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
 /// Two files of one tool with every verdict.
 pub fn two_files() -> Analysis {
     let mut few = one("BM_Hash/10", 31.0, 0.0301, None);
-    few.p_adjusted = Some(0.1);
-    few.p_looks = Some(0.08);
+    few.suite.p_adjusted = Some(0.1);
+    few.evidence.p_looks = Some(0.08);
     if let Some(estimate) = &mut few.estimate {
         estimate.interval = None;
     }
@@ -197,8 +186,8 @@ pub fn two_files() -> Analysis {
         each: Observation::File,
     });
     let mut threaded = one("BM_Lock", 81_230.0, 0.0012, Some(Verdict::Equivalent));
-    threaded.threads = Some(4);
-    threaded.label = Some("spin".to_owned());
+    threaded.details.threads = Some(4);
+    threaded.details.label = Some("spin".to_owned());
     let mut tailed = one("BM_Sort/1024", 9_120.0, 0.0172, Some(Verdict::Inconclusive));
     tailed.warnings.push(Warning::TailDiffers {
         baseline: 0.001,
@@ -335,7 +324,7 @@ pub fn many_metrics() -> Analysis {
 pub fn throughputs() -> Analysis {
     let judged = |name: &str, change, verdict| {
         let mut one = one(name, 1.312e9, change, verdict);
-        one.metric = bytes();
+        one.terms.metric = bytes();
         one.metrics = vec![metric(bytes(), 1.312e9, change, verdict)];
         one
     };
@@ -353,8 +342,8 @@ pub fn throughputs() -> Analysis {
 pub fn cannot_answer() -> Analysis {
     let bare = |name: &str, warnings: Vec<Warning>| {
         let mut one = one(name, 512.0, 0.031, None);
-        one.p_adjusted = None;
-        one.p_looks = None;
+        one.suite.p_adjusted = None;
+        one.evidence.p_looks = None;
         one.estimate.as_mut().unwrap().interval = None;
         one.warnings.extend(warnings);
         one
@@ -398,8 +387,8 @@ pub fn cannot_answer() -> Analysis {
 pub fn one_process_a_side() -> Analysis {
     let row = |name: &str, change| {
         let mut row = one(name, 512.0, change, None);
-        row.p_adjusted = None;
-        row.p_looks = None;
+        row.suite.p_adjusted = None;
+        row.evidence.p_looks = None;
         let estimates = row.metrics.iter_mut().map(|metric| &mut metric.estimate);
         for estimate in estimates.chain([&mut row.estimate]).flatten() {
             estimate.interval = None;
@@ -436,9 +425,9 @@ pub fn alone() -> Analysis {
         let mut one = one(name, median, 0.0, None);
         one.candidate = None;
         one.estimate = None;
-        one.p_adjusted = None;
-        one.p_looks = None;
-        one.provisional = false;
+        one.suite.p_adjusted = None;
+        one.evidence.p_looks = None;
+        one.evidence.provisional = false;
         one.warnings.clear();
         for row in &mut one.metrics {
             row.candidate = None;

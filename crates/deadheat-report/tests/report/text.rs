@@ -1,4 +1,6 @@
-use deadheat_model::{Analysis, EndReason, Ending, Metric, Processes, Verdict, Warning};
+use deadheat_model::{
+    Analysis, Comparison, EndReason, Ending, Metric, Processes, Verdict, Warning,
+};
 use deadheat_report::sentences::{self, Source};
 use deadheat_report::{Detail, Glyphs, TextOptions, TimeUnit, to_text, warnings};
 
@@ -32,7 +34,7 @@ fn a_race_over_hosts_says_of_which_hosts_it_speaks_and_in_full_each_by_itself() 
     insta::assert_snapshot!(to_text(&over_hosts(), &UNICODE));
     let brief = to_text(&over_two_hosts(), &BRIEF);
     assert!(
-        brief.contains("this speaks of these 2 hosts, and of no others."),
+        brief.contains("this verdict is about these 2 hosts only."),
         "{brief}"
     );
 }
@@ -43,9 +45,9 @@ fn a_host_that_is_left_out_by_its_control_is_named_with_the_reason() {
     let many = to_text(&over_controlled_hosts(true), &BRIEF);
     let words = many.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "this speaks of hosts like these 6",
-        "on 3 of 6 hosts the control is told apart, too many to leave them out, so none is: part 3, \
-         +2.10% [",
+        "this verdict is about hosts like these 6",
+        "on 3 of 6 hosts the control differs from the baseline; these are too many to \
+         leave out, so all are kept: part 3, +2.10% [",
     ] {
         assert!(words.contains(part), "{part}: {many}");
     }
@@ -103,7 +105,7 @@ fn a_quantile_is_named_wherever_its_verdict_is_told() {
         assert_eq!(text.contains("about 7 more replicates"), open, "{text}");
     }
     let mut cpu = of_a_quantile(Some(Verdict::Slower), 0.032);
-    cpu.comparisons[0].metric = Metric::Cpu;
+    cpu.comparisons[0].terms.metric = Metric::Cpu;
     let text = to_text(&cpu, &BRIEF);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -111,7 +113,7 @@ fn a_quantile_is_named_wherever_its_verdict_is_told() {
         "{text}"
     );
     let mut suite = suite();
-    suite.comparisons[0].quantile = Some(0.999);
+    suite.comparisons[0].terms.quantile = Some(0.999);
     let text = to_text(&suite, &BRIEF);
     assert!(text.contains("sort (size=10) at 99.9%"), "{text}");
 }
@@ -145,14 +147,14 @@ fn the_four_verdicts_and_the_missing_one() {
 #[test]
 fn an_open_race_tells_how_many_replicates_would_settle_it() {
     let mut open = comparison(Some(Verdict::Inconclusive), 0.0172, 0.0215);
-    open.replicates_to_settle = Some(14);
+    open.aspects.settling = crate::fixtures::settled_by(14);
     insta::assert_snapshot!(sentence_of(analysis(vec![open])));
 }
 
 #[test]
 fn a_provisional_verdict_says_so_in_its_sentence() {
     let mut weak = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
-    weak.provisional = true;
+    weak.evidence.provisional = true;
     insta::assert_snapshot!(sentence_of(analysis(vec![weak])));
 }
 
@@ -165,9 +167,9 @@ fn other_metrics_are_not_called_faster_or_slower_when_they_are_no_times() {
     ]
     .map(|judged| {
         let mut one = comparison(Some(Verdict::Faster), -0.0213, 0.0041);
-        one.metric = judged;
+        one.terms.metric = judged;
         let mut even = comparison(Some(Verdict::Equivalent), -0.0033, 0.0011);
-        even.metric = one.metric.clone();
+        even.terms.metric = one.terms.metric.clone();
         sentence_of(analysis(vec![one])) + "\n" + &sentence_of(analysis(vec![even]))
     });
     insta::assert_snapshot!(told.join("\n\n"));
@@ -217,9 +219,25 @@ fn every_warning_says_what_was_seen_and_what_to_do() {
 }
 
 #[test]
+fn advice_names_cpu_time_only_if_the_race_recorded_it() {
+    let advised = |of: Option<&Comparison>| {
+        let warnings = every_warning().into_iter();
+        // It compares CPU time with wall time, so both were recorded.
+        let others = warnings.filter(|one| one.code() != "clocks-disagree");
+        let texts = others.map(|one| warnings::sentence(&one, of, Source::Commands, Glyphs::Ascii));
+        texts.filter(|text| text.contains("--metric cpu")).count()
+    };
+    let mut comparison = race().comparisons.swap_remove(0);
+    assert_eq!(advised(Some(&comparison)), 4);
+    assert_eq!(advised(None), 0);
+    comparison.metrics.retain(|row| row.metric != Metric::Cpu);
+    assert_eq!(advised(Some(&comparison)), 0);
+}
+
+#[test]
 fn advice_for_a_recording_does_not_ask_for_more_launches() {
     for warning in every_warning() {
-        let told = warnings::sentence(&warning, Source::Recording, Glyphs::Ascii);
+        let told = warnings::sentence(&warning, None, Source::Recording, Glyphs::Ascii);
         let own = ["few-replicates", "provisional", "bimodal"];
         if own.contains(&warning.code()) {
             assert!(!told.contains("--max-replicates"), "{told}");
@@ -230,7 +248,7 @@ fn advice_for_a_recording_does_not_ask_for_more_launches() {
 #[test]
 fn a_warm_up_that_was_not_over_is_told_in_words_for_what_was_raced() {
     let warning = Warning::StillWarming { change: 0.31 };
-    let told = |source| warnings::sentence(&warning, source, Glyphs::Ascii);
+    let told = |source| warnings::sentence(&warning, None, source, Glyphs::Ascii);
     let interpreter = told(Source::Programs);
     assert!(interpreter.contains("by +31"), "{interpreter}");
     assert!(interpreter.contains("(--blocks)"), "{interpreter}");
@@ -398,7 +416,8 @@ fn advice_for_functions_names_no_flag_of_commands() {
     let sources = [Source::Functions, Source::Programs, Source::Harness];
     let told = sources.into_iter().flat_map(|source| {
         let doubts = called.iter();
-        let doubts = doubts.map(move |warning| warnings::sentence(warning, source, Glyphs::Ascii));
+        let doubts =
+            doubts.map(move |warning| warnings::sentence(warning, None, source, Glyphs::Ascii));
         doubts.chain(endings.iter().filter_map(move |ending| {
             let failed = matches!(ending, Ending::Recorded(EndReason::Failed(_)));
             sentences::ending(ending, source, Glyphs::Ascii).filter(|_| !failed)
@@ -519,7 +538,10 @@ fn the_parts_of_the_scatter_are_among_the_figures() {
 fn a_verdict_about_binaries_says_nothing_of_the_source_in_its_sentences() {
     for analysis in [race(), functions(), suite()] {
         for comparison in &analysis.comparisons {
-            assert_eq!(sentences::placement(comparison, Glyphs::Ascii), None);
+            assert_eq!(
+                deadheat_report::aspects::about_the_placement(comparison, Glyphs::Ascii),
+                None
+            );
             assert!(!sentences::verdict_cell(comparison, Glyphs::Unicode).contains("source"));
         }
     }

@@ -98,7 +98,7 @@ fn ascii_output_is_ascii() {
 #[test]
 fn every_provisional_verdict_carries_that_word_in_text_and_markdown() {
     let mut weak = race();
-    weak.comparisons[0].provisional = true;
+    weak.comparisons[0].evidence.provisional = true;
     weak.comparisons[0].warnings.clear();
     let text = to_text(&weak, &TextOptions::default());
     assert!(text.contains("provisional: './new input' is slower"));

@@ -1,13 +1,13 @@
-//! The binomial distribution, and the true shares that a count speaks for.
+//! The binomial distribution, and confidence intervals for the true share behind a count.
 
 use super::incomplete::beta_lower;
 use super::normal_cdf;
 
-/// Outcomes this much likelier than the observed one still count as "no more likely": equal
+/// Outcomes this much likelier than the observed one still count as "no more likely", because equal
 /// probabilities on the two sides of a symmetric distribution differ by rounding.
 const TIE: f64 = 1e-7;
 
-/// Beyond this many trials the normal limit stands in.
+/// Beyond this many trials the normal limit is used.
 const MANY_TRIALS: u64 = 10_000_000_000;
 
 /// P(X ≤ `k`) for X of Binomial(`n`, `p`): I_{1−p}(n − k, k + 1) (DLMF 8.17.5). `k` above `n`
@@ -29,7 +29,7 @@ pub fn binomial_cdf(k: u64, n: u64, p: f64) -> f64 {
 /// `p`) that are no more likely than `k` (Clopper & Pearson's test as `scipy.stats.binomtest`
 /// defines its two-sided form).
 ///
-/// Walks outwards from the mode, so it costs O(√n) steps. `k` above `n` counts as `n`. Beyond 10¹⁰
+/// Sums outwards from the mode, which costs O(√n) steps. `k` above `n` counts as `n`. Beyond 10¹⁰
 /// trials the normal limit is used.
 pub fn binomial_two_sided_p(k: u64, n: u64, p: f64) -> f64 {
     let p = if p.is_nan() { 0.5 } else { p.clamp(0.0, 1.0) };
@@ -56,7 +56,7 @@ pub fn binomial_two_sided_p(k: u64, n: u64, p: f64) -> f64 {
     (extreme / total).min(1.0)
 }
 
-/// Binomial probabilities of mode, mode + 1, … relative to the mode's, until they vanish.
+/// Binomial probabilities of mode, mode + 1, … relative to that of the mode, until they vanish.
 fn walk_up(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
     let odds = p / (1.0 - p);
     std::iter::successors(Some((mode, 1.0)), move |&(k, w)| {
@@ -66,7 +66,7 @@ fn walk_up(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
     .map(|(_, w)| w)
 }
 
-/// Binomial probabilities of mode, mode − 1, … relative to the mode's, until they vanish.
+/// Binomial probabilities of mode, mode − 1, … relative to that of the mode, until they vanish.
 fn walk_down(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
     let odds = p / (1.0 - p);
     std::iter::successors(Some((mode, 1.0)), move |&(k, w)| {
@@ -76,22 +76,22 @@ fn walk_down(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
     .map(|(_, w)| w)
 }
 
-/// Returns true until a walk outwards has come to its end: the smallest numbers times a ratio above
-/// ½ are themselves again, and a walk that waits for 0 would go on for a sixth of all trials.
+/// Returns true until the sum outwards may end. The smallest representable numbers times a ratio
+/// above ½ round to themselves, and without this test the sum would continue for a sixth of all
+/// trials.
 fn goes_on(w: f64, next: f64) -> bool {
     next >= f64::MIN_POSITIVE || (next < w && next > 0.0)
 }
 
-/// So many halvings leave nothing of the unit interval that a double could tell apart.
+/// The number of bisections after which doubles in the unit interval cannot be divided further.
 const HALVINGS: usize = 64;
 
-/// The exact interval of Clopper & Pearson (1934) for a share of which `hits` of `trials` were
-/// seen.
+/// The exact confidence interval of Clopper & Pearson (1934) for a share, after `hits` in `trials`.
 ///
-/// Below its lower end so many hits or more, above its upper end so many or fewer, come about in no
-/// more than half of 1 − `confidence`; from 0 hits on it begins at 0, and with `trials` hits it
-/// ends at 1. Of no trials it is (0, 1), and so it is for a confidence outside (0, 1). `hits` above
-/// `trials` count as `trials`.
+/// If the true share is the lower end, at least `hits` hits have the probability (1 −
+/// `confidence`)/2; if it is the upper end, so have at most `hits`. With 0 hits the lower end is 0,
+/// with `trials` hits the upper end is 1. The interval is (0, 1) without trials and for a
+/// confidence outside (0, 1). `hits` above `trials` count as `trials`.
 ///
 /// ```
 /// use deadheat_stats::share_bounds;
@@ -107,7 +107,8 @@ pub fn share_bounds(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let low = match hits {
         0 => 0.0,
-        // P(X ≥ hits), as P(X' ≤ trials − hits) of the misses: small tails keep their digits.
+        // P(X ≥ hits) is computed as P(X' ≤ trials − hits) of the misses, so that small tails keep
+        // their digits.
         _ => last_below(|p| binomial_cdf(trials - hits, trials, 1.0 - p) < tail),
     };
     let high = if hits == trials {
@@ -118,7 +119,7 @@ pub fn share_bounds(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// Where in the unit interval something ceases to hold that holds at its beginning.
+/// The point in the unit interval from which on `holds`, true at its beginning, is false.
 fn last_below(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
@@ -185,7 +186,7 @@ mod tests {
         close(binomial_cdf(n / 4 - two_sd, n, 0.25), 0.0227501319, 1e-4);
         close(binomial_cdf(n / 4 + two_sd, n, 0.25), 0.9772498681, 1e-6);
         assert_eq!(binomial_two_sided_p(n / 4, n, 0.25), 1.0);
-        // At the limit itself both ways must agree.
+        // At the limit both methods must agree.
         let k = MANY_TRIALS / 2 + 100_000;
         let walked = binomial_two_sided_p(k, MANY_TRIALS, 0.5);
         let limit = binomial_two_sided_p(k, MANY_TRIALS + 1, 0.5);
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_nothing_is_known() {
+    fn share_bounds_without_trials_are_0_and_1() {
         assert_eq!(share_bounds(0, 0, 0.95), (0.0, 1.0));
         assert_eq!(share_bounds(1, 2, 1.0), (0.0, 1.0));
         assert_eq!(share_bounds(9, 2, 0.95), share_bounds(2, 2, 0.95));

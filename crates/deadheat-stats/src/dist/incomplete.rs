@@ -1,10 +1,10 @@
-//! The incomplete beta and gamma functions, which the tails of t, F, binomial and χ² are made of;
-//! and two of these: Fisher's F, the ratio of two independent mean squares, and χ².
+//! The incomplete beta and gamma functions, the basis of the tails of t, F, binomial and χ²; and
+//! two of these: Fisher's F, the ratio of two independent mean squares, and χ².
 
 use std::f64::consts::PI;
 
 /// The regularized incomplete beta function I_x(a, b) for positive `a` and `b` and `x` + `y` = 1.
-/// Both are asked for, so that neither loses its digits next to the other.
+/// Callers pass both `x` and `y`, because computing one as 1 − the other would lose digits.
 pub(super) fn beta_lower(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if x <= 0.0 {
         0.0
@@ -17,11 +17,11 @@ pub(super) fn beta_lower(a: f64, b: f64, x: f64, y: f64) -> f64 {
     }
 }
 
-/// `beta_fraction`/a with every second step left out: the even part of the same continued fraction
-/// (DiDonato & Morris 1992). Next to the mode its terms add up where the other's cancel, which
-/// costs as many digits as a/b has.
+/// `beta_fraction`/a by the even part of the same continued fraction, which skips every second step
+/// (DiDonato & Morris 1992). Near the mode its terms are all positive, whereas those of the full
+/// fraction cancel and lose as many digits as a/b has.
 fn contracted_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
-    // a − (a + b)·x without the cancellation.
+    // a − (a + b)·x, computed without cancellation.
     let away = a * y - b * x;
     let denominator = |m: f64| {
         m + m * (b - m) * x / (a + 2.0 * m - 1.0)
@@ -33,7 +33,7 @@ fn contracted_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
     };
     let first = nonzero(a / (a + 1.0) * (away + 1.0));
     let (mut fraction, mut c, mut d) = (first, first, 0.0);
-    // Needs some √max(a, b) rounds next to the mode.
+    // Near the mode about √max(a, b) rounds are needed.
     for m in 1..300_000 {
         let (over, under) = (numerator(f64::from(m)), denominator(f64::from(m)));
         d = 1.0 / nonzero(under + over * d);
@@ -47,10 +47,10 @@ fn contracted_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
 }
 
 /// x^a y^b / B(a, b) for `x` + `y` = 1, in the saddle-point form of Loader (2000): three log-gammas
-/// would lose as many digits as `a` and `b` have, the deviances from the mode lose none.
+/// would lose as many digits as `a` and `b` have, the deviances lose none.
 fn beta_term(a: f64, b: f64, x: f64, y: f64) -> f64 {
     let n = a + b;
-    // a − n·x and b − n·y are the same but for the sign.
+    // a − n·x and b − n·y differ only in sign.
     let away = a * y - b * x;
     let exponent = stirling_error(n)
         - stirling_error(a)
@@ -79,8 +79,8 @@ fn deviance(x: f64, m: f64, away: f64) -> f64 {
     }
 }
 
-/// ln Γ(n + 1) − ln(√(2πn)·(n/e)ⁿ): what Stirling's formula leaves out (DLMF 5.11.1), after
-/// climbing to n ≥ 16, where the series is good to 1e-17.
+/// ln Γ(n + 1) − ln(√(2πn)·(n/e)ⁿ), the error of Stirling's formula (DLMF 5.11.1). Small n are
+/// first raised to n ≥ 16, where the series is accurate to 1e-17.
 fn stirling_error(n: f64) -> f64 {
     let (mut n, mut climbed) = (n, 0.0);
     while n < 16.0 {
@@ -94,9 +94,9 @@ fn stirling_error(n: f64) -> f64 {
     climbed + series / n
 }
 
-/// Γ(a + ½)/Γ(a): the asymptotic series (Tricomi & Erdélyi 1951) after climbing to a ≥ 20, where
-/// its truncation is below 1e-15. A difference of two log-gammas would lose as many digits as `a`
-/// has.
+/// Γ(a + ½)/Γ(a), by the asymptotic series (Tricomi & Erdélyi 1951) after raising a to at least 20,
+/// where the truncation error is below 1e-15. A difference of two log-gammas would lose as many
+/// digits as `a` has.
 pub(super) fn gamma_half_step(a: f64) -> f64 {
     let (mut a, mut climbed) = (a, 1.0);
     while a < 20.0 {
@@ -131,26 +131,24 @@ pub(super) fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     1.0 / fraction
 }
 
-/// A number that Lentz's method may divide by.
+/// `v`, or if it is too close to 0 a small number by which Lentz's method can divide.
 fn nonzero(v: f64) -> f64 {
     const SMALLEST: f64 = 1e-300;
     if v.abs() < SMALLEST { SMALLEST } else { v }
 }
 
-/// Degrees of freedom beyond this count as this many: the variance of the mean square is then below
-/// 1e-7.
+/// More degrees of freedom count as this many; the variance of the mean square is then below 1e-7.
 const MOST_DF: f64 = 2e7;
 
 /// The probability that F ≥ `f` with `df1` and `df2` degrees of freedom: I_x(df2/2, df1/2) at x =
-/// df2/(df2 + df1·f) (DLMF 8.17). Degrees below 1 count as 1, those beyond 2·10⁷ as that; a
-/// negative `f` counts as 0.
+/// df2/(df2 + df1·f) (DLMF 8.17). Degrees are clamped to [1, 2·10⁷]; a negative `f` counts as 0.
 pub fn f_upper_tail(f: f64, df1: f64, df2: f64) -> f64 {
     let (df1, df2) = (clamp_df(df1), clamp_df(df2));
     let (x, y) = shares(f.max(0.0), df1, df2);
     beta_lower(0.5 * df2, 0.5 * df1, x, y)
 }
 
-/// df2/(df2 + df1·f) and what it lacks to 1, each with all its digits.
+/// x = df2/(df2 + df1·f) and 1 − x, each with all its digits.
 fn shares(f: f64, df1: f64, df2: f64) -> (f64, f64) {
     let ratio = (f * (df1 / df2)).min(f64::MAX);
     (1.0 / (1.0 + ratio), 1.0 / (1.0 + 1.0 / ratio))
@@ -164,10 +162,10 @@ fn clamp_df(df: f64) -> f64 {
     }
 }
 
-/// The probability that χ² ≥ `chi_squared` with `df` degrees of freedom (DLMF 8.4). Degrees below 1
-/// count as 1, those beyond 2·10⁷ as that; a χ² that is negative or no number counts as 0.
+/// The probability that χ² ≥ `chi_squared` with `df` degrees of freedom (DLMF 8.4). Degrees are
+/// clamped to [1, 2·10⁷]; a χ² that is negative or NaN counts as 0.
 pub fn chi_squared_upper_tail(chi_squared: f64, df: f64) -> f64 {
-    // The larger of 0 and what is no number is 0.
+    // The `max` of NaN and 0 is 0.
     let half = 0.5 * chi_squared.max(0.0);
     gamma_upper(0.5 * clamp_df(df), half.min(0.5 * f64::MAX))
 }
@@ -189,7 +187,7 @@ fn gamma_term(a: f64, x: f64) -> f64 {
     (-stirling_error(a) - deviance(a, x, a - x)).exp() / (2.0 * PI * a).sqrt()
 }
 
-/// 1 + x/(a + 1) + x²/((a + 1)(a + 2)) + … (DLMF 8.11.4): P(a, x) over its first term.
+/// 1 + x/(a + 1) + x²/((a + 1)(a + 2)) + … (DLMF 8.11.4): P(a, x) divided by its first term.
 fn lower_series(a: f64, x: f64) -> f64 {
     let (mut term, mut sum, mut over) = (1.0, 1.0, a);
     while term > f64::EPSILON * 1e-2 * sum {
@@ -201,7 +199,7 @@ fn lower_series(a: f64, x: f64) -> f64 {
 }
 
 /// The continued fraction of Γ(a, x)·e^x/x^a (DLMF 8.9.2, its even part), by the modified Lentz
-/// method. Converges quickly for x > a + 1; next to the mode it takes some √a rounds.
+/// method. Converges quickly for x > a + 1; near the mode it takes about √a rounds.
 fn upper_fraction(a: f64, x: f64) -> f64 {
     let mut under = x + 1.0 - a;
     let mut d = 1.0 / nonzero(under);

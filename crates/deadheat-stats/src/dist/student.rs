@@ -6,8 +6,8 @@ use super::incomplete::{beta_fraction, gamma_half_step};
 use super::{normal_cdf, normal_quantile};
 use crate::summary::finite;
 
-/// Above this many degrees of freedom the t tail is taken from Hill's expansion, which is there
-/// accurate to 1e-13 and needs no iteration; below it, from a continued fraction.
+/// Above this many degrees of freedom the t tail comes from Hill's expansion, which is then
+/// accurate to 1e-13 and needs no iteration; below, from a continued fraction.
 const LARGE_DF: f64 = 5_000.0;
 
 /// The probability that |T| ≥ |t| for Student's t with `df` degrees of freedom (`df` below 1 counts
@@ -16,11 +16,10 @@ pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
     (2.0 * t_upper_tail(t.abs(), clamp_df(df))).min(1.0)
 }
 
-/// The half-width, in standard errors, of a two-sided interval that misses with probability
-/// `two_sided_level`.
+/// The half-width, in standard errors, of a two-sided interval with non-coverage `two_sided_level`.
 ///
-/// The quantile at 1 − level/2, computed from the upper tail, so that tiny levels keep all their
-/// digits.
+/// This is the quantile at 1 − level/2, computed from the upper tail, so that tiny levels keep all
+/// their digits.
 pub fn t_critical(two_sided_level: f64, df: f64) -> f64 {
     t_from_tail(
         0.5 * two_sided_level.clamp(2.0 * f64::MIN_POSITIVE, 1.0),
@@ -28,8 +27,8 @@ pub fn t_critical(two_sided_level: f64, df: f64) -> f64 {
     )
 }
 
-/// The standard normal deviate that is as far out as `t` is with `df` degrees of freedom: of the
-/// same sign, and with the same tail beyond it. A `t` that is no number gives 0.
+/// The standard normal deviate with the sign and the tail probability of `t` with `df` degrees of
+/// freedom. If `t` is NaN, returns 0.
 pub fn normal_deviate(t: f64, df: f64) -> f64 {
     if t.is_nan() {
         return 0.0;
@@ -38,15 +37,15 @@ pub fn normal_deviate(t: f64, df: f64) -> f64 {
     -normal_quantile(tail) * t.signum()
 }
 
-/// The logarithm of the density of Student's t with `df` degrees of freedom at `t` (`df` below 1
-/// counts as 1).
+/// The log density at `t` of Student's t with `df` degrees of freedom (`df` below 1 counts as 1).
 pub fn t_log_density(t: f64, df: f64) -> f64 {
     let df = clamp_df(df);
     let middle = gamma_half_step(0.5 * df) / (df * PI).sqrt();
     middle.ln() - 0.5 * (df + 1.0) * ln_1_plus_square(t.abs() / df.sqrt())
 }
 
-/// At least 1, and at most what the expansion's powers can bear; t is normal long before that.
+/// Clamps to at least 1, and at most the largest value for which the expansion does not overflow; t
+/// is normal far below that.
 fn clamp_df(df: f64) -> f64 {
     if df.is_nan() {
         1.0
@@ -71,7 +70,7 @@ fn t_upper_tail(t: f64, df: f64) -> f64 {
     }
 }
 
-/// P(0 ≤ T ≤ t) for small t, without the cancellation that ½ − tail would bring.
+/// P(0 ≤ T ≤ t) for small t, without the cancellation of ½ − tail.
 fn t_central(t: f64, df: f64) -> f64 {
     if df > LARGE_DF {
         return 0.5 - normal_cdf(-normal_equivalent(t, df));
@@ -82,15 +81,15 @@ fn t_central(t: f64, df: f64) -> f64 {
     front * gamma_half_step(0.5 * df) / PI.sqrt() * beta_fraction(0.5, 0.5 * df, y)
 }
 
-/// t times the density at `t`: the rate at which the tail falls with ln t. The product underflows
-/// no earlier than the tail itself, which the density alone would.
+/// t times the density at `t`: the derivative of the tail by ln t, negated. The product underflows
+/// no earlier than the tail itself; the density alone would.
 fn t_times_density(t: f64, df: f64) -> f64 {
     let r = t / df.sqrt();
     gamma_half_step(0.5 * df) / PI.sqrt() * (-0.5 * df * ln_1_plus_square(r)).exp()
         / (1.0 + 1.0 / (r * r)).sqrt()
 }
 
-/// ln(1 + r²) where r² may overflow.
+/// ln(1 + r²), also if r² overflows.
 fn ln_1_plus_square(r: f64) -> f64 {
     if r > 1e100 {
         2.0 * r.ln()
@@ -119,7 +118,8 @@ fn t_from_tail(tail: f64, df: f64) -> f64 {
     }
 }
 
-/// Newton on the central probability, which is concave in t: from the left it never overshoots.
+/// Newton's method on the central probability, which is concave in t, so that from the left it
+/// never overshoots.
 fn t_from_central(area: f64, df: f64) -> f64 {
     let density_at_zero = gamma_half_step(0.5 * df) / (df * PI).sqrt();
     let mut t = area / density_at_zero;
@@ -136,22 +136,22 @@ fn t_from_central(area: f64, df: f64) -> f64 {
     t
 }
 
-/// The most steps that are taken to a quantile.
+/// The largest number of steps to a quantile.
 const MOST_STEPS: usize = 200;
 
-/// Newton on ln(tail) as a function of ln t. That function is concave and falling, so every step
-/// but the first lands right of the root and the rest descend to it; power-law tails are straight
-/// lines there, so few are needed.
+/// Newton's method on ln(tail) as a function of ln t, which is concave and decreasing, so that
+/// every step except the first lands to the right of the root, and the rest descend to it.
+/// Power-law tails are straight lines there, so few steps are needed.
 fn t_from_small_tail(tail: f64, df: f64) -> f64 {
     let target = tail.ln();
-    // The normal quantile lies left of the root. A first step past the smallest tails (1e-300, 182
-    // degrees) is halved.
+    // The normal quantile is left of the root. A first step beyond the smallest tails (1e-300, 182
+    // degrees of freedom) is halved.
     let (mut ln_t, mut step) = ((-normal_quantile(tail)).ln(), 0.0);
-    // Where it has been.
+    // The values visited so far.
     let mut trace = Vec::new();
     for taken in 0..MOST_STEPS {
         if let Some(before) = trace.iter().position(|past| *past == ln_t) {
-            // Rounding leads it in a circle, for ever.
+            // Because of rounding, the steps repeat in a cycle.
             let circle = &trace[before..];
             ln_t = circle[(MOST_STEPS - taken) % circle.len()];
             break;
@@ -162,7 +162,7 @@ fn t_from_small_tail(tail: f64, df: f64) -> f64 {
         if above == 0.0 {
             step *= 0.5;
             ln_t -= step;
-            // From the same place it may go elsewhere next time.
+            // Steps from a value visited before may now differ.
             trace.clear();
             continue;
         }

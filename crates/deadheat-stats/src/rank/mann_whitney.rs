@@ -1,9 +1,9 @@
-//! The Mann–Whitney test (1947), which is Wilcoxon's rank-sum test (1945): does a value of one
+//! The Mann–Whitney test (1947), the same as Wilcoxon's rank-sum test (1945): does a value of one
 //! sample exceed a value of the other as often as the reverse?
 //!
-//! The samples are independent of each other, and the values within each are too. Iterations of one
-//! process are not. Both are walked from their smallest value up together, once for all that asks
-//! which of them lies where: [`TwoSamples`].
+//! The test assumes that the samples are independent of each other, and so are the values within
+//! each, which does not hold for iterations of one process. [`TwoSamples`] merges both samples in
+//! ascending order once, for all functions that compare them.
 
 use std::borrow::Cow;
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -11,19 +11,18 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use crate::dist::normal_cdf;
 use crate::summary::{all_finite, ascending};
 
-/// Where the smaller sample has no more values than this, [`mann_whitney_p`] counts arrangements.
+/// If the smaller sample has at most this many values, [`mann_whitney_p`] counts arrangements.
 pub const FEW: usize = 8;
 
-/// The pairs of two samples, by which of the two is larger.
+/// Counts of the pairs of values of two samples, by which of the two is larger.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankSum {
-    /// Pairs whose value of the first sample is larger, ties counted half: the U of the first
-    /// sample.
+    /// The U of the first sample: pairs whose value of the first sample is larger; ties count half.
     pub u_first: f64,
-    /// Pairs whose value of the second sample is larger, ties counted half. Both add up to all
-    /// pairs.
+    /// The U of the second sample: pairs whose value of the second sample is larger; ties count
+    /// half. Both add up to the number of all pairs.
     pub u_second: f64,
-    /// Σ(t³ − t) over the groups of t equal values, both samples taken together.
+    /// Σ(t³ − t) over the groups of t equal values in both samples together.
     pub ties: f64,
     /// Values in the first sample.
     pub n_first: usize,
@@ -32,18 +31,18 @@ pub struct RankSum {
 }
 
 /// Compares every value of the first sample with every value of the second, in O(n log n). `None`
-/// when a sample is empty or a value is not finite.
+/// if a sample is empty or a value is not finite.
 pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
     Some(TwoSamples::new(first, second)?.rank_sum())
 }
 
-/// The exact two-sided p-value: the share of all ways to deal the values out again whose U lies at
-/// least as far from nm/2 as the one observed.
+/// The exact two-sided p-value: the share of all assignments of the values to the samples whose U
+/// is at least as far from nm/2 as the observed one.
 ///
-/// Without ties this is the tabulated distribution of U. With ties it is the permutation
-/// distribution of the mean ranks. `None` as for [`rank_sum`], and for samples too large to count:
-/// without ties beyond 10⁶ pairs or 2¹²⁷ arrangements (65 against 65, 8 against 125,000), with ties
-/// beyond 65² pairs.
+/// Without ties this is the tabulated distribution of U, with ties the permutation distribution of
+/// the mean ranks. `None` as for [`rank_sum`], and if the samples are too large to count: without
+/// ties beyond 10⁶ pairs or 2¹²⁷ arrangements (65 against 65, 8 against 125,000), with ties beyond
+/// 65² pairs.
 pub fn mann_whitney_exact_p(first: &[f64], second: &[f64]) -> Option<f64> {
     TwoSamples::new(first, second)?.mann_whitney_exact_p()
 }
@@ -59,8 +58,8 @@ fn exact_p(samples: &TwoSamples, found: &RankSum) -> Option<f64> {
         let upwards = samples.groups.iter();
         let upwards = upwards.map(|g| g.first as usize + g.second as usize);
         let downwards = upwards.clone().rev();
-        // Both tails are those of the smaller sample, whichever came first: so exchanging them
-        // changes no bit.
+        // Both tails are computed from the smaller sample, so that exchanging the samples changes
+        // no bit.
         let (few, many, twice) = (n.min(m), n.max(m), (2.0 * least) as usize);
         count_tied(upwards, few, many, twice)? + count_tied(downwards, few, many, twice)?
     };
@@ -68,16 +67,16 @@ fn exact_p(samples: &TwoSamples, found: &RankSum) -> Option<f64> {
 }
 
 /// The two-sided p-value by the rule of `scipy.stats.mannwhitneyu`, which Google Benchmark's
-/// `compare.py` reports: exact where one sample has at most [`FEW`] values and none are equal, else
-/// by normal approximation with continuity correction. `None` as for [`rank_sum`].
+/// `compare.py` reports: exact if one sample has at most [`FEW`] values and there are no ties,
+/// otherwise by normal approximation with continuity correction. `None` as for [`rank_sum`].
 ///
-/// Beyond 10⁶ pairs it is the approximation in any case.
+/// Beyond 10⁶ pairs it is always the approximation.
 pub fn mann_whitney_p(first: &[f64], second: &[f64]) -> Option<f64> {
     Some(TwoSamples::new(first, second)?.mann_whitney_p())
 }
 
-/// The two-sided p-value of `scipy.stats.ranksums`: by normal approximation with neither tie nor
-/// continuity correction, so too large where values are equal. `None` as for [`rank_sum`].
+/// The two-sided p-value of `scipy.stats.ranksums`: by normal approximation without tie or
+/// continuity correction, so it is too large if there are ties. `None` as for [`rank_sum`].
 pub fn rank_sum_p(first: &[f64], second: &[f64]) -> Option<f64> {
     Some(TwoSamples::new(first, second)?.rank_sum_p())
 }
@@ -133,9 +132,9 @@ impl RankSum {
         self.u_first.min(self.u_second)
     }
 
-    /// The two-sided p-value by normal approximation, the variance corrected for ties: z = (U −
+    /// The two-sided p-value by normal approximation with the variance corrected for ties: z = (U −
     /// nm/2 + c)/√(nm/12·(N + 1 − Σ(t³ − t)/(N(N − 1)))) with N = n + m, U the smaller of both, and
-    /// c = ½ with the continuity correction. Values that are all equal are no evidence: p = 1.
+    /// c = ½ with the continuity correction. If all values are equal, p = 1.
     pub fn asymptotic_p(&self, continuity: bool) -> f64 {
         let (n, m) = (self.n_first as f64, self.n_second as f64);
         let all = n + m;
@@ -149,18 +148,18 @@ impl RankSum {
     }
 }
 
-/// Without ties: no more pairs than this are counted.
+/// The largest number of pairs counted without ties.
 const MOST_PAIRS: usize = 1_000_000;
 
-/// Without ties: no more arrangements than this are counted, so that every sum of counts is a whole
-/// number of 128 bits.
+/// The largest number of arrangements counted without ties; every sum of counts then fits in 128
+/// bits.
 const MOST_ARRANGEMENTS: f64 = 1.7e38;
 
-/// With ties: no more pairs than this are counted; the work grows with their square.
+/// The largest number of pairs counted with ties; the work grows with their square.
 const MOST_TIED_PAIRS: usize = 65 * 65;
 
-/// The ways to choose which n of n + m values are the first sample's: (n + m)!/(n! m!). Exact below
-/// 2⁵³, an infinity for the largest samples.
+/// The number of ways to choose which n of n + m values belong to the first sample: (n + m)!/(n!
+/// m!). Exact below 2⁵³, infinite for the largest samples.
 pub(super) fn arrangements(n: usize, m: usize) -> f64 {
     let (few, many) = (n.min(m), n.max(m));
     let mut ways = 1.0;
@@ -169,7 +168,7 @@ pub(super) fn arrangements(n: usize, m: usize) -> f64 {
         if ways.is_infinite() {
             break;
         }
-        // Every partial product is a binomial coefficient itself.
+        // Every partial product is itself a binomial coefficient.
         if ways < 1e15 {
             ways = ways.round();
         }
@@ -178,12 +177,12 @@ pub(super) fn arrangements(n: usize, m: usize) -> f64 {
 }
 
 /// The number of arrangements of n + m different values with U = 0, 1, …, `most`, which is at most
-/// nm/2 or so. `None` where they are too many to count.
+/// about nm/2. `None` if there are too many to count.
 ///
 /// Their generating function is the Gaussian binomial coefficient ∏(1 − q^{m+i})/(1 − q^i), i = 1 …
-/// n (Mann & Whitney 1947): one pass for each factor. Intermediate values may leave 128 bits, but
-/// the arithmetic is modulo 2¹²⁸, in which 1 − q^i has an inverse, and the result is smaller than
-/// that: nothing is rounded, so that small tails are exact.
+/// n (Mann & Whitney 1947); each factor takes one pass. Intermediate values may exceed 128 bits,
+/// but the arithmetic is modulo 2¹²⁸, in which 1 − q^i has an inverse, and the result is smaller.
+/// Nothing is rounded, so small tails are exact.
 pub(super) fn count_untied(n: usize, m: usize, most: usize) -> Option<Vec<u128>> {
     let (few, many) = (n.min(m), n.max(m));
     let pairs = few.checked_mul(many)?;
@@ -203,12 +202,12 @@ pub(super) fn count_untied(n: usize, m: usize, most: usize) -> Option<Vec<u128>>
     Some(counts)
 }
 
-/// The number of arrangements with 2U ≤ `twice_most`, for values that come in groups of equal ones
-/// of the given sizes, from the end at which U is small. `None` where they are too many to count.
+/// The number of arrangements with 2U ≤ `twice_most`, for groups of equal values with the given
+/// sizes, from the end at which U is small. `None` if there are too many to count.
 ///
-/// Goes through the groups in order and keeps, for each number of values dealt to the first sample
-/// so far and each 2U, the number of ways to come there. Only positive numbers are added, so that
-/// small tails keep their digits.
+/// Goes through the groups in order and keeps the number of ways for each 2U and each number of
+/// values assigned to the first sample so far. Only positive numbers are added, so small tails keep
+/// their digits.
 fn count_tied(
     groups: impl Iterator<Item = usize>,
     n: usize,
@@ -223,10 +222,10 @@ fn count_tied(
     ways[0] = 1.0;
     let mut seen = 0_usize;
     for size in groups {
-        // From the top, so that what a row passes on is what it held before this group.
+        // From the top, so that a row passes on its value from before this group.
         for dealt in (seen.saturating_sub(m)..=seen.min(n)).rev() {
             let other = seen - dealt;
-            // 2U is 2·dealt·other at most, and will grow by 2·(n − dealt)·other at least.
+            // 2U is at most 2·dealt·other so far, and will grow by at least 2·(n − dealt)·other.
             let Some(most) = twice_most.checked_sub(2 * (n - dealt) * other) else {
                 continue;
             };
@@ -234,8 +233,8 @@ fn count_tied(
             let mut choices = 1.0;
             for more in 1..=size.min(n - dealt) {
                 choices *= (size - more + 1) as f64 / more as f64;
-                // `more` values above `other` ones of the second sample, and half above those of
-                // their own group.
+                // `more` values of the first sample are above `other` ones of the second, and count
+                // half against those of their own group.
                 let step = more * (2 * other + size - more);
                 let (here, there) = ways.split_at_mut((dealt + more) * width);
                 let row = &here[dealt * width..][..reached];
@@ -248,17 +247,16 @@ fn count_tied(
     Some(ways[n * width..].iter().sum())
 }
 
-/// The p-value of `scipy.stats.mannwhitneyu(first, second, alternative="two-sided")`: exact where
-/// one sample has at most [`FEW`] values and none are equal, else by normal approximation with
+/// The p-value of `scipy.stats.mannwhitneyu(first, second, alternative="two-sided")`: exact if one
+/// sample has at most [`FEW`] values and there are no ties, otherwise by normal approximation with
 /// continuity correction.
 ///
-/// Formulas and order of operations are SciPy's, so that nearly every result agrees to the last
-/// bit; where counts of arrangements go beyond 2⁵³ the two differ by rounding. `None` as for
-/// [`rank_sum`], and where SciPy's variance of very many equal values is rounded below zero and it
-/// finds no number either.
+/// Formulas and order of operations are SciPy's, so that nearly every result is equal to the last
+/// bit. If counts of arrangements exceed 2⁵³, the results differ by rounding. `None` as for
+/// [`rank_sum`], and if SciPy returns NaN because it rounds the variance of very many equal values
+/// to less than zero.
 ///
-/// [`mann_whitney_p`](super::mann_whitney_p) is the same test as everything else in this crate
-/// computes it.
+/// [`mann_whitney_p`] is the same test in this crate's own arithmetic.
 pub fn scipy_mann_whitney_p(first: &[f64], second: &[f64]) -> Option<f64> {
     let found = rank_sum(first, second)?;
     let exact = found.ties == 0.0 && found.n_first.min(found.n_second) <= FEW;
@@ -269,8 +267,8 @@ pub fn scipy_mann_whitney_p(first: &[f64], second: &[f64]) -> Option<f64> {
     (!p.is_nan()).then(|| p.clamp(0.0, 1.0))
 }
 
-/// Twice the probability of a U as small as the smaller one, each term divided before it is added.
-/// `None` where there is too much to count.
+/// Twice the probability of a U as small as the smaller one; each term is divided before it is
+/// added. `None` if there is too much to count.
 fn scipy_exact_p(found: &RankSum) -> Option<f64> {
     let (n, m) = (found.n_first, found.n_second);
     let least = found.u_first.min(found.u_second) as usize;
@@ -280,7 +278,7 @@ fn scipy_exact_p(found: &RankSum) -> Option<f64> {
     Some(2.0 * below)
 }
 
-/// n over k for a small k: both products are taken before they are divided.
+/// The binomial coefficient n over k for a small k; both products are computed before the division.
 fn binomial(k: usize, n: usize) -> f64 {
     let (mut above, mut below) = (1.0, 1.0);
     for i in 1..=k {
@@ -295,18 +293,19 @@ fn scipy_asymptotic_p(found: &RankSum) -> f64 {
     let all = n + m;
     let spread = (n * m / 12.0 * ((all + 1.0) - found.ties / (all * (all - 1.0)))).sqrt();
     let most = found.u_first.max(found.u_second);
-    // Without any spread this is −∞, and p is 1.
+    // If all values are equal, this is −∞, and p is 1.
     let z = (most - n * m / 2.0 - 0.5) / spread;
     2.0 * cephes_normal_cdf(-z)
 }
 
-/// The most values of a sample: so many against as many are pairs that 63 bits count.
+/// The largest number of values in a sample: the number of pairs of two such samples fits in 63
+/// bits.
 const MOST_VALUES: usize = 1 << 31;
 
-/// Two samples that are independent of each other, in order.
+/// Two independent samples, merged in ascending order.
 #[derive(Debug, Clone)]
 pub struct TwoSamples {
-    /// Ascending; no two groups of one value.
+    /// Ascending; each group has a different value.
     pub(crate) groups: Vec<Group>,
     /// Values in the first sample, at least 1.
     pub(crate) n: usize,
@@ -314,7 +313,7 @@ pub struct TwoSamples {
     pub(crate) m: usize,
 }
 
-/// Equal values: how many each sample has.
+/// Equal values: how many of them each sample has.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Group {
     pub(crate) value: f64,
@@ -323,8 +322,8 @@ pub(crate) struct Group {
 }
 
 impl TwoSamples {
-    /// In O(n log n), and in O(n) for samples that ascend. `None` when one is empty, when a value is
-    /// not finite, or where there are more than 2³¹ of one.
+    /// O(n log n), and O(n) for samples in ascending order. `None` if one is empty, a value is not
+    /// finite, or one has more than 2³¹ values.
     pub fn new(first: &[f64], second: &[f64]) -> Option<Self> {
         let (n, m) = (first.len(), second.len());
         let countable = n.min(m) > 0 && n.max(m) <= MOST_VALUES;
@@ -333,7 +332,8 @@ impl TwoSamples {
         }
         let (x, y): (Cow<[f64]>, Cow<[f64]>) = (in_order(first), in_order(second));
         let at = |sample: &[f64], place: usize| sample.get(place).copied().unwrap_or(f64::INFINITY);
-        // Room for all: a list that may grow keeps the numbers of this loop in memory.
+        // Allocated for the worst case, because with a growing vector the loop would keep its
+        // counters in memory.
         let mut groups = vec![Group::default(); n + m];
         let (mut i, mut j, mut group) = (0, 0, 0);
         groups[0].value = at(&x, 0).min(at(&y, 0));
@@ -346,7 +346,8 @@ impl TwoSamples {
                 group += 1;
                 groups[group].value = value;
             }
-            // Which of them is smaller is no branch: no processor would guess it.
+            // The comparison is computed without a branch, because the branch could not be
+            // predicted.
             let (of_first, of_second) = (usize::from(a <= b), usize::from(b <= a));
             groups[group].first += of_first as u32;
             groups[group].second += of_second as u32;
@@ -357,14 +358,15 @@ impl TwoSamples {
         Some(Self { groups, n, m })
     }
 
-    /// The median of all values together.
+    /// The median of both samples together.
     pub fn median(&self) -> f64 {
         let half = (self.n + self.m) / 2;
         let mut seen = 0;
         let mut lower = f64::NAN;
         for group in &self.groups {
             seen += group.first as usize + group.second as usize;
-            // An odd number has one in the middle; of an even one both are here, or one is.
+            // An odd number of values has its middle one in this group; of an even number, one or
+            // both are in it.
             if seen > half {
                 let both = (self.n + self.m) % 2 == 1 || lower.is_nan();
                 return if both {
@@ -381,7 +383,7 @@ impl TwoSamples {
     }
 }
 
-/// The values in ascending order: themselves where they are already.
+/// The values in ascending order, borrowed if they already are.
 fn in_order(values: &[f64]) -> Cow<'_, [f64]> {
     if values.is_sorted_by(|a, b| a.total_cmp(b).is_le()) {
         Cow::Borrowed(values)
@@ -390,15 +392,14 @@ fn in_order(values: &[f64]) -> Cow<'_, [f64]> {
     }
 }
 
-// The normal distribution as the Cephes library computes it (Moshier 1989), and SciPy with it: the
-// same rational approximations of the error function in the same order of operations, so that
-// results agree to the last bit.
+// The normal distribution as in the Cephes library (Moshier 1989), which SciPy uses: the same
+// rational approximations of the error function in the same order of operations, so that results
+// are equal to the last bit.
 
-/// e^−x is no number of double precision from here on.
+/// e^−x underflows for larger x.
 const LARGEST_EXPONENT: f64 = 709.782712893384;
 
-// Highest power first. A denominator begins with an x to the power of its length that is not
-// written.
+// Highest power first. The leading coefficient of a denominator is 1 and is omitted.
 const TAIL_NUMERATOR: [f64; 9] = [
     2.461969814735305e-10,
     0.564_189_564_831_068_9,
@@ -451,7 +452,7 @@ const CENTRE_DENOMINATOR: [f64; 5] = [
     49_267.394_260_863_59,
 ];
 
-/// Φ(z), with the very bits of `scipy.special.ndtr`.
+/// Φ(z), to the last bit as in `scipy.special.ndtr`.
 fn cephes_normal_cdf(z: f64) -> f64 {
     let x = z * FRAC_1_SQRT_2;
     if x.abs() < 1.0 {
@@ -511,7 +512,7 @@ mod tests {
             .collect()
     }
 
-    /// Deals the values out in every possible way.
+    /// Tries every assignment of the values to the samples.
     fn by_brute_force(first: &[f64], second: &[f64]) -> f64 {
         let all = [first, second].concat();
         let centre = 0.5 * (first.len() * second.len()) as f64;
@@ -649,7 +650,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_refused_before_it_is_begun() {
+    fn refuses_too_many_arrangements_before_counting() {
         assert_eq!(count_untied(66, 66, 10), None);
         assert_eq!(count_untied(2, 500_001, 10), None);
         assert_eq!(count_untied(usize::MAX, 2, 10), None);
@@ -671,7 +672,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_has_no_rank() {
+    fn the_scipy_test_rejects_nan_and_empty_samples() {
         assert_eq!(scipy_mann_whitney_p(&[1.0, f64::NAN], &[1.0]), None);
         assert_eq!(scipy_mann_whitney_p(&[], &[1.0]), None);
     }
@@ -717,7 +718,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_of_computing_it_agree() {
+    fn cephes_and_own_normal_cdf_agree() {
         for step in -3_700..=3_700 {
             let z = f64::from(step) / 100.0;
             let (got, want) = (cephes_normal_cdf(z), normal_cdf(z));
@@ -726,7 +727,7 @@ mod tests {
     }
 
     #[test]
-    fn the_edges_have_the_values_they_must_have() {
+    fn the_cephes_normal_cdf_is_exact_at_0_and_infinity() {
         assert_eq!(cephes_normal_cdf(0.0), 0.5);
         assert_eq!(cephes_normal_cdf(f64::INFINITY), 1.0);
         assert_eq!(cephes_normal_cdf(f64::NEG_INFINITY), 0.0);

@@ -1,4 +1,4 @@
-//! By how much one sample lies above the other, and within which bounds: order statistics of all
+//! The shift between two samples and its confidence interval, from order statistics of all
 //! differences.
 
 use super::mann_whitney::{arrangements, count_untied};
@@ -6,34 +6,34 @@ use super::staircase::{MOST_COLUMNS, Staircase};
 use crate::dist::normal_quantile;
 use crate::summary::{all_finite, ascending, finite};
 
-/// The normal approximation serves samples of at least this many values: with fewer, against
-/// however many, it promises too much at the looser levels.
+/// The normal approximation is used from this many values in the smaller sample on. With fewer,
+/// against any number, it covers too rarely at the looser levels.
 const LEAST_APPROXIMATED: usize = 9;
 
 /// The two-sample Hodges–Lehmann estimate (1963): the median of all differences second_j − first_i.
 ///
-/// Exact, in O((n + m) log(n + m)). `None` when a sample is empty, a value is not finite, or the
-/// result is too large to be a number. Exchanging the samples negates the result to the last bit.
+/// Exact, in O((n + m) log(n + m)). `None` if a sample is empty, a value is not finite, or the
+/// result overflows. Exchanging the samples negates the result to the last bit.
 pub fn hodges_lehmann_shift(first: &[f64], second: &[f64]) -> Option<f64> {
     let sorted = Sorted::of(first, second)?;
     finite(sorted.differences().median(&mut Vec::new()))
 }
 
-/// The interval for the shift that belongs to the Mann–Whitney test (Moses; Hodges & Lehmann 1963):
-/// from the c-th smallest to the c-th largest of the differences second_j − first_i, with the
-/// largest c for which 2·P(U ≤ c − 1) ≤ `two_sided_level`.
+/// The confidence interval for the shift that inverts the Mann–Whitney test (Moses; Hodges &
+/// Lehmann 1963): from the c-th smallest to the c-th largest of the differences second_j − first_i,
+/// with the largest c for which 2·P(U ≤ c − 1) ≤ `two_sided_level`.
 ///
-/// It holds the true shift with a probability of at least 1 − `two_sided_level` if both samples
-/// come from one distribution moved by the shift, whatever its shape. The distribution of U is
-/// exact where arrangements can be counted (see
-/// [`mann_whitney_exact_p`](super::mann_whitney_exact_p)), beyond that the normal approximation
-/// with the fourth cumulant where that widens. In both cases it is the one without ties, the wider
-/// one: values on a grid hold the promise more than fully, since each tie at the bound counts as
-/// inside.
+/// It covers the true shift with a probability of at least 1 − `two_sided_level` if the two
+/// distributions are equal except for the shift, whatever their shape. The distribution of U is
+/// exact if arrangements can be counted (see
+/// [`mann_whitney_exact_p`](super::mann_whitney_exact_p)), otherwise it is the normal
+/// approximation, with the fourth cumulant where that makes the interval wider. It is always the
+/// distribution without ties, which gives the wider interval: with values on a grid the coverage is
+/// higher than promised, because ties at the bound count as inside.
 ///
-/// `None` when a sample is empty, a value or a bound is not finite, the level is not in (0, 1),
-/// when samples so small cannot keep so strict a promise (3 against 3 none above 90 %), or when one
-/// sample of fewer than nine values meets one too large to count.
+/// `None` if a sample is empty, a value or a bound is not finite, the level is not in (0, 1), the
+/// samples are too small for the level (3 against 3 reach at most 90%), or one sample has fewer
+/// than nine values and the other too many to count.
 pub fn shift_interval(first: &[f64], second: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
     let order = shift_order(first.len(), second.len(), two_sided_level)?;
     let sorted = Sorted::of(first, second)?;
@@ -43,7 +43,8 @@ pub fn shift_interval(first: &[f64], second: &[f64], two_sided_level: f64) -> Op
     finite_ends(low, high)
 }
 
-/// [`hodges_lehmann_shift`] and its [`shift_interval`], which have most of their work in common.
+/// [`hodges_lehmann_shift`] and its [`shift_interval`], computed together because most of the work
+/// is shared.
 pub fn shift_with_interval(
     first: &[f64],
     second: &[f64],
@@ -88,22 +89,22 @@ fn shift_order(n: usize, m: usize, level: f64) -> Option<usize> {
     (cut >= 1).then_some(cut)
 }
 
-/// nm/2 − z·√(nm(n + m + 1)/12), rounded down, with the z of Cornish & Fisher where its fourth
-/// cumulant widens.
+/// nm/2 − z·√(nm(n + m + 1)/12), rounded down, with the z of Cornish & Fisher if its fourth
+/// cumulant makes the interval wider.
 fn approximate_cut(n: f64, m: f64, level: f64) -> usize {
     let z = -normal_quantile(0.5 * level);
     let sd = (n * m * (n + m + 1.0) / 12.0).sqrt();
     let widened = z.max(z + excess_kurtosis(n, m) / 24.0 * (z * z * z - 3.0 * z));
-    // A thousandth is given up for the cumulants left out. Negative becomes 0.
+    // 0.999 allows for the omitted cumulants. Negative values become 0.
     (0.999 * (0.5 * n * m - widened * sd)) as usize
 }
 
-/// Of U without ties: what its fourth moment lacks to the normal one (Fix & Hodges 1955).
+/// The excess kurtosis of U without ties (Fix & Hodges 1955).
 fn excess_kurtosis(n: f64, m: f64) -> f64 {
     -1.2 * (n * n + m * m + n * m + n + m) / (n * m * (n + m + 1.0))
 }
 
-/// Both samples, the first from its largest value down: so the differences ascend along both.
+/// Both samples sorted, the first in descending order, so that the differences ascend along both.
 struct Sorted {
     first: Vec<f64>,
     second: Vec<f64>,
@@ -170,8 +171,8 @@ mod tests {
         }
     }
 
-    /// Tables of critical values of U, two-sided: 5 % for 4 against 4 is 0, for 8 against 8 13, for
-    /// 10 against 10 23; 1 % for 10 against 10 is 16.
+    /// Tables of critical values of U, two-sided: 5% for 4 against 4 is 0, for 8 against 8 13, for
+    /// 10 against 10 23; 1% for 10 against 10 is 16.
     #[test]
     fn the_bounds_are_the_order_statistics_of_the_printed_tables() {
         for (n, m, level, critical) in [
@@ -206,7 +207,7 @@ mod tests {
                 let approximate = approximate_cut(n as f64, m as f64, level);
                 let what = format!("{n} {m} {level}: {approximate} {exact}");
                 assert!(approximate <= exact, "{what}");
-                // Far out the tails of U are much lighter than normal ones.
+                // In the far tails, U is much less likely than the normal approximation says.
                 let share = if level < 0.01 { 0.8 } else { 0.95 };
                 assert!(approximate as f64 >= share * exact as f64, "{what}");
             }
@@ -233,8 +234,8 @@ mod tests {
             for level in [0.6, 0.4, 0.2, 0.1, 0.05, 0.01, 0.001] {
                 let counted = shift_order(n, m, level).unwrap();
                 let approximate = approximate_cut(n as f64, m as f64, level);
-                // At loose levels the fourth cumulant is all there is; at strict ones leaving it
-                // out widens.
+                // At loose levels the fourth cumulant makes the approximation exact; at strict
+                // levels it is omitted, which widens the interval.
                 let closest = if level > 0.09 { 0.9985 } else { 0.92 };
                 let share = approximate as f64 / counted as f64;
                 assert!((closest..=1.0).contains(&share), "{n} {m} {level}: {share}");

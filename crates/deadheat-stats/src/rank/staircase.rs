@@ -2,32 +2,32 @@
 
 use std::cmp::Ordering;
 
-/// Up to this many entries are written out and selected from directly.
+/// Up to this many entries, all are computed and selected from directly.
 const FEW: usize = 2_048;
 
-/// Columns that are looked at together; most rows end fewer than these before the row above.
+/// The number of columns tested together; the ends of adjacent rows usually differ by fewer.
 const FEW_COLUMNS: usize = 4;
 
-/// A place among the columns, or behind them, in half of the memory: every row has six of them.
+/// A column index, or the index after the last, in 32 bits to save memory: there are six per row.
 type Column = u32;
 
-/// No more columns can be told apart.
+/// The largest number of columns that the index can hold.
 pub(super) const MOST_COLUMNS: usize = Column::MAX as usize;
 
-/// A matrix of numbers made from pairs, whose rows and columns both ascend: entry (i, j) =
+/// A matrix computed from pairs, whose rows and columns both ascend: entry (i, j) =
 /// `entry`(`rows[i]`, `columns[j]`).
 ///
-/// A walk from the last entry of the first row, left where entries are too large and down where
-/// they are not, finds the end of what is below a pivot in every row, in as many steps as there are
-/// rows and columns.
+/// A walk starts at the last entry of the first row and goes left if the entry is too large,
+/// otherwise down. It finds the number of entries below a pivot in every row, in as many steps as
+/// there are rows and columns.
 pub(super) struct Staircase<'a, F> {
-    /// In the order in which entries ascend.
+    /// The row values, in the order in which entries ascend.
     pub rows: &'a [f64],
-    /// In the order in which entries ascend, at most [`MOST_COLUMNS`].
+    /// The column values, in the order in which entries ascend; at most [`MOST_COLUMNS`].
     pub columns: &'a [f64],
     /// True if only the entries with j ≥ i count.
     pub triangular: bool,
-    /// Never falls from one row or column to the next.
+    /// Never decreases from one row or column to the next.
     pub entry: F,
 }
 
@@ -46,7 +46,7 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         (self.entry)(self.rows[row], self.columns[column])
     }
 
-    /// The middle entry, or halfway between the two middle ones. There must be one.
+    /// The middle entry, or the midpoint of the two middle ones. There must be at least one entry.
     pub(super) fn median(&self, scratch: &mut Vec<f64>) -> f64 {
         let [lower] = self.nths([self.middle()], scratch);
         self.median_from(lower)
@@ -57,7 +57,7 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         (self.entries() - 1) / 2
     }
 
-    /// The median, given the entry of the rank in the [`middle`](Self::middle).
+    /// The median, given the entry of rank [`middle`](Self::middle).
     pub(super) fn median_from(&self, lower: f64) -> f64 {
         let entries = self.entries();
         if entries % 2 == 1 {
@@ -66,7 +66,7 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         lower.midpoint(self.next_after(lower, entries / 2))
     }
 
-    /// The entry of rank `k`, given that `lower` is the one before it.
+    /// The entry of rank `k`, given that `lower` is the entry of the rank before it.
     fn next_after(&self, lower: f64, k: usize) -> f64 {
         let mut ends = vec![0; self.rows.len()];
         if self.count(&mut ends, |entry| entry <= lower) > k {
@@ -79,8 +79,8 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// The entries of these ranks, which ascend, are counted from 0, and must be less than the
-    /// number of entries. Ranks close to each other have the first round in common.
+    /// The entries of these ranks, counted from 0, ascending and less than the number of entries.
+    /// Ranks close to each other share the first round.
     pub(super) fn nths<const RANKS: usize>(
         &self,
         ranks: [usize; RANKS],
@@ -100,20 +100,20 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         ranks.map(|k| self.nth(k, open.clone(), &mut walks, scratch))
     }
 
-    /// So few entries are written out and selected from. Of samples alike in size two rounds leave
-    /// as many as there are rows and columns, more or less: selecting among twice as many costs less
-    /// than a third round.
+    /// If at most this many entries are left, they are computed and selected from. For samples of
+    /// similar size, two rounds leave about as many entries as there are rows and columns;
+    /// selecting among twice as many costs less than a third round.
     fn enough(&self) -> usize {
         FEW.max(2 * (self.rows.len() + self.columns.len()))
     }
 
-    /// The `k`-th smallest entry, which is among those in question.
+    /// The `k`-th smallest entry, which must be among the open ones.
     ///
-    /// Two pivots close around the wanted rank are taken from a sample of what is left, or from
-    /// between those of the round before, and two walks rule out what lies outside them: usually all
-    /// but one in a hundred. Where they deceived, the next pivot is the weighted median of the rows'
-    /// medians, which rules out a quarter at least (Johnson & Mizoguchi 1978), so that no input takes
-    /// more than O(n log n).
+    /// Each round takes two pivots close around the wanted rank, from a sample of the open entries
+    /// or by interpolation between the previous pivots. Two walks then exclude the entries outside
+    /// the pivots, usually all but 1%. If the pivots miss the rank, the next pivot is the weighted
+    /// median of the rows' medians, which excludes at least a quarter (Johnson & Mizoguchi 1978),
+    /// so that no input takes more than O(n log n).
     fn nth(&self, k: usize, mut open: Open, walks: &mut Walks, scratch: &mut Vec<f64>) -> f64 {
         let enough = self.enough();
         let mut deceived = false;
@@ -141,8 +141,8 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         *scratch.select_nth_unstable_by(rank, f64::total_cmp).1
     }
 
-    /// Rules out what lies outside the pivots, or inside, and in any case nothing of these ranks.
-    /// Gives back the entry of all of them where it is known.
+    /// Excludes the entries outside the pivots, or those inside, but never one of these ranks.
+    /// Returns the entry of all ranks if it is known.
     fn narrow(
         &self,
         open: &mut Open,
@@ -170,15 +170,15 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
             raise_to(&mut open.low, &walks.below, &open.high);
             (open.from, start) = (from, below);
         }
-        // A pivot at an end counts entries that are ruled out already, or leaves them out.
+        // If a pivot equals an end, the walk may count entries that are already excluded.
         start = start.max(open.ruled_out);
         open.left = end.min(behind) - start;
         open.ruled_out = start;
         None
     }
 
-    /// Fills `ends[i]` with the first column of row i whose entry fails `holds`, and returns how
-    /// many entries pass in all.
+    /// Sets `ends[i]` to the first column of row i whose entry fails `holds`, and returns the total
+    /// number of entries that pass.
     pub(super) fn count(&self, ends: &mut [usize], holds: impl Fn(f64) -> bool) -> usize {
         let (mut end, mut total) = (self.columns.len(), 0);
         for (row, row_end) in ends.iter_mut().enumerate() {
@@ -189,8 +189,8 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         total
     }
 
-    /// The same for the entries below the first pivot and for those up to the second. Each step of a
-    /// walk waits for the one before it, and two walks wait together.
+    /// The counts of the entries below the first pivot and of those up to the second. The two walks
+    /// are interleaved to hide the latency of each step.
     fn walk_twice(&self, (from, to): (f64, f64), walks: &mut Walks) -> (usize, usize) {
         let (mut below, mut upto) = (0, 0);
         let (mut end_below, mut end_upto) = (self.columns.len(), self.columns.len());
@@ -205,11 +205,12 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         (below, upto)
     }
 
-    /// The first column of a row whose entry fails `holds`, where that of the row above is `end`.
+    /// The first column of a row whose entry fails `holds`, given `end`, that of the row above.
     fn end_of_row(&self, row: usize, mut end: usize, holds: impl Fn(f64) -> bool) -> usize {
         let (a, first) = (self.rows[row], self.first(row));
         let fails = |column: &f64| !holds((self.entry)(a, *column));
-        // The last few at once: where a walk of single steps turns down no processor guesses.
+        // Tests a few columns at once, because the end of a walk of single steps cannot be
+        // predicted.
         while let Some(few) = self.columns[first.min(end)..end].last_chunk::<FEW_COLUMNS>() {
             let failing: usize = few.iter().map(|column| usize::from(fails(column))).sum();
             end -= failing;
@@ -223,8 +224,8 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         end.max(first)
     }
 
-    /// Two entries that probably enclose those of these ranks: order statistics of as many entries
-    /// as there are rows and columns, taken at even steps through what is left.
+    /// Two entries that probably enclose those of these ranks: order statistics of a sample of the
+    /// open entries, taken at even steps, as large as the number of rows and columns.
     fn bracket(
         &self,
         open: &Open,
@@ -244,7 +245,7 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         }
         let share = |k: usize| (k - open.ruled_out) as f64 / open.left as f64;
         let rank = |k: usize| (share(k) * sample.len() as f64) as usize;
-        // Two standard errors of a share of random entries; even steps do better.
+        // Two standard errors for randomly drawn entries; even steps are more precise.
         let margin = (sample.len() as f64).sqrt() as usize + 1;
         let upper = (rank(last) + margin).min(sample.len() - 1);
         let lower = rank(first).saturating_sub(margin).min(upper);
@@ -257,7 +258,7 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         (from, to)
     }
 
-    /// The median of the medians of the rows in question, each with the weight of its length.
+    /// The median of the medians of the rows' open parts, each weighted by its length.
     fn weighted_median(&self, open: &Open) -> f64 {
         let medians = open.low.iter().zip(&open.high).enumerate();
         let mut medians: Vec<(f64, usize)> = medians
@@ -271,22 +272,22 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
     }
 }
 
-/// The entries that are still in question.
+/// The entries that may still hold the wanted ranks.
 #[derive(Clone)]
 struct Open {
-    /// By row, the first column in question and the first behind it.
+    /// By row, the first open column, and the first column after the open ones.
     low: Vec<Column>,
     high: Vec<Column>,
-    /// Number of them.
+    /// The number of open entries.
     left: usize,
-    /// Number of entries that come before them all.
+    /// The number of entries that come before all open ones.
     ruled_out: usize,
-    /// They lie between these.
+    /// All open entries are between these.
     from: f64,
     to: f64,
 }
 
-/// By row, the first columns behind the entries below a pivot and behind those up to another.
+/// By row, the first column after the entries below one pivot, and after those up to another.
 struct Walks {
     below: Vec<Column>,
     upto: Vec<Column>,
@@ -305,9 +306,10 @@ impl Open {
         }
     }
 
-    /// Two pivots around the place where the rank would lie if the entries were spread evenly, with
-    /// a quarter of what is `enough` between them: after a round they nearly are, and of 420
-    /// selections from 2,000 times against 2,000 none missed. `None` while one end is open.
+    /// Returns two pivots around the place that the rank would have if the entries were spread
+    /// evenly, with a quarter of `enough` entries between them; `None` if one end is unknown. After
+    /// one round the entries are spread almost evenly: in 420 selections from 2,000 times against
+    /// 2,000, the rank was always between the pivots.
     fn between(&self, k: usize, enough: usize) -> Option<(f64, f64)> {
         let width = self.to - self.from;
         let at = |rank: f64| {
@@ -319,21 +321,21 @@ impl Open {
     }
 }
 
-/// Ends no row before its beginning.
+/// Lowers `high` to `ends`, but not below `low`.
 fn lower_to(high: &mut [Column], ends: &[Column], low: &[Column]) {
     for ((high, &end), &low) in high.iter_mut().zip(ends).zip(low) {
         *high = end.clamp(low, *high);
     }
 }
 
-/// Begins no row after its end.
+/// Raises `low` to `ends`, but not above `high`.
 fn raise_to(low: &mut [Column], ends: &[Column], high: &[Column]) {
     for ((low, &end), &high) in low.iter_mut().zip(ends).zip(high) {
         *low = end.clamp(*low, high);
     }
 }
 
-/// A value with at most half of the weight on either side of it. O(n).
+/// A value with at most half of the weight on each side. O(n).
 fn weighted_median(mut items: &mut [(f64, usize)]) -> f64 {
     let by_value = |a: &(f64, usize), b: &(f64, usize)| -> Ordering { a.0.total_cmp(&b.0) };
     let mut wanted = items.iter().map(|item| item.1).sum::<usize>() / 2;
@@ -373,7 +375,7 @@ mod tests {
         values
     }
 
-    /// Every way the pivot can fall: exact ties, heavy tails, a rectangle far from square.
+    /// Exact ties, heavy tails, and a rectangle far from square.
     #[test]
     fn every_rank_can_be_selected() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::relatively_close;
 
-/// Each row of a table holds the arguments and, last, the value.
+/// Each row of a table holds the arguments and then the value.
 fn each_row(table: &str, function: impl Fn(&[f64]) -> f64) {
     let tables: Value = serde_json::from_str(include_str!("distributions.json")).unwrap();
     let rows = tables[table].as_array().unwrap();

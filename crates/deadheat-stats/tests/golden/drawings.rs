@@ -40,7 +40,7 @@ fn bins_hold_as_many_values_as_numpy_counts() {
         let want = case.numbers("counts");
         assert_eq!(got.bins.len(), 7, "{}", case.name);
         for (got, want) in got.bins.iter().zip(&want) {
-            // A value that is an edge but for its last digit may fall to either side.
+            // A value that equals an edge except for its last digit may be counted on either side.
             let ties = matches!(case.value["family"].as_str(), Some("ties" | "zeros"));
             assert!(ties || *got as f64 == *want, "{}: {got} {want}", case.name);
         }
@@ -88,7 +88,7 @@ fn the_smooth_density_is_scipys_to_a_hundredth_of_its_peak() {
         let (low, high) = (quartiles[0] - iqr, quartiles[2] + iqr);
         let bandwidth = case.number("bandwidth");
         let got = density(&case.first, bandwidth, low, high, 65).unwrap();
-        // Of narrower kernels the curve is meant to be another.
+        // Narrower kernels are widened, so the curve differs on purpose.
         if bandwidth / (high - low) * 64.0 < 0.5 {
             continue;
         }

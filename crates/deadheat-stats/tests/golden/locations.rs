@@ -6,12 +6,12 @@ use serde_json::Value;
 use crate::recipe::{Case, cases};
 use crate::{close, relatively_close};
 
-/// Effects in replicates, and what the reference says of them.
+/// Effects in replicates, and their reference values.
 struct Located {
     name: String,
     effects: Vec<f64>,
     sizes: Vec<usize>,
-    /// The largest effect in size: what rounding is relative to.
+    /// The largest effect in absolute value, to which rounding errors are relative.
     largest: f64,
     expected: Value,
 }
@@ -37,7 +37,7 @@ impl Located {
         pooled_huber(&clusters, floor).unwrap()
     }
 
-    /// The estimate with a clock so coarse that every block lies inside the clamp.
+    /// The estimate with a clock so coarse that every block is inside the clamp.
     fn unclamped(&self) -> PooledEstimate {
         self.pooled(Floor {
             relative_tick: Some(4.0 * self.largest.max(1e-6)),
@@ -45,7 +45,7 @@ impl Located {
     }
 }
 
-/// Nine cases written out, with replicates of uneven sizes, and those of the recipe.
+/// Nine cases written by hand, with replicates of uneven sizes, and those of the recipe.
 fn all() -> Vec<Located> {
     let by_hand: Vec<Value> = serde_json::from_str(include_str!("locations.json")).unwrap();
     let by_hand = by_hand.into_iter().enumerate().map(|(number, expected)| {
@@ -94,7 +94,7 @@ fn the_scaled_mad_agrees_with_statsmodels() {
 #[test]
 fn the_huber_location_agrees_with_statsmodels() {
     for case in all() {
-        // Without any spread there is no scale and no reference.
+        // Without spread there is no scale and no reference.
         let Some(want) = case.get("huber") else {
             assert_eq!(case.pooled(Floor::default()).scale, 0.0, "{}", case.name);
             continue;
@@ -111,7 +111,7 @@ fn with_nothing_clamped_the_standard_error_is_the_clustered_one_of_least_squares
         let rounding = 1e-12 * case.largest;
         close(got.theta, case.number("mean"), rounding, &case.name);
         let want = case.number("clustered_se");
-        // Where scores cancel the error is all rounding, in the reference as well.
+        // If the scores cancel, the error is only rounding, in the reference too.
         close(
             got.se,
             want,
@@ -133,8 +133,8 @@ fn in_a_balanced_design_that_is_the_standard_deviation_of_replicate_means_over_r
         }
         balanced += 1;
         let got = case.unclamped();
-        // Centred first: means of effects that differ in the eighth digit only would carry rounding
-        // of their own.
+        // Centred first, because means of effects that differ only in the eighth digit would add
+        // rounding errors.
         let centred: Vec<f64> = case.effects.iter().map(|d| d - got.theta).collect();
         let means: Vec<f64> = centred
             .chunks(case.sizes[0])

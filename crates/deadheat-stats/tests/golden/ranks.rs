@@ -13,7 +13,7 @@ fn all() -> Vec<Case> {
     cases(include_str!("ranks.json"))
 }
 
-/// Pairs where the samples can be taken as such, else the first sample.
+/// Paired differences if the samples have equal sizes, else the first sample.
 fn differences(case: &Case) -> Vec<f64> {
     if case.first.len() != case.second.len() {
         return case.first.clone();
@@ -65,7 +65,7 @@ fn the_test_for_compare_py_agrees_with_scipy_to_the_last_bit() {
     for case in cases {
         let got = scipy_mann_whitney_p(&case.first, &case.second).unwrap();
         let want = case.number("p");
-        // Where SciPy adds counts beyond 2⁵³ it rounds them, and here they are exact.
+        // SciPy rounds counts beyond 2⁵³, and here they are exact.
         relatively_close(got, want, 1e-12, &case.name);
         same += usize::from(got == want);
     }
@@ -90,7 +90,7 @@ fn the_sign_test_agrees_with_scipy() {
         let counted = [signs.less as f64, signs.greater as f64];
         assert_eq!(counted[..], case.numbers("signs"), "{}", case.name);
         let want = case.number("sign_test");
-        // Below the smallest normal number digits run out.
+        // Below the smallest normal number, precision is lost.
         let tolerance = 1e-9 * want + f64::MIN_POSITIVE;
         close(signs.sign_test_p(), want, tolerance, &case.name);
     }
@@ -102,7 +102,8 @@ fn the_exact_tests_agree_with_scipy() {
         let mann_whitney = mann_whitney_exact_p(&case.first, &case.second);
         let signed_rank = signed_rank_exact_p(&case.first);
         for (got, key) in [(mann_whitney, "mann_whitney"), (signed_rank, "signed_rank")] {
-            // SciPy takes small tails from 1, and gives 0 where they are smaller than its rounding.
+            // SciPy computes small tails as 1 − x, and returns 0 if they are smaller than its
+            // rounding error.
             let want = case.number(key);
             let what = format!("{key} of {}", case.name);
             close(got.unwrap(), want, 1e-12 * want + 1e-15, &what);

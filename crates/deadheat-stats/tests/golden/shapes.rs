@@ -42,7 +42,7 @@ fn skewness_and_kurtosis_agree_with_scipy() {
         };
         compared += 1;
         let (skewness, kurtosis) = got.unwrap();
-        // Both may cancel to 0: they are compared on the scale of their terms, 1 and 3.
+        // Both may cancel to 0, so they are compared on the scale of their terms, 1 and 3.
         close(skewness, want.0, 1e-11 * want.0.abs().max(1.0), &case.name);
         close(kurtosis, want.1, 1e-11 * want.1.abs().max(3.0), &case.name);
     }
@@ -61,8 +61,8 @@ fn the_shapiro_wilk_test_agrees_with_scipy() {
         compared += 1;
         let got = got.unwrap();
         relatively_close(got.w, want.0, 1e-12, &case.name);
-        // Of three values p is the difference of two arcs, all rounding where W is its least, ¾;
-        // SciPy's as well.
+        // For three values p is the difference of two arcs, which is only rounding if W is at its
+        // minimum, ¾; SciPy's too.
         let rounding = if case.first.len() == 3 { 2e-15 } else { 0.0 };
         close(got.p, want.1, 1e-9 * want.1 + rounding, &case.name);
     }

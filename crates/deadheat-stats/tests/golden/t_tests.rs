@@ -7,8 +7,8 @@ use deadheat_stats::{
 use crate::recipe::{Case, cases};
 use crate::{close, relatively_close};
 
-/// Calls `compare` with every case that has the reference values `key`, and sees to it that there
-/// are enough. Where the reference has none, there must be no figure either.
+/// Calls `compare` with every case that has the reference values `key`, and checks that there are
+/// enough. If the reference has none, the result must be `None` too.
 fn each<T: std::fmt::Debug>(
     key: &str,
     test: impl Fn(&Case) -> Option<T>,
@@ -38,9 +38,9 @@ fn largest(case: &Case) -> f64 {
     sizes.fold(0.0, f64::max)
 }
 
-/// difference, t, df, p and the ends of the 95 % interval. Means cancel in their difference: it is
-/// compared to within 1e-14 of the largest value, and t and the interval to within what that makes
-/// of them. No other allowance.
+/// Compares difference, t, df, p and the ends of the 95% interval. Means cancel in their
+/// difference, so it is compared to within 1e-14 of the largest value, and t and the interval to
+/// within the error that follows from that.
 fn same_test(got: TTest, want: &[f64], case: &Case) {
     let &[difference, t, df, p, low, high] = want else {
         panic!("{want:?}")

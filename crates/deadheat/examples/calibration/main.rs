@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         let first = page::first_seed(number);
         let seeds = first..first + u64::from(row.races);
         let tally = Tally::of(&row.setting, seeds, threads);
-        eprintln!("{number:3}  {}, {:+} %: {tally:?}", row.name, row.change);
+        eprintln!("{number:3}  {}, {:+}%: {tally:?}", row.name, row.change);
         (number, row, tally)
     };
     let mut chapters = Vec::new();

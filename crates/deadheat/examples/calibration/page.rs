@@ -47,9 +47,11 @@ fn introduction(chapters: &[Chapter]) -> String {
 How often the verdicts are right when the truth is known. Written by `cargo run --release -p deadheat --example calibration`, which is
 part of `just simulate`; no part of this page is written by hand.
 
-{} races in {} rows. Each is a complete race with schedule, session, stopping rule and analysis; only the times are simulated, with noise of known size, on a simulated clock. α is {ALPHA}, the margin 1 % unless a row says otherwise, and the looks are those of a plan
-with as many replicates at most as the row says. The races of row n have the seeds n·1,000,000, n·1,000,000 + 1, …, so the same program gives the
-same page. The program fails if a promise is broken.
+{} races in {} rows. Each is a complete race with schedule, session, stopping rule and analysis; \
+only the times are simulated, with noise of known size, on a simulated clock. α is {ALPHA}, and \
+the margin is 1% unless a row gives another. Interim analyses follow the plan for the row's \
+maximum number of replicates. The races of row n have the seeds n·1,000,000, n·1,000,000 + 1, …, \
+so the same program gives the same page. The program fails if a promise is broken.
 
 ## The promises
 
@@ -61,7 +63,7 @@ same page. The program fails if a promise is broken.
 
 fn promises(chapters: &[Chapter]) -> (String, bool) {
     let mut text =
-        String::from("| promise | rows | nearest to breaking it | |\n| --- | --- | --- | --- |\n");
+        String::from("| promise | rows | closest to breaking it | |\n| --- | --- | --- | --- |\n");
     let mut all_kept = true;
     for promise in &PROMISES {
         let all = chapters.iter().flat_map(|chapter| &chapter.lines);
@@ -82,9 +84,10 @@ fn promises(chapters: &[Chapter]) -> (String, bool) {
         let _ = writeln!(text, "| {} | {rows} | {nearest} | {word} |", promise.words);
     }
     text += "
-Where the noise allows: four times the least standard error (see below) are no more than the margin. The binomial bound is what a true
-rate of 5 % exceeds once in 10,000 rows; the other shares have to be reached as they stand, but for the 94 % of rows with fewer than 1,000 races,
-where the misses may be as many as that bound.
+*Where the noise allows*: in rows where four times the smallest possible standard error (*least \
+SE* below) is at most the margin. The *binomial bound* is the share that a row with a true rate \
+of 5% exceeds once in 10,000. All other limits hold without such an allowance, except the 94%: \
+in rows with fewer than 1,000 races, the misses may reach that bound.
 ";
     (text, all_kept)
 }
@@ -111,7 +114,7 @@ fn families() -> String {
         "
 ## The noise
 
-All of it is on the logarithm of times, and hits both sides alike.
+All noise acts on the logarithm of times, and on both sides alike.
 
 | family | σ of a sample | drift | modes | spikes | second position | carry-over |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -134,21 +137,28 @@ All of it is on the logarithm of times, and hits both sides alike.
         let _ = writeln!(text, "| {} | {} |", family.name, cells.join(" | "));
     }
     text += "
-Every sample scatters by σ on its own. The drift is a random walk that forgets 5 % at every sample, with normal steps of this sd. The machine switches
-every 37 samples or so to one of seven modes, evenly spaced over this distance. This share of samples takes 10 to 1,000 times as
-long. The second sample of every pair is slower by so much, and so is every sample that follows another contender's, priming runs
-included. The harder row of processes has σ .005 and a layout sd of 1.4 %/√2 for each side. Two rows of heaps stand beside the families: another of
-the seven modes for every sample, and a slow path, slower by 1, that three samples in ten take. Both have σ .01.
+*σ of a sample*: every sample scatters independently by σ. *Drift*: a random walk that forgets 5% \
+at every sample, with normal steps of this sd. *Modes*: about every 37 samples, the machine \
+switches to one of seven modes, evenly spaced over this distance. *Spikes*: this share of samples \
+takes 10 to 1,000 times as long. *Second position*: the second sample of every pair is slower by \
+this much. *Carry-over*: so is every sample that follows a sample of the other side, including \
+priming runs. The harder row of processes has σ .005 and a layout sd of 1.4%/√2 for each side. \
+Two more rows model heaps: one draws one of the seven modes for every sample; in the other, three \
+samples in ten take a slow path, slower by 1. Both have σ .01.
 
 ## How to read the tables
 
-- *K × Pmax*: blocks in a replicate, and replicates at most.
-- *least SE*: the estimate at Pmax cannot have a smaller standard error: the scatter and drift over all blocks, and the layouts over all replicates.
-- *false (allowed)*: verdicts that are untrue, and the binomial bound of 5 %. A true −1 % lies just outside the margin, so that *equivalent* is false of it.
-- *always held*: races in which every interval of every look held the truth; *held at the end*: the interval that the race ended with did.
-- *estimate − truth*: mean, give or take its standard error, and median, in hundredths of a log-ratio, which near 0 are percentage points. Early
-  stops exaggerate a little.
-- *replicates*: mean of those used. What is neither faster, slower nor equivalent is too close to call.
+- *K × Pmax*: blocks per replicate, and the maximum number of replicates.
+- *least SE*: the smallest possible standard error of the estimate at Pmax, from the scatter and \
+drift over all blocks and the layouts over all replicates.
+- *false (allowed)*: false verdicts, and the binomial bound of 5%. A true −1% lies just outside \
+the margin, so *equivalent* is false for it.
+- *always held*: races in which every interval of every analysis contained the truth; *held at \
+the end*: races whose final interval did.
+- *estimate − truth*: mean ± its standard error, and median, in hundredths of a log-ratio, which near 0 are percentage points. Early
+  stopping exaggerates a little.
+- *replicates*: mean number used. Races that are neither faster, slower nor equivalent are too \
+close to call.
 ";
     text
 }
@@ -164,7 +174,7 @@ fn row((number, row, tally): &(u64, Row, Tally)) -> String {
     let allowed = at_most(tally.races, ALPHA);
     let over = if wrong > allowed { "**" } else { "" };
     format!(
-        "| {number} | {} | {} % | {} × {} | {} | {} | {} | {} | {} | {over}{}{over} ({}) | {} | {} | {} ± {:.3}, {} | {:.1} |\n",
+        "| {number} | {} | {}% | {} × {} | {} | {} | {} | {} | {} | {over}{}{over} ({}) | {} | {} | {} ± {:.3}, {} | {:.1} |\n",
         row.name,
         signed(row.change, 0),
         grouped(row.setting.blocks_per_replicate),
@@ -187,7 +197,7 @@ fn row((number, row, tally): &(u64, Row, Tally)) -> String {
 
 /// A share in percent, to the hundredth.
 fn percents(share: f64) -> String {
-    format!("{:.2} %", 100.0 * share)
+    format!("{:.2}%", 100.0 * share)
 }
 
 /// A number with its sign; 0 has none, however it came to be.

@@ -66,7 +66,8 @@ pub fn sections() -> Vec<Section> {
     vec![
         Section {
             title: "Processes without a difference",
-            words: "40 processes at most with 25 blocks each, layouts with an sd of 0.7 % for each side of a process.",
+            words: "At most 40 processes with 25 blocks each; layouts have an sd of 0.7% for each \
+                side of a process.",
             rows: alike(processes)
                 .chain(heaps(processes))
                 .chain([hard(0.0)])
@@ -74,12 +75,12 @@ pub fn sections() -> Vec<Section> {
         },
         Section {
             title: "Commands without a difference",
-            words: "40 blocks at most, each a replicate of its own. The layout of a launch is part of its scatter.",
+            words: "At most 40 blocks, each its own replicate. The layout of a launch is part of its scatter.",
             rows: alike(commands).chain(heaps(commands)).collect(),
         },
         Section {
             title: "Processes that differ",
-            words: "Where 25 blocks cannot find 1 %, the replicates have as many as it takes.",
+            words: "If 25 blocks cannot find 1%, replicates have as many blocks as necessary.",
             rows: FAMILIES
                 .iter()
                 .flat_map(|family| {
@@ -93,7 +94,7 @@ pub fn sections() -> Vec<Section> {
         },
         Section {
             title: "Commands that differ",
-            words: "Where 40 blocks cannot find 1 %, the race may have as many as it takes.",
+            words: "If 40 blocks cannot find 1%, the race may have as many as necessary.",
             rows: FAMILIES
                 .iter()
                 .flat_map(|family| {
@@ -106,8 +107,10 @@ pub fn sections() -> Vec<Section> {
         },
         Section {
             title: "Few blocks in a replicate",
-            words: "Independent normal scatter, σ .01, and a margin of 0.01 %, so that no race ends early in a dead heat and every look is \
-                    taken: the hardest case. Fewer than ten blocks have critical values of their own, ten are judged by the plain formula.",
+            words: "Independent normal scatter, σ .01, and a margin of 0.01%, so that no race \
+                ends early in a dead heat and every interim analysis happens: the hardest case. \
+                Fewer than ten blocks have their own critical values; for ten the plain formula \
+                applies.",
             rows: few_blocks(),
         },
     ]
@@ -118,7 +121,7 @@ fn alike(design: fn(f64, Noise) -> Setting) -> impl Iterator<Item = Row> {
     FAMILIES.iter().map(row)
 }
 
-/// The rows of one family in a design that can find 1 %. Without a difference
+/// The rows of one family in a design that can find 1%. Without a difference
 /// only where the design is not the usual one, whose row is elsewhere.
 fn different(family: &Family, design: impl Fn(Noise) -> Setting) -> Vec<Row> {
     let setting = design(family.noise);
@@ -147,7 +150,7 @@ fn hard(change: f64) -> Row {
         noise: HARD_LAYOUT,
         ..processes(0.0, HARD_LAYOUT)
     };
-    Row::new("layout sd 1.4 % of the effect", change, setting, races)
+    Row::new("layout sd 1.4% of the effect", change, setting, races)
 }
 
 fn few_blocks() -> Vec<Row> {
@@ -163,7 +166,7 @@ fn few_blocks() -> Vec<Row> {
                     noise: Noise { layout, ..QUIET },
                     ..processes(0.0, QUIET)
                 };
-                let name = format!("layout sd {:.1} %", 100.0 * layout);
+                let name = format!("layout sd {:.1}%", 100.0 * layout);
                 rows.push(Row::new(&name, 0.0, setting, SMALL));
             }
         }
@@ -218,24 +221,24 @@ fn at_least(count: u32, tally: &Tally, rate: f64) -> (f64, bool) {
     (seen, seen >= rate)
 }
 
-/// The promises at α = .05 and a margin of 1 %.
+/// The promises at α = .05 and a margin of 1%.
 pub const PROMISES: [Promise; 9] = [
     Promise {
-        words: "without a difference, faster or slower in no more than 5 %, within the binomial bound",
+        words: "without a difference, faster or slower in no more than 5%, within the binomial bound",
         speaks_of: |row| row.change == 0.0,
         seen: |_, tally| few(tally.faster + tally.slower, tally),
         at_most: true,
         unit: Unit::Share,
     },
     Promise {
-        words: "false verdicts of any kind in no more than 5 %, within the binomial bound",
+        words: "false verdicts of any kind in no more than 5%, within the binomial bound",
         speaks_of: |row| row.change != 0.0,
         seen: |row, tally| few(row.wrong(tally), tally),
         at_most: true,
         unit: Unit::Share,
     },
     Promise {
-        words: "every interval of every look holds the truth in at least 94 %",
+        words: "all intervals of all analyses contain the truth in at least 94%",
         speaks_of: |_| true,
         seen: |_, tally| {
             let (seen, enough) = at_least(tally.held_always, tally, 0.94);
@@ -248,35 +251,35 @@ pub const PROMISES: [Promise; 9] = [
         unit: Unit::Share,
     },
     Promise {
-        words: "without a difference, equivalent in at least 90 % where the noise allows",
+        words: "without a difference, equivalent in at least 90% where the noise allows",
         speaks_of: |row| row.change == 0.0 && row.can_find(),
         seen: |_, tally| at_least(tally.equivalent, tally, 0.90),
         at_most: false,
         unit: Unit::Share,
     },
     Promise {
-        words: "−1 % is called faster in at least 95 %",
+        words: "−1% is called faster in at least 95%",
         speaks_of: |row| row.change == -1.0 && row.can_find(),
         seen: |_, tally| at_least(tally.faster, tally, 0.95),
         at_most: false,
         unit: Unit::Share,
     },
     Promise {
-        words: "+1 % is called slower in at least 95 %",
+        words: "+1% is called slower in at least 95%",
         speaks_of: |row| row.change == 1.0 && row.can_find(),
         seen: |_, tally| at_least(tally.slower, tally, 0.95),
         at_most: false,
         unit: Unit::Share,
     },
     Promise {
-        words: "−2 % is called faster in at least 99 %",
+        words: "−2% is called faster in at least 99%",
         speaks_of: |row| row.change == -2.0 && row.can_find(),
         seen: |_, tally| at_least(tally.faster, tally, 0.99),
         at_most: false,
         unit: Unit::Share,
     },
     Promise {
-        words: "of 40 processes, −2 % takes about 11 or fewer on average",
+        words: "with up to 40 processes, −2% takes about 11 or fewer on average",
         speaks_of: |row| {
             let setting = &row.setting;
             let of_processes = setting.blocks_per_replicate > 1;

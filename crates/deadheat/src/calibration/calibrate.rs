@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use deadheat_analysis::{CalibrationTerms, Options, analyse, calibrated_kind, calibration_race};
 use deadheat_engine::{
-    Clock, EngineError, Inspected, Interrupts, LocalContenders, OsClock, Progress, Watcher,
-    WorkerProgram, environment, machine, unix_seconds,
+    Clock, Deadline, EngineError, Inspected, Interrupts, LocalContenders, OsClock, Progress,
+    Watcher, WorkerProgram, environment, machine, unix_seconds,
 };
 use deadheat_format::ScratchFolder;
 use deadheat_model::{
@@ -44,11 +44,14 @@ pub fn calibrate(
     let interrupts = Interrupts::install()
         .map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))?;
     let started_at = unix_seconds();
+    let deadline = Deadline::start(spec.effort.budget, &interrupts)
+        .map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))?;
     // Before deadheat settles on one core and takes that for the machine.
     let here = machine(&environment());
     let mut rounds = Calibrating {
         spec,
         clock: OsClock::start(),
+        deadline: &deadline,
         field: Field::new(spec)?,
         kinds: RaceKind::ALL.map(Kind::new),
         races: Vec::new(),
@@ -122,6 +125,9 @@ impl Kind {
 struct Calibrating<'a> {
     spec: &'a CalibrationSpec,
     clock: OsClock,
+    /// Stops the race that runs at the end of the budget. No race is planned by it, so that all are
+    /// those of users without a budget.
+    deadline: &'a Deadline,
     field: Field<'a>,
     kinds: [Kind; 3],
     races: Vec<CalibrationRace>,
@@ -140,7 +146,7 @@ impl Calibrating<'_> {
             let mut raced_any = false;
             for place in 0..self.kinds.len() {
                 if let Some(signal) = interrupts.requested() {
-                    return Ok(CalibrationEnd::Interrupted(signal));
+                    return Ok(self.stopped_by(signal));
                 }
                 if self.kinds[place].problem.is_some() {
                     continue;
@@ -176,7 +182,7 @@ impl Calibrating<'_> {
                 of_kind.problem = raced.problem;
                 self.races.extend(raced.races);
                 if let Some(signal) = raced.signal {
-                    return Ok(CalibrationEnd::Interrupted(signal));
+                    return Ok(self.stopped_by(signal));
                 }
             }
             if !raced_any {
@@ -188,6 +194,13 @@ impl Calibrating<'_> {
         } else {
             CalibrationEnd::Finished
         })
+    }
+
+    fn stopped_by(&self, signal: i32) -> CalibrationEnd {
+        match self.deadline.sent(signal) {
+            true => CalibrationEnd::Budget,
+            false => CalibrationEnd::Interrupted(signal),
+        }
     }
 
     fn seconds(&self) -> f64 {
@@ -404,7 +417,7 @@ impl<'a> Field<'a> {
                 Inspected::Harness(_) => {
                     let what = executable.display();
                     return Err(RaceError::Design(format!(
-                        "'{what}' is no copy of deadheat"
+                        "'{what}' is not a copy of deadheat"
                     )));
                 }
             };

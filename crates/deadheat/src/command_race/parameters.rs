@@ -33,6 +33,15 @@ impl Parameter {
         if values.is_empty() {
             return usage(format!("{FLAG} {name}: the parameter has no values"));
         }
+        // The values were forgotten, and the next option was taken for them.
+        let is_option = values.starts_with('-') && !values.contains(',');
+        if is_option && values[1..].starts_with(|c: char| c == '-' || c.is_ascii_alphabetic()) {
+            return usage(format!(
+                "{FLAG} {name}: '{values}' is an option, not a list of values\nhelp: name the \
+                 values: \
+                 -L {name} 1,2"
+            ));
+        }
         // The values were forgotten, and the first command was taken for them.
         if values.contains(&format!("{{{name}}}")) {
             return usage(format!(
@@ -180,7 +189,8 @@ fn checked_name(flag: &'static str, name: &str) -> Result<String, Failure> {
         Ok(name.to_owned())
     } else {
         usage(format!(
-            "{flag}: '{name}' is no parameter name\nhelp: use letters, digits and _, not starting with a \
+            "{flag}: '{name}' is not a parameter name\nhelp: use letters, digits and _, not \
+             starting with a \
              digit"
         ))
     }

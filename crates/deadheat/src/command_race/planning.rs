@@ -4,11 +4,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use deadheat_analysis::{LooksError, blocks_for_quantile, fixed_look, planned_looks};
-use deadheat_engine::{COUNTED_PATTERN, ProfileError, ValueReader, counted_words, find_executable};
-use deadheat_model::{
-    Arrangement, Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Metric, Output,
-    Plan, ShareRange, Value, Values, Workload,
+use deadheat_engine::{
+    COUNTED_PATTERN, ValgrindError, ValueReader, counted_words, find_executable,
 };
+use deadheat_model::{
+    Arrangement, Benchmark, CommandLine, Contender, Design, Front, HELP, Hooks, Looks, Metric,
+    Output, Plan, ShareRange, UNNAMED, Value, Values, Workload,
+};
+use deadheat_report::units::counted;
 
 use super::parameters::{combinations, substitute, usage};
 use super::{CommandRaceSpec, Shell};
@@ -92,7 +95,7 @@ impl CommandRaceSpec {
         for (index, value) in read.iter().enumerate() {
             let name = value.metric.name();
             if name.trim().is_empty() || name.chars().any(char::is_control) {
-                return usage(format!("--value: {name:?} is no name of a metric"));
+                return usage(format!("--value: {name:?} is not a metric name"));
             }
             if Metric::BUILT_IN.iter().any(|known| known.name() == name) {
                 return usage(format!(
@@ -152,7 +155,7 @@ impl CommandRaceSpec {
                     .to_owned(),
             );
         }
-        let missing = || Failure::Internal(ProfileError::NoValgrind.to_string());
+        let missing = || Failure::Internal(ValgrindError::Missing.to_string());
         find_executable("valgrind").map(Some).ok_or_else(missing)
     }
 
@@ -237,10 +240,7 @@ impl CommandRaceSpec {
     /// hyperfine counts runs of each command, deadheat replicates: a block of
     /// two contenders holds two launches of each, any other holds one.
     pub(super) fn looks(&self, contenders: usize, alpha: f64) -> Result<Looks, Failure> {
-        let launches_per_block = if contenders == 2 { 2 } else { 1 };
-        let of_quantile = |quantile| blocks_for_quantile(quantile, contenders);
-        let least = self.settings.quantile.map_or(1, of_quantile);
-        let per_replicate = launches_per_block * self.settings.blocks.unwrap_or(1).max(least);
+        let per_replicate = self.launches_per_replicate(contenders);
         let at_least = |runs: u32| runs.div_ceil(per_replicate);
         for (flag, value) in [
             ("--runs", self.runs.exactly),
@@ -248,7 +248,9 @@ impl CommandRaceSpec {
             ("--max-replicates", self.settings.max_replicates),
         ] {
             if value == Some(0) {
-                return usage(format!("{flag} must be at least 1"));
+                return usage(format!(
+                    "{flag} must be at least 1{HELP}leave {flag} out, and the race ends at its verdict"
+                ));
             }
             if let (Some(runs), Some(quantile)) = (value, self.settings.quantile)
                 && flag != "--max-replicates"
@@ -265,7 +267,7 @@ impl CommandRaceSpec {
             if runs.into_iter().any(|given| given.is_some()) {
                 return usage(
                     "--shard and --runs, --min-runs and --max-runs cannot be combined: the parts of a \
-                     race share its replicates\nhelp: say how many by --max-replicates"
+                     race share its replicates\nhelp: set their number by --max-replicates"
                         .to_owned(),
                 );
             }
@@ -275,7 +277,7 @@ impl CommandRaceSpec {
             if self.runs.min.is_some() || self.runs.max.is_some() {
                 return usage(
                     "--runs and --min-runs and --max-runs cannot be combined: an exact number has \
-                     no bounds"
+                     no bounds\nhelp: leave --runs out, or the other two"
                         .to_owned(),
                 );
             }
@@ -293,6 +295,33 @@ impl CommandRaceSpec {
         planned_looks(min, max, alpha).map_err(unplannable)
     }
 
+    /// The launches of each contender in a replicate.
+    fn launches_per_replicate(&self, contenders: usize) -> u32 {
+        let launches_per_block = if contenders == 2 { 2 } else { 1 };
+        let of_quantile = |quantile| blocks_for_quantile(quantile, contenders);
+        let least = self.settings.quantile.map_or(1, of_quantile);
+        launches_per_block * self.settings.blocks.unwrap_or(1).max(least)
+    }
+
+    /// A hint, if the launches of each command in this plan are more than the user asked for, because
+    /// only whole replicates are raced.
+    pub fn hint_about_runs(&self, plan: &Plan) -> Option<String> {
+        let contenders = plan.benchmarks.iter().map(|one| one.contenders.len());
+        let in_replicate = self.launches_per_replicate(contenders.max()?);
+        let (flag, asked) = match (self.runs.exactly, self.runs.max) {
+            (Some(runs), _) => ("-r", runs),
+            (None, Some(runs)) => ("-M", runs),
+            (None, None) => return None,
+        };
+        let launches = plan.design.looks.max_replicates() * in_replicate;
+        (launches > asked).then(|| {
+            format!(
+                "{flag} {asked}: a replicate has {in_replicate} launches of each command, so each \
+                 command is launched {launches} times"
+            )
+        })
+    }
+
     fn benchmarks(&self) -> Result<Vec<Benchmark>, Failure> {
         let combinations = combinations(&self.parameters)?;
         self.check_lists(combinations.len())?;
@@ -305,7 +334,7 @@ impl CommandRaceSpec {
                 self.contender(0, name, values)
             });
             let contenders = contenders.collect::<Result<Vec<Contender>, Failure>>()?;
-            return Ok(vec![benchmark("run".to_owned(), Vec::new(), contenders)]);
+            return Ok(vec![benchmark(UNNAMED.to_owned(), Vec::new(), contenders)]);
         }
         let benchmark = |values: Vec<(String, String)>| {
             let commands = 0..self.commands.len();
@@ -323,9 +352,10 @@ impl CommandRaceSpec {
         let names = self.names.len();
         let names_of_values = commands == 1 && names == combinations;
         let refused = |flag: &str, given: usize| {
+            let commands = counted(commands as u64, "command", "commands");
             usage(format!(
-                "{flag} was given {given} times for {commands} commands\nhelp: give it once for all or \
-                 once for each"
+                "{flag} was given {given} times for {commands}\nhelp: give it once for all or once for \
+                 each"
             ))
         };
         if !names_of_values && names > commands {
@@ -424,7 +454,7 @@ fn unplannable(error: LooksError) -> Failure {
     Failure::Usage(match error {
         LooksError::Range { min, max } => format!(
             "--min-runs, --max-runs: at least {min} and at most {max} runs leave nothing to choose \
-             from"
+             from{HELP}set --max-runs above --min-runs, or leave one of them out"
         ),
         LooksError::Alpha(value) => {
             format!("--alpha must be {}, not {value}", ShareRange::ALPHA.words)
@@ -454,7 +484,7 @@ fn benchmark(
 
 fn benchmark_name(values: &[(String, String)]) -> String {
     if values.is_empty() {
-        return "run".to_owned();
+        return UNNAMED.to_owned();
     }
     let pairs: Vec<String> = values
         .iter()

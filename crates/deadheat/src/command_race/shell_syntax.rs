@@ -12,7 +12,10 @@ pub(super) enum ShellSyntax<'a> {
     Assignment(&'a str),
     /// The beginning of a comment.
     Comment,
-    /// Anything else: an operator, an expansion, a pattern of file names.
+    /// An operator at the begin or end of a word, or one that separates commands: without a shell
+    /// the program gets it and all that follows.
+    Operator(&'a str),
+    /// Anything else: an expansion, a pattern of file names, an operator within a word.
     Other(&'a str),
 }
 
@@ -28,7 +31,7 @@ impl ShellSyntax<'_> {
                               it to pass it on"
                     .to_owned()
             }
-            Self::Other(piece) => format!(
+            Self::Operator(piece) | Self::Other(piece) => format!(
                 "no shell reads the '{piece}', the program gets it as an argument\nhelp: -S runs commands \
                  in a shell"
             ),
@@ -38,14 +41,32 @@ impl ShellSyntax<'_> {
 
 /// The first piece of shell syntax in a text, outside quotes. In double quotes only expansions are.
 pub(super) fn shell_syntax(text: &str) -> Option<ShellSyntax<'_>> {
-    let mut scan = Scan {
-        text,
-        chars: text.char_indices().peekable(),
-        word_at: None,
-        is_first_word: true,
-        has_quotes: false,
+    Scan::new(text).next()
+}
+
+/// Refuses a command whose operators would become arguments of its program: `rm -rf build; ./a` would
+/// remove `./a`. Refuses one that begins with a variable, which no program can be named.
+///
+/// # Errors
+///
+/// The first such operator, and what to do.
+pub(super) fn refuse_operators(text: &str) -> Result<(), String> {
+    let mut all = Scan::new(text);
+    let harmful = |syntax: &ShellSyntax<'_>| {
+        matches!(
+            syntax,
+            ShellSyntax::Operator(_) | ShellSyntax::Assignment(_)
+        )
     };
-    scan.first()
+    let piece = match all.find(harmful) {
+        Some(ShellSyntax::Operator(piece)) => piece,
+        Some(assignment) => return Err(assignment.hint()),
+        None => return Ok(()),
+    };
+    Err(format!(
+        "no shell reads the '{piece}', so the program would get it as an argument\nhelp: -S runs \
+         commands in a shell; a program that expects such an argument gets it in quotes: \"{piece}\""
+    ))
 }
 
 struct Scan<'a> {
@@ -59,7 +80,38 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn first(&mut self) -> Option<ShellSyntax<'a>> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            chars: text.char_indices().peekable(),
+            word_at: None,
+            is_first_word: true,
+            has_quotes: false,
+        }
+    }
+
+    /// The operator at a place of the text.
+    fn operator(&self, word_at: usize, at: usize) -> ShellSyntax<'a> {
+        let piece = operator(self.text, word_at, at);
+        let [before, behind] = [&self.text[word_at..at], &self.text[at..]];
+        let begins_word = before.chars().all(|c| c.is_ascii_digit());
+        let rest = behind.trim_start_matches(|c| "|&;<>".contains(c));
+        let ends_word = rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_whitespace());
+        let separates = behind.starts_with(';') || ["&&", "||"].contains(&piece);
+        // Of an option or an address.
+        let is_value = (before.starts_with('-') && before.contains('=')) || before.contains("://");
+        if begins_word || ends_word || (separates && !is_value) {
+            ShellSyntax::Operator(piece)
+        } else {
+            ShellSyntax::Other(piece)
+        }
+    }
+}
+
+impl<'a> Iterator for Scan<'a> {
+    type Item = ShellSyntax<'a>;
+
+    fn next(&mut self) -> Option<ShellSyntax<'a>> {
         while let Some((at, c)) = self.chars.next() {
             if c.is_ascii_whitespace() {
                 self.is_first_word &= self.word_at.is_none();
@@ -80,10 +132,14 @@ impl<'a> Scan<'a> {
                 }
                 '$' => expansion(&self.text[at..]),
                 '`' => Some("`"),
-                '|' | '&' | ';' | '<' | '>' => Some(operator(self.text, word_at, at)),
+                '|' | '&' | ';' | '<' | '>' => return Some(self.operator(word_at, at)),
                 // Further on, as in find, they are arguments.
                 '(' if begins_word && self.is_first_word => Some("("),
-                '#' if begins_word => return Some(ShellSyntax::Comment),
+                '#' if begins_word => {
+                    let in_comment = |c: &(usize, char)| c.1 != '\n';
+                    while self.chars.next_if(in_comment).is_some() {}
+                    return Some(ShellSyntax::Comment);
+                }
                 '~' if begins_word => Some(word(&self.text[at..])).filter(|word| is_home(word)),
                 '*' | '?' if self.has_quotes => Some(word(&self.text[at..])),
                 '*' | '?' => Some(word(&self.text[word_at..])).filter(|word| is_of_files(word)),
@@ -103,25 +159,26 @@ impl<'a> Scan<'a> {
         }
         None
     }
+}
 
-    /// The first expansion before the end of a double quote.
+impl<'a> Scan<'a> {
+    /// Reads to the end of a double quote, and returns the first expansion in it.
     fn expansion_in_quotes(&mut self) -> Option<&'a str> {
+        let mut first = None;
         while let Some((at, c)) = self.chars.next() {
-            match c {
-                '"' => return None,
+            let found = match c {
+                '"' => break,
                 '\\' => {
                     self.chars.next();
+                    None
                 }
-                '`' => return Some("`"),
-                '$' => {
-                    if let Some(found) = expansion(&self.text[at..]) {
-                        return Some(found);
-                    }
-                }
-                _ => {}
-            }
+                '`' => Some("`"),
+                '$' => expansion(&self.text[at..]),
+                _ => None,
+            };
+            first = first.or(found);
         }
-        None
+        first
     }
 }
 
@@ -195,7 +252,7 @@ mod tests {
 
     fn other(text: &str) -> Option<&str> {
         match shell_syntax(text)? {
-            ShellSyntax::Other(piece) => Some(piece),
+            ShellSyntax::Operator(piece) | ShellSyntax::Other(piece) => Some(piece),
             syntax => panic!("{text}: {syntax:?}"),
         }
     }
@@ -279,6 +336,52 @@ mod tests {
             "",
         ] {
             assert_eq!(shell_syntax(text), None, "{text}");
+        }
+    }
+    #[test]
+    fn operators_that_would_become_arguments_are_refused() {
+        for (text, piece) in [
+            ("rm -rf build; ./old", ";"),
+            ("rm -rf build;./old", ";"),
+            ("make && ./old", "&&"),
+            ("make&&./old", "&&"),
+            ("./a || true", "||"),
+            ("cat f | sort", "|"),
+            ("cat f |sort", "|"),
+            ("./a > out", ">"),
+            ("./a >out", ">"),
+            ("./a < in", "<"),
+            ("./a 2>/dev/null", "2>"),
+            ("./a 2>&1", "2>&1"),
+            ("./server &", "&"),
+            ("find . -exec touch {} ;", ";"),
+            ("rm $HOME/x; ./a", ";"),
+            ("rm \"$HOME/x\" && ./a", "&&"),
+            ("rm *.o; ./a", ";"),
+        ] {
+            let refused = refuse_operators(text).unwrap_err();
+            assert!(
+                refused.contains(&format!("the '{piece}',")),
+                "{text}: {refused}"
+            );
+        }
+        let refused = refuse_operators("A=1 ./a | b").unwrap_err();
+        assert!(refused.contains("env A=1 sets it"), "{refused}");
+        for text in [
+            "find . -exec touch {} \\;",
+            "find . -exec touch {} ';'",
+            "test 1 \\> 2",
+            "expr 3 '|' 4",
+            "awk '{a; b > \"f\"}' x",
+            "sh -c \"$HOME/a; b\"",
+            "curl http://host/?a=1&b=2;c",
+            "./bench --filter=a|b",
+            "cmake -DLIST=a;b .",
+            "grep a|b f",
+            "echo $HOME ~ *",
+            "echo a # b; c",
+        ] {
+            assert_eq!(refuse_operators(text), Ok(()), "{text}");
         }
     }
 }

@@ -2,18 +2,17 @@
 //! beside the answer.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use deadheat_analysis::Options;
 use deadheat_model::Run;
 use deadheat_report::TimeUnit;
 #[cfg(feature = "reports")]
 use {
-    crate::report_files::{ReportFiles, check_file},
+    crate::report_files::{ReportFiles, check_file, refuse_same_files},
     deadheat_analysis::histograms,
     deadheat_format::{write_export, write_hdr, write_text},
     deadheat_report::{MarkdownOptions, to_markdown_with},
-    std::path::Path,
 };
 
 use crate::answer::{Answer, Format, RunFiles};
@@ -208,8 +207,8 @@ impl Arguments {
                 "--time-unit" => {
                     let unit = value()?;
                     let known = TimeUnit::parse(&unit);
-                    let known =
-                        known.ok_or_else(|| about(format!("'{unit}' is none of ns, us, ms, s")))?;
+                    let known = known
+                        .ok_or_else(|| about(format!("'{unit}' is not one of ns, us, ms, s")))?;
                     parsed.answer.time_unit = Some(known);
                 }
                 "--config" => parsed.source = RulesSource::Named(value()?.into()),
@@ -284,8 +283,15 @@ impl Files {
         Ok(())
     }
 
-    /// Finds out before the race whether all of them can be written.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    /// Finds out before the race whether all of them can be written, each to a file of its own.
+    pub(super) fn check(&self, save: Option<&Path>) -> Result<(), Failure> {
+        let save = save.map(|path| ("--save", path));
+        let all: Vec<_> = save
+            .into_iter()
+            .chain(self.exports())
+            .chain(self.reports.files())
+            .collect();
+        refuse_same_files(&all)?;
         for (flag, path) in self.exports() {
             check_file(flag, path, None)?;
         }
@@ -342,7 +348,7 @@ impl Files {
         needs_reports(flag)
     }
 
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self, _: Option<&Path>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -360,12 +366,14 @@ pub(super) fn needs_reports(flag: &str) -> Result<(), String> {
     if cfg!(feature = "reports") {
         return Ok(());
     }
-    let version = env!("CARGO_PKG_VERSION");
-    let version = version.rsplit_once('.').map_or(version, |(minor, _)| minor);
+    let writes_report = ["--html", "--markdown", "--junit"].contains(&flag);
+    let command = if writes_report { "report" } else { "analyze" };
     Err(format!(
-        "{flag}: these benchmarks were built without reports\nhelp: write deadheat = {{ version = \
-         \"{version}\", features = [\"reports\"] }} in Cargo.toml, or make them of the run that \
-         is recorded: deadheat report FILE"
+        "{flag}: these benchmarks were built without reports\nhelp: add features = [\"reports\"] \
+         to the \
+         dependency deadheat in Cargo.toml, or give {flag} to deadheat {command} RUN, where RUN \
+         is the \
+         recorded run"
     ))
 }
 
@@ -477,7 +485,7 @@ mod tests {
             assert_eq!(parsed.is_ok(), cfg!(feature = "reports"), "{asked}");
             if let Err(error) = parsed {
                 let flag = asked.split('=').next().unwrap();
-                let advice = "deadheat = { version = \"0.1\", features = [\"reports\"] }";
+                let advice = "features = [\"reports\"] to the dependency deadheat";
                 assert!(error.starts_with(flag), "{error}");
                 assert!(error.contains(advice), "{error}");
             }

@@ -35,7 +35,7 @@ const LEAST_BLOCKS: f64 = 6.0;
 /// );
 /// println!("{:?}", analysis.comparisons[0].verdict);
 /// let comparison = &analysis.comparisons[0];
-/// assert!(comparison.provisional || comparison.verdict.is_none());
+/// assert!(comparison.evidence.provisional || comparison.verdict.is_none());
 /// ```
 pub fn compare<O>(baseline: impl FnMut() -> O, candidate: impl FnMut() -> O) -> Analysis {
     Compare::new().run(baseline, candidate)
@@ -242,7 +242,7 @@ mod tests {
         let analysis = compare(|| work(2_000), || work(4_000));
         let comparison = &analysis.comparisons[0];
         assert_eq!(comparison.verdict, Some(Verdict::Slower));
-        assert!(comparison.provisional);
+        assert!(comparison.evidence.provisional);
     }
 
     #[test]

@@ -50,8 +50,8 @@ pub fn families_between(
         match (several, against.as_slice()) {
             (Some((filter, names)), _) => {
                 let reason = format!(
-                    "'{filter}' makes {} benchmarks the same '{shown}'; a narrower filter tells \
-                     them apart",
+                    "'{filter}' gives {} benchmarks the same name '{shown}'; use a narrower \
+                     filter",
                     names.len()
                 );
                 found.leave_out(name, LeftOutReason::NotAlike(reason));
@@ -85,7 +85,8 @@ impl Families {
 fn pattern(filter: &str) -> Result<Regex, Failure> {
     Regex::new(filter).map_err(|problem| {
         Failure::Usage(format!(
-            "filter '{filter}' is no regular expression: {problem}"
+            "filter '{filter}' is not a regular expression: {problem}\nhelp: a backslash makes a \
+             character plain: \\[ \\( \\* \\+ \\?"
         ))
     })
 }
@@ -199,7 +200,7 @@ mod tests {
             .collect();
         assert_eq!(reasons.len(), 2);
         assert!(
-            reasons[0].contains("'a.' makes 2 benchmarks"),
+            reasons[0].contains("'a.' gives 2 benchmarks"),
             "{reasons:?}"
         );
     }
@@ -228,6 +229,6 @@ mod tests {
         family(&mut results, "8$", None).unwrap();
         assert_eq!(names(&results), ["copy/8", "move/8"]);
         let error = family(&mut results, "(", None).unwrap_err();
-        assert!(error.to_string().starts_with("filter '(' is no regular"));
+        assert!(error.to_string().starts_with("filter '(' is not a regular"));
     }
 }

@@ -21,8 +21,8 @@ use super::harness;
 use super::header::{self, environment_of};
 use super::pilots::Pilots;
 use super::planning::{
-    design, forecast, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
-    refuse_unwritable,
+    design, forecast, looks, plan_for_costs, refuse_short_budget, refuse_unmeasured,
+    refuse_unmeasured_overrides, refuse_unwritable,
 };
 use super::session::{PlanUse, RaceSession};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
@@ -45,6 +45,10 @@ pub fn race_benchmarks(
         ..design(&race.settings)?
     };
     refuse_unwritable(race.save.as_deref())?;
+    // The budget of one race of many is what the others leave of it.
+    if race.until.is_none() {
+        refuse_short_budget(&race.settings, &entries.benchmarks)?;
+    }
     let mut contenders = contenders(race, &entries.benchmarks, &entries.metrics, &interrupts)?;
     let mut plan = Plan {
         design: Design {
@@ -65,11 +69,7 @@ pub fn race_benchmarks(
         .cloned()
         .collect();
     let not_started = |error| not_started(error, &interrupts);
-    let pilots_count = contenders.pilots_count();
-    let spent = || match pilots_count {
-        true => Duration::from_nanos(clock.elapsed_ns()),
-        false => Duration::ZERO,
-    };
+    let spent = || Duration::from_nanos(clock.elapsed_ns());
     contenders.expect(&raced).map_err(not_started)?;
     let mut pilots = Pilots::new(entries.left_out);
     pilots
@@ -235,7 +235,7 @@ fn planned(
         if benchmark.blocks_per_replicate.is_some() && benchmark.keeps_order() {
             return Err(RaceError::Design(format!(
                 "--quantile: benchmark '{}' is one of an executable that is launched as it is, whose \
-                 harness times batches and no single iterations",
+                 harness times batches instead of single iterations",
                 benchmark.name
             )));
         }

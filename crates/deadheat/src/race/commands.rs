@@ -231,9 +231,10 @@ fn header(
                 "hardware counters cannot be read: {reason}; --callgrind counts instructions without \
                  them"
             ),
-            (CounterAccess::Unavailable(reason), _) => {
-                format!("hardware counters cannot be read: {reason}")
-            }
+            (CounterAccess::Unavailable(reason), _) => format!(
+                "hardware counters cannot be read: {reason}{HELP}--metric cpu judges the CPU time, \
+                 --callgrind the instructions that Valgrind counts"
+            ),
             (CounterAccess::Available, _) => "it is not measured for commands".to_owned(),
         };
         return Err(RaceError::MetricNotMeasured {

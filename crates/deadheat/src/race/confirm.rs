@@ -19,7 +19,7 @@ use deadheat_analysis::{Options, analyse};
 use deadheat_format::{FileProblem, NOWHERE};
 use deadheat_model::{
     Analysis, Benchmark, Comparison, Confirmation, EndReason, Ending, FailOn, FailedBenchmark,
-    RaceSettings, RulesOfSome, Run, Verdict, in_one_line,
+    InSuite, RaceSettings, RulesOfSome, Run, Verdict, in_one_line,
 };
 
 use super::entries::{BenchmarkRace, Entries};
@@ -45,12 +45,10 @@ pub struct Raced {
 impl Raced {
     /// A race without a second one.
     pub fn once(first: RaceOutcome, options: Options, gate: &Gate) -> Self {
-        let mut analysis = analyse(&first.run, options);
-        gate.judge(&mut analysis);
         Self {
+            analysis: gate.judge(analyse(&first.run, options)),
             first,
             second: None,
-            analysis,
             failure: None,
         }
     }
@@ -68,7 +66,7 @@ impl Raced {
         let held = is_asked.then(take_over_signals).transpose()?;
         let first = race(None)?;
         let options = options(&first.run);
-        let mut raced = Self::once(first, options, gate);
+        let raced = Self::once(first, options, gate);
         if !is_asked {
             return Ok(raced);
         }
@@ -80,23 +78,30 @@ impl Raced {
         if !quiet {
             to_stderr("deadheat", &second.announcement());
         }
-        match race(Some(&second)) {
+        let (second, failure, analysis) = match race(Some(&second)) {
             Ok(second) => {
-                add_second_race(&mut raced.analysis, &second.run);
-                raced.second = Some(second);
+                let both = with_second_race(raced.analysis, &second.run);
+                (Some(second), None, both)
             }
             Err(failure) => {
                 let reason = match &failure {
                     Failure::Interrupted { signal, .. } => EndReason::Interrupted(*signal),
                     failure => EndReason::Failed(in_one_line(&failure.to_string())),
                 };
-                raced.analysis.second_race = Some(Ending::Recorded(reason));
-                raced.failure = Some(failure.of_part("the second race"));
+                let cut_off = Analysis {
+                    second_race: Some(Ending::Recorded(reason)),
+                    ..raced.analysis
+                };
+                (None, Some(failure.of_part("the second race")), cut_off)
             }
-        }
+        };
         drop(held);
-        gate.judge(&mut raced.analysis);
-        Ok(raced)
+        Ok(Self {
+            first: raced.first,
+            second,
+            analysis: gate.judge(analysis),
+            failure,
+        })
     }
 
     /// Returns how it ended, once the answer is told, where `status` is that of the answer.
@@ -134,7 +139,7 @@ impl SecondRace {
         let broken = comparisons.filter(|one| gate.asks_for_confirmation(one));
         let mut benchmarks: Vec<(String, Vec<(String, String)>)> = Vec::new();
         for one in broken {
-            let named = (one.benchmark.clone(), one.parameters.clone());
+            let named = (one.benchmark.clone(), one.details.parameters.clone());
             if benchmarks.last() != Some(&named) {
                 benchmarks.push(named);
             }
@@ -197,11 +202,8 @@ impl SecondRace {
     /// That it begins, for whoever waits.
     pub fn announcement(&self) -> String {
         match &self.benchmarks[..] {
-            [_] => "a benchmark breaks a rule and is raced once more".to_owned(),
-            several => format!(
-                "{} benchmarks break a rule and are raced once more",
-                several.len()
-            ),
+            [_] => "a benchmark breaks a rule and races again".to_owned(),
+            several => format!("{} benchmarks break a rule and race again", several.len()),
         }
     }
 }
@@ -235,49 +237,60 @@ pub(crate) fn belong_together(first: &Run, second: &Run) -> bool {
     second.plan.seed == second_seed(first.plan.seed) && second.started_at >= first.started_at
 }
 
-/// Adds to the analysis of a first race what came of the second. A comparison whose second race was
-/// cut off before it came to a verdict has none, and what broke down in it is a failure as it would
-/// be in the first.
-pub(crate) fn add_second_race(analysis: &mut Analysis, second: &Run) {
+/// The analysis of a first race, with the results of its second race added. A benchmark whose second
+/// race ended without a verdict has no second verdict. A benchmark that failed in the second race
+/// counts as failed.
+pub(crate) fn with_second_race(first: Analysis, second: &Run) -> Analysis {
     let options = Options {
         without_figures: true,
         ..Options::default()
     };
-    add_second_analysis(analysis, analyse(second, options));
+    with_second_analysis(first, analyse(second, options))
 }
 
 /// The same from the analysis of the second race.
-pub fn add_second_analysis(analysis: &mut Analysis, again: Analysis) {
-    let came_to_its_end = came_to_its_end(&again.ending);
-    for one in &mut analysis.comparisons {
-        let same = |other: &&Comparison| {
-            let name = |one: &Comparison| one.candidate.as_ref().map(|side| side.name.clone());
-            other.is_of_one_benchmark_with(one) && name(other) == name(one)
-        };
-        let Some(other) = again.comparisons.iter().find(same) else {
-            continue;
-        };
-        let is_open = matches!(other.verdict, None | Some(Verdict::Inconclusive));
-        if is_open && !came_to_its_end {
-            continue;
-        }
-        let agrees = agree(one.verdict, other.verdict);
-        one.confirmation = Some(Confirmation {
-            verdict: other.verdict,
-            estimate: other.estimate,
-            alpha: other.alpha,
-            agrees,
-        });
-        if matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower)) {
-            one.holds_in_suite = agrees;
-        }
-    }
+pub fn with_second_analysis(first: Analysis, again: Analysis) -> Analysis {
+    let comparisons = first.comparisons.into_iter();
+    let comparisons = comparisons.map(|one| confirmed(one, &again)).collect();
     let failed = again.failures.into_iter().map(|failure| FailedBenchmark {
         benchmark: format!("{} (second race)", failure.benchmark),
         ..failure
     });
-    analysis.failures.extend(failed);
-    analysis.second_race = Some(again.ending);
+    Analysis {
+        comparisons,
+        failures: first.failures.into_iter().chain(failed).collect(),
+        second_race: Some(again.ending),
+        ..first
+    }
+}
+
+/// A comparison with what a second race says about it, if that came to its end.
+fn confirmed(one: Comparison, again: &Analysis) -> Comparison {
+    let name = |one: &Comparison| one.candidate.as_ref().map(|side| side.name.clone());
+    let same =
+        |other: &&Comparison| other.is_of_one_benchmark_with(&one) && name(other) == name(&one);
+    let Some(other) = again.comparisons.iter().find(same) else {
+        return one;
+    };
+    let is_open = matches!(other.verdict, None | Some(Verdict::Inconclusive));
+    if is_open && !came_to_its_end(&again.ending) {
+        return one;
+    }
+    let agrees = agree(one.verdict, other.verdict);
+    let is_change = matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower));
+    Comparison {
+        suite: InSuite {
+            confirmation: Some(Confirmation {
+                verdict: other.verdict,
+                estimate: other.estimate,
+                alpha: other.terms.alpha,
+                agrees,
+            }),
+            holds: if is_change { agrees } else { one.suite.holds },
+            ..one.suite
+        },
+        ..one
+    }
 }
 
 /// Returns true if nothing cut off a race.

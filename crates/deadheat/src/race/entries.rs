@@ -98,11 +98,6 @@ pub(super) trait PilotedContenders: Contenders {
         false
     }
 
-    /// Returns true if the time of pilots counts in a budget.
-    fn pilots_count(&self) -> bool {
-        false
-    }
-
     /// What the user should know of the way in which they are raced, known once the pilots have run.
     fn notes(&self) -> Vec<String> {
         Vec::new()
@@ -220,10 +215,6 @@ impl PilotedContenders for FunctionContenders<'_> {
 
     fn can_race_in_rounds(&mut self, benchmarks: &[Benchmark]) -> bool {
         FunctionContenders::can_race_in_rounds(self, benchmarks)
-    }
-
-    fn pilots_count(&self) -> bool {
-        true
     }
 
     fn notes(&self) -> Vec<String> {

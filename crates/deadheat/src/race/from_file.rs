@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deadheat_analysis::fixed_look;
 use deadheat_engine::{Contenders, LinkProgram, Watcher, rewritten_since};
-use deadheat_format::{read_header, read_run};
+use deadheat_format::{FileDigest, has_only_header, read_header, read_run};
 use deadheat_model::{
     Metric, Origin, Plan, RaceSettings, Run, RunHeader, Shard, ShardBy, ShardNumber, TimeLimit,
     Workload,
@@ -20,6 +20,7 @@ use super::harness;
 use super::header::{contents_of_programs, programs_of};
 use super::session::{PlanUse, RaceSession};
 use super::shard::begun_part;
+use super::trust::{StartedFile, starts};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 use crate::exit::Failure;
 
@@ -43,7 +44,7 @@ impl Resumable {
             reason: reason.to_owned(),
         };
         if header.origin != Origin::Race {
-            return Err(refused("holds no race, but what was recorded otherwise"));
+            return Err(refused("holds a recording, not a race"));
         }
         let benchmarks = header.plan.benchmarks.iter();
         let mut workloads = benchmarks.flat_map(|benchmark| &benchmark.contenders).map(
@@ -53,9 +54,9 @@ impl Resumable {
                 Workload::Harness(_) => Ok(Self::Harness),
                 Workload::Function(_) => Err(refused(
                     "holds functions that their own program raced, and does not say which file that \
-                     was; what 'deadheat bench PROGRAM' races can go on",
+                     was; only races by 'deadheat bench PROGRAM' can be continued",
                 )),
-                Workload::Recording => Err(refused("holds contenders that nobody can launch")),
+                Workload::Recording => Err(refused("holds contenders that cannot be launched")),
             },
         );
         let first = workloads
@@ -83,6 +84,8 @@ pub struct ResumeOptions {
     pub timeout: Option<Duration>,
     /// Descriptor that the standard output of shown commands goes to.
     pub shown: RawFd,
+    /// True if the user trusts a file of another user or machine.
+    pub trusted: bool,
     /// True if what programs with benchmarks print is shown, on standard error.
     pub programs_shown: bool,
     /// The program that makes neutral links: one that understands
@@ -102,9 +105,11 @@ pub fn resume_race(
     // should not carry along the memory of a million old samples.
     let old = read_header(path).map_err(RaceError::Resume)?;
     let of_several = if old.plan.design.shard.is_some() {
-        "holds a part of a race\nhelp: the command that began it goes on with it"
+        "holds a part of a race\nhelp: run the command that began it again to continue it"
     } else if old.environment.merged.is_some() {
-        "was merged of parts of a race\nhelp: race one with more of them"
+        "was merged from parts of a race\nhelp: race again with more replicates"
+    } else if is_plan(path, &old)? {
+        "is a plan, of which nothing was raced yet\nhelp: deadheat run --plan FILE races it"
     } else {
         return go_on_with(path, old, options, false, watcher);
     };
@@ -112,6 +117,13 @@ pub fn resume_race(
         path: path.to_owned(),
         reason: of_several.to_owned(),
     })
+}
+
+/// Returns true for a file that `deadheat plan` wrote, and no race since.
+fn is_plan(path: &Path, header: &RunHeader) -> Result<bool, RaceError> {
+    // Besides plans, only parts of races record the boot.
+    let is_planned = header.environment.boot.is_some();
+    Ok(is_planned && has_only_header(path).map_err(RaceError::Resume)?)
 }
 
 /// Goes on with a part of a race that was stopped, up to the end that its plan has for it; nothing
@@ -140,8 +152,17 @@ fn go_on_with(
     by_plan: bool,
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
-    let interrupts = take_over_signals()?;
     let kind = Resumable::of(path, &old)?;
+    let started = StartedFile {
+        by: "--resume",
+        file: path,
+        digest: FileDigest::of_run(&old),
+        starts: starts(&old.plan),
+    };
+    // Before signals are held back: Ctrl-C answers the question too.
+    let trusted = started.ensure_trusted(options.trusted);
+    trusted.map_err(|failure| RaceError::Untrusted(failure.to_string()))?;
+    let interrupts = take_over_signals()?;
     refuse_rewritten(path, &old)?;
     let (plan, before) = (&old.plan, &old.environment.neutral_links);
     let race = BenchmarkRace {
@@ -202,11 +223,22 @@ fn go_on_with(
 
 /// New replicates of another build would be taken for those of the old one.
 fn refuse_rewritten(path: &Path, old: &RunHeader) -> Result<(), RaceError> {
+    let recorded = &old.environment.programs;
+    if !recorded.is_empty() {
+        return match first_difference(recorded, &contents_of_programs(&old.plan)) {
+            None => Ok(()),
+            Some(difference) => Err(RaceError::NotResumable {
+                path: path.to_owned(),
+                reason: format!("was begun with other files: {difference}\nhelp: race it again"),
+            }),
+        };
+    }
+    // An older deadheat did not record what its programs held.
     let Some(started_at) = old.started_at else {
         return Ok(());
     };
     let mut rewritten = programs_of(&old.plan)
-        .filter_map(|(program, arguments)| rewritten_since(&program, arguments, started_at));
+        .filter_map(|files| rewritten_since(&files.program, &files.arguments, started_at));
     match rewritten.next() {
         None => Ok(()),
         Some(program) => Err(RaceError::NotResumable {
@@ -230,7 +262,7 @@ fn refuse_other_metrics(path: &Path, then: &[Metric], now: &[Metric]) -> Result<
     let (then, now) = (list(then), list(now));
     Err(RaceError::NotResumable {
         path: path.to_owned(),
-        reason: format!("records {then}, here and now there is {now}"),
+        reason: format!("records {then}, but now there is {now}"),
     })
 }
 
@@ -241,21 +273,25 @@ fn refuse_other_metrics(path: &Path, then: &[Metric], now: &[Metric]) -> Result<
 /// A file that holds none, or one of another version of deadheat.
 pub fn read_plan(path: &Path) -> Result<RunHeader, Failure> {
     let header = read_header(path).map_err(Failure::reading)?;
-    let refused = |reason: String| Failure::Data(format!("--plan: {} {reason}", path.display()));
+    let refused = |reason: String| Failure::Data(format!("{} {reason}", path.display()));
     Resumable::of(path, &header)?;
     if header.plan.design.shard.is_some() {
-        let text = "holds a part of a race; deadheat plan writes the plan of a whole one";
+        let text = "is a part of a race, not a plan\nhelp: name the plan that deadheat plan wrote \
+                    for all parts";
         return Err(refused(text.to_owned()));
     }
-    if header.environment.programs.is_empty() {
-        let text = "does not say what the programs hold, as what deadheat plan writes does";
+    let is_plan = has_only_header(path).map_err(Failure::reading)?;
+    if header.environment.programs.is_empty() || !is_plan {
+        let text = "is the record of a race, not a plan\nhelp: deadheat plan run --save plan.json \
+                    -- ./old ./new writes a plan";
         return Err(refused(text.to_owned()));
     }
     let version = env!("CARGO_PKG_VERSION");
     if header.tool_version != version {
         let theirs = &header.tool_version;
-        let text =
-            format!("was made by deadheat {theirs}, and this is {version}\nhelp: plan it anew");
+        let text = format!(
+            "was made by deadheat {theirs}, and this is {version}\nhelp: make the plan again"
+        );
         return Err(refused(text));
     }
     Ok(header)
@@ -365,26 +401,36 @@ fn take_part(plan: &mut Plan, part: Shard) -> Result<(), RaceError> {
 
 /// Refuses what would be measured in place of what was planned.
 fn refuse_other_programs(planned: &RunHeader, file: &Path) -> Result<(), Failure> {
-    let (theirs, ours) = (
-        &planned.environment.programs,
-        contents_of_programs(&planned.plan),
-    );
-    let other = theirs
-        .iter()
-        .enumerate()
-        .find(|(at, program)| ours.get(*at) != Some(program));
-    let Some((at, (name, _))) = other else {
-        return Ok(());
-    };
-    let file = file.display();
+    let ours = contents_of_programs(&planned.plan);
+    match first_difference(&planned.environment.programs, &ours) {
+        None => Ok(()),
+        Some(difference) => Err(Failure::Contender(format!(
+            "--plan {}: {difference}, unlike when the race was planned\nhelp: deadheat pack packs \
+             the \
+             planned programs with the plan",
+            file.display()
+        ))),
+    }
+}
+
+/// The first difference between the files of two races, in words. A program of which no digest was
+/// recorded may be any.
+fn first_difference(recorded: &[(String, String)], here: &[(String, String)]) -> Option<String> {
+    let places = 0..recorded.len().max(here.len());
+    let mut both = places.map(|place| (recorded.get(place), here.get(place)));
+    let (then, now) = both.find(|both| match both {
+        (Some((name, digest)), Some((other, _))) if digest.is_empty() => name != other,
+        (then, now) => then != now,
+    })?;
     // Two programs of one name lie in different folders.
-    Err(Failure::Contender(match ours.get(at) {
-        Some((here, _)) if here == name => format!(
-            "--plan {file}: '{name}' holds other bytes here than when it was planned\nhelp: deadheat pack \
-             takes along what was"
-        ),
-        _ => format!(
-            "--plan {file}: '{name}' is not here\nhelp: deadheat pack takes along what was planned"
-        ),
-    }))
+    Some(match (then, now) {
+        (Some((name, _)), Some((other, _))) if name == other => {
+            format!("'{name}' holds other bytes here")
+        }
+        (Some((name, _)), _) => format!("'{name}' is not here"),
+        (None, now) => {
+            let name = now.map_or("", |(name, _)| name);
+            format!("'{name}' would be used, but was not recorded")
+        }
+    })
 }

@@ -64,8 +64,10 @@ pub(super) fn contenders<'a>(
     refuse_side_by_side(&race.settings, &harnesses(benchmarks)).map_err(RaceError::Design)?;
     if race.settings.callgrind() {
         return Err(RaceError::Design(
-            "--callgrind: executables of harnesses are launched as they are, and their samples cannot \
-             be told apart under callgrind\nhelp: deadheat explain counts those of Google Benchmark"
+            "--callgrind: callgrind counts a whole launch, and the samples in one launch of a \
+             harness \
+             cannot be separated\nhelp: deadheat explain counts single benchmarks of Google \
+             Benchmark"
                 .to_owned(),
         ));
     }
@@ -88,7 +90,8 @@ fn refuse_pins(race: &BenchmarkRace, benchmarks: &[Benchmark]) -> Result<(), Rac
         harnesses.find(|harness| !may_be_pinned(*harness)),
     ) {
         (Some(Pinning::Cores(_)), Some(harness)) => Err(RaceError::Design(format!(
-            "--pin: launches of {} have threads beside the benchmark, which would wait for it on one core\nhelp: leave this away",
+            "--pin: launches of {} have other threads, which would wait for the benchmark on one \
+             core\nhelp: leave out --pin",
             harness.name()
         ))),
         _ => Ok(()),
@@ -160,7 +163,7 @@ fn complete(piloted: &mut HarnessPilot, launches: usize) -> f64 {
 
 impl PilotedContenders for HarnessContenders<'_> {
     fn called(&self) -> &'static str {
-        "these executables, whose counters are shown beside the verdict,"
+        "these executables, whose counters appear next to the verdict,"
     }
 
     fn blocks(&self, _settings: &RaceSettings) -> u32 {

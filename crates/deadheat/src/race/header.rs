@@ -2,9 +2,9 @@
 
 #[cfg(feature = "commands")]
 use {
-    deadheat_engine::{boot, contents},
-    deadheat_model::{Program, Workload},
-    std::path::PathBuf,
+    deadheat_engine::{boot, contents, scripts_and_input},
+    deadheat_model::{Hooks, Program, Workload},
+    std::path::{Path, PathBuf},
 };
 
 use deadheat_engine::{machine, unix_seconds};
@@ -63,47 +63,83 @@ pub(super) fn environment_of(
         }
     };
     #[cfg(feature = "commands")]
+    let here = Environment {
+        programs: contents_of_programs(plan),
+        ..here
+    };
+    #[cfg(feature = "commands")]
     if plan.design.shard.is_some() || use_of_plan == PlanUse::Save {
         return Environment {
             boot: boot(),
             conditions: conditions.clone(),
-            programs: contents_of_programs(plan),
             ..here
         };
     }
     here
 }
 
-/// The programs of a plan, each by its name and the SHA-256 of what it holds here.
+/// The programs of a plan, their scripts and their inputs, each by its name and the SHA-256 of its
+/// content on this machine; without a digest if a hook has yet to build the program.
 #[cfg(feature = "commands")]
 pub(super) fn contents_of_programs(plan: &Plan) -> Vec<(String, String)> {
     let mut programs: Vec<(String, String)> = Vec::new();
-    let mut seen: Vec<(PathBuf, &[String])> = Vec::new();
+    let mut seen: Vec<StartedFiles> = Vec::new();
     for files in programs_of(plan) {
         if seen.contains(&files) {
             continue;
         }
-        let (program, arguments) = &files;
-        for (file, digest) in contents(program, arguments) {
+        let name = |file: &Path| {
             let name = file.file_name().unwrap_or(file.as_os_str());
-            programs.push((name.to_string_lossy().into_owned(), digest));
+            name.to_string_lossy().into_owned()
+        };
+        let found = contents(&files.program, &files.arguments);
+        if found.is_empty() && files.has_hooks {
+            programs.push((name(&files.program), String::new()));
         }
+        programs.extend(
+            found
+                .iter()
+                .map(|(file, digest)| (name(file), digest.clone())),
+        );
         seen.push(files);
     }
     programs
 }
 
-/// The program of every contender of a plan that starts one, with those of its arguments that may
-/// name files of the program.
+/// The files that a contender starts.
 #[cfg(feature = "commands")]
-pub(super) fn programs_of(plan: &Plan) -> impl Iterator<Item = (PathBuf, &[String])> {
-    fn started(program: &Program) -> (PathBuf, &[String]) {
-        (program.executable.clone(), &program.arguments)
+#[derive(PartialEq)]
+pub(super) struct StartedFiles {
+    pub(super) program: PathBuf,
+    /// The files among its arguments that decide what it does, and its input. Empty if it has hooks,
+    /// because they may write these files.
+    pub(super) arguments: Vec<PathBuf>,
+    /// True if hooks run around its launches. They may build the program, which is then missing
+    /// before the race.
+    has_hooks: bool,
+}
+
+/// The files of every contender of a plan that starts a program.
+#[cfg(feature = "commands")]
+pub(super) fn programs_of(plan: &Plan) -> impl Iterator<Item = StartedFiles> {
+    fn started(program: &Program) -> StartedFiles {
+        StartedFiles {
+            program: program.executable.clone(),
+            arguments: program.arguments.iter().map(PathBuf::from).collect(),
+            has_hooks: false,
+        }
     }
     let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
     contenders.filter_map(|contender| match &contender.workload {
-        // What a command is given may be what it writes.
-        Workload::Command(command) => Some((command.program()?, &[][..])),
+        Workload::Command(command) => {
+            let has_hooks = command.hooks != Hooks::default();
+            let arguments = (!has_hooks).then(|| scripts_and_input(command));
+            Some(StartedFiles {
+                program: command.program()?,
+                arguments: arguments.unwrap_or_default(),
+                has_hooks,
+            })
+        }
         Workload::Worker(calls) => Some(started(&calls.program)),
         Workload::Harness(calls) => Some(started(&calls.program)),
         Workload::Function(_) | Workload::Recording => None,

@@ -12,7 +12,7 @@ use deadheat_model::{CalibrationNote, Environment, Plan, RaceKind};
 pub const CALIBRATION_VARIABLE: &str = "DEADHEAT_CALIBRATION";
 
 /// The file of this machine's calibration, unless an option names another;
-/// `None` where there is no place for it.
+/// `None` where no folder for it was found.
 pub fn calibration_file() -> Option<PathBuf> {
     place(|name| std::env::var_os(name))
 }
@@ -22,6 +22,11 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(file) = variable(CALIBRATION_VARIABLE) {
         return (!file.is_empty()).then(|| PathBuf::from(file));
     }
+    Some(state_folder(variable)?.join("calibration.json"))
+}
+
+/// The folder of what deadheat keeps for this user, of these variables.
+fn state_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     // A relative path there is to be ignored, says their specification.
     let folder = |name: &str| {
         variable(name)
@@ -30,7 +35,13 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     };
     let state =
         folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state")));
-    Some(state?.join("deadheat").join("calibration.json"))
+    Some(state?.join("deadheat"))
+}
+
+/// The folder of the list of files that this user's deadheat wrote; `None` where it has no place.
+#[cfg(feature = "commands")]
+pub(crate) fn made_files_folder() -> Option<PathBuf> {
+    Some(state_folder(|name| std::env::var_os(name))?.join("made"))
 }
 
 /// Returns what is known of races like those of this plan on the machine of these facts. A file

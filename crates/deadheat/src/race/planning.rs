@@ -12,9 +12,10 @@ use deadheat_analysis::{
 use deadheat_engine::{Pilot, Piloted, least_warm_up_rounds};
 use deadheat_format::{FileProblem, NOWHERE, ensure_folder, ensure_writable};
 use deadheat_model::{
-    Benchmark, Contender, Design, Front, LevelOverride, Looks, Metric, Plan, RaceSettings, Rerun,
-    RerunKind,
+    Benchmark, Contender, Design, Front, HELP, LevelOverride, Looks, Metric, Plan, RaceSettings,
+    Rerun, RerunKind,
 };
+use deadheat_report::units::waiting;
 
 use super::RaceError;
 
@@ -47,7 +48,10 @@ impl From<LooksError> for RaceError {
 fn unplannable(error: &LooksError) -> String {
     match error {
         LooksError::Range { max, .. } => {
-            format!("--max-replicates must be at least 1, not {max}")
+            format!(
+                "--max-replicates must be at least 1, not {max}{HELP}leave it out, and the race ends at its \
+                 verdict"
+            )
         }
         LooksError::Alpha(alpha) => {
             format!("--alpha must be above 0 and at most 0.5, not {alpha}")
@@ -68,6 +72,32 @@ pub(super) fn refuse_unwritable(save: Option<&Path>) -> Result<(), RaceError> {
     folder
         .and_then(|()| ensure_writable(file))
         .map_err(RaceError::Save)
+}
+
+/// Refuses a budget that is shorter than the samples of one block.
+pub(super) fn refuse_short_budget(
+    settings: &RaceSettings,
+    benchmarks: &[Benchmark],
+) -> Result<(), RaceError> {
+    let (Some(budget), Some(sample)) = (settings.budget, settings.sample_time) else {
+        return Ok(());
+    };
+    let raced = benchmarks.iter().filter(|one| one.rerun.is_none());
+    let Some(slots) = raced.map(Benchmark::slots_per_block).min() else {
+        return Ok(());
+    };
+    let block = sample.saturating_mul(slots as u32);
+    if block <= budget {
+        return Ok(());
+    }
+    let seconds = |time: Duration| waiting(time.as_secs_f64());
+    Err(RaceError::Design(format!(
+        "--budget: one block takes {} ({slots} samples of --sample-time {}), and the budget is {}{HELP}raise \
+         --budget, or lower --sample-time",
+        seconds(block),
+        seconds(sample),
+        seconds(budget),
+    )))
 }
 
 /// A metric can only be judged when it is measured of the contenders that are `called` so.

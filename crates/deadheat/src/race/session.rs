@@ -5,14 +5,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_analysis::{PlannedRule, UntilRule};
-use deadheat_engine::{Contenders, EngineError, Interrupts, OsClock, Session, Watcher};
+use deadheat_engine::{Clock as _, Contenders, EngineError, Interrupts, OsClock, Session, Watcher};
+#[cfg(feature = "commands")]
+use deadheat_format::FileDigest;
 use deadheat_format::{
     FileProblem, FormatError, NOWHERE, RunFileWriter, create_run_folder, default_run_path,
 };
 use deadheat_model::{
-    BenchmarkFailure, Plan, RecordSink, Run, RunHeader, StoppingRule, Until, Workload, before_help,
+    BenchmarkFailure, EndReason, Plan, RecordSink, Run, RunHeader, StoppingRule, Until, Workload,
+    before_help,
 };
 
+use super::overrun::TimedSink;
+#[cfg(feature = "commands")]
+use super::trust::note_made_file;
 use super::{RaceError, RaceOutcome};
 use crate::terminal::to_stderr;
 
@@ -44,6 +50,8 @@ pub enum PlanUse {
 /// The end of a sitting that no verdict brought about.
 struct Limits {
     max_replicates: u32,
+    /// The budget of the user, of which some may be spent.
+    whole: Option<Duration>,
     budget: Option<Duration>,
 }
 
@@ -63,12 +71,16 @@ impl RaceSession<'_> {
             let name = &header.plan.benchmarks[failure.benchmark].name;
             let message = &failure.message;
             let text = format!(
-                "the pilot of '{name}' failed, so it cannot be planned (--skip leaves it out): {message}"
+                "the calibration run of '{name}' failed, so no plan can be made (--skip leaves it out): {message}"
             );
             return Err(RaceError::Unplannable(text));
         }
         let is_raced = self.use_of_plan != PlanUse::Save;
         let (path, mut writer) = record(save, folder, &header, is_raced)?;
+        #[cfg(feature = "commands")]
+        if path != Path::new(NOWHERE) {
+            note_made_file(&FileDigest::of_run(&header));
+        }
         if self.use_of_plan == PlanUse::Save {
             let run = Run::new(header);
             return Ok(RaceOutcome { run, path });
@@ -79,6 +91,7 @@ impl RaceSession<'_> {
         };
         let limits = Limits {
             max_replicates: header.plan.max_replicates(),
+            whole: header.plan.design.budget,
             budget: header
                 .plan
                 .design
@@ -133,6 +146,7 @@ impl RaceSession<'_> {
         };
         let limits = Limits {
             max_replicates,
+            whole: budget,
             budget,
         };
         let raced = self.race(&mut run, &clock, &mut *rule, &mut writer, limits);
@@ -148,18 +162,27 @@ impl RaceSession<'_> {
         limits: Limits,
     ) -> Result<(), EngineError> {
         let outlive_failures = outlives_failures(&run.header.plan);
-        Session {
+        let mut sink = TimedSink::new(sink, clock.elapsed_ns());
+        let raced = Session {
             contenders: self.contenders,
             clock,
             rule,
-            sink,
+            sink: &mut sink,
             watcher: self.watcher,
             stop: self.interrupts,
             max_replicates: limits.max_replicates,
             budget: limits.budget,
             outlive_failures,
         }
-        .race(run)
+        .race(run);
+        let is_over = run
+            .end
+            .as_ref()
+            .is_some_and(|end| matches!(end.reason, EndReason::Finished | EndReason::Budget));
+        if is_over && let Some(text) = sink.overrun(limits.whole, self.spent) {
+            to_stderr("note", &text);
+        }
+        raced
     }
 }
 

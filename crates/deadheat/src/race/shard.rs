@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use deadheat_engine::boot;
-use deadheat_format::{read_header, read_run, set_aside};
+use deadheat_format::{FileDigest, read_header, read_run, refuse_file_in_use, set_aside};
 use deadheat_model::{RaceSettings, RunHeader, Shard, ShardNumber, fnv1a};
 
+use super::trust::is_made_here;
 use crate::exit::Failure;
 use crate::terminal::to_stderr;
 
@@ -129,7 +130,7 @@ fn part_of_job(
     let number = |name: &str, text: String| {
         text.trim()
             .parse::<i64>()
-            .map_err(|_| format!("--shard auto: {name} is '{text}', which is no whole number"))
+            .map_err(|_| format!("--shard auto: {name} is '{text}', which is not a whole number"))
     };
     let of_variable = |name: &str| variable(name).map(|text| number(name, text)).transpose();
     let index = number(scheduler.index, index)?;
@@ -179,10 +180,11 @@ pub fn begun_part(
     let (Some(part), Some(path)) = (part, save.filter(|path| path.exists())) else {
         return Ok(None);
     };
+    refuse_file_in_use(path).map_err(|error| Failure::unwritable("--save", &error))?;
     let header = read_header(path).map_err(Failure::reading)?;
     let held = header.plan.design.shard;
     let why = match held {
-        None => "holds a race that is no part of one".to_owned(),
+        None => "holds a whole race, not a part of one".to_owned(),
         Some(held) if held != part => format!(
             "holds part {} of {}, and this is part {} of {}",
             held.index, held.count, part.index, part.count
@@ -191,13 +193,13 @@ pub fn begun_part(
             "holds a part of another race, '{}'",
             header.command.join(" ")
         ),
-        Some(_) if is_of_this_boot(&header) || is_finished(path)? => return Ok(Some(header)),
+        Some(_) if may_go_on(&header) || is_finished(path)? => return Ok(Some(header)),
         Some(_) => {
             let kept = set_aside(path).map_err(|error| Failure::unwritable("--save", &error))?;
             let (path, kept) = (path.display(), kept.display());
             let text = format!(
-                "{path} was begun on another machine, or before this one was booted, so the part is \
-                 raced anew; what was measured there is in {kept}"
+                "{path} was begun on another machine, by another user, or before this machine last \
+                 booted, so the part starts again; the old measurements are in {kept}"
             );
             to_stderr("deadheat", &text);
             return Ok(None);
@@ -207,6 +209,12 @@ pub fn begun_part(
     Err(Failure::Usage(format!(
         "--save {path}: it {why}\nhelp: choose another name"
     )))
+}
+
+/// Returns true if a part that was begun may go on, by the commands of its file: this user began it
+/// here, and the machine was not booted since.
+fn may_go_on(header: &RunHeader) -> bool {
+    is_of_this_boot(header) && is_made_here(&FileDigest::of_run(header))
 }
 
 /// Returns whether a part was begun on this machine since it was booted, as far as that is known: a

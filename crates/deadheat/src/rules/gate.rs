@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use deadheat_analysis::{detectable_together, hold_together};
 use deadheat_engine::unix_seconds;
 use deadheat_model::{
-    Analysis, Comparison, Day, Excuse, FailOn, GateHit, Gates, Idle, IdleIgnore, Ignore,
+    Analysis, Comparison, Day, Excuse, FailOn, GateHit, Gates, Idle, IdleIgnore, Ignore, InSuite,
     RulesOfSome, SuiteLevel, Unproven,
 };
 
@@ -63,27 +63,24 @@ struct Seen {
 }
 
 impl Gate {
-    /// Notes in every comparison the rule that it breaks and what excuses it,
-    /// and in the analysis what excuses nothing.
-    pub fn judge(&self, analysis: &mut Analysis) {
+    /// The analysis with the rule that each comparison breaks and what excuses it, and with the
+    /// entries of the ignore list that excuse nothing. Earlier results of a gate are replaced.
+    pub fn judge(&self, analysis: Analysis) -> Analysis {
         let mut seen = vec![Seen::default(); self.ignores.len()];
-        let mut asked: Vec<FailOn> = Vec::new();
-        let mut judged_any = false;
         let (suite, hold) = self.suite(&analysis.comparisons);
-        for (comparison, holds) in analysis.comparisons.iter_mut().zip(hold) {
-            comparison.gate = None;
-            comparison.is_unjudged = false;
-            if self.judged.names(&comparison.benchmark) {
-                let rules = self.rules_of(&comparison.benchmark);
-                comparison.gate = self.hit(comparison, holds, &mut seen);
-                let is_judged = comparison.verdict.is_some() || comparison.gate.is_some();
-                comparison.is_unjudged = !rules.is_empty() && !is_judged;
-                judged_any |= !rules.is_empty() && is_judged;
-                if comparison.candidate.is_some() {
-                    asked.extend(rules);
-                }
-            }
-        }
+        let judged = analysis.comparisons.into_iter().zip(hold);
+        let comparisons: Vec<Comparison> = judged
+            .map(|(one, holds)| self.held_against(one, holds, &mut seen))
+            .collect();
+        let asked: Vec<FailOn> = comparisons
+            .iter()
+            .filter(|one| one.candidate.is_some())
+            .flat_map(|one| self.rules_for(&one.benchmark))
+            .collect();
+        let judged_any = comparisons.iter().any(|one| {
+            let is_judged = one.verdict.is_some() || one.suite.gate.is_some();
+            is_judged && !self.rules_for(&one.benchmark).is_empty()
+        });
         let failed = analysis.failures.iter().map(|failed| &failed.benchmark);
         let left_out = analysis.left_out.iter().map(|left| &left.benchmark);
         for name in failed.chain(left_out) {
@@ -93,9 +90,9 @@ impl Gate {
         }
         let entries = self.ignores.iter().zip(&seen);
         let all = FailOn::ALL.into_iter().filter(|rule| asked.contains(rule));
-        let unjudged = analysis.comparisons.iter().any(|one| one.is_unjudged);
+        let unjudged = comparisons.iter().any(|one| one.suite.is_unjudged);
         let has_rules = !self.fail_on.is_empty() || unjudged;
-        analysis.gates = Gates {
+        let gates = Gates {
             asked: all.map(|rule| rule.name().to_owned()).collect(),
             config: self.config.as_ref().map(|path| path.display().to_string()),
             suite,
@@ -105,6 +102,34 @@ impl Gate {
                 .filter_map(|(ignore, seen)| self.idle(ignore, *seen))
                 .collect(),
         };
+        Analysis {
+            comparisons,
+            gates,
+            ..analysis
+        }
+    }
+
+    /// A comparison with the rule that it breaks.
+    fn held_against(&self, one: Comparison, holds: bool, seen: &mut [Seen]) -> Comparison {
+        let is_judged = self.judged.names(&one.benchmark);
+        let gate = is_judged.then(|| self.hit(&one, holds, seen)).flatten();
+        let has_rules = !self.rules_for(&one.benchmark).is_empty();
+        Comparison {
+            suite: InSuite {
+                is_unjudged: has_rules && one.verdict.is_none() && gate.is_none(),
+                gate,
+                ..one.suite
+            },
+            ..one
+        }
+    }
+
+    /// The rules of a benchmark; none for one that this gate does not judge.
+    fn rules_for(&self, benchmark: &str) -> Vec<FailOn> {
+        match self.judged.names(benchmark) {
+            true => self.rules_of(benchmark),
+            false => Vec::new(),
+        }
     }
 
     /// The rules that a benchmark must not break, each once.
@@ -142,7 +167,7 @@ impl Gate {
     /// The evidence that lacks where a comparison breaks a rule by its own verdict. Where it was
     /// raced a second time, that race alone keeps the α of the suite.
     fn unproven(rule: FailOn, comparison: &Comparison, holds: bool) -> Option<Unproven> {
-        match &comparison.confirmation {
+        match &comparison.suite.confirmation {
             Some(second) => (!second.agrees).then_some(Unproven::SecondRace),
             None => (rule == FailOn::Slower && !holds).then_some(Unproven::SuiteLevel),
         }
@@ -235,7 +260,7 @@ mod tests {
 
     use deadheat_analysis::{Options, analyse};
     use deadheat_format::read_run;
-    use deadheat_model::{Confirmation, Glob, RaceSettings, Verdict};
+    use deadheat_model::{Confirmation, Evidence, Glob, RaceSettings, Verdict};
 
     use super::*;
 
@@ -249,7 +274,10 @@ mod tests {
         let comparison = |(name, verdict): &(&str, Option<Verdict>)| Comparison {
             benchmark: (*name).to_owned(),
             verdict: *verdict,
-            p_looks: Some(1e-9),
+            evidence: Evidence {
+                p_looks: Some(1e-9),
+                ..template.evidence
+            },
             ..template.clone()
         };
         analysis.comparisons = benchmarks.iter().map(comparison).collect();
@@ -277,11 +305,13 @@ mod tests {
         }
     }
 
-    fn hits(gate: &Gate, analysis: &mut Analysis) -> Vec<Option<(String, bool)>> {
-        gate.judge(analysis);
+    fn hits(gate: &Gate, analysis: &Analysis) -> Vec<Option<(String, bool)>> {
+        let analysis = gate.judge(analysis.clone());
         let comparisons = analysis.comparisons.iter();
         let told = |hit: &GateHit| (hit.rule.clone(), hit.excuse.is_some());
-        comparisons.map(|one| one.gate.as_ref().map(told)).collect()
+        comparisons
+            .map(|one| one.suite.gate.as_ref().map(told))
+            .collect()
     }
 
     fn fails(rule: &str) -> Option<(String, bool)> {
@@ -298,10 +328,10 @@ mod tests {
 
     #[test]
     fn only_what_breaks_a_rule_is_hit() {
-        let mut analysis = analysis(&[("a", SLOWER), ("b", FASTER), ("c", OPEN), ("d", None)]);
+        let analysis = analysis(&[("a", SLOWER), ("b", FASTER), ("c", OPEN), ("d", None)]);
         let slower = gate(&[FailOn::Slower], vec![]);
         assert_eq!(
-            hits(&slower, &mut analysis),
+            hits(&slower, &analysis),
             [fails("slower"), None, None, None]
         );
         let open = gate(&[FailOn::Inconclusive, FailOn::Slower], vec![]);
@@ -311,9 +341,9 @@ mod tests {
             fails("inconclusive"),
             fails("inconclusive"),
         ];
-        assert_eq!(hits(&open, &mut analysis), expected);
+        assert_eq!(hits(&open, &analysis), expected);
         assert_eq!(
-            hits(&gate(&[], vec![]), &mut analysis),
+            hits(&gate(&[], vec![]), &analysis),
             [None, None, None, None]
         );
     }
@@ -324,18 +354,18 @@ mod tests {
         all.extend(names.iter().map(|name| (name.as_str(), OPEN)));
         let mut analysis = analysis(&all);
         let first = &mut analysis.comparisons[0];
-        first.p_looks = Some(p);
-        first.confirmation = confirmation.map(|agrees| Confirmation {
+        first.evidence.p_looks = Some(p);
+        first.suite.confirmation = confirmation.map(|agrees| Confirmation {
             verdict: Some(Verdict::Slower).filter(|_| agrees),
             estimate: first.estimate,
             alpha: 0.05,
             agrees,
         });
         for one in &mut analysis.comparisons[1..] {
-            one.p_looks = Some(0.6);
+            one.evidence.p_looks = Some(0.6);
         }
-        gate(&[FailOn::Slower], vec![]).judge(&mut analysis);
-        analysis.comparisons.swap_remove(0).gate.unwrap()
+        let mut analysis = gate(&[FailOn::Slower], vec![]).judge(analysis);
+        analysis.comparisons.swap_remove(0).suite.gate.unwrap()
     }
 
     #[test]
@@ -358,7 +388,7 @@ mod tests {
         let mut analysis = analysis(&[("a", None)]);
         analysis.comparisons[0].candidate = None;
         let strict = gate(&FailOn::ALL, vec![ignore("a", None, None)]);
-        assert_eq!(hits(&strict, &mut analysis), [None]);
+        assert_eq!(hits(&strict, &analysis), [None]);
         assert_eq!(analysis.gates.idle, []);
     }
 
@@ -373,9 +403,9 @@ mod tests {
             },
         };
         gate.some = vec![rules("b*", &[FailOn::Inconclusive]), rules("b2", &[])];
-        let mut analysis = analysis(&[("a", SLOWER), ("b1", SLOWER), ("b3", OPEN), ("b2", OPEN)]);
+        let analysis = analysis(&[("a", SLOWER), ("b1", SLOWER), ("b3", OPEN), ("b2", OPEN)]);
         let expected = [fails("slower"), None, fails("inconclusive"), None];
-        assert_eq!(hits(&gate, &mut analysis), expected);
+        assert_eq!(hits(&gate, &analysis), expected);
     }
 
     #[test]
@@ -383,8 +413,8 @@ mod tests {
         let mut gate = gate(&[FailOn::Slower], vec![]);
         gate.judged.include = vec![Glob::new("a*")];
         gate.judged.exclude = vec![Glob::new("*2")];
-        let mut analysis = analysis(&[("a1", SLOWER), ("a2", SLOWER), ("b1", SLOWER)]);
-        assert_eq!(hits(&gate, &mut analysis), [fails("slower"), None, None]);
+        let analysis = analysis(&[("a1", SLOWER), ("a2", SLOWER), ("b1", SLOWER)]);
+        assert_eq!(hits(&gate, &analysis), [fails("slower"), None, None]);
     }
 
     #[test]
@@ -395,8 +425,8 @@ mod tests {
             (Some("2026-06-14"), fails("slower")),
         ] {
             let gate = gate(&[FailOn::Slower], vec![ignore("a*", until, None)]);
-            let mut analysis = analysis(&[("a1", SLOWER)]);
-            assert_eq!(hits(&gate, &mut analysis), [expected], "{until:?}");
+            let analysis = analysis(&[("a1", SLOWER)]);
+            assert_eq!(hits(&gate, &analysis), [expected], "{until:?}");
         }
     }
 
@@ -404,23 +434,21 @@ mod tests {
     fn an_excuse_for_one_rule_excuses_no_other() {
         let only = |rule| gate(&FailOn::ALL, vec![ignore("a", None, Some(rule))]);
         // Slower is not equivalent either, and nothing excuses that.
-        let mut slower = analysis(&[("a", SLOWER)]);
+        let slower = analysis(&[("a", SLOWER)]);
         assert_eq!(
-            hits(&only(FailOn::Slower), &mut slower),
+            hits(&only(FailOn::Slower), &slower),
             [fails("not-equivalent")]
         );
         assert_eq!(
-            hits(&only(FailOn::NotEquivalent), &mut slower),
+            hits(&only(FailOn::NotEquivalent), &slower),
             [fails("slower")]
         );
         let any = gate(&FailOn::ALL, vec![ignore("a", None, None)]);
-        assert_eq!(hits(&any, &mut slower), [excused("slower")]);
+        assert_eq!(hits(&any, &slower), [excused("slower")]);
     }
 
     fn idle(gate: &Gate, benchmarks: &[(&str, Option<Verdict>)]) -> Vec<Idle> {
-        let mut analysis = analysis(benchmarks);
-        gate.judge(&mut analysis);
-        analysis
+        gate.judge(analysis(benchmarks))
             .gates
             .idle
             .into_iter()
@@ -477,7 +505,7 @@ mod tests {
             message: "it panicked".to_owned(),
         });
         let gate = gate(&[FailOn::Slower], vec![ignore("a", None, None)]);
-        gate.judge(&mut analysis);
+        let analysis = gate.judge(analysis);
         assert_eq!(analysis.gates.idle, []);
     }
 }

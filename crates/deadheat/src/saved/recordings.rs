@@ -1,6 +1,7 @@
 //! The recordings that files of saved results hold: several in one file, one in several files, and
 //! benchmarks that are called alike on all sides.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use deadheat_model::{ResultBenchmark, Results, name_together};
@@ -21,10 +22,13 @@ pub fn tell_recordings_apart(files: Vec<Results>) -> Vec<Results> {
         false => vec![file],
     });
     let mut kept: Vec<Results> = Vec::new();
+    let mut places: HashMap<u64, usize> = HashMap::new();
     for recording in recordings {
         let digest = recording.facts.digest;
-        let mut known = kept.iter_mut();
-        match known.find(|known| digest.is_some() && known.facts.digest == digest) {
+        let place = digest.map_or(kept.len(), |digest| {
+            *places.entry(digest).or_insert(kept.len())
+        });
+        match kept.get_mut(place) {
             Some(same) => same.facts.copies.push(recording.source),
             None => kept.push(recording),
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_engine::{find_executable, is_executable, is_jar};
+use deadheat_engine::{find_executable, is_executable, is_jar, not_executable};
 use deadheat_model::Program;
 
 use crate::exit::Failure;
@@ -18,8 +18,8 @@ pub fn program(text: &str) -> Result<Program, Failure> {
     }
     if Path::new(text).is_file() {
         return Err(Failure::Contender(format!(
-            "'{text}' cannot be started: it is not executable\nhelp: chmod +x {text}, or name what runs \
-             it, as in 'python3 {text}'; deadheat compare reads saved results"
+            "'{text}' cannot be started: {}",
+            not_executable(Path::new(text))
         )));
     }
     if Path::new(text).is_dir() {
@@ -39,9 +39,15 @@ pub fn program(text: &str) -> Result<Program, Failure> {
     } else {
         let found = find_executable(name);
         found.ok_or_else(|| {
-            Failure::Contender(format!(
-                "there is no program '{name}'\nhelp: build it, or name the file where it lies"
-            ))
+            let help = match name.split_once(".py::") {
+                Some((file, _)) => format!(
+                    "deadheat rev BASE --pytest {file}.py races tests of pytest-benchmark, where \
+                     BASE \
+                     is a git revision"
+                ),
+                None => "build it, or give its path".to_owned(),
+            };
+            Failure::Contender(format!("there is no program '{name}'\nhelp: {help}"))
         })?
     };
     Ok(Program {

@@ -36,8 +36,6 @@ fn main() {
     }
 }
 
-/// Always the same texts, whatever the function: of two counts of instructions
-/// the difference is that of the calls.
 fn call(count: Count, calls: u64) {
     let texts: Vec<String> = (1..=8).map(|seed| text(seed, LENGTH)).collect();
     for call in 0..calls {

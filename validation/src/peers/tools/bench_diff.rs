@@ -1,11 +1,9 @@
 //! bench_diff: a library, whose answers our program prints as four numbers.
 
-use deadheat_validation::programs::text_of;
-use deadheat_validation::told::{Call, Told, percent};
-
 use crate::programs::{Place, Programs};
 use crate::race::Race;
 use crate::tools::ALPHA;
+use deadheat_validation::prelude::*;
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("bench_diff", race, place);
@@ -16,10 +14,7 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, Stri
 /// function to the second, so the other way round than here.
 fn read(said: &str) -> Result<Told, String> {
     let last = said.lines().last().unwrap_or_default();
-    let numbers: Vec<f64> = last
-        .split(' ')
-        .filter_map(|word| word.parse().ok())
-        .collect();
+    let numbers: Vec<f64> = last.split(' ').filter_map(|word| word.parse().ok()).collect();
     let [ratio, low, high, p] = numbers[..] else {
         return Err(format!("no four numbers in: {said}"));
     };

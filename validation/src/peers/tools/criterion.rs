@@ -1,28 +1,18 @@
 //! criterion: the second side against the first, saved under a name.
 
-use std::fs;
-
-use deadheat_validation::programs::text_of;
-use deadheat_validation::told::{Call, Told};
-use serde_json::Value;
-
 use crate::programs::{Place, Programs};
 use crate::race::Race;
 use crate::tools::ALPHA;
+use deadheat_validation::prelude::*;
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let home = place.file("criterion");
     let mut said = String::new();
-    for (side, words) in [
-        ("baseline", ["--save-baseline", "before"]),
-        ("candidate", ["--baseline", "before"]),
-    ] {
+    for (side, words) in
+        [("baseline", ["--save-baseline", "before"]), ("candidate", ["--baseline", "before"])]
+    {
         let mut command = programs.function("criterion", race, place);
-        command
-            .arg("--bench")
-            .args(words)
-            .env("CRITERION_HOME", &home)
-            .env("PEERS_SIDE", side);
+        command.arg("--bench").args(words).env("CRITERION_HOME", &home).env("PEERS_SIDE", side);
         said = text_of(&mut command, &[0])?;
     }
     let file = home.join("work/change/estimates.json");
@@ -33,7 +23,6 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, Stri
     read(&said, &estimates)
 }
 
-/// Reads an answer: the words on the terminal decide, the numbers come from the file.
 fn read(said: &str, estimates: &Value) -> Result<Told, String> {
     let called = if said.contains("Performance has regressed") {
         Call::Slower
@@ -44,13 +33,8 @@ fn read(said: &str, estimates: &Value) -> Result<Told, String> {
     } else {
         return Err(format!("no word of a change in: {said}"));
     };
-    let p = said
-        .split("(p = ")
-        .nth(1)
-        .and_then(|rest| rest.split(' ').next());
-    let p: f64 = p
-        .and_then(|p| p.parse().ok())
-        .ok_or("no p-value beside the change")?;
+    let p = said.split("(p = ").nth(1).and_then(|rest| rest.split(' ').next());
+    let p: f64 = p.and_then(|p| p.parse().ok()).ok_or("no p-value beside the change")?;
     let percent = |value: &Value| value.as_f64().map(|change| change * 100.0);
     let mean = &estimates["mean"];
     let change = percent(&mean["point_estimate"]).ok_or("no point estimate of the mean")?;

@@ -1,17 +1,11 @@
-//! deadheat: of functions as `cargo bench` and as `cargo deadheat` run it, and
-//! of commands.
-
-use std::process::Command;
+//! deadheat: of functions as `cargo bench` and as `cargo deadheat` run it, and of commands.
 
 use deadheat_validation::answer;
-use deadheat_validation::programs::text_of;
-use deadheat_validation::told::Told;
-use serde_json::Value;
+use deadheat_validation::prelude::*;
 
 use crate::programs::{PLACEMENTS, Place, Programs};
 use crate::race::Race;
 
-/// All replicates on the one link.
 pub fn functions(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("deadheat", race, place);
     raced(&mut command, race, "binary")
@@ -44,10 +38,7 @@ fn read(said: &str, scope: &str) -> Result<Told, String> {
     let races = answer::Race::all(&answer)?;
     let race = races.first().ok_or("an answer without a race")?;
     if race.scope != scope {
-        return Err(format!(
-            "it speaks of the {}, not of the {scope}",
-            race.scope
-        ));
+        return Err(format!("it speaks of the {}, not of the {scope}", race.scope));
     }
     Told::of_race(race)
 }

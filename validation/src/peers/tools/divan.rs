@@ -1,10 +1,8 @@
 //! divan: two times, and nothing about their difference.
 
-use deadheat_validation::programs::text_of;
-use deadheat_validation::told::{Told, percent};
-
 use crate::programs::{Place, Programs};
 use crate::race::Race;
+use deadheat_validation::prelude::*;
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("divan", race, place);
@@ -15,10 +13,7 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, Stri
 fn read(said: &str) -> Result<Told, String> {
     let ns =
         |side: &str| median_of(said, side).ok_or_else(|| format!("no median of {side} in: {said}"));
-    Ok(Told {
-        percent: Some(percent(ns("candidate")? / ns("baseline")?)),
-        ..Told::default()
-    })
+    Ok(Told { percent: Some(percent(ns("candidate")? / ns("baseline")?)), ..Told::default() })
 }
 
 /// The third column of a side's line, in nanoseconds.

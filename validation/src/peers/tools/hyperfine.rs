@@ -1,16 +1,10 @@
 //! hyperfine: two commands, one after the other, and Welch's test over the
 //! file it writes, as `scripts/welch_ttest.py` of its repository does it.
 
-use std::fs;
-
-use deadheat_stats::welch;
-use deadheat_validation::programs::text_of;
-use deadheat_validation::told::{Call, Told, percent};
-use serde_json::Value;
-
 use crate::programs::{Place, Programs};
 use crate::race::Race;
 use crate::tools::ALPHA;
+use deadheat_validation::prelude::*;
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let file = place.file("times.json");
@@ -21,10 +15,7 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, Stri
     let text = fs::read(&file).map_err(|error| format!("times.json: {error}"))?;
     let answer = serde_json::from_slice(&text).map_err(|error| format!("times.json: {error}"))?;
     let told = read(&answer)?;
-    Ok(Told {
-        version: programs.hyperfine().map(str::to_owned),
-        ..told
-    })
+    Ok(Told { version: programs.hyperfine().map(str::to_owned), ..told })
 }
 
 fn read(answer: &Value) -> Result<Told, String> {
@@ -46,16 +37,12 @@ fn read(answer: &Value) -> Result<Told, String> {
     })
 }
 
-/// Seconds of all runs, as version 1 or version 2 writes them.
 fn times(result: &Value) -> Option<Vec<f64>> {
     let all = |list: &Value, number: fn(&Value) -> Option<f64>| -> Option<Vec<f64>> {
         list.as_array()?.iter().map(number).collect()
     };
-    all(&result["times"], Value::as_f64).or_else(|| {
-        all(&result["measurements"], |one| {
-            one["time_wall_clock"]["value"].as_f64()
-        })
-    })
+    all(&result["times"], Value::as_f64)
+        .or_else(|| all(&result["measurements"], |one| one["time_wall_clock"]["value"].as_f64()))
 }
 
 #[cfg(test)]

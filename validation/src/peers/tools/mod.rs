@@ -1,5 +1,4 @@
-//! Everybody who runs races: one file each for how it is asked and how its
-//! answer is read.
+//! Everybody who runs races: one file each for how it is asked and how its answer is read.
 
 mod bench_diff;
 mod criterion;

@@ -1,9 +1,7 @@
-//! pyperf: two commands, one after the other, and its own comparison of the
-//! two files.
+//! pyperf: two commands, one after the other, and its own comparison of the two files.
 
-use deadheat_validation::programs::text_of;
+use deadheat_validation::prelude::*;
 use deadheat_validation::python::compared;
-use deadheat_validation::told::Told;
 
 use crate::programs::{Place, Programs};
 use crate::race::Race;
@@ -18,8 +16,5 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, Stri
         text_of(&mut command, &[0])?;
     }
     let told = compared(python, &files)?;
-    Ok(Told {
-        version: Some(version.to_owned()),
-        ..told
-    })
+    Ok(Told { version: Some(version.to_owned()), ..told })
 }

@@ -1,10 +1,8 @@
 //! tango: two benchmarks of one program, in two processes that take turns.
 
-use deadheat_validation::programs::text_of;
-use deadheat_validation::told::{Call, Told};
-
 use crate::programs::{Place, Programs};
 use crate::race::Race;
+use deadheat_validation::prelude::*;
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("tango", race, place);
@@ -21,16 +19,12 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, Stri
 
 /// The percentage at the end of the line, and its mark.
 fn read(said: &str) -> Result<Told, String> {
-    let line = said
-        .lines()
-        .find(|line| line.contains("work") && line.contains('%'));
+    let line = said.lines().find(|line| line.contains("work") && line.contains('%'));
     let word = line.and_then(|line| line.split_whitespace().next_back());
     let (number, mark) = word
         .and_then(|word| word.split_once('%'))
         .ok_or_else(|| format!("no percentage in: {said}"))?;
-    let percent: f64 = number
-        .parse()
-        .map_err(|_| format!("{number}% is no percentage"))?;
+    let percent: f64 = number.parse().map_err(|_| format!("{number}% is no percentage"))?;
     Ok(Told {
         called: Some(Call::of(mark == "*", percent)),
         percent: Some(percent),

@@ -1,79 +1,46 @@
 //! The tools by name, and how often each is asked.
 
-use deadheat_validation::told::Told;
+use deadheat_validation::prelude::*;
 
 use crate::programs::{Place, Programs};
-use crate::race::{Case, Condition, Race};
+use crate::race::{Case, Race};
 use crate::tools::{bench_diff, criterion, deadheat, divan, hyperfine, pyperf, tango, zenbench};
 
 /// The chance of a false call that every test here is run with: all tools'
 /// default, but tango's, which has a bound of its own.
 pub const ALPHA: f64 = 0.05;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tool {
-    /// `cargo bench`.
-    Deadheat,
-    /// `cargo deadheat`.
-    Neutral,
-    Tango,
-    BenchDiff,
-    Zenbench,
-    ZenbenchConfirm,
-    Criterion,
-    Divan,
-    /// `deadheat run`.
-    DeadheatRun,
-    Hyperfine,
-    Pyperf,
+words! {
+    pub enum Tool {
+        /// `cargo bench`.
+        Deadheat = "deadheat",
+        /// `cargo deadheat`.
+        Neutral = "cargo-deadheat",
+        Tango = "tango",
+        BenchDiff = "bench_diff",
+        Zenbench = "zenbench",
+        ZenbenchConfirm = "zenbench-confirm",
+        Criterion = "criterion",
+        Divan = "divan",
+        /// `deadheat run`.
+        DeadheatRun = "deadheat-run",
+        Hyperfine = "hyperfine",
+        Pyperf = "pyperf",
+    }
 }
 
-/// Races of a function or command with itself, of two copies, and with 1 % more.
+/// Races of a function or command with itself, of two copies, and with 1% more.
 type Counts = [usize; 3];
 
 impl Tool {
-    pub const ALL: [Self; 11] = [
-        Self::Deadheat,
-        Self::Neutral,
-        Self::Tango,
-        Self::BenchDiff,
-        Self::Zenbench,
-        Self::ZenbenchConfirm,
-        Self::Criterion,
-        Self::Divan,
-        Self::DeadheatRun,
-        Self::Hyperfine,
-        Self::Pyperf,
-    ];
-
-    /// In raw data.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Deadheat => "deadheat",
-            Self::Neutral => "cargo-deadheat",
-            Self::Tango => "tango",
-            Self::BenchDiff => "bench_diff",
-            Self::Zenbench => "zenbench",
-            Self::ZenbenchConfirm => "zenbench-confirm",
-            Self::Criterion => "criterion",
-            Self::Divan => "divan",
-            Self::DeadheatRun => "deadheat-run",
-            Self::Hyperfine => "hyperfine",
-            Self::Pyperf => "pyperf",
-        }
-    }
-
     pub fn is_ours(self) -> bool {
         matches!(self, Self::Deadheat | Self::Neutral | Self::DeadheatRun)
     }
 
-    /// Returns true if it runs commands, and not functions.
     pub fn is_of_commands(self) -> bool {
         matches!(self, Self::DeadheatRun | Self::Hyperfine | Self::Pyperf)
     }
 
-    /// The number of races it runs in the end: many of cheap ones, fewer of dear ones. Those of
-    /// copies are multiples of the link orders.
     pub fn wanted(self, condition: Condition, case: Case, quick: bool) -> usize {
         let (idle, loaded): (Counts, Counts) = match (self, quick) {
             (Self::Criterion, false) => ([20, 16, 10], [8, 8, 8]),
@@ -98,26 +65,6 @@ impl Tool {
         }
     }
 
-    /// Seconds of a race, roughly, before any was measured.
-    pub fn about_seconds(self) -> f64 {
-        match self {
-            Self::Deadheat => 0.1,
-            Self::Neutral | Self::Zenbench => 1.0,
-            Self::Tango => 0.2,
-            Self::BenchDiff => 3.2,
-            Self::ZenbenchConfirm => 5.0,
-            Self::Criterion | Self::Pyperf => 18.0,
-            Self::Divan => 0.1,
-            Self::DeadheatRun => 1.5,
-            Self::Hyperfine => 6.5,
-        }
-    }
-
-    /// Runs a race in an empty folder of its own.
-    ///
-    /// # Errors
-    ///
-    /// What went wrong, in the tool's words.
     pub fn run(self, race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
         match self {
             Self::Deadheat => deadheat::functions(race, programs, place),

@@ -1,13 +1,9 @@
 //! zenbench: two benchmarks of a group, as one explores and as one confirms.
 
-use deadheat_validation::programs::text_of;
-use deadheat_validation::told::{Call, Told};
-use serde_json::Value;
-
 use crate::programs::{Place, Programs};
 use crate::race::Race;
+use deadheat_validation::prelude::*;
 
-/// The default: one process.
 pub fn iterate(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("zenbench", race, place);
     command.args(["--bench", "--format=json"]);
@@ -18,12 +14,7 @@ pub fn iterate(race: &Race, programs: &Programs, place: &Place) -> Result<Told, 
 /// with 2 when it cannot tell or will not.
 pub fn confirm(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("zenbench", race, place);
-    command.args([
-        "--bench",
-        "--format=json",
-        "--mode=confirm",
-        "--workload-id=work",
-    ]);
+    command.args(["--bench", "--format=json", "--mode=confirm", "--workload-id=work"]);
     read_confirmed(&json_of(&text_of(&mut command, &[0, 1, 2])?)?)
 }
 
@@ -42,30 +33,18 @@ fn read_explored(answer: &Value) -> Result<Told, String> {
     Ok(Told {
         called: Some(Call::of(found.ok_or("nothing is called")?, percent)),
         percent: Some(percent),
-        interval: Some((
-            in_percent(number("ci_lower")?),
-            in_percent(number("ci_upper")?),
-        )),
+        interval: Some((in_percent(number("ci_lower")?), in_percent(number("ci_upper")?))),
         p: Some(number("wilcoxon_p")?),
         ..Told::default()
     })
 }
 
-/// Its words ask for a change beyond its margin; the interval alone is judged
-/// beside them.
 fn read_confirmed(answer: &Value) -> Result<Told, String> {
     let comparison = &answer["process_comparisons"][0];
     let Some(verdict) = comparison["verdict"].as_str() else {
         let unreliable = answer["unreliable"] == true;
-        let why = if unreliable {
-            "too much else was going on"
-        } else {
-            "no comparison"
-        };
-        return Ok(Told {
-            refused: Some(why.to_owned()),
-            ..Told::default()
-        });
+        let why = if unreliable { "too much else was going on" } else { "no comparison" };
+        return Ok(Told { refused: Some(why.to_owned()), ..Told::default() });
     };
     let number = |key: &str| comparison[key].as_f64().ok_or_else(|| format!("no {key}"));
     let interval = (number("lower_pct")?, number("upper_pct")?);

@@ -227,8 +227,7 @@ impl LaunchRequest<'_> {
 }
 
 /// The problem with an option that makes of a launch something else.
-pub(crate) const LEAVE_AWAY: &str =
-    "a race launches every benchmark by itself and reads all that it measures; leave this away";
+pub(crate) const LEAVE_AWAY: &str = "a race launches every benchmark by itself and reads all that it measures; leave this option out";
 
 /// Refuses options that make of a launch something else than a measurement that is read here.
 pub(crate) fn refuse(arguments: &[String], options: &[&'static str]) -> Result<(), ArgumentError> {

@@ -1,7 +1,6 @@
 //! The benchmarks of executables of harnesses, raced launch by launch.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use deadheat_model::{
     Block, BlockRecord, Contender, Flags, HarnessCalls, Metric, NeutralLinks, Observed, Pinning,
@@ -17,9 +16,9 @@ use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
-use crate::memory_layout::PageDraws;
 use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::order::Moment;
+use crate::page_draws::PageDraws;
 use crate::placement::{Flaw, Placements, StartsFrom};
 use crate::random::{Purpose, below};
 use crate::session::Contenders;
@@ -115,8 +114,10 @@ impl<'a> HarnessContenders<'a> {
         sides: &[HarnessSide<'_>],
     ) -> Result<HarnessPilot, EngineError> {
         let hash_seed = self.launcher.hash_seed([index as u64, u64::MAX, 0]);
+        self.launcher.notes_files = true;
         let piloting = Piloting {
             launcher: &mut self.launcher,
+            page_draws: &self.page_draws,
             iteration_support: &mut self.iteration_support,
             benchmark,
             sides,
@@ -124,6 +125,7 @@ impl<'a> HarnessContenders<'a> {
             fixes_addresses: Vec::new(),
         };
         let found = piloting.pilot(index);
+        self.launcher.notes_files = false;
         self.launcher.cores.release();
         found
     }
@@ -132,7 +134,10 @@ impl<'a> HarnessContenders<'a> {
     /// its executables.
     pub fn enter(&mut self, plan: &Plan, placements: Placements) -> Result<(), EngineError> {
         let mut benchmarks = Vec::new();
-        for benchmark in &plan.benchmarks {
+        for (index, benchmark) in plan.benchmarks.iter().enumerate() {
+            if let Some(rerun) = benchmark.rerun {
+                self.page_draws.copy_libraries(index, rerun.of);
+            }
             let calls = |contender: &Contender| match &contender.workload {
                 Workload::Harness(calls) => {
                     Ok((contender.name.clone(), HarnessCalls::clone(calls)))
@@ -180,15 +185,20 @@ impl<'a> HarnessContenders<'a> {
             self.placed = Some(placed?);
         } else {
             let contenders = self.benchmarks[block.benchmark].contenders.iter();
-            let programs: Vec<PathBuf> = (contenders.enumerate())
+            let programs: Vec<_> = (contenders.enumerate())
                 .map(|(contender, (_, calls))| {
-                    let other = self.witness.other_file((block.benchmark, contender));
-                    other.unwrap_or_else(|| calls.program.executable.clone())
+                    let side = (block.benchmark, contender);
+                    let other = self.witness.other_file(side);
+                    (
+                        side,
+                        other.unwrap_or_else(|| calls.program.executable.clone()),
+                    )
                 })
                 .collect();
+            let sides = programs.iter().map(|(side, path)| (*side, path.as_path()));
+            let files = self.page_draws.own_files(sides);
             let mut draw = self.launcher.stream(Purpose::Pages, place);
-            let programs = programs.iter().map(PathBuf::as_path);
-            self.page_draws.redraw(programs, &mut draw);
+            self.page_draws.redraw(&files, &mut draw);
         }
         if let Some(prime) = block.prime {
             let contender = prime.contender.index();
@@ -438,7 +448,7 @@ impl StartsFrom for HarnessContenders<'_> {
         let (name, _) = &self.benchmarks[block.benchmark].contenders[contender];
         let file = link.executable.display();
         Ok(Some(Flaw::OfLink(format!(
-            "'{name}' {problem}; on your own link it does not; see {file}"
+            "'{name}' {problem}; as you linked it, it does not; see {file}"
         ))))
     }
 }

@@ -102,11 +102,11 @@ impl HarnessAdapter for Go {
         let number = |option, problem| number_of(&arguments, option, 1, problem);
         number(
             "-test.cpu",
-            "a race has one number of processors, from 1 on",
+            "a race needs one number of processors, at least 1",
         )?;
         Ok(RequestedRepetitions {
             length: value_of(&arguments, "-test.benchtime").map(|_| RepetitionLength::Own),
-            repetitions: number("-test.count", "a launch has 1 repetition or more")?,
+            repetitions: number("-test.count", "a launch needs at least 1 repetition")?,
         })
     }
 

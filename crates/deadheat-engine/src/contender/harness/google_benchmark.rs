@@ -3,14 +3,16 @@
 
 use std::borrow::Cow;
 
-use deadheat_model::{Harness, Json, Object, Program, RepetitionLength};
+use deadheat_model::{Harness, HarnessCalls, Json, Object, Program, RepetitionLength};
 
 use super::adapter::{
     ArgumentError, HarnessAdapter, LaunchOutput, LaunchRequest, MOST_NS, Question, Repetition,
     RequestedRepetitions, ResultsBy,
 };
+use super::launch::startable;
 use crate::command_failure::HarnessError;
 use crate::executable::GOOGLE_BENCHMARK_VARIABLES;
+use crate::tool::Tool;
 
 /// Executables of Google Benchmark.
 pub(crate) struct GoogleBenchmark;
@@ -137,12 +139,26 @@ impl HarnessAdapter for GoogleBenchmark {
     }
 }
 
+/// A launch for one benchmark, without repetitions; `min_time` is the value of `--benchmark_min_time`.
+pub fn google_benchmark_launch(calls: &HarnessCalls, min_time: &str) -> Tool {
+    let arguments = calls.program.arguments.iter().cloned().chain([
+        format!("--benchmark_filter={}", filter(&calls.benchmark)),
+        "--benchmark_repetitions=1".to_owned(),
+        format!("--benchmark_min_time={min_time}"),
+    ]);
+    Tool {
+        directory: calls.program.directory.clone(),
+        variables: GOOGLE_BENCHMARK_VARIABLES.map(|name| (name, None)).to_vec(),
+        ..Tool::new(startable(&calls.program.executable), arguments)
+    }
+}
+
 /// Signs that mean something in a regular expression, whichever of its dialects
 /// the executable was built with.
 const SPECIAL: &str = r".[\()*+?{}|^$]";
 
 /// A pattern for `--benchmark_filter` that fits this name and no other.
-pub(crate) fn filter(name: &str) -> String {
+fn filter(name: &str) -> String {
     let mut pattern = String::from("^");
     for sign in name.chars() {
         if SPECIAL.contains(sign) {
@@ -164,14 +180,14 @@ fn part<'a>(name: &'a str, key: &str) -> Option<&'a str> {
     parts.find_map(|part| part.strip_prefix(key))
 }
 
-const OUR_REPORT: &str = "deadheat reads the report itself; leave this away, and look at the run \
+const OUR_REPORT: &str = "deadheat reads the report itself; leave this option out, and look at the run \
                           file or at `deadheat analyze --json` for what was measured";
 const EVERY_REPETITION: &str = "a race needs every repetition and not only their aggregates; \
-                                leave this away or say =false";
+                                leave this option out or say =false";
 const LISTS: &str = "a race runs benchmarks and lists none; `deadheat bench --list` shows them";
 const NO_LENGTH: &str = "a time is a number of seconds above 0, such as 0.1 or 0.1s, or a number \
                          of iterations, such as 100x";
-const RUNS_NOTHING: &str = "a dry run measures nothing; leave this away";
+const RUNS_NOTHING: &str = "a dry run measures nothing; leave this option out";
 
 /// Reads the arguments that the user gave; those that Google Benchmark does not know are none of
 /// our business. Of several, the last counts.
@@ -197,7 +213,7 @@ fn wishes_of(arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError
             },
             "repetitions" => match value.and_then(|value| value.parse().ok()) {
                 Some(repetitions) if repetitions > 0 => read.repetitions = Some(repetitions),
-                _ => return problem("the repetitions of a launch are a number from 1 on"),
+                _ => return problem("the repetitions of a launch must be at least 1"),
             },
             _ => {}
         }

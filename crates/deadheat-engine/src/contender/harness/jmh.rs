@@ -110,8 +110,8 @@ impl HarnessAdapter for Jmh {
         let mut before = "";
         for argument in arguments {
             if !argument.starts_with('-') && (!before.starts_with('-') || before.contains('=')) {
-                let problem = "JMH takes this for the name of a benchmark, which it would launch \
-                               beside every other; name benchmarks before --";
+                let problem = "JMH would take this for the name of another benchmark to launch; \
+                               name benchmarks before --";
                 return Err(ArgumentError::new(argument, problem));
             }
             before = argument;
@@ -124,7 +124,7 @@ impl HarnessAdapter for Jmh {
         };
         Ok(RequestedRepetitions {
             length,
-            repetitions: number_of(arguments, "-i", 1, "a number from 1 on is needed")?,
+            repetitions: number_of(arguments, "-i", 1, "a number of at least 1 is needed")?,
         })
     }
 

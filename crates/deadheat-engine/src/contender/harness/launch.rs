@@ -4,7 +4,7 @@ use std::io::{Write, pipe};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use deadheat_model::{AddressSpace, Harness, Pinning, Program, RepetitionLength, words_of_system};
@@ -115,6 +115,7 @@ impl Watched {
                 let ended_on = self.watch.ended_on.as_ref()?;
                 Some(is_within(ended_on, given))
             }),
+            left_behind: None,
         }
     }
 }
@@ -128,6 +129,8 @@ pub(super) struct Launcher<'a> {
     pub(super) launched: u64,
     /// The processes that were launched last.
     pub(super) watched: Vec<Watched>,
+    /// True if launches are watched for the files that they map.
+    pub(super) notes_files: bool,
 }
 
 impl<'a> Launcher<'a> {
@@ -141,6 +144,7 @@ impl<'a> Launcher<'a> {
             interrupts,
             launched: 0,
             watched: Vec::new(),
+            notes_files: false,
         })
     }
 
@@ -192,6 +196,7 @@ impl<'a> Launcher<'a> {
         }
         let jobs = jobs.into_iter().zip(&mut self.watched);
         let jobs = jobs.map(|((command, answer), watched)| Job {
+            input: Stdio::null(),
             command,
             answer,
             watch: Some(&mut watched.watch),
@@ -240,7 +245,7 @@ impl<'a> Launcher<'a> {
             _ => named,
         };
         self.watched.push(Watched {
-            watch: Watch::default(),
+            watch: Watch::new(self.notes_files),
             started: Started::by(image),
             given: sched_getaffinity(Pid::from_raw(0)).ok(),
         });
@@ -390,8 +395,8 @@ pub(super) fn problem_of(error: &EngineError) -> Option<&HarnessError> {
     }
 }
 
-/// A file beside us is started from there and not looked for in `PATH`.
-pub(crate) fn startable(executable: &Path) -> PathBuf {
+/// The path by which an executable is started, which is not looked up in `PATH`.
+pub(super) fn startable(executable: &Path) -> PathBuf {
     match executable.components().count() {
         1 => Path::new(".").join(executable),
         _ => executable.to_owned(),

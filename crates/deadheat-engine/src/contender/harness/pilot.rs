@@ -12,6 +12,7 @@ use super::launch::{Launch, Launcher, failure, problem_of, startable};
 use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::order::Moment;
+use crate::page_draws::PageDraws;
 use crate::subprocess::Ending;
 
 /// Nanoseconds that a repetition of the slower side should take at most.
@@ -153,6 +154,7 @@ impl Tried {
 /// The pilot of one benchmark.
 pub(super) struct Piloting<'p, 'a> {
     pub(super) launcher: &'p mut Launcher<'a>,
+    pub(super) page_draws: &'p PageDraws,
     pub(super) iteration_support: &'p mut IterationSupport,
     pub(super) benchmark: &'p str,
     pub(super) sides: &'p [HarnessSide<'p>],
@@ -200,7 +202,10 @@ impl<'p> Piloting<'p, '_> {
                 }
             }
             tried.push(attempt);
-            fixes_addresses.push(self.launcher.watched[0].fixes_addresses());
+            let watched = &mut self.launcher.watched[0];
+            fixes_addresses.push(watched.fixes_addresses());
+            let mapped = watched.watch.mapped.take().unwrap_or_default();
+            self.page_draws.note((index, side), mapped);
         }
         let own = self.own_repetitions(&tried, &lengths, fewest, single_calls)?;
         self.fixes_addresses = fixes_addresses;

@@ -166,7 +166,7 @@ impl HarnessAdapter for Pyperf {
         let repetitions = match number(&VALUES)?.map(u32::try_from) {
             None => None,
             Some(Ok(values @ 1..)) => Some(values),
-            Some(_) => return Err(error(&VALUES, "a launch has 1 value or more")),
+            Some(_) => return Err(error(&VALUES, "a launch needs at least 1 value")),
         };
         let seconds = match value_of(arguments, &MIN_TIME).map(str::parse::<f64>) {
             None => None,
@@ -236,7 +236,7 @@ impl HarnessAdapter for Pyperf {
         match row.get("unit").and_then(Json::as_text) {
             None | Some("second") => {}
             Some(unit) => {
-                let problem = format!("its values are no times, their unit is '{unit}'");
+                let problem = format!("its values are not times: their unit is '{unit}'");
                 return Err(HarnessError::Skipped(problem));
             }
         }
@@ -464,7 +464,7 @@ mod tests {
         let values = r#""values":[1.0,2.0]"#;
         let of = |facts: &str| read(&report(facts, values));
         let bytes = of(r#""name":"sum","loops":1,"unit":"byte""#);
-        let expected = "its values are no times, their unit is 'byte'".to_owned();
+        let expected = "its values are not times: their unit is 'byte'".to_owned();
         assert_eq!(bytes, Err(HarnessError::Skipped(expected)));
         let other = of(r#""name":"sum of 9","loops":1"#);
         assert_eq!(other, Err(HarnessError::Missing(Harness::Pyperf)));

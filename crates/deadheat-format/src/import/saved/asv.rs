@@ -1,6 +1,8 @@
 //! The JSON of asv: for each benchmark of one commit a value of every combination of its parameters,
 //! and its samples where they were recorded.
 
+use std::collections::HashMap;
+
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -25,6 +27,7 @@ struct WireFile {
 /// Reads the results of a commit. asv launches a benchmark in several processes and does not say
 /// which sample is of which, so all are of one.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+    let most = FEW_COMBINATIONS + text.len();
     let wire: WireFile = from_json(text)?;
     let mut results = Results::new("", "asv");
     let text = |key: &str| wire.params.get(key)?.as_str().map(str::to_owned);
@@ -40,12 +43,17 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
             .map(|version| format!("Python {version}")),
         ..ResultFacts::default()
     };
+    let columns = wire.result_columns.iter().enumerate().rev();
+    let columns = columns.map(|(place, name)| (&**name, place)).collect();
+    // Each has a result or a parameter in the text.
+    let mut left = most;
     for (name, value) in &wire.results {
         let entry = Entry {
-            columns: &wire.result_columns,
+            columns: &columns,
             value,
         };
-        let combinations = entry.combinations();
+        let combinations = entry.combinations(left)?;
+        left -= combinations.len().min(left);
         for (index, combination) in combinations.iter().enumerate() {
             let name = match &combination[..] {
                 [] => name.clone(),
@@ -57,28 +65,37 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
+/// Combinations of parameters that even a short file may have, if none of them has a result.
+const FEW_COMBINATIONS: usize = 10_000;
+
 /// What a file holds of one name.
 struct Entry<'a> {
-    columns: &'a [String],
+    columns: &'a HashMap<&'a str, usize>,
     value: &'a Value,
 }
 
 impl<'a> Entry<'a> {
     fn column(&self, name: &str) -> Option<&'a Value> {
         match self.value {
-            Value::Array(values) => {
-                values.get(self.columns.iter().position(|column| column == name)?)
-            }
+            Value::Array(values) => values.get(*self.columns.get(name)?),
             Value::Object(fields) => fields.get(name),
             value => Some(value).filter(|_| name == "result"),
         }
     }
 
     /// The values of its parameters, combination by combination: the last one changes first.
-    fn combinations(&self) -> Vec<Vec<String>> {
+    ///
+    /// # Errors
+    ///
+    /// There are more than `most`: 12 parameters of 10 values each have 10^12.
+    fn combinations(&self, most: usize) -> Result<Vec<Vec<String>>, FileProblem> {
         let mut all = vec![Vec::new()];
         let parameters = self.column("params").and_then(Value::as_array);
         for values in parameters.into_iter().flatten().filter_map(Value::as_array) {
+            if all.len().saturating_mul(values.len()) > most {
+                let problem = format!("the parameters have more than {most} combinations");
+                return Err(FileProblem::at("params", problem));
+            }
             let longer = |combination: &Vec<String>| {
                 let with = |value: &Value| {
                     let text = value
@@ -90,7 +107,7 @@ impl<'a> Entry<'a> {
             };
             all = all.iter().flat_map(longer).collect();
         }
-        all
+        Ok(all)
     }
 
     fn benchmark(&self, name: String, index: usize) -> ResultBenchmark {
@@ -114,7 +131,7 @@ impl<'a> Entry<'a> {
         }
         match result.map(number) {
             None => {
-                read.state = ResultState::Failed("asv kept no result of it".to_owned());
+                read.state = ResultState::Failed("asv kept no result for it".to_owned());
                 return read;
             }
             _ if rows.len() > 0 => {}

@@ -18,7 +18,7 @@ use crate::error::FileProblem;
 pub(super) use table::{is_table, read_table};
 
 /// Why a method without any time has failed.
-const NOTHING_MEASURED: &str = "BenchmarkDotNet measured nothing of it";
+const NOTHING_MEASURED: &str = "BenchmarkDotNet has no measurement for it";
 
 /// Reads a report of BenchmarkDotNet, full or brief. Each launch is a process.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {

@@ -57,7 +57,7 @@ pub fn read_criterion(
         .map(|folder| {
             let below = folder.strip_prefix(&results.source).unwrap_or(folder);
             format!(
-                "{} was passed over: it has samples, but no benchmark.json",
+                "{} was skipped: it has samples, but no benchmark.json",
                 below.display()
             )
         })
@@ -143,7 +143,7 @@ fn measures(benchmark: &mut ResultBenchmark, unit: &str) {
 impl Set {
     /// The benchmark of a set whose files cannot be read. Its folder is called after it.
     fn failed(&self, root: &Path, error: FormatError) -> (Id, ResultBenchmark) {
-        let own = fs::read(self.folder.join("benchmark.json")).unwrap_or_default();
+        let own = content::all_bytes(&self.folder.join("benchmark.json")).unwrap_or_default();
         let id = from_json(&own).unwrap_or_else(|_| {
             let above = self.folder.parent().unwrap_or(&self.folder);
             let name = above.strip_prefix(root).unwrap_or(above);
@@ -228,11 +228,11 @@ impl Found {
 
     fn nothing(&self, folder: &Path) -> FormatError {
         let found = if !self.nameless.is_empty() {
-            "a folder whose samples have no benchmark.json beside them, so that nothing names them"
+            "a folder whose samples have no name: benchmark.json is missing"
         } else if self.cbor {
             "a folder of cargo-criterion, whose CBOR is not read (run the benchmarks by `cargo bench`)"
         } else {
-            "a folder without files, in which criterion left no results either"
+            "a folder without files and without results of criterion"
         };
         unknown(folder, None, found)
     }
@@ -241,13 +241,14 @@ impl Found {
 fn no_such(folder: &Path, wanted: &str, names: &[&str]) -> FormatError {
     let others: Vec<&str> = names.iter().copied().filter(|it| *it != NEWEST).collect();
     let problem = match (wanted, &others[..]) {
-        (_, []) => "criterion saved none under any name".to_owned(),
+        (_, []) => "criterion saved no baseline".to_owned(),
         (NEWEST, _) => format!(
-            "criterion keeps the last measurement under this name, and there is none; there are {}",
+            "criterion keeps the last measurement under this name, but it is missing; the folder \
+             has {}",
             others.join(", ")
         ),
         _ => format!(
-            "criterion saved none of this name; there are {}",
+            "criterion saved no baseline of this name; the folder has {}",
             others.join(", ")
         ),
     };
@@ -340,7 +341,7 @@ fn read(
             benchmark.state = summarised("median");
         }
         _ => {
-            let problem = "criterion left neither sample.json nor estimates.json";
+            let problem = "criterion wrote neither sample.json nor estimates.json";
             benchmark.state = ResultState::Failed(problem.to_owned());
         }
     }
@@ -367,7 +368,7 @@ fn samples(text: &[u8]) -> Result<Vec<f64>, FileProblem> {
     };
     if iters.len() != times.len() {
         let (iters, times) = (iters.len(), times.len());
-        let problem = format!("there are {times} times of {iters} numbers of iterations");
+        let problem = format!("{times} times do not match {iters} iteration counts");
         return Err(FileProblem::at(times_at, problem));
     }
     if times.is_empty() {

@@ -66,23 +66,21 @@ pub(super) fn text_of_events(text: &[u8]) -> Vec<u8> {
         package: Option<String>,
         output: Option<String>,
     }
-    let mut packages: Vec<(Option<String>, String)> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
+    let mut packages: HashMap<Option<String>, usize> = HashMap::new();
     for line in without_mark(text).split(|byte| *byte == b'\n') {
         // The compiler writes lines of its own.
         let Ok(event) = serde_json::from_slice::<Event>(line) else {
             continue;
         };
         let Some(output) = event.output else { continue };
-        match packages
-            .iter_mut()
-            .find(|(package, _)| *package == event.package)
-        {
-            Some((_, text)) => text.push_str(&output),
-            None => packages.push((event.package, output)),
+        let place = *packages.entry(event.package).or_insert(texts.len());
+        match texts.get_mut(place) {
+            Some(text) => text.push_str(&output),
+            None => texts.push(output),
         }
     }
-    let texts = packages.into_iter().map(|(_, text)| text.into_bytes());
-    texts.collect::<Vec<_>>().concat()
+    texts.concat().into_bytes()
 }
 
 /// The configuration that was in force at a line.
@@ -240,7 +238,7 @@ impl Reader {
         };
         let problem = begun
             .problem
-            .unwrap_or_else(|| format!("Benchmark{} began and left no numbers", begun.name));
+            .unwrap_or_else(|| format!("Benchmark{} began, but printed no numbers", begun.name));
         if begun.bare && !failed {
             return;
         }
@@ -279,7 +277,7 @@ impl Reader {
             }
             None => {
                 if let Some(problem) = numbers.behind {
-                    let problem = format!("behind the numbers of Benchmark{name}: {problem}");
+                    let problem = format!("after the numbers of Benchmark{name}: {problem}");
                     self.unread.push((self.line, problem));
                 }
                 self.result(name, numbers.values);

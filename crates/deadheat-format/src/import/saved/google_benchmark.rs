@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::json::{Number, Text, from_json_entries, lenient};
+use super::json::{Number, Text, from_json_entries, give_to_known, lenient};
 use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
 
@@ -62,12 +62,14 @@ fn without_benchmarks(context: Context) -> Result<Results, FileProblem> {
 #[derive(Default)]
 struct Families {
     benchmarks: Vec<Family>,
-    /// By name: those of that name, which differ in what they were registered as.
-    by_name: HashMap<String, Vec<usize>>,
+    /// By name and what they were registered as.
+    by_key: HashMap<String, usize>,
+    /// The key of the last row, reused.
+    key: String,
     /// The family of the last row: repetitions mostly follow one another.
     last: usize,
     /// The metrics of counters by their names, as far as they came up.
-    counters: Vec<(String, Metric)>,
+    counters: HashMap<String, Metric>,
     /// Set where a row was met that only a reader of the whole file can speak of.
     broken: bool,
 }
@@ -157,14 +159,19 @@ impl Families {
         if last.is_some_and(|last| last.registered == registered && last.benchmark.name == name) {
             return self.last;
         }
-        let same = self.by_name.get(name);
-        let known = same.and_then(|all| {
-            let mut all = all.iter().copied();
-            all.find(|index| self.benchmarks[*index].registered == registered)
-        });
+        self.key.clear();
+        // What follows the last two zeros holds no zero, whatever the name holds.
+        self.key.push_str(name);
+        for number in [registered.0, registered.1] {
+            self.key.push('\0');
+            if let Some(number) = number {
+                self.key.push_str(&number.to_string());
+            }
+        }
+        let known = self.by_key.get(&self.key).copied();
         self.last = known.unwrap_or_else(|| {
             let index = self.benchmarks.len();
-            self.by_name.entry(name.to_owned()).or_default().push(index);
+            self.by_key.insert(self.key.clone(), index);
             self.benchmarks.push(Family {
                 registered,
                 benchmark: ResultBenchmark {
@@ -196,13 +203,11 @@ impl Families {
 }
 
 /// The metric of a counter, made once a file.
-fn known<'m>(counters: &'m mut Vec<(String, Metric)>, name: &str) -> &'m Metric {
-    let place = counters.iter().position(|(known, _)| known == name);
-    let place = place.unwrap_or_else(|| {
-        counters.push((name.to_owned(), counter(name.to_owned())));
-        counters.len() - 1
-    });
-    &counters[place].1
+fn known<'m>(counters: &'m mut HashMap<String, Metric>, name: &str) -> &'m Metric {
+    if !counters.contains_key(name) {
+        counters.insert(name.to_owned(), counter(name.to_owned()));
+    }
+    &counters[name]
 }
 
 impl Family {
@@ -326,10 +331,8 @@ fn read_whole(text: &[u8]) -> Result<Results, FileProblem> {
         }
     }
     families.give_to(&mut results);
-    for entry in broken {
-        // Other rows of the benchmark say nothing more.
-        entry.give_to_known(&mut results, &["run_name", "name"]);
-    }
+    // Other rows of the benchmark say nothing more.
+    give_to_known(broken, &mut results, &["run_name", "name"]);
     Ok(results)
 }
 
@@ -494,6 +497,15 @@ mod tests {
             long.len() > 1_000_000 && agree(long.as_bytes()),
             "in many pieces"
         );
+    }
+
+    #[test]
+    fn skipped_fields_of_the_context_must_be_utf8() {
+        let mut text = PLAIN.as_bytes().to_vec();
+        let cache = PLAIN.find("Data").unwrap();
+        text[cache] = 0xff;
+        assert_eq!(read_pieces(&text[..]), None);
+        assert!(read_whole(&text[..]).is_err());
     }
 
     #[test]

@@ -307,7 +307,7 @@ fn factor(
         return Ok(factor);
     }
     let word = |unit: Option<&str>| unit.map_or("none".to_owned(), |unit| format!("'{unit}'"));
-    let problem = format!("the unit is {}; known is {}", word(found), word(unit));
+    let problem = format!("the unit is {}; deadheat knows {}", word(found), word(unit));
     Err(FileProblem::at(place(), problem))
 }
 
@@ -470,7 +470,7 @@ mod tests {
         for (fields, told) in [
             (
                 r#""times":[1,-1]"#,
-                "times[1], of command 'x': -1000000000 is negative",
+                "times[1], of command 'x': -1 is negative",
             ),
             (
                 r#""times":[NaN]"#,
@@ -487,11 +487,11 @@ mod tests {
             (
                 r#""measurements":[{"time_wall_clock":{"value":1,"unit":"hour"}}]"#,
                 "measurements[0].time_wall_clock.unit, of command 'x': the unit is 'hour'; \
-                 known is 'second'",
+                 deadheat knows 'second'",
             ),
             (
                 r#""measurements":[{"time_wall_clock":{"value":1}}]"#,
-                "measurements[0].time_wall_clock.unit, of command 'x': the unit is none; known is \
+                "measurements[0].time_wall_clock.unit, of command 'x': the unit is none; deadheat knows \
                  'second'",
             ),
         ] {
@@ -543,7 +543,7 @@ mod tests {
             ),
             (
                 r#"{"command":"bad","times":[-1]}"#,
-                "results[0].times[0], of command 'bad': -1000000000 is negative",
+                "results[0].times[0], of command 'bad': -1 is negative",
             ),
         ] {
             let read = text(bad);

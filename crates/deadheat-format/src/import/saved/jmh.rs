@@ -31,6 +31,10 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
         ..ResultFacts::default()
     };
     results.processes_stand_alone = true;
+    if entries.is_empty() && broken.is_empty() {
+        // Any tool may have written an empty list.
+        results.tool.clear();
+    }
     for (index, entry) in entries.iter().enumerate() {
         let mut read = ResultBenchmark {
             identity: entry.identity(),
@@ -180,7 +184,9 @@ impl Entry {
                     rows.set(&metric, score);
                     benchmark.state = summarised("mean");
                 }
-                None => benchmark.state = ResultState::Failed("JMH kept no score of it".to_owned()),
+                None => {
+                    benchmark.state = ResultState::Failed("JMH kept no score for it".to_owned())
+                }
             }
         }
         rows.give_to(benchmark);

@@ -1,14 +1,16 @@
 //! JSON of other tools: errors that name their place, and numbers that are none.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
-use deadheat_model::{Identity, NO_NUMBERS, ResultBenchmark, Results};
+use deadheat_model::{HELP, Identity, NO_NUMBERS, ResultBenchmark, Results};
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde_json::Value;
 
 use super::rows::failed;
 use crate::error::{FileProblem, MORE_BEHIND};
+use crate::limits::{Allowance, memory_of_json};
 
 /// A number, or one of the words that programs write where they have none:
 /// `NaN`, `Infinity`, `null`, which are `None`.
@@ -67,7 +69,10 @@ impl Number {
     ) -> Result<f64, FileProblem> {
         let problem = match self.0.map(|value| value * factor) {
             Some(value) if value.is_finite() && value >= 0.0 => return Ok(value),
-            Some(value) if value < 0.0 => format!("{value} is negative"),
+            // As in the file, whatever its unit.
+            Some(value) if value < 0.0 => {
+                format!("{} is negative", self.0.unwrap_or(value))
+            }
             Some(_) => "the number is too large".to_owned(),
             None => "there is no number".to_owned(),
         };
@@ -85,6 +90,8 @@ impl Number {
 /// no number are understood where a [`Number`] stands.
 pub(super) fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, FileProblem> {
     let text = without_mark(text);
+    let memory = Allowance::of_memory().and_then(|mut left| left.take(memory_of_json(text)));
+    memory.map_err(FileProblem::CannotRead)?;
     let error = match serde_json::from_slice(text) {
         Ok(value) => return Ok(value),
         Err(error) => error,
@@ -168,19 +175,6 @@ impl BrokenEntry {
         }
     }
 
-    /// Like [`Self::give_to`], but if a benchmark of that name was already read, marks it as failed.
-    pub(super) fn give_to_known(self, results: &mut Results, names: &[&str]) {
-        let name = names.iter().find_map(|key| self.entry.get(key)?.as_str());
-        let known = results
-            .benchmarks
-            .iter_mut()
-            .find(|one| Some(&*one.name) == name);
-        match known {
-            Some(known) => *known = failed(&known.name, self.problem),
-            None => self.give_to(results, names),
-        }
-    }
-
     /// Like [`Self::give_to`], but the failed benchmark has the identity that `identity` finds.
     pub(super) fn give_to_named(
         self,
@@ -193,6 +187,27 @@ impl BrokenEntry {
                 ..failed("", self.problem)
             }),
             None => results.unread.push(self.problem),
+        }
+    }
+}
+
+/// Like [`BrokenEntry::give_to`] for all of them, but if a benchmark of that name was already read,
+/// marks it as failed.
+pub(super) fn give_to_known(broken: Vec<BrokenEntry>, results: &mut Results, names: &[&str]) {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut placed = 0;
+    for entry in broken {
+        for (place, one) in results.benchmarks.iter().enumerate().skip(placed) {
+            places.entry(one.name.clone()).or_insert(place);
+        }
+        placed = results.benchmarks.len();
+        let name = names.iter().find_map(|key| entry.entry.get(key)?.as_str());
+        match name.and_then(|name| places.get(name)) {
+            Some(place) => {
+                let known = &mut results.benchmarks[*place];
+                *known = failed(&known.name, entry.problem);
+            }
+            None => entry.give_to(results, names),
         }
     }
 }
@@ -302,29 +317,32 @@ fn in_words(problem: &str) -> String {
         return format!("the field '{}' is missing", quoted(problem));
     }
     if problem.starts_with("duplicate field") {
-        return format!("the field '{}' comes twice", quoted(problem));
+        return format!("the field '{}' occurs twice", quoted(problem));
     }
     if problem.starts_with("invalid length") {
-        return "the list does not have as many elements as it should".to_owned();
+        return "the list has the wrong number of elements".to_owned();
     }
     if problem.starts_with("unknown variant") {
-        return format!("'{}' is not one of the words known here", quoted(problem));
+        return format!("'{}' is not a known value", quoted(problem));
     }
     if problem.starts_with("data did not match any variant") {
-        return "the value is of another type than it should be".to_owned();
+        return "the value has the wrong type".to_owned();
     }
     if problem.starts_with("EOF while parsing") {
-        return "the file ends in the middle of its JSON".to_owned();
+        return format!(
+            "the file ends in the middle of its JSON{HELP}it was cut off, or is still being written: \
+             copy it whole, or record it again"
+        );
     }
     match problem {
         "trailing characters" => MORE_BEHIND,
         "key must be a string" => "a name in double quotes is expected here",
         "expected value" | "expected ident" => "a value is expected here",
-        "trailing comma" => "a value is expected behind the comma",
+        "trailing comma" => "a value is expected after the comma",
         "expected `,` or `}`" => "a comma or the end of the object is expected here",
         "expected `,` or `]`" => "a comma or the end of the list is expected here",
         "expected `:`" => "a colon is expected here",
-        "invalid number" => "the number is written in a way that JSON lacks",
+        "invalid number" => "the number is not written as JSON requires",
         "number out of range" => "the number is out of range",
         "recursion limit exceeded" => "values are nested more than 128 deep",
         _ if problem.starts_with("control character") => "a text holds a control character",
@@ -436,11 +454,13 @@ fn with_marks(text: &[u8]) -> Cow<'_, [u8]> {
     legal
 }
 
+/// Bytes of a text that are searched for words: they come early.
+pub(super) const SEARCHED: usize = 1 << 20;
+
 /// Returns true where the beginning of a text has these words.
 pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
-    // They come early; a whole file need not be searched for them.
-    let beginning = &text[..text.len().min(1 << 20)];
-    beginning.windows(part.len()).any(|window| window == part)
+    let beginning = &text[..text.len().min(SEARCHED)];
+    memchr::memmem::find(beginning, part).is_some()
 }
 
 /// The place behind the string that begins at `at`.
@@ -496,14 +516,15 @@ mod tests {
         );
         assert_eq!(
             read("{\"values\":\n [1, ").unwrap_err(),
-            "a.json:2:5: the file ends in the middle of its JSON, at values[1]"
+            "a.json:2:5: the file ends in the middle of its JSON, at values[1]\nhelp: it was cut off, or \
+             is still being written: copy it whole, or record it again"
         );
         assert_eq!(
             read("{\"values\":[]} x").unwrap_err(),
-            "a.json:1:15: there is more behind the end of the JSON"
+            "a.json:1:15: there is more text after the end of the JSON"
         );
         let error = read("{\"values\":[NaN], \"values\":[]}").unwrap_err();
-        assert!(error.contains("the field 'values' comes twice"), "{error}");
+        assert!(error.contains("the field 'values' occurs twice"), "{error}");
     }
 
     #[test]
@@ -543,22 +564,19 @@ mod tests {
             (r#"{"object":7}"#, "an object is expected, not 7"),
             (
                 r#"{"object":[]}"#,
-                "the list does not have as many elements",
+                "the list has the wrong number of elements",
             ),
             (r#"{"object":{}}"#, "the field 'values' is missing"),
             (
                 r#"{"truth":null,"pair":[1]}"#,
-                "the list does not have as many elements",
+                "the list has the wrong number of elements",
             ),
             (
                 r#"{"truth":"no"}"#,
                 "true or false is expected, not the text \"no\"",
             ),
-            (
-                r#"{"word":"Two"}"#,
-                "'Two' is not one of the words known here",
-            ),
-            (r#"{"either":7}"#, "the value is of another type"),
+            (r#"{"word":"Two"}"#, "'Two' is not a known value"),
+            (r#"{"either":7}"#, "the value has the wrong type"),
         ] {
             let problem = from_json::<All>(text.as_bytes()).unwrap_err();
             let error = problem.of("a.json").to_string();
@@ -612,7 +630,7 @@ mod tests {
         let measured = |n: Option<f64>| Number(n).measured(1e9, place);
         assert_eq!(measured(Some(2.0)).unwrap(), 2e9);
         for (number, told) in [
-            (Some(-1.0), "a: x[0]: -1000000000 is negative"),
+            (Some(-1.0), "a: x[0]: -1 is negative"),
             (Some(1e300), "a: x[0]: the number is too large"),
             (None, "a: x[0]: there is no number"),
         ] {

@@ -1,6 +1,7 @@
 //! The JSON of nvbench, as `--json` and `--jsonbin` write it: states of benchmarks with summaries,
 //! and files of their samples.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -13,9 +14,13 @@ use serde::Deserialize;
 use super::json::from_json_entries;
 use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
+use crate::limits::Allowance;
 
 /// Samples of one state at most: what a file holds beyond that is not read.
 const MOST_SAMPLES: usize = 1 << 24;
+
+/// Bytes of memory for a sample: its value and its process.
+const MEMORY_OF_SAMPLE: u64 = 16;
 /// Bytes of a sample, a little-endian float of seconds.
 const WIDTH: usize = 4;
 
@@ -92,6 +97,8 @@ pub(super) fn read(text: &[u8], folder: &Path) -> Result<Results, FileProblem> {
     let version = wire.meta.version.nvbench.and_then(|one| one.string);
     let mut results = Results::new("", tool("nvbench", version));
     let devices = wire.devices.unwrap_or_default();
+    let devices = devices.iter().rev().map(|one| (one.id, one)).collect();
+    let mut memory = Allowance::of_memory().map_err(FileProblem::CannotRead)?;
     for benchmark in &wire.benchmarks {
         for state in benchmark.states.iter().flatten() {
             let mut read = ResultBenchmark {
@@ -101,6 +108,9 @@ pub(super) fn read(text: &[u8], folder: &Path) -> Result<Results, FileProblem> {
             };
             match state.rows(folder) {
                 Ok((rows, kept, missing)) => {
+                    // Many states may name one file.
+                    let held = memory.take(MEMORY_OF_SAMPLE * rows.len() as u64);
+                    held.map_err(FileProblem::CannotRead)?;
                     rows.give_to(&mut read);
                     read.state = kept;
                     results.unread.extend(missing);
@@ -124,8 +134,8 @@ impl WireState {
     }
 
     /// The benchmark with its axes; the device is part of the name if a file has several.
-    fn identity(&self, name: &str, devices: &[WireDevice]) -> Identity {
-        let device = devices.iter().find(|one| Some(one.id) == self.device);
+    fn identity(&self, name: &str, devices: &HashMap<i64, &WireDevice>) -> Identity {
+        let device = self.device.and_then(|id| devices.get(&id));
         let identity = Identity::new(name);
         let mut identity = match (device, self.device) {
             (Some(device), Some(id)) => identity.with(

@@ -35,6 +35,9 @@ const fn unread(
     }
 }
 
+/// Searches of a text that [`json`] makes at most.
+pub(super) const MOST_SEARCHES: usize = 32;
+
 /// JSON, the surest signs first.
 const JSON: [Unread; 14] = [
     unread(
@@ -91,12 +94,12 @@ const JSON: [Unread; 14] = [
     unread(
         &["\"name\"", "\"unit\"", "\"value\""],
         "a list for trackers, with one value a benchmark",
-        "give the file that it was made of",
+        "give the file that it was made from",
     ),
     unread(
         &["\"latency\"", "\"value\""],
         "the JSON of Bencher, with one value a benchmark",
-        "give the file that it was made of",
+        "give the file that it was made from",
     ),
     unread(
         &["\"result_columns\""],

@@ -283,7 +283,7 @@ mod tests {
         for (stats, told) in [
             (
                 r#"{"data":[1,-1]}"#,
-                "data[1], of benchmark 'test_a': -1000000000 is negative",
+                "data[1], of benchmark 'test_a': -1 is negative",
             ),
             (
                 r#"{"data":[NaN]}"#,

@@ -1,5 +1,6 @@
 //! Helpers of the readers of all tools: rows that need not all measure the same, names and moments.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 
 use deadheat_model::{Metric, ResultBenchmark, ResultState};
@@ -30,25 +31,61 @@ pub(super) fn summarised(statistic: &str) -> ResultState {
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     columns: Vec<(Metric, Vec<f64>)>,
+    /// By metric; empty if there are few.
+    places: HashMap<Metric, usize>,
+    /// The column after the one set last: most rows have the order of the first.
+    next: usize,
     processes: Vec<u32>,
 }
+
+/// Fewer columns are looked through faster than a map is kept.
+const FEW: usize = 16;
 
 impl Rows {
     /// Begins a row that came from this process.
     pub(super) fn begin(&mut self, process: u32) {
         self.processes.push(process);
+        self.next = 0;
     }
 
     /// A value of the row begun last, in the unit of the metric, finite and not
     /// negative. Of two of one metric the first counts.
     pub(super) fn set(&mut self, metric: &Metric, value: f64) {
         let row = self.processes.len() - 1;
-        let known = self.columns.iter_mut().find(|(known, _)| known == metric);
-        match known {
-            Some((_, values)) if values.len() == row => values.push(value),
-            Some(_) => {}
-            None if row == 0 => self.columns.push((metric.clone(), vec![value])),
+        match self.place(metric) {
+            Some(place) => {
+                self.next = place + 1;
+                let values = &mut self.columns[place].1;
+                if values.len() == row {
+                    values.push(value);
+                }
+            }
+            None if row == 0 => self.add(metric.clone(), value),
             None => {}
+        }
+    }
+
+    fn place(&self, metric: &Metric) -> Option<usize> {
+        let is_next = self.columns.get(self.next);
+        if is_next.is_some_and(|(next, _)| next == metric) {
+            return Some(self.next);
+        }
+        match self.columns.len() {
+            ..=FEW => self.columns.iter().position(|(known, _)| known == metric),
+            _ => self.places.get(metric).copied(),
+        }
+    }
+
+    fn add(&mut self, metric: Metric, value: f64) {
+        self.columns.push((metric, vec![value]));
+        self.next = self.columns.len();
+        let new = match self.columns.len() {
+            ..=FEW => return,
+            many if self.places.is_empty() => 0..many,
+            many => many - 1..many,
+        };
+        for place in new {
+            self.places.insert(self.columns[place].0.clone(), place);
         }
     }
 

@@ -271,7 +271,7 @@ struct Control {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct Hosts {
-    /// Whether the verdict speaks of hosts like these, as that of six and more
+    /// Whether the verdict is about hosts like these, as that of six and more
     /// does, or of these alone.
     like_these: bool,
     /// Where the effect on the next host lies; null where these alone are

@@ -5,14 +5,14 @@ use deadheat::parts::model::Waiting;
 
 use super::race::Setting;
 
-/// A kind of noise, and what it takes to find 1 % under it.
+/// A kind of noise, and what it takes to find 1% under it.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     pub name: &'static str,
     pub noise: Noise,
-    /// K with which 40 processes find 1 %.
+    /// K with which 40 processes find 1%.
     pub blocks: u32,
-    /// Pmax with which single blocks of commands find 1 %.
+    /// Pmax with which single blocks of commands find 1%.
     pub replicates: u32,
 }
 
@@ -77,7 +77,7 @@ pub const FAMILIES: [Family; 9] = [
         replicates: 64,
     },
     Family {
-        name: "0.2 % spikes, σ .09",
+        name: "0.2% spikes, σ .09",
         noise: Noise {
             spikes: 0.002,
             ..NOISY
@@ -86,7 +86,7 @@ pub const FAMILIES: [Family; 9] = [
         replicates: 2_000,
     },
     Family {
-        name: "2 % spikes, σ .09",
+        name: "2% spikes, σ .09",
         noise: Noise {
             spikes: 0.02,
             ..NOISY
@@ -120,8 +120,8 @@ pub const FAMILIES: [Family; 9] = [
     },
 ];
 
-/// The harder row of the specification: layout sd 1.4 % of each replicate's
-/// effect, so 1.4 %/√2 of each side.
+/// The harder row of the specification: layout sd 1.4% of each replicate's
+/// effect, so 1.4%/√2 of each side.
 pub const HARD_LAYOUT: Noise = Noise {
     sample: 0.005,
     layout: 0.014 / std::f64::consts::SQRT_2,

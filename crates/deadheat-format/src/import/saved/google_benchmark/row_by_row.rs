@@ -8,6 +8,7 @@ use deadheat_model::{JsonPieces, JsonScalar, JsonScan, Results};
 use super::{Families, Row, RunType, read_whole, without_benchmarks};
 use crate::error::FileProblem;
 use crate::import::saved::json::{Number, without_mark};
+use crate::limits::Allowance;
 
 /// Reads a text, row by row where it is plain.
 pub(crate) fn read(text: &[u8]) -> Result<Results, FileProblem> {
@@ -38,7 +39,10 @@ pub(crate) fn read_pieces(input: impl Read) -> Option<Results> {
             let context = pieces.scan(|scan| {
                 let mut values = serde_json::Deserializer::from_slice(scan.rest()).into_iter();
                 let context = values.next()?.ok()?;
-                scan.advance(values.byte_offset());
+                let end = values.byte_offset();
+                // serde skips unknown fields without a look at their encoding.
+                std::str::from_utf8(&scan.rest()[..end]).ok()?;
+                scan.advance(end);
                 Some(context)
             })?;
             results = Some(without_benchmarks(context).ok()?);
@@ -61,6 +65,9 @@ pub(crate) fn read_pieces(input: impl Read) -> Option<Results> {
     Some(results)
 }
 
+/// Estimated bytes for a benchmark of one row and what is answered about it.
+const MEMORY_OF_BENCHMARK: u64 = 1024;
+
 /// Reads the list of rows.
 fn rows<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Families> {
     let mut families = Families::default();
@@ -71,6 +78,10 @@ fn rows<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Families> {
     let mut ended = is_empty;
     while !ended {
         ended = pieces.scan(|scan| all_rows(scan, &mut families))?;
+        // The reader of whole files says that there are too many.
+        let mut memory = Allowance::of_memory().ok()?;
+        let held = MEMORY_OF_BENCHMARK * families.benchmarks.len() as u64;
+        memory.take(held).ok()?;
     }
     (!families.broken).then_some(families)
 }
@@ -176,7 +187,7 @@ impl<'t> Row<'t> {
         self.time_unit = text(time_unit)?;
         self.counters.clear();
         for (name, value) in others.drain(..) {
-            // What is no number is no counter.
+            // Only numbers are counters; a label, for example, is a text.
             if let JsonScalar::Number(_) = value {
                 self.counters.push((name, number(&value)?));
             }

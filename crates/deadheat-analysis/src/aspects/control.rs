@@ -1,0 +1,61 @@
+//! The baseline against a second copy of itself, and the controls of a run that separated.
+
+use deadheat_model::{Comparison, Control, Warning};
+use deadheat_stats::holm;
+
+use crate::decision::ControlComparison;
+use crate::effects::excludes_zero;
+use crate::inputs::Inputs;
+
+/// The control, before [`separation`] compares it with the other controls of the run.
+pub(super) fn from_inputs(inputs: &Inputs<'_>) -> Option<Control> {
+    inputs.control.map(ControlComparison::control)
+}
+
+/// The controls of a run that separated.
+pub(crate) struct Separation {
+    /// One per benchmark.
+    pub(crate) separated: Vec<bool>,
+    /// Set if any did: then every verdict of the run is provisional.
+    pub(crate) warning: Option<Warning>,
+}
+
+/// Finds the controls that separated. All controls share the level, so that chance alone separates any
+/// in at most α of runs. `p_values` are those of the controls, one per benchmark.
+pub(crate) fn separation(
+    benchmarks: &[&[Comparison]],
+    p_values: &[Option<f64>],
+    alpha: f64,
+) -> Separation {
+    let judged: Vec<(usize, f64)> = p_values
+        .iter()
+        .enumerate()
+        .filter_map(|(index, p)| Some((index, (*p)?)))
+        .collect();
+    let adjusted = holm(&judged.iter().map(|(_, p)| *p).collect::<Vec<f64>>());
+    let mut separated = vec![false; benchmarks.len()];
+    let mut least: Option<(f64, usize)> = None;
+    for ((index, p), adjusted) in judged.iter().zip(adjusted) {
+        let mut controls = benchmarks[*index]
+            .iter()
+            .filter_map(|one| one.aspects.control);
+        let interval = controls
+            .next()
+            .and_then(|control| control.estimate.interval);
+        let ends = interval.map(|interval| (interval.low.0, interval.high.0));
+        separated[*index] = adjusted <= alpha && excludes_zero(ends);
+        if separated[*index] && least.is_none_or(|(other, _)| *p < other) {
+            least = Some((*p, *index));
+        }
+    }
+    let warning = least.and_then(|(_, index)| {
+        let first = benchmarks[index].first()?;
+        Some(Warning::ControlSeparated {
+            benchmark: first.benchmark.clone(),
+            change: first.aspects.control?.estimate.effect.change(),
+            separated: separated.iter().filter(|one| **one).count(),
+            of: judged.len(),
+        })
+    });
+    Separation { separated, warning }
+}

@@ -1,0 +1,45 @@
+//! What would settle an open verdict.
+
+use deadheat_model::{Comparison, LogRatio, Settling, Verdict};
+use deadheat_stats::replicates_to_settle;
+
+use crate::inputs::Inputs;
+
+/// The replicates; their time is found from all benchmarks by [`seconds_to_settle`].
+pub(super) fn from_inputs(inputs: &Inputs<'_>) -> Option<Settling> {
+    let pair = inputs.pair?;
+    let estimate = pair.estimate?;
+    let pooled = &estimate.pooled;
+    let is_open = inputs.measurement.verdict == Some(Verdict::Inconclusive);
+    if !is_open || pooled.replicates < 2 || pooled.se <= 0.0 {
+        return None;
+    }
+    let replicates = replicates_to_settle(
+        pooled.theta,
+        pooled.se,
+        pooled.replicates,
+        LogRatio::from_change(inputs.measurement.terms.margin).0,
+        estimate.plain_level,
+    )?;
+    Some(Settling {
+        replicates,
+        seconds: None,
+    })
+}
+
+/// How long each open race would continue, at the pace of a replicate on average over all
+/// benchmarks.
+pub(crate) fn seconds_to_settle(
+    comparisons: &[Comparison],
+    elapsed_seconds: f64,
+) -> Vec<Option<f64>> {
+    let replicates = |one: &Comparison| one.estimate.as_ref().map_or(0, |e| e.replicates);
+    let benchmarks = comparisons.chunk_by(Comparison::is_of_one_benchmark_with);
+    let raced = benchmarks.map(|group| group.iter().map(replicates).max().unwrap_or(0));
+    let raced: usize = raced.sum();
+    let seconds = |one: &Comparison| {
+        let settling = one.aspects.settling.filter(|_| raced > 0)?;
+        Some(settling.replicates as f64 * elapsed_seconds / raced as f64)
+    };
+    comparisons.iter().map(seconds).collect()
+}

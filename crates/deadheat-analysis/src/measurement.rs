@@ -1,0 +1,131 @@
+//! What was measured of one contender or of two, from which everything else of a comparison follows,
+//! and the comparison that is built from it.
+
+use deadheat_model::{
+    Aspects, Benchmark, BenchmarkDetails, Comparison, Estimate, Evidence, Figures, InSuite,
+    MetricComparison, Plan, Plots, Side, Terms, Verdict, Warning,
+};
+
+use crate::raced::Options;
+
+/// The sides of a comparison and their estimates.
+pub(crate) struct Measurement {
+    pub(crate) terms: Terms,
+    pub(crate) baseline: Side,
+    pub(crate) candidate: Option<Side>,
+    pub(crate) metrics: Vec<MetricComparison>,
+    pub(crate) estimate: Option<Estimate>,
+    /// The verdict by the estimate and nothing else.
+    pub(crate) verdict: Option<Verdict>,
+}
+
+/// The conclusions from a measurement.
+pub(crate) struct Judgement {
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) evidence: Evidence,
+    pub(crate) aspects: Aspects,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// The figures and plots of a comparison.
+pub(crate) struct Drawn {
+    pub(crate) figures: Option<Box<Figures>>,
+    pub(crate) plots: Option<Box<Plots>>,
+}
+
+impl Drawn {
+    /// What was worked out, without figures if the options leave them out.
+    pub(crate) fn of(figured: Option<(Figures, Option<Box<Plots>>)>, options: Options) -> Self {
+        let (figures, plots) = figured.unzip();
+        Self {
+            figures: figures.filter(|_| !options.without_figures).map(Box::new),
+            plots: plots.flatten(),
+        }
+    }
+}
+
+impl Measurement {
+    /// The candidates get the typical values that follow from the estimates.
+    pub(crate) fn new(
+        terms: Terms,
+        (baseline, candidate): (Side, Option<Side>),
+        metrics: Vec<MetricComparison>,
+        (estimate, verdict): (Option<Estimate>, Option<Verdict>),
+    ) -> Self {
+        let row = |row: MetricComparison| MetricComparison {
+            candidate: following(&row.baseline, row.candidate, row.estimate.as_ref()),
+            ..row
+        };
+        Self {
+            terms,
+            candidate: following(&baseline, candidate, estimate.as_ref()),
+            baseline,
+            metrics: metrics.into_iter().map(row).collect(),
+            estimate,
+            verdict,
+        }
+    }
+
+    /// The comparison, before it is placed among the others of its run.
+    pub(crate) fn judged(
+        self,
+        benchmark: &Benchmark,
+        judgement: Judgement,
+        drawn: Drawn,
+    ) -> Comparison {
+        Comparison {
+            benchmark: benchmark.name.clone(),
+            details: details(benchmark),
+            terms: self.terms,
+            baseline: self.baseline,
+            candidate: self.candidate,
+            verdict: judgement.verdict,
+            estimate: self.estimate,
+            evidence: judgement.evidence,
+            aspects: judgement.aspects,
+            suite: InSuite::default(),
+            metrics: self.metrics,
+            figures: drawn.figures,
+            plots: drawn.plots,
+            warnings: judgement.warnings,
+        }
+    }
+}
+
+/// The terms on which a benchmark of a plan is judged.
+pub(crate) fn terms(plan: &Plan, benchmark: usize) -> Terms {
+    Terms {
+        metric: plan.judged(benchmark).clone(),
+        quantile: plan.quantile(benchmark),
+        margin: plan.margin(benchmark),
+        alpha: plan.alpha(benchmark),
+    }
+}
+
+fn details(benchmark: &Benchmark) -> BenchmarkDetails {
+    let saved = benchmark.saved.as_ref();
+    BenchmarkDetails {
+        parameters: benchmark.parameters.clone(),
+        label: saved.and_then(|saved| saved.label.clone()),
+        threads: saved.and_then(|saved| saved.threads),
+        throughput: benchmark.throughput,
+    }
+}
+
+/// The candidate with the typical value that follows from the estimate, if there is one.
+fn following(
+    baseline: &Side,
+    candidate: Option<Side>,
+    estimate: Option<&Estimate>,
+) -> Option<Side> {
+    let candidate = candidate?;
+    let Some(estimate) = estimate else {
+        return Some(candidate);
+    };
+    let typical = baseline.typical;
+    let typical = typical.map(|typical| typical * estimate.effect.0.exp());
+    Some(Side {
+        typical: typical.filter(|typical| typical.is_finite()),
+        ..candidate
+    })
+}

@@ -1,0 +1,346 @@
+//! The arguments of `deadheat bisect`.
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser};
+use deadheat::parts::answer::Format;
+use deadheat::parts::command_race::CommandRaceSpec;
+use deadheat::parts::exit::Failure;
+use deadheat::parts::model::{HELP, Harness, fnv1a, positive_number, without_help};
+use deadheat::parts::{PlanUse, ReportFiles, StartedFile, check_file};
+use deadheat_build::{CommandBuild, Parents, Recipe, refuse_tracked};
+use deadheat_options::commit_race::CommitRaceArgs;
+use deadheat_options::repository::{ends, refuse_path, refuse_split_range};
+
+use crate::log::{BisectLimits, BisectPrior};
+use crate::log_store::{digest, latest_bisect_log, read_bisect_log};
+
+/// Shown at the end of `deadheat bisect --help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  deadheat bisect v1.0..HEAD
+  deadheat bisect v1.0..HEAD parse --margin 2% -- --bench text
+  deadheat bisect v1.0..main --build 'make bench' --exe build/bench --budget 20min
+  deadheat bisect v1.0..main --build make --run './tool input.json'
+  deadheat bisect --resume
+  deadheat bisect --log";
+
+/// The options that `deadheat bisect -h` shows.
+pub const SHORT_HELP: [&str; 15] = [
+    "run",
+    "build",
+    "exe",
+    "go",
+    "pytest",
+    "bench",
+    "prior",
+    "max-races",
+    "resume",
+    "log",
+    "margin",
+    "budget",
+    "verbose",
+    "json",
+    "html",
+];
+
+/// Options of races that a search refuses, and all whose names begin with `export-`: help leaves
+/// them out.
+pub const REFUSED: [&str; 9] = [
+    "save", "list", "shard", "shard-by", "control", "confirm", "junit", "svg", "png",
+];
+
+/// The most races of a search, unless the user says otherwise.
+const MOST_RACES: u32 = 40;
+
+/// Options of `deadheat bisect`.
+#[derive(Debug, Args)]
+pub struct BisectArgs {
+    /// Two commits, the older one first: the time changed at one of those after GOOD, for the worse
+    /// or the better
+    #[arg(
+        value_name = "GOOD..BAD",
+        required_unless_present_any = ["resume", "log"],
+        conflicts_with_all = ["resume", "log"]
+    )]
+    range: Option<String>,
+
+    /// Race this command, in the folder of each commit, once --build has run there; without a shell
+    #[arg(
+        long,
+        value_name = "CMD",
+        help_heading = "Build",
+        conflicts_with_all = [
+            "exe", "go", "pytest", "cargo", "exact", "skip", "ignored", "include_ignored", "harness",
+            "nocapture",
+        ]
+    )]
+    pub(crate) run: Option<String>,
+
+    /// Search by the benchmark of this name [default: the one that changed most]
+    #[arg(
+        long,
+        value_name = "NAME",
+        help_heading = "Which benchmarks",
+        conflicts_with = "run"
+    )]
+    pub(crate) bench: Option<String>,
+    /// Search along first parents: a merge counts as one commit [default]
+    #[arg(long, help_heading = "Search", conflicts_with = "all_parents")]
+    first_parent: bool,
+    /// Search all commits, those that came by merges as well
+    #[arg(long, help_heading = "Search")]
+    all_parents: bool,
+    /// How likely each commit is before anything is raced: alike, or by the size of its diff
+    #[arg(
+        long,
+        value_name = "PRIOR",
+        default_value = "uniform",
+        value_parser = prior(),
+        help_heading = "Search"
+    )]
+    pub(crate) prior: BisectPrior,
+    /// Have no more races than so many [default: 40]
+    #[arg(long, value_name = "N", value_parser = positive_number::<u32>, help_heading = "Search")]
+    max_races: Option<u32>,
+    /// Go on with a search that stopped [default: the last one here]
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        help_heading = "Search",
+        conflicts_with = "log"
+    )]
+    pub(crate) resume: Option<Option<PathBuf>>,
+    /// Start the builds and programs of a record of --resume that another user or machine wrote
+    #[arg(long, help_heading = "Search", requires = "resume")]
+    pub(crate) trust: bool,
+    /// Tell the story of a search, and race nothing [default: the last one here]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Search")]
+    pub(crate) log: Option<Option<PathBuf>>,
+
+    #[command(flatten)]
+    pub(crate) race: CommitRaceArgs,
+}
+
+/// Refuses a command that cannot be raced, before anything is built for it.
+fn check_command(text: &str) -> Result<(), Failure> {
+    let spec = CommandRaceSpec {
+        commands: vec![text.to_owned()],
+        ..CommandRaceSpec::default()
+    };
+    match spec.plan() {
+        // Other commands have an option for that.
+        Err(Failure::Usage(why)) if why.contains("shell") => Err(Failure::Usage(format!(
+            "--run {}{HELP}--run \"sh -c '…'\" races a shell with all that it starts; --build CMD is a line \
+             for a shell and builds each commit",
+            without_help(&why)
+        ))),
+        checked => checked.map(|_| ()),
+    }
+}
+
+/// The choices of `--prior`.
+fn prior() -> impl TypedValueParser<Value = BisectPrior> {
+    PossibleValuesParser::new(BisectPrior::ALL.map(BisectPrior::name)).try_map(|name| {
+        let mut all = BisectPrior::ALL.into_iter();
+        all.find(|prior| prior.name() == name)
+            .ok_or("there is no such prior")
+    })
+}
+
+/// The command line of a search that is continued.
+#[derive(Debug, Parser)]
+#[command(name = "deadheat bisect")]
+struct Words {
+    #[command(flatten)]
+    args: BisectArgs,
+}
+
+/// The record that the user names, or the latest one.
+pub(crate) fn named_or_last(file: Option<&Path>) -> Result<PathBuf, Failure> {
+    let last = || latest_bisect_log(Path::new(""));
+    let file = file.map(Path::to_owned).or_else(last).ok_or_else(|| {
+        Failure::Usage(
+            "there is no search below .deadheat/bisect here\nhelp: name the file of one".to_owned(),
+        )
+    })?;
+    believed(&file)?;
+    Ok(file)
+}
+
+/// Refuses a record below `.deadheat` that git tracks: a commit brought it along, and what it says of
+/// commits would decide the search.
+pub(crate) fn believed(file: &Path) -> Result<(), Failure> {
+    refuse_tracked(file.parent().unwrap_or(file)).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+impl BisectArgs {
+    /// The options that began the search of a record, with the present ones for the answer and the
+    /// limits.
+    pub(crate) fn taken_up(self, file: &Path) -> Result<Self, Failure> {
+        let log = read_bisect_log(file).map_err(Failure::reading)?;
+        let started = StartedFile {
+            by: "--resume",
+            file,
+            digest: digest(&log.request),
+            starts: vec![shell_words::join(&log.request.command)],
+        };
+        started.ensure_trusted(self.trust)?;
+        let words = log.request.command;
+        let unknown = || {
+            Failure::Data(format!(
+                "{} does not record the command line of its search",
+                file.display()
+            ))
+        };
+        let [_, command, words @ ..] = &words[..] else {
+            return Err(unknown());
+        };
+        if command != "bisect" {
+            return Err(unknown());
+        }
+        let name = "deadheat bisect".to_owned();
+        let parsed = Words::try_parse_from(std::iter::once(&name).chain(words));
+        let mut args = parsed.map_err(|_| unknown())?.args;
+        let design = &self.race.options.design.0;
+        args.race.options.design.0.budget = design.budget.or(args.race.options.design.0.budget);
+        args.max_races = self.max_races.or(args.max_races);
+        args.race.options.answer = self
+            .race
+            .options
+            .answer
+            .with_rules_of(args.race.options.answer);
+        if !self.race.options.exports.reports().is_empty() {
+            args.race.options.exports = self.race.options.exports;
+        }
+        args.race.options.quiet = self.race.options.quiet;
+        Ok(args)
+    }
+
+    /// Reads the rules file and refuses options that a search does not have.
+    pub(crate) fn settle(&mut self) -> Result<(), Failure> {
+        let refused = |flag: &str, why: &str| Err(Failure::Usage(format!("{flag}: {why}")));
+        if let Some(range) = &self.range {
+            refuse_path(range, &self.race.filters, "a range of commits")?;
+            refuse_split_range(range, &self.race.filters)?;
+        }
+        self.race.select();
+        if let Some(name) = &self.bench {
+            if !self.race.options.filters.is_empty() {
+                return refused("--bench", "it names the benchmark, so no filter is needed");
+            }
+            self.race.options.only(name);
+        }
+        if let Some(command) = &self.run {
+            check_command(command)?;
+        }
+        if self.run.is_some() && !self.race.options.filters.is_empty() {
+            let filters = self.race.options.filters.join("', '");
+            return refused(
+                &format!("'{filters}'"),
+                &format!(
+                    "filters select benchmarks, and --run races a command{HELP}leave them out, or put \
+                     them into the command: --run './tool {}'",
+                    self.race.options.filters.join(" ")
+                ),
+            );
+        }
+        let design = &self.race.options.design.0;
+        let many = "a search has many races, and each has a file of its own";
+        if self.race.options.save.is_some() {
+            return refused("--save", many);
+        }
+        if self.race.options.list {
+            return refused("--list", "deadheat rev lists the benchmarks of two commits");
+        }
+        if design.shard.is_some() {
+            return refused("--shard", "a search is made by one host");
+        }
+        if design.control.is_some_and(|control| control) {
+            return refused("--control", "the races of a search test one another");
+        }
+        if design.confirm.is_some_and(|confirm| confirm) {
+            return refused("--confirm", "the last race of a search confirms it");
+        }
+        let files = self.race.options.exports.reports();
+        let shown = ReportFiles {
+            html: None,
+            markdown: None,
+            ..files.clone()
+        };
+        let other = "a search has a page and Markdown; the run file of each race has the rest";
+        if let Some(flag) = shown.first_flag() {
+            return refused(flag, other);
+        }
+        self.race.options.exports.refuse_exports(other)?;
+        match self.race.options.answer.answer().format {
+            Format::Text | Format::Terse | Format::Json | Format::Markdown => {}
+            _ => {
+                return refused(
+                    "--format",
+                    "the answer of a search is text, json or markdown",
+                );
+            }
+        }
+        for (flag, file) in [("--html", &files.html), ("--markdown", &files.markdown)] {
+            if let Some(file) = file.as_deref().filter(|file| file.as_os_str() != "-") {
+                check_file(flag, file, None)?;
+            }
+        }
+        self.race.options.use_of_plan = PlanUse::Race;
+        self.race.options.read_rules()
+    }
+
+    pub(crate) fn ends(&self) -> Result<(&str, &str), Failure> {
+        ends(self.range.as_deref().unwrap_or_default(), "GOOD..BAD")
+    }
+
+    pub(crate) fn recipe(&self) -> Result<Recipe, Failure> {
+        if self.run.is_some() {
+            let command = self.race.recipe.build.as_deref().unwrap_or(":");
+            return Ok(Recipe::Command(CommandBuild {
+                command: command.to_owned(),
+                executables: Vec::new(),
+                is_for_commands: true,
+                variables: Vec::new(),
+            }));
+        }
+        self.race.recipe()
+    }
+
+    pub(crate) fn parents(&self) -> Parents {
+        if self.all_parents {
+            Parents::All
+        } else {
+            Parents::First
+        }
+    }
+
+    pub(crate) fn limits(&self) -> BisectLimits {
+        BisectLimits {
+            budget: self.race.options.rules.settings().budget,
+            races: self.max_races.unwrap_or(MOST_RACES),
+        }
+    }
+
+    /// The name of the record: both ends, and a hash of all options that change the question.
+    pub(crate) fn record_name(&self, recipe: &Recipe, good: &str, bad: &str) -> String {
+        let mut settings = self.race.options.rules.settings();
+        settings.budget = None;
+        let harness: Option<Harness> = self.race.options.harness;
+        let question = format!(
+            "{recipe:?} {:?} {:?} {settings:?} {:?} {harness:?} {:?} {:?} {:?}",
+            self.run,
+            self.race.cargo,
+            self.race.options.selection(),
+            self.parents(),
+            self.prior,
+            self.bench
+        );
+        let short = |id: &str| id.get(..8).unwrap_or(id).to_owned();
+        let number = fnv1a(question.bytes()) as u32;
+        format!("{}-{}-{number:08x}", short(good), short(bad))
+    }
+}

@@ -1,0 +1,220 @@
+//! The record of a search on the disk. A line is on the disk before the next step begins, so that a
+//! search continues after anything that stopped it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deadheat::parts::format::wire::Wire as _;
+use deadheat::parts::format::{
+    FileDigest, FileProblem, FormatError, JsonLinesWriter, create_own_folder, own_folder,
+    read_json_lines,
+};
+use deadheat::parts::model::Json;
+use deadheat::parts::note_made_file;
+
+use crate::log::{BisectEvent, BisectLog, BisectRequest};
+use crate::wire::{FirstLineError, first_line, read_event, read_first_line};
+
+const FOLDER: &str = "bisect";
+
+/// The record of a search of this name: `.deadheat/bisect/NAME.jsonl` below `base`.
+pub fn bisect_log_path(base: &Path, name: &str) -> PathBuf {
+    own_folder(base, FOLDER).join(format!("{name}.jsonl"))
+}
+
+/// Creates the folder of [`bisect_log_path`] below `base`.
+///
+/// # Errors
+///
+/// The folder cannot be written.
+pub fn create_bisect_folder(base: &Path) -> Result<(), FormatError> {
+    create_own_folder(base, FOLDER)
+}
+
+/// The record below `base` that was written last; `None` without any.
+pub fn latest_bisect_log(base: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(own_folder(base, FOLDER)).ok()?;
+    let logs = entries.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let written = path.metadata().ok()?.modified().ok()?;
+        let is_log = path.extension().is_some_and(|ending| ending == "jsonl");
+        is_log.then_some((written, path))
+    });
+    logs.max().map(|(_, path)| path)
+}
+
+/// The digest of a record. Only the question says what is built and started.
+pub(crate) fn digest(request: &BisectRequest) -> FileDigest {
+    FileDigest::of_line(&first_line(request))
+}
+
+/// Writes the record of a running search. While it lives, no other process can continue the search.
+#[derive(Debug)]
+pub struct BisectLogWriter(JsonLinesWriter);
+
+impl BisectLogWriter {
+    /// Begins a new record, and creates the folders above it.
+    ///
+    /// # Errors
+    ///
+    /// The file exists already, or cannot be written.
+    pub fn create(path: &Path, request: &BisectRequest) -> Result<Self, FormatError> {
+        let writer = JsonLinesWriter::create(path, &first_line(request))?;
+        note_made_file(&digest(request));
+        Ok(Self(writer))
+    }
+
+    /// Reads a record to continue it, and removes a last line that was cut off.
+    ///
+    /// # Errors
+    ///
+    /// The file is not a record, or another process writes it.
+    pub fn reopen(path: &Path) -> Result<(BisectLog, Self), FormatError> {
+        let mut log = None;
+        let writer = JsonLinesWriter::reopen(path, |number, json| {
+            add_line(&mut log, path, number, json.as_ref())
+        })?;
+        Ok((whole(log, path)?, Self(writer)))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes an event, which is on the disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn append(&mut self, event: &BisectEvent) -> Result<(), FormatError> {
+        self.0.append(&event.to_json())
+    }
+}
+
+/// Reads the record of a search. A last line that was cut off is left out.
+///
+/// # Errors
+///
+/// The file is not a record, is of a later version, or has a wrong line, which the error names.
+pub fn read_bisect_log(path: &Path) -> Result<BisectLog, FormatError> {
+    let mut log = None;
+    read_json_lines(path, |number, json| {
+        add_line(&mut log, path, number, json.as_ref())
+    })?;
+    whole(log, path)
+}
+
+fn add_line(
+    log: &mut Option<BisectLog>,
+    path: &Path,
+    number: u64,
+    json: Option<&Json>,
+) -> Result<(), FormatError> {
+    let wrong = |problem: String| FormatError::at(path, number, problem);
+    let Some(log) = log else {
+        let request = read_first_line(json).map_err(|error| match error {
+            FirstLineError::Content(problem) => wrong(problem),
+            FirstLineError::Unknown(found) => FormatError::unknown(path, found),
+        })?;
+        let events = Vec::new();
+        *log = Some(BisectLog { request, events });
+        return Ok(());
+    };
+    let event = read_event(json, log.request.last()).map_err(wrong)?;
+    log.events.extend(event);
+    Ok(())
+}
+
+fn whole(log: Option<BisectLog>, path: &Path) -> Result<BisectLog, FormatError> {
+    log.ok_or_else(|| FileProblem::Empty.of(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
+
+    use deadheat::parts::format::wire::Wire as _;
+    use deadheat::parts::model::{LogRatio, Metric};
+
+    use super::*;
+    use crate::log::{BisectCommit, BisectPrior, CommitsBegun};
+
+    fn request() -> BisectRequest {
+        let commit = |id: &str| BisectCommit {
+            id: id.repeat(20),
+            committed_at: Some(1_709_210_096),
+            subject: "one".to_owned(),
+            lines: None,
+        };
+        BisectRequest {
+            tool_version: "0.1.0".to_owned(),
+            started_at: None,
+            command: Vec::new(),
+            good: "v1".to_owned(),
+            bad: "HEAD".to_owned(),
+            commits: vec![commit("aa"), commit("bb"), commit("cc")],
+            aside: 0,
+            judged: Metric::Wall,
+            margin: LogRatio::from_change(0.01),
+            alpha: 0.05,
+            prior: BisectPrior::Uniform,
+        }
+    }
+
+    fn begun() -> BisectEvent {
+        BisectEvent::Begun(CommitsBegun {
+            from: 0,
+            to: 2,
+            file: "run.jsonl".into(),
+        })
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_goes_and_the_record_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").join("search.jsonl");
+        let mut writer = BisectLogWriter::create(&path, &request()).unwrap();
+        writer.append(&begun()).unwrap();
+        assert!(BisectLogWriter::reopen(&path).unwrap_err().is_write_error());
+        drop(writer);
+        let whole = fs::read(&path).unwrap();
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"raced\":{\"from\":0,").unwrap();
+        let (log, mut writer) = BisectLogWriter::reopen(&path).unwrap();
+        assert_eq!(log.events, [begun()]);
+        writer.append(&BisectEvent::Resumed(Some(7))).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let before = String::from_utf8(whole).unwrap();
+        assert_eq!(text, before + "{\"resumed\":7}\n");
+    }
+
+    #[test]
+    fn what_a_later_version_wrote_is_passed_over_or_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("search.jsonl");
+        BisectLogWriter::create(&path, &request()).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("{text}{{\"pondered\":1}}\n")).unwrap();
+        assert_eq!(read_bisect_log(&path).unwrap().events, []);
+        fs::write(&path, text.replace("bisect/1", "bisect/2")).unwrap();
+        let error = read_bisect_log(&path).unwrap_err();
+        assert!(error.to_string().contains("later deadheat") && !error.is_write_error());
+        fs::write(&path, "{\"schema\":\"deadheat.run/1\"}\n").unwrap();
+        let error = read_bisect_log(&path).unwrap_err().to_string();
+        assert!(error.contains("not a record of deadheat bisect"), "{error}");
+    }
+
+    #[test]
+    fn a_commit_that_is_not_there_is_refused_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("search.jsonl");
+        BisectLogWriter::create(&path, &request()).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let line = begun().to_json().to_string().replace(":2", ":3");
+        fs::write(&path, format!("{text}{line}\n")).unwrap();
+        let error = read_bisect_log(&path).unwrap_err();
+        assert_eq!(error.line(), Some(2));
+    }
+}

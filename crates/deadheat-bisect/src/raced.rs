@@ -1,0 +1,112 @@
+//! The effects of the benchmarks of a race, from its run.
+
+use deadheat::parts::analysis::{Options, analyse, measured_effects};
+use deadheat::parts::model::{Analysis, Benchmark, Comparison, Metric, Run, Scope, Verdict};
+
+use crate::session::RacedBenchmark;
+
+/// The name of a benchmark together with its parameters. No other benchmark of the run has it.
+fn name_of(benchmark: &Benchmark) -> String {
+    let values = benchmark.parameters.iter();
+    let values: Vec<String> = values
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    match values.is_empty() {
+        true => benchmark.name.clone(),
+        false => format!("{} [{}]", benchmark.name, values.join(", ")),
+    }
+}
+
+/// The name without the parameters, for filters.
+pub(crate) fn plain_name(name: &str) -> &str {
+    match name.rsplit_once(" [") {
+        Some((plain, rest)) if rest.ends_with(']') => plain,
+        _ => name,
+    }
+}
+
+/// The result of every benchmark, by the complete replicates of a run.
+pub(crate) fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
+    let options = Options {
+        without_figures: true,
+        ..Options::default()
+    };
+    let analysis = analyse(run, options);
+    let judged = |benchmark: &Benchmark| {
+        analysis.comparisons.iter().find(|one| {
+            let same =
+                one.benchmark == benchmark.name && one.details.parameters == benchmark.parameters;
+            same && one.candidate.is_some()
+        })
+    };
+    let benchmarks = &run.header.plan.benchmarks;
+    let mut raced: Vec<RacedBenchmark> = Vec::new();
+    for found in measured_effects(run)
+        .iter()
+        .filter(|one| one.candidate == 0)
+    {
+        let benchmark = &benchmarks[found.benchmark];
+        raced.push(RacedBenchmark {
+            name: name_of(benchmark),
+            effect: found.effect,
+            se: found.se,
+            df: found.df,
+            replicates: found.replicates,
+            is_called: judged(benchmark)
+                .is_some_and(|one| matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower))),
+            is_placed: judged(benchmark).is_some_and(speaks_of_the_source),
+        });
+    }
+    raced.extend(exact(run, &analysis, &raced));
+    raced
+}
+
+/// Returns true if the code layout cannot be the cause: every replicate had another layout, or
+/// instructions were counted, which do not depend on it.
+fn speaks_of_the_source(comparison: &Comparison) -> bool {
+    comparison.evidence.scope == Scope::Source || comparison.terms.metric == Metric::Instructions
+}
+
+/// Counts that are equal in all replicates: they have a standard error of 0, and not an unknown
+/// one.
+fn exact(run: &Run, analysis: &Analysis, known: &[RacedBenchmark]) -> Vec<RacedBenchmark> {
+    let benchmarks = run.header.plan.benchmarks.iter();
+    let unknown = benchmarks.filter(|one| {
+        let name = name_of(one);
+        one.rerun.is_none() && !known.iter().any(|known| known.name == name)
+    });
+    let found = unknown.filter_map(|benchmark| {
+        let comparison = analysis.comparisons.iter().find(|one| {
+            one.benchmark == benchmark.name && one.details.parameters == benchmark.parameters
+        })?;
+        let estimate = comparison.estimate.as_ref()?;
+        let is_count = !comparison.terms.metric.is_pace();
+        (is_count && estimate.replicates >= 2).then(|| RacedBenchmark {
+            name: name_of(benchmark),
+            effect: estimate.effect,
+            se: 0.0,
+            df: (estimate.replicates - 1) as f64,
+            replicates: estimate.replicates,
+            is_called: estimate.effect.0 != 0.0,
+            is_placed: speaks_of_the_source(comparison),
+        })
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_benchmark_with_parameters_is_found_by_its_name_alone() {
+        let benchmark = Benchmark {
+            name: "sort".to_owned(),
+            parameters: vec![("n".to_owned(), "10".to_owned())],
+            ..Benchmark::default()
+        };
+        assert_eq!(name_of(&benchmark), "sort [n=10]");
+        assert_eq!(plain_name("sort [n=10]"), "sort");
+        assert_eq!(plain_name("a[0]"), "a[0]");
+    }
+}

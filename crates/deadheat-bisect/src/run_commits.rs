@@ -1,0 +1,261 @@
+//! Builds the commits of a search one by one, and races them like `deadheat rev`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use deadheat::parts::command_race::CommandRaceSpec;
+use deadheat::parts::engine::{Clock as _, Interrupts, OsClock, contents, unix_seconds};
+use deadheat::parts::exit::Failure;
+use deadheat::parts::format::{create_run_folder, default_run_path, read_run};
+use deadheat::parts::model::{Conditions, EndReason, in_one_line, without_help};
+use deadheat::parts::repetition::derived_seed;
+use deadheat::parts::report::Glyphs;
+use deadheat::parts::terminal::{self, to_stderr};
+use deadheat::parts::{LiveProgress, PlanUse, RaceOptions, RaceOutcome, race_commands};
+use deadheat_build::{BuildError, CommitBuilder, CommitInfo, Note, Recipe, Side};
+use deadheat_options::bench_options::BenchOptions;
+use deadheat_options::commit_race::race_sides;
+use deadheat_options::races::placements;
+use deadheat_options::recipe::RecipeOptions;
+use deadheat_options::repository::{commit, failure};
+
+use crate::advice::as_rev;
+use crate::log::{BisectEvent, BisectRequest};
+use crate::raced::{plain_name, raced_benchmarks};
+use crate::session::{BisectNews, BisectSides, RaceEnd, RaceOfCommits, RacedBenchmark, SideBuilt};
+use crate::story::{building, racing, story_line, was_cut};
+
+pub(crate) struct Commits<'a> {
+    pub(crate) commit_builder: CommitBuilder<'a>,
+    pub(crate) recipe: &'a Recipe,
+    pub(crate) recipe_options: &'a RecipeOptions,
+    /// By number.
+    pub(crate) commits: Vec<CommitInfo>,
+    /// The command line of the search.
+    pub(crate) words: Vec<String>,
+    /// The builds of this process, which the store does not remove as long as they are here.
+    pub(crate) built: BTreeMap<usize, Side>,
+    pub(crate) options: BenchOptions,
+    pub(crate) arguments: Vec<String>,
+    /// The command that races in the folder of each commit instead of executables.
+    pub(crate) command: Option<String>,
+    pub(crate) interrupts: &'a Interrupts,
+    pub(crate) clock: OsClock,
+    /// The notes that were printed, because many builds have the same note.
+    pub(crate) told: BTreeSet<String>,
+}
+
+impl Commits<'_> {
+    fn say(&self, text: &str) {
+        if !self.options.quiet {
+            to_stderr("deadheat", text);
+        }
+    }
+
+    fn side(&mut self, number: usize) -> Result<Side, BuildError> {
+        let (quiet, told) = (self.options.quiet, &mut self.told);
+        let built = self
+            .commit_builder
+            .build(&self.commits[number], &mut |note| {
+                // The loop reports what it builds.
+                let is_new =
+                    !matches!(note, Note::Building { .. }) && told.insert(note.to_string());
+                if is_new && !quiet {
+                    to_stderr("deadheat", &note.to_string());
+                }
+            })?;
+        if let Recipe::Pytest(_) = self.recipe {
+            self.recipe_options.suite.check(&[&built])?;
+        }
+        Ok(built)
+    }
+
+    /// Builds a commit unless this process has built it, and keeps the build.
+    fn hold(&mut self, number: usize) -> Result<(), BuildError> {
+        let last = self.commits.len() - 1;
+        // Commits that lack a bench target get that of BAD, so BAD is built first.
+        if number != last && !self.built.contains_key(&last) && self.is_cargo() {
+            self.hold(last)?;
+        }
+        if !self.built.contains_key(&number) {
+            let side = self.side(number)?;
+            if number == last && self.is_cargo() {
+                self.commit_builder.take_benches_of(&side);
+            }
+            self.built.insert(number, side);
+        }
+        Ok(())
+    }
+
+    fn is_cargo(&self) -> bool {
+        matches!(self.recipe, Recipe::Cargo(_))
+    }
+
+    /// The error of a build, or the signal that interrupted it.
+    fn failure(&self, error: BuildError) -> Failure {
+        match (error, self.interrupts.requested()) {
+            (BuildError::Interrupted, Some(signal)) => interrupted(signal),
+            (error, _) => failure(error),
+        }
+    }
+
+    /// A digest of the executables of a build, if the race depends on nothing else.
+    fn digest(&self, side: &Side) -> Option<String> {
+        if self.command.is_some() || !side.is_self_contained() {
+            return None;
+        }
+        let digest = |path: &Path| Some(contents(path, &[]).into_iter().next()?.1);
+        let executables = side.executables.iter();
+        let digests: Option<Vec<String>> = executables.map(|one| digest(&one.path)).collect();
+        digests.map(|digests| digests.join("-"))
+    }
+
+    fn race_command(
+        &self,
+        [old, new]: [&Side; 2],
+        text: &str,
+        options: &BenchOptions,
+    ) -> Result<RaceOutcome, Failure> {
+        let settings = options.rules.seeded();
+        let placements = placements(settings.placement);
+        let spec = CommandRaceSpec {
+            commands: vec![text.to_owned(); 2],
+            names: vec![old.name.clone(), new.name.clone()],
+            directories: vec![old.directory.clone(), new.directory.clone()],
+            settings,
+            rules: options.rules.some(),
+            ..CommandRaceSpec::default()
+        };
+        let plan = spec.plan()?;
+        // The races of a search are compared with each other, so all have the same arrangement.
+        let arrangement = spec.arrangement(&plan, false)?;
+        let commits = [old, new].map(|side| side.commit.as_ref().map(commit));
+        let race = RaceOptions {
+            command: Vec::new(),
+            save: options.save.clone(),
+            folder: PathBuf::new(),
+            shown: 2,
+            arrangement,
+            placements,
+            open: spec.is_open(),
+            in_launches: spec.is_in_launches(),
+            commits: commits.into_iter().flatten().collect(),
+            until: options.until.clone(),
+            use_of_plan: PlanUse::Race,
+            conditions: Conditions::default(),
+        };
+        let mut progress = LiveProgress::new(&plan.benchmarks, options.quiet);
+        let outcome = race_commands(plan, &race, &mut progress)
+            .map_err(|error| error.into_failure(&options.rules))?;
+        progress.finish();
+        Ok(outcome)
+    }
+}
+
+impl BisectSides for Commits<'_> {
+    fn build(&mut self, commit: usize) -> Result<SideBuilt, Failure> {
+        match self.hold(commit) {
+            Ok(()) => {}
+            Err(error) if error.is_of_one_commit() => {
+                return Ok(SideBuilt::Unbuildable(in_one_line(&error.to_string())));
+            }
+            Err(error) => return Err(self.failure(error)),
+        }
+        let side = &self.built[&commit];
+        Ok(SideBuilt::Ready {
+            was_kept: side.was_kept,
+            digest: self.digest(side),
+        })
+    }
+
+    fn run_file(&mut self) -> Result<PathBuf, Failure> {
+        create_run_folder(Path::new("")).map_err(|error| Failure::writing("run file", error))?;
+        let now = unix_seconds().unwrap_or_default();
+        let seed = self.options.rules.settings().seed.unwrap_or_default();
+        let named = |number| default_run_path(Path::new(""), now, seed, number);
+        let mut names = (1..).map(named);
+        let free = names.find(|path| !path.exists());
+        free.ok_or_else(|| Failure::Internal("every name of a run is taken".to_owned()))
+    }
+
+    fn race(&mut self, race: RaceOfCommits<'_>) -> Result<RaceEnd, Failure> {
+        let (from, to) = race.sides;
+        let is_first = race.benchmark.is_none();
+        let mut options = self.options.clone();
+        let design = &mut options.design.0;
+        let seed = self.options.rules.settings().seed;
+        design.seed = seed.map(|seed| derived_seed(seed, race.number as u64));
+        design.budget = race.limit;
+        options.read_rules()?;
+        options.save = Some(race.file.to_owned());
+        let range = [from, to].map(|side| self.commits[side].short());
+        let again = as_rev(&self.words, &range.join(".."));
+        options.again = Some(again.unwrap_or_default());
+        options.until = Some(race.until);
+        if let Some(name) = race.benchmark.filter(|_| self.command.is_none()) {
+            options.only(plain_name(name));
+        }
+        let sides = [&self.built[&from], &self.built[&to]];
+        let raced = match &self.command {
+            Some(text) => self.race_command(sides, text, &options),
+            None => race_sides(sides, Vec::new(), &self.arguments, options),
+        };
+        let run = match raced {
+            Ok(outcome) => outcome.run,
+            // The advice is about other commands, whose options a search lacks.
+            Err(Failure::Contender(text)) => {
+                let reason = in_one_line(without_help(&text));
+                return Ok(RaceEnd::CannotRace(reason));
+            }
+            // The commit lacks the benchmark.
+            Err(Failure::Usage(text)) if !is_first => {
+                return Ok(RaceEnd::CannotRace(in_one_line(&text)));
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(EndReason::Interrupted(signal)) = run.end.as_ref().map(|end| &end.reason) {
+            return Err(interrupted(*signal));
+        }
+        let measured = raced_benchmarks(&run);
+        match run.failures.first() {
+            Some(failed) if measured.is_empty() => Ok(RaceEnd::CannotRace(failed.message.clone())),
+            _ => Ok(RaceEnd::Raced(measured)),
+        }
+    }
+
+    fn measured(&mut self, file: &Path) -> Vec<RacedBenchmark> {
+        read_run(file).map_or_else(|_| Vec::new(), |run| raced_benchmarks(&run))
+    }
+
+    fn seconds(&mut self) -> f64 {
+        self.clock.elapsed_ns() as f64 / 1e9
+    }
+
+    fn tell(&mut self, request: &BisectRequest, news: BisectNews<'_>) {
+        let glyphs = Glyphs::new(terminal::speaks_unicode());
+        let said = match news {
+            BisectNews::Builds(commit, other) => Some(building(request, (commit, other), glyphs)),
+            BisectNews::Races(from, to, standing) => {
+                Some(racing(request, (from, to), standing, glyphs))
+            }
+            BisectNews::WasCut(begun, replicates, counts) => {
+                Some(was_cut(request, begun, replicates, counts, glyphs))
+            }
+            // The message before the build is enough.
+            BisectNews::Happened(BisectEvent::Built(_), _) => None,
+            BisectNews::Happened(event, standing) => {
+                story_line(request, event, Some(standing), glyphs)
+            }
+        };
+        if let Some(said) = said {
+            self.say(&said);
+        }
+    }
+}
+
+fn interrupted(signal: i32) -> Failure {
+    Failure::Interrupted {
+        text: "interrupted".to_owned(),
+        signal,
+    }
+}

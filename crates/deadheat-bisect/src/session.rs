@@ -1,0 +1,419 @@
+//! The loop of a search: it builds and races commits, and records each event before the next step.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use deadheat::parts::exit::Failure;
+use deadheat::parts::model::{LogRatio, Until};
+
+use crate::judge::{BisectSearch, NextStep};
+use crate::log::{
+    BenchmarkChosen, BisectEnd, BisectEvent, BisectLimits, BisectLog, BisectRequest,
+    BisectStanding, CommitBuilt, CommitUnbuildable, CommitsBegun, CommitsRaced, OpenReason,
+};
+
+/// Builds and races the commits of a range, by their numbers.
+pub trait BisectSides {
+    /// Builds a commit, or finds its build in the store.
+    ///
+    /// # Errors
+    ///
+    /// The build failed for a reason outside the commit.
+    fn build(&mut self, commit: usize) -> Result<SideBuilt, Failure>;
+
+    /// The path of the run file of the next race, which does not exist yet.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be created.
+    fn run_file(&mut self) -> Result<PathBuf, Failure>;
+
+    /// Races two commits that were built.
+    ///
+    /// # Errors
+    ///
+    /// The race failed for a reason outside the two commits.
+    fn race(&mut self, race: RaceOfCommits<'_>) -> Result<RaceEnd, Failure>;
+
+    /// The results of the complete replicates of a race that was cut off; empty if these are too
+    /// few.
+    fn measured(&mut self, file: &Path) -> Vec<RacedBenchmark>;
+
+    /// The time since a fixed moment, in seconds.
+    fn seconds(&mut self) -> f64;
+
+    /// Reports progress to the user.
+    fn tell(&mut self, request: &BisectRequest, news: BisectNews<'_>);
+}
+
+/// A build of a commit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SideBuilt {
+    /// It can be raced.
+    Ready {
+        /// True if the store already had the build.
+        was_kept: bool,
+        /// A digest of all executables that are raced; `None` if the race also depends on other
+        /// files.
+        digest: Option<String>,
+    },
+    /// It does not build, for this reason.
+    Unbuildable(String),
+}
+
+/// A race of two commits.
+pub struct RaceOfCommits<'a> {
+    /// The older commit and the newer one.
+    pub sides: (usize, usize),
+    /// The benchmark of the search; `None` in the first race, which measures all benchmarks.
+    pub benchmark: Option<&'a str>,
+    /// The run file.
+    pub file: &'a Path,
+    /// The number of the race, from 0, which changes its random draws.
+    pub number: usize,
+    /// The rest of the time budget.
+    pub limit: Option<Duration>,
+    /// The condition that ends a benchmark, instead of its verdict.
+    pub until: Until,
+}
+
+/// The end of a race.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RaceEnd {
+    /// The benchmarks that were measured.
+    Raced(Vec<RacedBenchmark>),
+    /// One of the two commits cannot be raced, for this reason: it crashes, or lacks the benchmark.
+    CannotRace(String),
+}
+
+/// A benchmark of a race.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RacedBenchmark {
+    /// Its name.
+    pub name: String,
+    /// The estimate.
+    pub effect: LogRatio,
+    /// Its standard error.
+    pub se: f64,
+    /// Degrees of freedom of the error.
+    pub df: f64,
+    /// The number of replicates.
+    pub replicates: usize,
+    /// True if the verdict is faster or slower.
+    pub is_called: bool,
+    /// True if the result holds for the source: every replicate had another code layout, or
+    /// instructions were counted.
+    pub is_placed: bool,
+}
+
+/// Progress of a search, for the user.
+#[derive(Clone, Copy, Debug)]
+pub enum BisectNews<'a> {
+    /// The first commit will be built, to race the second one.
+    Builds(usize, usize),
+    /// The second commit will race the first, older one. With what is known so far, except for the
+    /// first race.
+    Races(usize, usize, Option<&'a BisectStanding>),
+    /// A race was cut off; the number of its complete replicates, and whether they count.
+    WasCut(&'a CommitsBegun, usize, bool),
+    /// An event, and what is known after it.
+    Happened(&'a BisectEvent, &'a BisectStanding),
+}
+
+/// A race that was cut off counts from this number of complete replicates on, which is the first
+/// look of every race.
+const FEWEST_REPLICATES: usize = 6;
+
+/// Continues the search of a record until there is an answer or a limit is reached. `record` stores
+/// every event before the next step. `now` is the Unix time in seconds.
+///
+/// # Errors
+///
+/// GOOD or BAD cannot be built or raced, or a build or race failed for a reason outside the
+/// commits. The record then has all events, and the search can be continued.
+pub fn search_commits(
+    log: BisectLog,
+    limits: BisectLimits,
+    now: Option<u64>,
+    sides: &mut dyn BisectSides,
+    record: &mut dyn FnMut(&BisectEvent) -> Result<(), Failure>,
+) -> Result<BisectLog, Failure> {
+    let (search, _) = BisectSearch::replayed(&log)
+        .map_err(|error| Failure::Data(format!("the record of the search is invalid: {error}")))?;
+    let began = sides.seconds();
+    let mut session = SearchSession {
+        ready: Vec::new(),
+        search,
+        log,
+        limits,
+        began,
+        sides,
+        record,
+    };
+    session.take_up(now)?;
+    loop {
+        let end = match session.search.next_step() {
+            NextStep::End(end) => Some(end),
+            NextStep::Race { from, to } => session.step(from, to)?,
+        };
+        if let Some(end) = end {
+            session.note(BisectEvent::Ended(end))?;
+            return Ok(session.log);
+        }
+    }
+}
+
+struct SearchSession<'a> {
+    /// Commits that were built in this session.
+    ready: Vec<usize>,
+    search: BisectSearch,
+    log: BisectLog,
+    limits: BisectLimits,
+    /// The begin, by `BisectSides::seconds`.
+    began: f64,
+    sides: &'a mut dyn BisectSides,
+    record: &'a mut dyn FnMut(&BisectEvent) -> Result<(), Failure>,
+}
+
+impl SearchSession<'_> {
+    /// Records an event, updates the search, and reports the event.
+    fn note(&mut self, event: BisectEvent) -> Result<(), Failure> {
+        (self.record)(&event)?;
+        self.search
+            .take(&event)
+            .map_err(|error| Failure::Contender(format!("the search cannot continue: {error}")))?;
+        let standing = self.search.standing();
+        let news = BisectNews::Happened(&event, &standing);
+        self.sides.tell(&self.log.request, news);
+        self.log.events.push(event);
+        Ok(())
+    }
+
+    /// Continues a search that stopped. A race that was cut off counts if it has
+    /// [`FEWEST_REPLICATES`]; if not, its commits may race again.
+    fn take_up(&mut self, now: Option<u64>) -> Result<(), Failure> {
+        let Some(last) = self.log.events.last().cloned() else {
+            return Ok(());
+        };
+        self.note(BisectEvent::Resumed(now))?;
+        let BisectEvent::Begun(begun) = last else {
+            return Ok(());
+        };
+        let measured = self.sides.measured(&begun.file);
+        let found = self.searched_for(&measured);
+        let replicates = found.map_or(0, |one| one.replicates);
+        let counts = found
+            .filter(|one| one.replicates >= FEWEST_REPLICATES)
+            .cloned();
+        let news = BisectNews::WasCut(&begun, replicates, counts.is_some());
+        self.sides.tell(&self.log.request, news);
+        match counts {
+            // The record does not have the time of a race that was cut off.
+            Some(one) => self.note_race(&begun, one, 0.0, true),
+            None => Ok(()),
+        }
+    }
+
+    /// The benchmark of the search among those of a race.
+    fn searched_for<'r>(&self, raced: &'r [RacedBenchmark]) -> Option<&'r RacedBenchmark> {
+        match self.search.benchmark() {
+            Some(name) => raced.iter().find(|one| one.name == name),
+            None => largest(raced),
+        }
+    }
+
+    /// Builds and races two commits. Returns the end if a limit is reached.
+    fn step(&mut self, from: usize, to: usize) -> Result<Option<BisectEnd>, Failure> {
+        if self.search.races() >= self.limits.races as usize {
+            return Ok(Some(self.search.open(OpenReason::Races)));
+        }
+        for (commit, other) in [(to, from), (from, to)] {
+            if self.ready.contains(&commit) {
+                continue;
+            }
+            if self.time_left().is_some_and(|left| left.is_zero()) {
+                return Ok(Some(self.search.open(OpenReason::Budget)));
+            }
+            if !self.build(commit, other)? {
+                return Ok(None);
+            }
+        }
+        // After the builds another race may be better, or none is needed: equal executables.
+        if self.search.next_step() != (NextStep::Race { from, to }) {
+            return Ok(None);
+        }
+        let limit = self.time_left();
+        if limit.is_some_and(|left| left.is_zero()) {
+            return Ok(Some(self.search.open(OpenReason::Budget)));
+        }
+        self.race(from, to, limit)
+    }
+
+    fn time_left(&mut self) -> Option<Duration> {
+        let spent = self.sides.seconds() - self.began;
+        let spent = Duration::try_from_secs_f64(spent).unwrap_or_default();
+        let budget = self.limits.budget?;
+        Some(budget.saturating_sub(spent))
+    }
+
+    /// Builds a commit. Returns false if it does not build, which is an error for GOOD and BAD.
+    fn build(&mut self, commit: usize, other: usize) -> Result<bool, Failure> {
+        let news = BisectNews::Builds(commit, other);
+        self.sides.tell(&self.log.request, news);
+        let started = self.sides.seconds();
+        let built = self.sides.build(commit)?;
+        let seconds = self.sides.seconds() - started;
+        match built {
+            SideBuilt::Ready { was_kept, digest } => {
+                self.ready.push(commit);
+                self.note(BisectEvent::Built(CommitBuilt {
+                    commit,
+                    was_kept,
+                    seconds,
+                    digest,
+                }))?;
+                Ok(true)
+            }
+            SideBuilt::Unbuildable(reason) => {
+                self.cannot(commit, reason, seconds)?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Returns true for GOOD, BAD, and commits that were raced.
+    fn is_needed(&self, commit: usize) -> bool {
+        let is_end = commit == 0 || commit == self.log.request.last();
+        is_end
+            || self.log.events.iter().any(|event| match event {
+                BisectEvent::Raced(raced) => raced.from == commit || raced.to == commit,
+                _ => false,
+            })
+    }
+
+    /// Records that a commit cannot be raced, so that the search avoids it.
+    fn cannot(&mut self, commit: usize, reason: String, seconds: f64) -> Result<(), Failure> {
+        let last = self.log.request.last();
+        if self.is_needed(commit) {
+            let name = match commit {
+                0 => "GOOD",
+                _ if commit == last => "BAD",
+                _ => "a commit that was raced before",
+            };
+            let short = self.log.request.short(commit);
+            return Err(Failure::Contender(format!("{name}, {short}: {reason}")));
+        }
+        self.note(BisectEvent::Unbuildable(CommitUnbuildable {
+            commit,
+            reason,
+            seconds,
+        }))
+    }
+
+    fn race(
+        &mut self,
+        from: usize,
+        to: usize,
+        limit: Option<Duration>,
+    ) -> Result<Option<BisectEnd>, Failure> {
+        let standing = (self.search.races() > 0).then(|| self.search.standing());
+        let news = BisectNews::Races(from, to, standing.as_ref());
+        self.sides.tell(&self.log.request, news);
+        let begun = CommitsBegun {
+            from,
+            to,
+            file: self.sides.run_file()?,
+        };
+        self.note(BisectEvent::Begun(begun.clone()))?;
+        let search = self.search.clone();
+        let wanted = self.search.benchmark().map(str::to_owned);
+        let race = RaceOfCommits {
+            sides: (from, to),
+            benchmark: wanted.as_deref(),
+            file: &begun.file,
+            number: self.search.races(),
+            limit,
+            until: Until::new(move |_, found| {
+                search.is_decided((from, to), found.effect, found.se, found.df)
+            }),
+        };
+        let started = self.sides.seconds();
+        let raced = match self.sides.race(race)? {
+            RaceEnd::Raced(raced) => raced,
+            RaceEnd::CannotRace(reason) => {
+                let seconds = self.sides.seconds() - started;
+                // Blame the commit that has never raced. If neither has, blame the newer one.
+                let is_new = |side: &&usize| !self.is_needed(**side);
+                let Some(blamed) = [to, from].iter().find(is_new).copied() else {
+                    let request = &self.log.request;
+                    let [older, newer] = [from, to].map(|side| request.short(side));
+                    return Err(Failure::Contender(format!(
+                        "the race of {newer} against {older}: {reason}\nhelp: both commits fail, \
+                         so check \
+                         --build, which makes the program, and --run, which names a whole command"
+                    )));
+                };
+                return self.cannot(blamed, reason, seconds).map(|()| None);
+            }
+        };
+        let seconds = self.sides.seconds() - started;
+        let Some(one) = self.searched_for(&raced).cloned() else {
+            if self.time_left().is_some_and(|left| left.is_zero()) {
+                return Ok(Some(self.search.open(OpenReason::Budget)));
+            }
+            let request = &self.log.request;
+            return Err(Failure::Contender(format!(
+                "the race of {} against {} has no estimate with an error; {} holds it",
+                request.short(to),
+                request.short(from),
+                begun.file.display()
+            )));
+        };
+        if self.search.benchmark().is_none() && raced.len() > 1 {
+            let others = raced.iter().filter(|other| other.name != one.name);
+            let called = others.filter(|other| other.is_called);
+            self.note(BisectEvent::Chosen(BenchmarkChosen {
+                benchmark: one.name.clone(),
+                called: called.map(|other| other.name.clone()).collect(),
+            }))?;
+        }
+        self.note_race(&begun, one, seconds, false)?;
+        Ok(None)
+    }
+
+    fn note_race(
+        &mut self,
+        begun: &CommitsBegun,
+        one: RacedBenchmark,
+        seconds: f64,
+        was_cut: bool,
+    ) -> Result<(), Failure> {
+        self.note(BisectEvent::Raced(CommitsRaced {
+            from: begun.from,
+            to: begun.to,
+            benchmark: one.name,
+            effect: one.effect,
+            se: one.se,
+            df: one.df,
+            replicates: one.replicates,
+            seconds,
+            file: begun.file.clone(),
+            was_cut,
+            is_placed: one.is_placed,
+        }))
+    }
+}
+
+/// The benchmark with the largest change among those that are faster or slower. If there are none,
+/// the one with the largest change in units of its error.
+fn largest(raced: &[RacedBenchmark]) -> Option<&RacedBenchmark> {
+    let size = |one: &RacedBenchmark| match one.is_called {
+        true => (1, one.effect.0.abs()),
+        false => (0, one.effect.0.abs() / one.se.max(f64::MIN_POSITIVE)),
+    };
+    let by_size = |one: &&RacedBenchmark, other: &&RacedBenchmark| {
+        let (one, other) = (size(one), size(other));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    };
+    raced.iter().max_by(by_size)
+}

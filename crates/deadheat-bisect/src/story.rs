@@ -1,0 +1,197 @@
+//! The story of a search in past tense, and the messages while it runs.
+
+use deadheat::parts::report::units::{counted, share, sized, waiting};
+use deadheat::parts::report::{Glyphs, escape_message, first_of, sentences, shown};
+
+use crate::log::{
+    BisectAnswer, BisectEvent, BisectRequest, BisectStanding, Bisection, CommitsBegun,
+};
+use crate::words::{Words, bounds, percent, reason};
+
+/// The most columns for a name or the reason of a failure.
+const WIDE: usize = 200;
+
+/// The whole story: the question, and a sentence for each event.
+pub fn story(bisection: &Bisection, glyphs: Glyphs) -> String {
+    let request = &bisection.log.request;
+    let words = Words { request, glyphs };
+    let mut text = format!(
+        "{} {} were searched for a step of {} in {}, at {} for a wrong answer.\n",
+        counted(request.last() as u64, "commit", "commits"),
+        words.between((0, request.last())),
+        words.margin(),
+        sentences::metric(&request.judged, glyphs),
+        share(request.alpha),
+    );
+    let events = bisection.log.events.iter().zip(&bisection.standings);
+    for (event, standing) in events {
+        if let Some(line) = story_line(request, event, standing.as_ref(), glyphs) {
+            text += &line;
+            text.push('\n');
+        }
+    }
+    if bisection.log.end().is_none() {
+        text += "The search stopped there; deadheat bisect --resume continues it.\n";
+    }
+    text
+}
+
+/// The sentence for an event; `None` for an event that tells people nothing.
+pub fn story_line(
+    request: &BisectRequest,
+    event: &BisectEvent,
+    standing: Option<&BisectStanding>,
+    glyphs: Glyphs,
+) -> Option<String> {
+    let words = Words { request, glyphs };
+    Some(match event {
+        BisectEvent::Built(built) if built.was_kept => {
+            format!("{} had been built before.", words.commit(built.commit))
+        }
+        BisectEvent::Built(built) => format!(
+            "{} was built in {}.",
+            words.commit(built.commit),
+            waiting(built.seconds)
+        ),
+        BisectEvent::Unbuildable(failed) => format!(
+            "{} was stepped around: {}",
+            words.commit(failed.commit),
+            shown(&escape_message(&failed.reason, glyphs), WIDE, glyphs)
+        ),
+        BisectEvent::Begun(_) => return None,
+        BisectEvent::Chosen(chosen) => {
+            let name = shown(&chosen.benchmark, WIDE, glyphs);
+            let named = |one: &String| format!("'{}'", shown(one, WIDE, glyphs));
+            let called: Vec<String> = chosen.called.iter().map(named).collect();
+            match called.len() {
+                0 => format!("'{name}' changed most, so the search used it."),
+                _ => format!(
+                    "'{name}' changed most, so the search used it; {} changed as well.",
+                    first_of(called, 5)
+                ),
+            }
+        }
+        BisectEvent::Raced(raced) => {
+            let (older, newer) = (words.short(raced.from), words.short(raced.to));
+            let found = standing.and_then(|standing| standing.race);
+            let found = found.map(|race| {
+                let sized = sized(race.effect, Some(&bounds(&race)), glyphs);
+                format!(": {sized}")
+            });
+            let after = standing.map(|standing| format!("; {}", words.standing(standing)));
+            let cut = if raced.was_cut {
+                ", which was cut off, counts"
+            } else {
+                ""
+            };
+            format!(
+                "{newer} against {older}{cut}{} after {}{}.",
+                found.unwrap_or_default(),
+                counted(raced.replicates as u64, "replicate", "replicates"),
+                after.unwrap_or_default()
+            )
+        }
+        BisectEvent::Resumed(_) => "The search was continued.".to_owned(),
+        BisectEvent::Ended(end) => match &end.answer {
+            BisectAnswer::Commits(share) => format!(
+                "{} was named ({}).",
+                words.group(share),
+                percent(share.probability)
+            ),
+            BisectAnswer::NoStep(probability) => {
+                format!(
+                    "There was no step of {} ({}).",
+                    words.margin(),
+                    percent(*probability)
+                )
+            }
+            BisectAnswer::NoSingleStep(several) => format!(
+                "No single step explained the races ({}); the largest change lay {}.",
+                percent(several.probability),
+                words.between((several.from, several.to))
+            ),
+            BisectAnswer::Open(open) => {
+                format!("It ended without an answer: {}.", reason(open.reason))
+            }
+        },
+    })
+}
+
+/// The message before a build: `commit`, which will race `other`.
+pub fn building(
+    request: &BisectRequest,
+    (commit, other): (usize, usize),
+    glyphs: Glyphs,
+) -> String {
+    let words = Words { request, glyphs };
+    let place = match commit {
+        0 => "GOOD".to_owned(),
+        _ if commit == request.last() => "BAD".to_owned(),
+        _ => format!("commit {commit} of {}", request.last()),
+    };
+    format!(
+        "building {}, {place}, to race it with {}",
+        words.commit(commit),
+        words.short(other)
+    )
+}
+
+/// The message before a race of `to` against `from`, with the races and the time left.
+pub fn racing(
+    request: &BisectRequest,
+    (from, to): (usize, usize),
+    standing: Option<&BisectStanding>,
+    glyphs: Glyphs,
+) -> String {
+    let words = Words { request, glyphs };
+    let why = match standing {
+        None => ": is there any step?".to_owned(),
+        Some(standing) if to - from == 1 => match standing.races_left {
+            0 | 1 => ", which would confirm it".to_owned(),
+            _ => String::new(),
+        },
+        Some(_) => String::new(),
+    };
+    let left = standing.map(|standing| {
+        format!(
+            "; about {} to go, {}",
+            counted(standing.races_left.into(), "race", "races"),
+            waiting(standing.seconds_left)
+        )
+    });
+    format!(
+        "racing {} against {}{why}{}",
+        words.short(to),
+        words.short(from),
+        left.unwrap_or_default()
+    )
+}
+
+/// The message about a race that was cut off, which `counts` or is raced again.
+pub fn was_cut(
+    request: &BisectRequest,
+    begun: &CommitsBegun,
+    replicates: usize,
+    counts: bool,
+    glyphs: Glyphs,
+) -> String {
+    let words = Words { request, glyphs };
+    let pair = format!(
+        "{} against {}",
+        words.short(begun.to),
+        words.short(begun.from)
+    );
+    let complete = counted(
+        replicates as u64,
+        "complete replicate",
+        "complete replicates",
+    );
+    if counts {
+        format!("the race of {pair} was cut off; it counts with its {complete}")
+    } else {
+        format!(
+            "the race of {pair} was cut off with {complete}, which are too few; deadheat races it \
+             again if it is still the most informative race"
+        )
+    }
+}

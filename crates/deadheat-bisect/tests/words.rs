@@ -1,0 +1,335 @@
+//! The report of a search for the commit that changed the time, from searches made by hand.
+
+use std::path::Path;
+
+use deadheat::parts::model::{LogRatio, Metric};
+use deadheat::parts::report::{Glyphs, Terminal};
+use deadheat_bisect::{
+    BenchmarkChosen, BisectAnswer, BisectCommit, BisectEnd, BisectEvent, BisectLog, BisectPrior,
+    BisectRequest, BisectStanding, Bisection, CommitBuilt, CommitDetails, CommitShare,
+    CommitUnbuildable, CommitsBegun, CommitsRaced, OpenReason, OpenSearch, SeveralSteps,
+    StepEstimate,
+};
+use deadheat_bisect::{
+    racing, story, to_bisect_json, to_bisect_markdown, to_bisect_page, to_bisect_text, was_cut,
+};
+use serde_json::Value;
+
+fn change(change: f64) -> LogRatio {
+    LogRatio::from_change(change)
+}
+
+fn share(first: usize, last: usize, probability: f64) -> CommitShare {
+    CommitShare {
+        first,
+        last,
+        probability,
+    }
+}
+
+fn step(middle: f64) -> StepEstimate {
+    StepEstimate {
+        effect: change(middle),
+        low: change(middle - 0.005),
+        high: change(middle + 0.005),
+    }
+}
+
+fn request() -> BisectRequest {
+    let commit = |number: usize| BisectCommit {
+        id: format!("{number}{}", "a".repeat(39)),
+        committed_at: Some(1_709_210_096),
+        subject: format!("Change <{number}>"),
+        lines: None,
+    };
+    BisectRequest {
+        tool_version: "0.1.0".to_owned(),
+        started_at: Some(1_709_210_096),
+        command: ["deadheat", "bisect", "v1..HEAD"]
+            .map(str::to_owned)
+            .to_vec(),
+        good: "v1".to_owned(),
+        bad: "HEAD".to_owned(),
+        commits: (0..9).map(commit).collect(),
+        aside: 2,
+        judged: Metric::Wall,
+        margin: change(0.01),
+        alpha: 0.05,
+        prior: BisectPrior::Uniform,
+    }
+}
+
+fn standing(from: usize, to: usize) -> BisectStanding {
+    let commits = (from + 1..=to).map(|commit| share(commit, commit, 0.96 / (to - from) as f64));
+    BisectStanding {
+        commits: commits.collect(),
+        between: (from, to),
+        held: 0.96,
+        no_step: 0.01,
+        several: 0.02,
+        step: Some(step(0.021)),
+        race: Some(step(0.02)),
+        races_left: 3,
+        seconds_left: 90.0,
+    }
+}
+
+fn raced(from: usize, to: usize) -> BisectEvent {
+    BisectEvent::Raced(CommitsRaced {
+        from,
+        to,
+        benchmark: "parse".to_owned(),
+        effect: change(0.02),
+        se: 0.002,
+        df: 10.0,
+        replicates: 11,
+        seconds: 12.5,
+        file: "run.jsonl".into(),
+        was_cut: from > 0,
+        is_placed: from > 0,
+    })
+}
+
+fn bisection(answer: BisectAnswer, within: Option<(usize, usize)>) -> Bisection {
+    let built = |commit, digest: &str| {
+        BisectEvent::Built(CommitBuilt {
+            commit,
+            was_kept: commit == 4,
+            seconds: 20.0,
+            digest: Some(digest.to_owned()),
+        })
+    };
+    let has_step = matches!(answer, BisectAnswer::Commits(_) | BisectAnswer::Open(_));
+    let events = vec![
+        (built(8, "c"), None),
+        (built(0, "a"), None),
+        (
+            BisectEvent::Chosen(BenchmarkChosen {
+                benchmark: "parse".to_owned(),
+                called: vec!["print".to_owned()],
+            }),
+            None,
+        ),
+        (raced(0, 8), Some(standing(0, 8))),
+        (built(4, "a"), None),
+        (
+            BisectEvent::Unbuildable(CommitUnbuildable {
+                commit: 6,
+                reason: "make: \u{1b}[31mno".to_owned(),
+                seconds: 1.0,
+            }),
+            None,
+        ),
+        (BisectEvent::Resumed(None), None),
+        (raced(4, 8), Some(standing(5, 7))),
+        (
+            BisectEvent::Ended(BisectEnd {
+                answer,
+                step: has_step.then(|| step(0.021)),
+                within,
+            }),
+            None,
+        ),
+    ];
+    let (events, standings) = events.into_iter().unzip();
+    Bisection {
+        log: BisectLog {
+            request: request(),
+            events,
+        },
+        standings,
+        details: vec![CommitDetails {
+            commit: 7,
+            author: "Ada Lovelace".to_owned(),
+            files: vec![
+                ("src/parse.c".to_owned(), Some((38, 10))),
+                ("logo.png".to_owned(), None),
+            ],
+        }],
+        commands: vec![(
+            "shows what it changes".to_owned(),
+            "git show 7aaaaaaa".to_owned(),
+        )],
+    }
+}
+
+fn text(bisection: &Bisection) -> String {
+    to_bisect_text(bisection, Terminal::new(100, false, false))
+}
+
+/// The first sentence, on one line.
+fn sentence(answer: BisectAnswer, within: Option<(usize, usize)>) -> String {
+    let text = text(&bisection(answer, within));
+    let lines = text.lines().take_while(|line| !line.is_empty());
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_culprit_is_named_with_all_that_it_rests_on() {
+    insta::assert_snapshot!(text(&bisection(
+        BisectAnswer::Commits(share(7, 7, 0.973)),
+        None
+    )));
+}
+
+#[test]
+fn every_answer_has_its_sentence() {
+    let one_of = sentence(BisectAnswer::Commits(share(5, 7, 0.9999)), None);
+    let expected = "It is one of 3 commits, of which 2 do not build (over 99.9%): +2.10% \
+                    time [+1.60%, +2.60%], slower: 5aaaaaaa, 6aaaaaaa and 7aaaaaaa";
+    assert!(one_of.contains(expected), "{one_of}");
+    let none = sentence(BisectAnswer::NoStep(0.962), None);
+    assert!(
+        none.contains("There is no step of 1% between v1 (0aaaaaaa) and HEAD (8aaaaaaa) (96%)"),
+        "{none}"
+    );
+    let same = sentence(BisectAnswer::NoStep(1.0), None);
+    assert!(same.contains("the same bytes"), "{same}");
+    let several = SeveralSteps {
+        from: 2,
+        to: 4,
+        probability: 0.98,
+    };
+    let several = sentence(BisectAnswer::NoSingleStep(several), None);
+    assert!(
+        several.contains("No single step explains the races (98%)"),
+        "{several}"
+    );
+    assert!(
+        several.contains("lies between 2aaaaaaa and 4aaaaaaa"),
+        "{several}"
+    );
+    let open = OpenSearch {
+        reason: OpenReason::Budget,
+        commits: vec![share(7, 7, 0.7), share(5, 6, 0.26)],
+        no_step: 0.01,
+    };
+    let open = sentence(BisectAnswer::Open(open), None);
+    assert!(
+        open.contains(
+            "The search found no answer: the time budget was used up. If there is a step, it is \
+             at one of \
+             3 commits: 7aaaaaaa (70%) and 4aaaaaaa..6aaaaaaa (26%)"
+        ),
+        "{open}"
+    );
+    let within = sentence(BisectAnswer::Commits(share(7, 7, 0.97)), Some((4, 8)));
+    assert!(
+        within.contains("No single step explains all races"),
+        "{within}"
+    );
+}
+
+#[test]
+fn other_metrics_than_time_are_told_by_their_name() {
+    let mut bisection = bisection(BisectAnswer::Commits(share(7, 7, 0.97)), None);
+    bisection.log.request.judged = Metric::Instructions;
+    let text = text(&bisection);
+    assert!(
+        text.contains("+2.10% instructions [+1.60%, +2.60%], worse"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_story_is_told_in_past_tense_and_escapes_what_others_wrote() {
+    let bisection = bisection(BisectAnswer::Commits(share(7, 7, 0.973)), None);
+    insta::assert_snapshot!(story(&bisection, Glyphs::Unicode));
+}
+
+#[test]
+fn a_search_that_stopped_says_how_it_goes_on() {
+    let mut bisection = bisection(BisectAnswer::NoStep(0.96), None);
+    bisection.log.events.pop();
+    assert!(story(&bisection, Glyphs::Unicode).ends_with("--resume continues it.\n"));
+}
+
+#[test]
+fn what_is_said_on_the_way_names_the_sides_and_how_far_it_is() {
+    let request = request();
+    let line = racing(&request, (0, 8), None, Glyphs::Ascii);
+    assert_eq!(line, "racing 8aaaaaaa against 0aaaaaaa: is there any step?");
+    let line = racing(&request, (4, 8), Some(&standing(4, 8)), Glyphs::Ascii);
+    assert_eq!(
+        line,
+        "racing 8aaaaaaa against 4aaaaaaa; about 3 races to go, 1 min 30 s"
+    );
+    let begun = CommitsBegun {
+        from: 0,
+        to: 8,
+        file: "x".into(),
+    };
+    let counts = was_cut(&request, &begun, 9, true, Glyphs::Ascii);
+    assert!(
+        counts.contains("it counts with its 9 complete replicates"),
+        "{counts}"
+    );
+    assert!(was_cut(&request, &begun, 1, false, Glyphs::Ascii).contains("races it again if"));
+}
+
+#[test]
+fn page_and_markdown_say_the_same_and_hold_no_markup_of_others() {
+    let bisection = bisection(BisectAnswer::Commits(share(7, 7, 0.973)), None);
+    let page = to_bisect_page(&bisection);
+    assert!(
+        page.contains("Change &lt;7&gt;") && !page.contains("<7>"),
+        "{page}"
+    );
+    assert!(page.contains("src/parse.c") && page.contains("96%"));
+    assert!(!page.contains("<script"));
+    let markdown = to_bisect_markdown(&bisection);
+    assert!(
+        markdown.starts_with("## Which of 8 commits between v1"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("| raced | change |"), "{markdown}");
+}
+
+#[test]
+fn the_json_of_every_answer_keeps_to_its_schema() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/bisect-answer-1.schema.json");
+    let mut schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    forbid_the_unnamed(&mut schema);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let several = SeveralSteps {
+        from: 2,
+        to: 4,
+        probability: 0.98,
+    };
+    let open = OpenSearch {
+        reason: OpenReason::Races,
+        commits: vec![share(7, 7, 0.7)],
+        no_step: 0.01,
+    };
+    for answer in [
+        BisectAnswer::Commits(share(5, 7, 0.97)),
+        BisectAnswer::NoStep(0.96),
+        BisectAnswer::NoSingleStep(several),
+        BisectAnswer::Open(open),
+    ] {
+        let json: Value =
+            serde_json::from_str(&to_bisect_json(&bisection(answer, Some((4, 8))))).unwrap();
+        let wrong: Vec<String> = validator
+            .iter_errors(&json)
+            .map(|e| e.to_string())
+            .collect();
+        assert!(wrong.is_empty(), "{json:#}: {wrong:?}");
+    }
+    let json = to_bisect_json(&bisection(BisectAnswer::Commits(share(7, 7, 0.973)), None));
+    insta::assert_snapshot!(json);
+}
+
+/// Forbids every field that the schema does not name.
+fn forbid_the_unnamed(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.values_mut().for_each(forbid_the_unnamed);
+            if object.get("properties").is_some_and(Value::is_object) {
+                object.insert("additionalProperties".to_owned(), false.into());
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(forbid_the_unnamed),
+        _ => {}
+    }
+}

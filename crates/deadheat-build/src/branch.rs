@@ -1,0 +1,213 @@
+//! A branch that holds data files, which git's plumbing reads and extends without a check-out, so
+//! that the working tree and its index stay unchanged.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::BuildError;
+use crate::git::Git;
+use crate::repository::{Commit, Repository};
+use crate::subprocess::{Finished, Interruption};
+
+/// The identity for commits if the user has none.
+const NOBODY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "deadheat"),
+    ("GIT_AUTHOR_EMAIL", "deadheat@localhost"),
+    ("GIT_COMMITTER_NAME", "deadheat"),
+    ("GIT_COMMITTER_EMAIL", "deadheat@localhost"),
+];
+
+/// The largest number of attempts to commit if other processes update the branch at the same time.
+const ATTEMPTS: u32 = 20;
+
+/// The folder of branches. A name below it is never taken for a tag or a file of the same name.
+const HEADS: &str = "refs/heads/";
+
+/// A branch of the repository around a folder.
+#[derive(Debug)]
+pub struct Branch<'a> {
+    repository: Repository<'a>,
+    name: String,
+}
+
+impl<'a> Branch<'a> {
+    /// The branch with this name, which need not exist yet; `refs/heads/NAME` is the same as `NAME`.
+    ///
+    /// # Errors
+    ///
+    /// The folder is in no repository, or this is not a name of a branch.
+    pub fn of(
+        directory: &Path,
+        name: &str,
+        interruption: Interruption<'a>,
+    ) -> Result<Self, BuildError> {
+        let repository = Repository::around(directory, interruption)?;
+        let short = name.strip_prefix(HEADS).unwrap_or(name);
+        let git = repository.git(&["check-ref-format"]);
+        let done = repository.run(git.value("--branch", short))?;
+        // Git would also resolve `@{-1}`, and a branch may be called `refs/tags/x`.
+        let is_itself = done.stdout.trim_ascii() == short.as_bytes();
+        if !done.status.success() || !is_itself || short.starts_with("refs/") {
+            return Err(BuildError::NoBranchName(name.to_owned()));
+        }
+        Ok(Self {
+            repository,
+            name: short.to_owned(),
+        })
+    }
+
+    /// Its name without `refs/heads/`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn reference(&self) -> String {
+        format!("{HEADS}{}", self.name)
+    }
+
+    /// The last commit of the branch; `None` if the branch does not exist.
+    fn tip(&self) -> Result<Option<Commit>, BuildError> {
+        match self.repository.commit(&self.reference()) {
+            Ok(commit) => Ok(Some(commit)),
+            Err(BuildError::UnknownRevision { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The paths of all files; `None` if the branch does not exist.
+    ///
+    /// # Errors
+    ///
+    /// Git fails.
+    pub fn files(&self) -> Result<Option<Vec<PathBuf>>, BuildError> {
+        let tip = self.tip()?;
+        let files = tip.map(|tip| self.repository.files_of(&tip)).transpose()?;
+        Ok(files.map(|mut files| {
+            files.retain(|path| !path.as_os_str().is_empty());
+            files
+        }))
+    }
+
+    /// The content of a file.
+    ///
+    /// # Errors
+    ///
+    /// Git fails, or the file does not exist.
+    pub fn read(&self, path: &Path) -> Result<Vec<u8>, BuildError> {
+        let tip = self.repository.commit(&self.reference())?;
+        let bytes = self.repository.file_of(&tip, path)?;
+        bytes.ok_or_else(|| self.failed("cat-file", format!("{} is not there", path.display())))
+    }
+
+    /// Commits files to the branch, each under the given name, and creates the branch if necessary.
+    /// `scratch` is a folder for a temporary git index. Returns false if the branch already
+    /// contains all of them.
+    ///
+    /// # Errors
+    ///
+    /// The branch is checked out, git fails, or other processes win the race to update the branch
+    /// every time.
+    pub fn add(
+        &self,
+        files: &[(PathBuf, String)],
+        message: &str,
+        scratch: &Path,
+    ) -> Result<bool, BuildError> {
+        self.refuse_checked_out()?;
+        let mut blobs = Vec::new();
+        for (file, name) in files {
+            let path = std::path::absolute(file).map_err(BuildError::at(file))?;
+            let git = self.repository.git(&["hash-object", "-w", "--no-filters"]);
+            blobs.push((self.answer(git.paths([&path]))?, name));
+        }
+        for attempt in 0..ATTEMPTS {
+            let tip = self.tip()?;
+            let index = scratch.join(format!("index-{attempt}"));
+            let plumb = |words: &[&'static str]| {
+                let git = self.repository.git(words);
+                git.variable("GIT_INDEX_FILE", &index)
+            };
+            if let Some(tip) = &tip {
+                self.answer(plumb(&["read-tree"]).words([&tip.id]))?;
+            }
+            for (blob, name) in &blobs {
+                let entry = format!("100644,{blob},{name}");
+                self.answer(plumb(&["update-index", "--add"]).value("--cacheinfo", entry))?;
+            }
+            let tree = self.answer(plumb(&["write-tree"]))?;
+            let mut git = self.repository.git(&["commit-tree"]).value("-m", message);
+            if let Some(tip) = &tip {
+                let before = format!("{}^{{tree}}", tip.id);
+                let git_before = self.repository.git(&["rev-parse", "--verify"]);
+                if self.answer(git_before.words([&before]))? == tree {
+                    return Ok(false);
+                }
+                git = git.value("-p", &tip.id);
+            }
+            if !self.has_identity()? {
+                for (name, value) in NOBODY {
+                    git = git.variable(name, value);
+                }
+            }
+            let commit = self.answer(git.words([&tree]))?;
+            // All zeros if the branch did not exist: it must still not exist.
+            let before = tip.map_or_else(|| "0".repeat(commit.len()), |tip| tip.id);
+            let done = self.update(&commit, &before)?;
+            if done.status.success() {
+                return Ok(true);
+            }
+            if attempt + 1 == ATTEMPTS {
+                return Err(self.failed("update-ref", done.said()));
+            }
+        }
+        Ok(false)
+    }
+
+    fn update(&self, commit: &str, before: &str) -> Result<Finished, BuildError> {
+        let git = self.repository.git(&["update-ref", "--no-deref"]);
+        let reference = self.reference();
+        self.repository
+            .run(git.words([&*reference, commit, before]))
+    }
+
+    /// Refuses a branch that a working tree has checked out, whose files and index would then lack
+    /// the new commit, and one that is another name of a branch.
+    fn refuse_checked_out(&self) -> Result<(), BuildError> {
+        let reference = self.reference();
+        let git = self.repository.git(&["symbolic-ref", "--quiet"]);
+        let done = self.repository.run(git.words([&reference]))?;
+        let mut references = vec![reference];
+        if done.status.success() {
+            references.push(String::from_utf8_lossy(done.stdout.trim_ascii()).into_owned());
+        }
+        let git = self.repository.git(&["worktree", "list", "--porcelain"]);
+        let listing = self.repository.output(git, &self.name)?;
+        let mut lines = listing.split(|byte| *byte == b'\n');
+        let is_checked_out = lines.any(|line| {
+            let branch = line.strip_prefix(b"branch ");
+            branch.is_some_and(|branch| references.iter().any(|one| one.as_bytes() == branch))
+        });
+        if is_checked_out || references.len() > 1 {
+            return Err(BuildError::CheckedOut(self.name.clone()));
+        }
+        Ok(())
+    }
+
+    fn has_identity(&self) -> Result<bool, BuildError> {
+        let git = self.repository.git(&["var", "GIT_COMMITTER_IDENT"]);
+        Ok(self.repository.run(git)?.status.success())
+    }
+
+    /// Runs git and returns its answer, such as an object id.
+    fn answer(&self, git: Git) -> Result<String, BuildError> {
+        let answer = self.repository.output(git, &self.name)?;
+        Ok(String::from_utf8_lossy(answer.trim_ascii()).into_owned())
+    }
+
+    fn failed(&self, command: &str, said: String) -> BuildError {
+        BuildError::Git {
+            revision: self.name.clone(),
+            command: command.to_owned(),
+            said,
+        }
+    }
+}

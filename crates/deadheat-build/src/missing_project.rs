@@ -1,0 +1,75 @@
+//! Projects that a build needs and the sources lack: the reason of a failure that tools tell in words
+//! of their own.
+
+use std::fmt;
+use std::path::Path;
+
+/// A project that the sources of one side lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingProject {
+    /// A package of cargo.
+    Cargo,
+    /// A module of Go.
+    Go,
+    /// A package of Python that pip can install.
+    Python,
+}
+
+impl MissingProject {
+    /// Returns this project if no file of it is in `directory` or above.
+    pub(crate) fn above(self, directory: &Path) -> Option<Self> {
+        let names: &[&str] = match self {
+            Self::Cargo => &["Cargo.toml"],
+            Self::Go => &["go.mod", "go.work"],
+            Self::Python => &["pyproject.toml", "setup.py", "setup.cfg"],
+        };
+        let is_here = |folder: &Path| names.iter().any(|name| folder.join(name).exists());
+        // pip installs the folder itself.
+        let folders = match self {
+            Self::Python => 1,
+            Self::Cargo | Self::Go => usize::MAX,
+        };
+        let found = directory.ancestors().take(folders).any(is_here);
+        (!found).then_some(self)
+    }
+}
+
+impl fmt::Display for MissingProject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cargo => {
+                "this side lacks a Cargo.toml: --build CMD --exe PATH, --go PACKAGE or --pytest \
+                 PATH build projects of other languages"
+            }
+            Self::Go => {
+                "this side lacks a go.mod: go to the folder of the module, or name its build by \
+                 --build CMD --exe PATH"
+            }
+            Self::Python => {
+                "this side lacks pyproject.toml and setup.py: --install names what to install \
+                 instead of the folder, as in --install 'pytest pytest-benchmark'"
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_found_where_its_tool_looks_for_it() {
+        use MissingProject::{Cargo, Go, Python};
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("a/b");
+        std::fs::create_dir_all(&below).unwrap();
+        for (project, file) in [(Cargo, "Cargo.toml"), (Go, "go.work"), (Python, "setup.py")] {
+            assert_eq!(project.above(&below), Some(project));
+            std::fs::write(folder.path().join(file), "").unwrap();
+            assert_eq!(project.above(folder.path()), None);
+        }
+        assert_eq!(Cargo.above(&below), None);
+        assert_eq!(Go.above(&below), None);
+        assert_eq!(Python.above(&below), Some(Python));
+    }
+}

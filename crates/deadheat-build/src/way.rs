@@ -1,0 +1,126 @@
+//! The way to build a side: its recipe, and all inputs of the build besides the commit.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::criterion::CriterionChoice;
+use crate::criterion_library::{self, CriterionLibrary};
+use crate::error::{BuildError, Note};
+use crate::key::KeyInputs;
+use crate::recipe::{Recipe, configuration_above, configuration_of_the_user};
+use crate::repository::Repository;
+
+/// How to build a side, with all its inputs except the commit.
+#[derive(Clone)]
+pub(crate) struct Way<'a> {
+    pub(crate) recipe: &'a Recipe,
+    pub(crate) key_inputs: KeyInputs,
+    /// The version of the compiler, as it prints it.
+    pub(crate) compiler: String,
+    /// What takes the place of criterion.
+    pub(crate) criterion: Option<Rc<CriterionLibrary>>,
+}
+
+impl<'a> Way<'a> {
+    /// The ways of both sides, the baseline first.
+    pub(crate) fn of(
+        repository: &Repository<'_>,
+        recipes: [&'a Recipe; 2],
+    ) -> Result<[Self; 2], BuildError> {
+        let [base, head] = recipes;
+        let first = Self::of_one(repository, base)?;
+        let second = match base == head {
+            true => first.clone(),
+            false => Self::of_one(repository, head)?,
+        };
+        Ok([first, second])
+    }
+
+    pub(crate) fn of_one(
+        repository: &Repository<'_>,
+        recipe: &'a Recipe,
+    ) -> Result<Self, BuildError> {
+        let mut key_inputs = KeyInputs::of_the_surroundings(repository);
+        let mut compiler = String::new();
+        let variables = match recipe {
+            Recipe::Cargo(build) => {
+                key_inputs.add("by", "cargo");
+                for argument in build.moved(&repository.top, Path::new("/")) {
+                    key_inputs.add("argument", argument);
+                }
+                let here = repository.top.join(&repository.inside);
+                compiler = build.compiler(&here, &repository.interruption)?;
+                key_inputs.add("compiler", &compiler);
+                let above = configuration_above(&repository.top);
+                for file in above.iter().chain(&configuration_of_the_user()) {
+                    key_inputs.add_file(file);
+                }
+                &build.variables
+            }
+            Recipe::Command(build) => {
+                key_inputs.add("by", &build.command);
+                for path in &build.executables {
+                    key_inputs.add("executable", path);
+                }
+                &build.variables
+            }
+            Recipe::Go(build) => {
+                key_inputs.add("by", "go");
+                for package in &build.packages {
+                    key_inputs.add("package", package);
+                }
+                let here = repository.top.join(&repository.inside);
+                compiler = build.version(&here, &repository.interruption)?;
+                key_inputs.add("compiler", &compiler);
+                key_inputs.add("settings", build.settings(&here, &repository.interruption)?);
+                &build.variables
+            }
+            Recipe::Pytest(build) => {
+                let here = repository.top.join(&repository.inside);
+                compiler = build.interpreter(&here, &repository.interruption)?;
+                build.add_to(&mut key_inputs, &compiler);
+                &build.variables
+            }
+        };
+        for (name, value) in variables {
+            key_inputs.add("own variable", name);
+            key_inputs.add("value", value);
+        }
+        Ok(Self {
+            recipe,
+            key_inputs,
+            compiler,
+            criterion: None,
+        })
+    }
+
+    /// Puts deadheat's own criterion in the place of criterion, if the packages use criterion and
+    /// the recipe does not forbid it.
+    pub(crate) fn swap_criterion(
+        &mut self,
+        repository: &Repository<'_>,
+        tell: &mut dyn FnMut(Note),
+    ) -> Result<(), BuildError> {
+        let Recipe::Cargo(build) = self.recipe else {
+            return Ok(());
+        };
+        let is_wanted = build.criterion == CriterionChoice::Swapped;
+        if !is_wanted || !criterion_library::is_used(build, repository) {
+            return Ok(());
+        }
+        match CriterionLibrary::make(build, &self.compiler, repository, tell)? {
+            Ok(library) => self.criterion = Some(Rc::new(library)),
+            Err(problem) => tell(Note::OwnCriterion { problem }),
+        }
+        Ok(())
+    }
+
+    /// The inputs of the build's key.
+    pub(crate) fn inputs(&self) -> KeyInputs {
+        let mut inputs = self.key_inputs.clone();
+        if let Some(library) = &self.criterion {
+            inputs.add("criterion", &library.offered.key);
+        }
+        inputs
+    }
+}

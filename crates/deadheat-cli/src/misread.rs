@@ -1,0 +1,132 @@
+//! Words that the parser of the command line would misread: long options with one dash, which it reads
+//! as a short option and its value (`-count 10` as `-c ount`), and dashes of a web page.
+
+use std::ffi::OsString;
+
+use clap::Command;
+use deadheat::parts::exit::Failure;
+use deadheat::parts::model::HELP;
+
+use crate::usage_error::Asked;
+use crate::{foreign_options, synonyms};
+
+/// Refuses the first of such words.
+///
+/// # Errors
+///
+/// The word, and what to write in its place.
+pub fn refuse(words: &[OsString], program: &Command) -> Result<(), Failure> {
+    let typed: Vec<String> = words
+        .iter()
+        .filter_map(|word| word.to_str().map(str::to_owned))
+        .collect();
+    let asked = Asked::of(program, &typed);
+    if takes_words_of_others(asked.command) {
+        return Ok(());
+    }
+    let ours = typed.iter().skip(1).take_while(|word| *word != "--");
+    for word in ours {
+        if let Some(advice) = advice(asked.command, word) {
+            return Err(Failure::Usage(format!(
+                "{}: unexpected argument '{word}'{HELP}{advice}",
+                asked.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for a command, such as `link`, that passes options on to another program.
+fn takes_words_of_others(command: &Command) -> bool {
+    command
+        .get_positionals()
+        .any(|one| one.is_trailing_var_arg_set() || one.is_allow_hyphen_values_set())
+}
+
+fn advice(command: &Command, word: &str) -> Option<String> {
+    /// In front of an option in a text that a program has typeset.
+    const DASHES: [(char, &str); 3] = [
+        ('\u{2013}', "an en dash"),
+        ('\u{2014}', "an em dash"),
+        ('\u{2212}', "a minus sign"),
+    ];
+    let first = word.chars().next()?;
+    if let Some((_, called)) = DASHES.iter().find(|(dash, _)| *dash == first) {
+        let name =
+            word.trim_start_matches(|c| c == '-' || DASHES.iter().any(|(dash, _)| *dash == c));
+        let is_short = name.split('=').next()?.chars().count() == 1;
+        let dashes = if is_short { "-" } else { "--" };
+        return name
+            .starts_with(|c: char| c.is_ascii_alphabetic())
+            .then(|| {
+                format!("it begins with {called}, and options with a hyphen: {dashes}{name}")
+            });
+    }
+    let name = word.strip_prefix('-')?.split('=').next()?;
+    if name.starts_with('-') || name.len() < 3 {
+        return None;
+    }
+    let is_long = |name: &str| {
+        command
+            .get_arguments()
+            .any(|one| one.get_long() == Some(name))
+    };
+    foreign_options::advice(command.get_name(), word)
+        .or_else(|| is_long(name).then(|| format!("long options have two dashes: -{word}")))
+        .or_else(|| {
+            Some(format!(
+                "in place of {word}: {}",
+                synonyms::option(command, word)?
+            ))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(line: &str) -> Option<String> {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let program = crate::program::command();
+        refuse(&words, &program)
+            .err()
+            .map(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn a_long_option_with_one_dash_is_refused_with_what_to_write() {
+        for (line, words) in [
+            ("deadheat run -run x ./a", "FILTER"),
+            ("deadheat run -count=10 ./a", "--max-replicates"),
+            ("deadheat run -margin=2% ./a", "two dashes: --margin=2%"),
+            ("deadheat analyze -json a", "two dashes: --json"),
+            ("deadheat history show -json", "two dashes: --json"),
+            ("deadheat compare -alpha 1% a b", "benchstat"),
+            (
+                "deadheat run \u{2013}-runs 12",
+                "an en dash, and options with a hyphen: --runs",
+            ),
+            ("deadheat run \u{2014}runs=12", "hyphen: --runs=12"),
+            (
+                "deadheat bench \u{2212}q a",
+                "a minus sign, and options with a hyphen: -q",
+            ),
+        ] {
+            let text = refused(line).expect(line);
+            assert!(text.contains(words), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn short_options_with_values_and_words_of_others_are_left_alone() {
+        for line in [
+            "deadheat run -r12 -qv -nold -iS a",
+            "deadheat run -- -count \u{2013}x",
+            "deadheat run echo \u{2013}",
+            "deadheat run --margin \u{2212}1%",
+            "deadheat link cc -run -json x.c",
+        ] {
+            assert_eq!(refused(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Programs under perf, which takes samples: by instructions if the machine counts them, else by the
+//! clock.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use deadheat::parts::engine::{
+    Counters, Interrupts, LaunchFolder, Tool, WorkerProgram, find_executable, opens_a_clock,
+};
+use deadheat::parts::model::ExitPolicy;
+
+use crate::run_error::{ProfileError, Under};
+use crate::run_program::{Ended, Program};
+
+/// The most bytes of printed samples.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The time limit for the version.
+const VERSION: Duration = Duration::from_secs(30);
+
+/// The samples that the baseline should have. Each takes a copy of the stack of eight thousand bytes.
+const SAMPLES: u64 = 10_000;
+/// The fewest instructions, or nanoseconds, between two samples. The kernel throttles faster ones.
+const LEAST_INSTRUCTIONS: u64 = 100_000;
+const LEAST_NS: u64 = 100_000;
+
+/// Names of the files that perf writes: the recorded samples, the samples as text, and a count.
+const RECORDED: &str = "perf.data";
+const PRINTED: &str = "samples.0";
+const COUNT: &str = "count.0";
+
+/// perf copies the top of the stack and unwinds it by tables that every program has. Frame pointers would
+/// cost less, but most programs are built without them.
+const CALL_GRAPH: &str = "dwarf,8192";
+
+/// perf without the configuration of its user.
+const UNCONFIGURED: (&str, Option<&str>) = ("PERF_CONFIG", Some("/dev/null"));
+
+/// perf, as found on this machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Perf {
+    program: PathBuf,
+    version: String,
+    /// True if it samples by instructions, false if by the clock.
+    by_instructions: bool,
+}
+
+impl Perf {
+    /// Finds it in `PATH`, asks for its version, and finds out by what it can sample here.
+    pub(crate) fn find(interrupts: &Interrupts) -> Result<Self, ProfileError> {
+        let program = find_executable("perf").ok_or(ProfileError::NoPerf)?;
+        let tool = Tool {
+            patience: Some(VERSION),
+            ..Tool::new(&program, ["--version"])
+        };
+        let said = tool.read(interrupts)?;
+        // Ubuntu has a script of this name, which fails if the real perf is not installed.
+        if said.ending.is_some() {
+            return Err(ProfileError::NoPerf);
+        }
+        let version = String::from_utf8_lossy(&said.output);
+        let version = version.trim().replace("perf version ", "perf-");
+        let by_instructions = Self::counts_instructions();
+        if !by_instructions {
+            opens_a_clock().map_err(|reason| ProfileError::NoSamples { reason })?;
+        }
+        Ok(Self {
+            program,
+            version,
+            by_instructions,
+        })
+    }
+
+    /// Returns true if this machine has counters of instructions, by which perf can sample.
+    pub(crate) fn counts_instructions() -> bool {
+        Counters::open().is_ok()
+    }
+
+    /// Its name and version, such as `perf-6.1.187`.
+    pub(crate) fn version(&self) -> &str {
+        &self.version
+    }
+
+    pub(crate) fn is_by_instructions(&self) -> bool {
+        self.by_instructions
+    }
+
+    /// The instructions, or nanoseconds, between two samples of a program that takes `whole` of them.
+    pub(crate) fn period(&self, whole: u64) -> u64 {
+        // Few loops have an odd period.
+        (whole / SAMPLES).max(self.least()) | 1
+    }
+
+    fn least(&self) -> u64 {
+        if self.by_instructions {
+            LEAST_INSTRUCTIONS
+        } else {
+            LEAST_NS
+        }
+    }
+
+    /// The event in words of perf, without the kernel, which not every user may sample.
+    fn event(&self) -> &'static str {
+        if self.by_instructions {
+            "instructions:u"
+        } else {
+            "cpu-clock:u"
+        }
+    }
+
+    /// Runs a program once, and returns its instructions, or its nanoseconds on processors.
+    pub(crate) fn measure(
+        &self,
+        program: Program,
+        interrupts: &Interrupts,
+    ) -> Result<u64, ProfileError> {
+        let folder = LaunchFolder::new().map_err(ProfileError::Folder)?;
+        let options = ["stat", "-x", ",", "-e", self.event(), "-o"];
+        let mut arguments: Vec<OsString> = options.map(OsString::from).to_vec();
+        arguments.push(folder.path().join(COUNT).into());
+        self.run(arguments, program, interrupts)?;
+        let counts = folder.numbered("count.", MOST_BYTES);
+        let counts = counts.map_err(ProfileError::Folder)?;
+        let lines = counts.iter().flat_map(|count| count.text.lines());
+        // A clock is in milliseconds. Processors with two kinds of cores have a line for each.
+        let scale = if self.by_instructions { 1.0 } else { 1e6 };
+        let field = |line: &str| line.split(',').next()?.parse::<f64>().ok();
+        let found: f64 = lines.filter_map(field).sum();
+        Ok((found * scale) as u64)
+    }
+
+    /// Runs a program once, and returns the printed samples.
+    pub(crate) fn sample(
+        &self,
+        program: Program,
+        period: u64,
+        interrupts: &Interrupts,
+    ) -> Result<String, ProfileError> {
+        let folder = LaunchFolder::new().map_err(ProfileError::Folder)?;
+        self.run(self.record(period, &folder), program, interrupts)?;
+        self.printed(&folder, interrupts)
+    }
+
+    fn run(
+        &self,
+        mut arguments: Vec<OsString>,
+        program: Program,
+        interrupts: &Interrupts,
+    ) -> Result<(), ProfileError> {
+        arguments.push("--".into());
+        let ended = program.run_under(&self.program, arguments, &[UNCONFIGURED], interrupts)?;
+        ended.check(Under::Perf)
+    }
+
+    /// The arguments that record into the folder; a program and its own arguments come after them.
+    fn record(&self, period: u64, folder: &LaunchFolder) -> Vec<OsString> {
+        let period = period.to_string();
+        let options = ["record", "-q", "-B", "-c", &period, "-e", self.event()];
+        let options = options
+            .into_iter()
+            .chain(["--call-graph", CALL_GRAPH, "-o"]);
+        let mut arguments: Vec<OsString> = options.map(OsString::from).collect();
+        arguments.push(folder.path().join(RECORDED).into());
+        arguments
+    }
+
+    /// A worker under perf, which records into `folder`.
+    pub(crate) fn around_worker(
+        &self,
+        program: &WorkerProgram,
+        folder: &LaunchFolder,
+    ) -> WorkerProgram {
+        let mut arguments = self.record(self.least(), folder);
+        arguments.push("--".into());
+        program.under(&self.program, arguments)
+    }
+
+    /// Prints the samples that were recorded into the folder.
+    pub(crate) fn printed(
+        &self,
+        folder: &LaunchFolder,
+        interrupts: &Interrupts,
+    ) -> Result<String, ProfileError> {
+        let options = ["script", "-F", "event,period,ip,sym,dso", "--inline", "-i"];
+        let recorded = folder.path().join(RECORDED);
+        let arguments = options.map(Path::new).into_iter().chain([&*recorded]);
+        let script = Tool {
+            // perf would look up unknown symbols on the network.
+            variables: vec![UNCONFIGURED, ("DEBUGINFOD_URLS", None)],
+            ..Tool::new(&self.program, arguments)
+        };
+        let ended = Ended {
+            name: SCRIPT.to_owned(),
+            captured: script.write_into(folder, PRINTED, interrupts)?,
+            policy: ExitPolicy::ZeroOnly,
+        };
+        ended.check(Under::Perf)?;
+        folder.clear(RECORDED);
+        let printed = folder.numbered("samples.", MOST_BYTES);
+        let printed = printed.map_err(ProfileError::Folder)?.pop();
+        Ok(printed.map(|file| file.text).unwrap_or_default())
+    }
+}
+
+/// The name of printed samples in errors.
+pub(crate) const SCRIPT: &str = "perf script";

@@ -1,0 +1,240 @@
+//! The list of the files that this user's deadheat wrote on this machine and that start programs: run
+//! files, plans, packs and records of `deadheat bisect`. It holds digests, so a file keeps its place
+//! in the list when it is moved, and loses it when its commands are changed.
+
+use std::fmt;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use deadheat_model::{Json, RunHeader};
+use sha2::{Digest as _, Sha256};
+
+use crate::content;
+use crate::error::{FormatError, cannot_read};
+use crate::run_file::header_line;
+
+/// SHA-256 of what a file starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileDigest(String);
+
+impl FileDigest {
+    /// The digest of a run file or a plan. Only the header names programs.
+    pub fn of_run(header: &RunHeader) -> Self {
+        Self::of_line(&header_line(header))
+    }
+
+    /// The digest of a file of JSON lines of which only this line names programs.
+    pub fn of_line(line: &Json) -> Self {
+        Self::new(Sha256::digest(line.to_string().as_bytes()))
+    }
+
+    /// The digest of a pack, which brings its programs along.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn of_pack(path: &Path) -> Result<Self, FormatError> {
+        let unreadable = || cannot_read(path);
+        let mut file = content::open(path).map_err(unreadable())?;
+        let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+        loop {
+            match file.read(&mut buffer).map_err(unreadable())? {
+                0 => return Ok(Self::new(digest.finalize())),
+                read => digest.update(&buffer[..read]),
+            }
+        }
+    }
+
+    fn new(bytes: impl AsRef<[u8]>) -> Self {
+        let bytes = bytes.as_ref().iter();
+        Self(bytes.map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+impl fmt::Display for FileDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The list, in a folder of its own. Only files and folders that this user owns, and that no other
+/// user can write, are used.
+#[derive(Clone, Debug)]
+pub struct MadeFiles {
+    folder: PathBuf,
+    /// The id of this user.
+    user: u32,
+}
+
+/// The current list.
+const LIST: &str = "list";
+/// The list before it.
+const EARLIER: &str = "list.before";
+/// Bytes of a list that is full: 65,536 files. The next one then begins, and the one before the
+/// full one is forgotten.
+const FULL: u64 = 65 * (1 << 16);
+/// Rights of the group and of others to write.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+impl MadeFiles {
+    /// The list of `user` in `folder`.
+    pub fn new(folder: PathBuf, user: u32) -> Self {
+        Self { folder, user }
+    }
+
+    /// Adds a file that was just written.
+    ///
+    /// # Errors
+    ///
+    /// The list cannot be written, or another user could have.
+    pub fn add(&self, digest: &FileDigest) -> io::Result<()> {
+        if !self.folder.exists() {
+            self.create_folder()?;
+        }
+        self.check(&fs::metadata(&self.folder)?)?;
+        let list = self.folder.join(LIST);
+        if fs::symlink_metadata(&list).is_ok_and(|found| found.len() >= FULL) {
+            fs::rename(&list, self.folder.join(EARLIER))?;
+        }
+        let mut file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&list)?;
+        self.check(&file.metadata()?)?;
+        // One write, so that lines of processes do not mix.
+        file.write_all(format!("{digest}\n").as_bytes())
+    }
+
+    /// Returns true if the file with this digest is in the list.
+    pub fn has(&self, digest: &FileDigest) -> bool {
+        let is_safe = fs::metadata(&self.folder).is_ok_and(|found| self.check(&found).is_ok());
+        is_safe && [LIST, EARLIER].iter().any(|list| self.lists(list, digest))
+    }
+
+    fn lists(&self, list: &str, digest: &FileDigest) -> bool {
+        let path = self.folder.join(list);
+        let is_file = fs::metadata(&path).is_ok_and(|found| found.is_file());
+        let Some(file) = File::open(path).ok().filter(|_| is_file) else {
+            return false;
+        };
+        let is_safe = file
+            .metadata()
+            .is_ok_and(|found| self.check(&found).is_ok());
+        let lines = BufReader::new(file.take(2 * FULL)).lines();
+        is_safe && lines.map_while(Result::ok).any(|line| line == digest.0)
+    }
+
+    /// Creates the folder, unless the folder around it belongs to another user: `sudo deadheat` would
+    /// leave folders in a home whose owner could not use them.
+    fn create_folder(&self) -> io::Result<()> {
+        let mut around = self.folder.ancestors().skip(1);
+        if let Some(around) = around.find(|folder| folder.exists())
+            && fs::metadata(around)?.uid() != self.user
+        {
+            return Err(not_safe());
+        }
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.folder)
+    }
+
+    /// Refuses what another user owns or can write.
+    fn check(&self, found: &Metadata) -> io::Result<()> {
+        if found.uid() == self.user && found.mode() & WRITABLE_BY_OTHERS == 0 {
+            return Ok(());
+        }
+        Err(not_safe())
+    }
+}
+
+fn not_safe() -> io::Error {
+    let why = "another user owns it or can write it";
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn digest(text: &str) -> FileDigest {
+        FileDigest::of_line(&Json::from(text))
+    }
+
+    fn list_in(folder: &Path) -> MadeFiles {
+        let user = fs::metadata(folder).unwrap().uid();
+        MadeFiles::new(folder.join("state/made"), user)
+    }
+
+    #[test]
+    fn only_added_files_are_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = list_in(folder.path());
+        assert!(!list.has(&digest("a")), "before there is a list");
+        list.add(&digest("a")).unwrap();
+        list.add(&digest("b")).unwrap();
+        assert!(list.has(&digest("a")) && list.has(&digest("b")));
+        assert!(!list.has(&digest("c")));
+        let file = fs::metadata(list.folder.join(LIST)).unwrap();
+        assert_eq!(file.mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&list.folder).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_list_that_another_user_can_write_or_owns_lists_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = list_in(folder.path());
+        list.add(&digest("a")).unwrap();
+        let rights = |path: &Path, mode: u32| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let file = list.folder.join(LIST);
+        for (path, open, closed) in [(&file, 0o622, 0o600), (&list.folder, 0o777, 0o700)] {
+            rights(path, open);
+            assert!(!list.has(&digest("a")), "{}", path.display());
+            assert!(list.add(&digest("b")).is_err(), "{}", path.display());
+            rights(path, closed);
+            assert!(list.has(&digest("a")), "{}", path.display());
+        }
+        let other = MadeFiles::new(list.folder.clone(), list.user + 1);
+        assert!(!other.has(&digest("a")));
+        assert!(other.add(&digest("b")).is_err());
+        let elsewhere = MadeFiles::new(folder.path().join("new/made"), list.user + 1);
+        assert!(elsewhere.add(&digest("b")).is_err());
+        assert!(!folder.path().join("new").exists());
+    }
+
+    #[test]
+    fn a_full_list_makes_place_for_the_next_and_is_still_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = list_in(folder.path());
+        for (round, name) in ["a", "b", "c"].into_iter().enumerate() {
+            list.add(&digest(name)).unwrap();
+            let known = ["a", "b", "c"].map(|name| list.has(&digest(name)));
+            let expected = [round < 2, round > 0, round > 1];
+            assert_eq!(known, expected, "{round}");
+            let file = OpenOptions::new().write(true).open(list.folder.join(LIST));
+            file.unwrap().set_len(FULL).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_digest_of_a_pack_covers_all_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |bytes: &[u8]| {
+            let path = folder.path().join("pack");
+            fs::write(&path, bytes).unwrap();
+            FileDigest::of_pack(&path).unwrap()
+        };
+        let long = vec![7; 200_000];
+        assert_eq!(of(&long), of(&long));
+        assert_ne!(of(&long), of(&long[1..]));
+        // The published digest of nothing.
+        assert_eq!(of(b"").0[..16], *"e3b0c44298fc1c14");
+    }
+}

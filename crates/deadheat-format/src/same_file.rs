@@ -1,0 +1,150 @@
+//! Whether two paths name the same file, whether it exists or not.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+/// The longest chain of links to files that do not exist that is followed, as in the kernel.
+const MOST_LINKS: usize = 40;
+
+/// What a path names: two paths with the same value name the same file. Links are followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileIdentity {
+    /// A file or folder that exists, under any of its names.
+    Existing {
+        /// The number of the device.
+        device: u64,
+        /// The number of the file on the device.
+        inode: u64,
+    },
+    /// A file that does not exist yet: its path from the root, without links.
+    Missing(PathBuf),
+    /// A device, a pipe or a socket. Writing to it replaces nothing.
+    Special,
+}
+
+impl FileIdentity {
+    /// Looks up a path as seen from the current folder.
+    pub fn of(path: impl AsRef<Path>) -> Self {
+        let mut path = path.as_ref().to_owned();
+        for _ in 0..MOST_LINKS {
+            if let Ok(about) = fs::metadata(&path) {
+                return match about.is_file() || about.is_dir() {
+                    true => Self::Existing {
+                        device: about.dev(),
+                        inode: about.ino(),
+                    },
+                    false => Self::Special,
+                };
+            }
+            let Ok(goal) = fs::read_link(&path) else {
+                break;
+            };
+            path = path.parent().unwrap_or(Path::new("")).join(goal);
+        }
+        Self::Missing(resolved(&path))
+    }
+
+    /// Returns true for what can be replaced: all but devices, pipes and sockets.
+    pub fn is_replaceable(&self) -> bool {
+        *self != Self::Special
+    }
+}
+
+/// The path from the root: links are followed in the part that exists, and `..` is taken literally in
+/// the rest.
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut rest: Vec<OsString> = Vec::new();
+    let mut parts: Vec<Component<'_>> = path.components().collect();
+    loop {
+        let existing: PathBuf = parts.iter().collect();
+        if let Ok(existing) = fs::canonicalize(&existing) {
+            let mut whole = existing;
+            for part in rest.iter().rev() {
+                match part == ".." {
+                    true => drop(whole.pop()),
+                    false => whole.push(part),
+                }
+            }
+            return whole;
+        }
+        match parts.pop() {
+            Some(part) => rest.push(part.as_os_str().to_owned()),
+            None => return path,
+        }
+    }
+}
+
+/// Returns true if both paths name the same existing file.
+pub fn is_same_file(one: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
+    let one = FileIdentity::of(one);
+    matches!(one, FileIdentity::Existing { .. }) && one == FileIdentity::of(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_file_has_one_identity_under_all_of_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, hard, soft, twice, other] =
+            ["file", "hard", "soft", "twice", "other"].map(|name| folder.path().join(name));
+        for path in [&file, &other] {
+            fs::write(path, "x").unwrap();
+        }
+        fs::hard_link(&file, &hard).unwrap();
+        symlink("file", &soft).unwrap();
+        symlink(&soft, &twice).unwrap();
+        let dotted = folder
+            .path()
+            .join("./../")
+            .join(folder.path())
+            .join("./file");
+        let identity = FileIdentity::of(&file);
+        for name in [&hard, &soft, &twice, &dotted] {
+            assert_eq!(FileIdentity::of(name), identity, "{}", name.display());
+            assert!(is_same_file(name, &file));
+        }
+        assert_ne!(FileIdentity::of(&other), identity);
+        assert!(!is_same_file(&file, folder.path()));
+    }
+
+    #[test]
+    fn a_file_that_does_not_exist_has_one_identity_by_all_ways_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("a")).unwrap();
+        symlink("a", at("b")).unwrap();
+        symlink("a/new", at("link")).unwrap();
+        symlink("link", at("link-of-link")).unwrap();
+        let identity = FileIdentity::of(at("a/new"));
+        assert!(matches!(identity, FileIdentity::Missing(_)));
+        for name in [
+            "b/new",
+            "a/../a/new",
+            "link",
+            "link-of-link",
+            "missing/../a/new",
+        ] {
+            assert_eq!(FileIdentity::of(at(name)), identity, "{name}");
+        }
+        assert_ne!(FileIdentity::of(at("a/old")), identity);
+        assert_ne!(FileIdentity::of(at("new")), identity);
+        assert!(!is_same_file(at("a/new"), at("a/new")), "nothing exists");
+        assert_eq!(FileIdentity::of("x/y"), FileIdentity::of("./x/./y"));
+    }
+
+    #[test]
+    fn devices_are_never_replaced_and_a_loop_of_links_ends() {
+        for device in ["/dev/null", "/dev/full"] {
+            assert!(!FileIdentity::of(device).is_replaceable());
+        }
+        let folder = tempfile::tempdir().unwrap();
+        symlink("loop", folder.path().join("loop")).unwrap();
+        assert!(FileIdentity::of(folder.path().join("loop")).is_replaceable());
+    }
+}

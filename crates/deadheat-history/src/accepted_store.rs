@@ -1,0 +1,218 @@
+//! Steps that somebody accepted: `accepted.toml` beside the index, to be read, edited and committed.
+//!
+//! The index does not own them: it is made of run files, and these know of no acceptance.
+
+use std::fmt::Write;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use deadheat::parts::format::{
+    FileProblem, FormatError, cannot_write, read_plain_text, write_export,
+};
+use toml::de::{DeTable, DeValue};
+
+/// The file, beside the index.
+pub const ACCEPTED_FILE: &str = "accepted.toml";
+
+const HEAD: &str = "\
+# Known and accepted steps, for `deadheat history check`.
+# `deadheat history accept COMMIT \"why\"` adds one, `--remove` takes it out.
+";
+
+/// A step that was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The commit that made it, by as many digits as were given.
+    pub commit: String,
+    /// The benchmark; all where it is `None`.
+    pub benchmark: Option<String>,
+    /// The reason.
+    pub why: String,
+}
+
+/// The path beside this index.
+fn beside(index: &Path) -> PathBuf {
+    index.with_file_name(ACCEPTED_FILE)
+}
+
+/// Reads what is accepted beside an index: nothing where there is no file.
+///
+/// # Errors
+///
+/// A file that cannot be read, and the line of one that says something odd.
+pub fn read_accepted(index: &Path) -> Result<Vec<Accepted>, FormatError> {
+    let path = beside(index);
+    match read_plain_text(&path)? {
+        Some(text) => parse(&text).map_err(|problem| problem.of(path)),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Writes what is accepted beside an index, in place of an older file. A folder that git ignores as
+/// a whole, as deadheat makes it, then shows it this file.
+///
+/// # Errors
+///
+/// A file that cannot be written.
+pub fn write_accepted(index: &Path, accepted: &[Accepted]) -> Result<PathBuf, FormatError> {
+    let path = beside(index);
+    let text = text_of(accepted);
+    write_export(&path, |out| {
+        out.write_all(text.as_bytes()).map_err(cannot_write(&path))
+    })?;
+    let ignore = path.with_file_name(".gitignore");
+    if fs::read_to_string(&ignore).is_ok_and(|text| text == "*\n") {
+        let shown = format!("*\n!{ACCEPTED_FILE}\n");
+        fs::write(&ignore, shown).map_err(cannot_write(&ignore))?;
+    }
+    Ok(path)
+}
+
+fn text_of(accepted: &[Accepted]) -> String {
+    let mut text = HEAD.to_owned();
+    for one in accepted {
+        text += "\n[[accepted]]\n";
+        let mut line = |key: &str, value: &str| {
+            let _ = writeln!(text, "{key} = {}", quoted(value));
+        };
+        line("commit", &one.commit);
+        if let Some(benchmark) = &one.benchmark {
+            line("benchmark", benchmark);
+        }
+        line("why", &one.why);
+    }
+    text
+}
+
+/// A text as TOML has it between quotes.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            '\n' => quoted += "\\n",
+            '\t' => quoted += "\\t",
+            control if control.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(control));
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted + "\""
+}
+
+fn parse(text: &str) -> Result<Vec<Accepted>, FileProblem> {
+    let line = |at: usize| text[..at.min(text.len())].matches('\n').count() as u64 + 1;
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        FileProblem::at(line(at), error.message())
+    })?;
+    let mut accepted = Vec::new();
+    for (key, value) in table.get_ref() {
+        let at = line(key.span().start);
+        let (DeValue::Array(tables), "accepted") = (value.get_ref(), &**key.get_ref()) else {
+            return Err(FileProblem::at(
+                at,
+                "the file may hold only [[accepted]] tables",
+            ));
+        };
+        for entry in tables.iter() {
+            let at = line(entry.span().start);
+            let DeValue::Table(fields) = entry.get_ref() else {
+                return Err(FileProblem::at(
+                    at,
+                    "the file may hold only [[accepted]] tables",
+                ));
+            };
+            accepted.push(entry_of(fields, at, &line)?);
+        }
+    }
+    Ok(accepted)
+}
+
+fn entry_of(
+    fields: &DeTable<'_>,
+    at: u64,
+    line: &dyn Fn(usize) -> u64,
+) -> Result<Accepted, FileProblem> {
+    let (mut commit, mut benchmark, mut why) = (None, None, None);
+    for (key, value) in fields {
+        let at = line(key.span().start);
+        let DeValue::String(text) = value.get_ref() else {
+            return Err(FileProblem::at(at, format!("{} is a text", key.get_ref())));
+        };
+        let field = match &**key.get_ref() {
+            "commit" => &mut commit,
+            "benchmark" => &mut benchmark,
+            "why" => &mut why,
+            other => {
+                let problem =
+                    format!("unknown key '{other}': the keys are commit, benchmark and why");
+                return Err(FileProblem::at(at, problem));
+            }
+        };
+        *field = Some(text.to_string());
+    }
+    let is_name = |commit: &String| {
+        let digits = commit
+            .bytes()
+            .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+        commit.len() >= 4 && digits
+    };
+    let (Some(commit), Some(why)) = (commit.filter(is_name), why) else {
+        let problem = "an acceptance needs a commit of four digits or more and a reason (why)";
+        return Err(FileProblem::at(at, problem));
+    };
+    Ok(Accepted {
+        commit,
+        benchmark,
+        why,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepted(commit: &str, benchmark: Option<&str>, why: &str) -> Accepted {
+        Accepted {
+            commit: commit.to_owned(),
+            benchmark: benchmark.map(str::to_owned),
+            why: why.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_whatever_the_reason_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path().join("history.sqlite");
+        assert_eq!(read_accepted(&index).unwrap(), []);
+        let all = vec![
+            accepted("0123abcd", None, "a \"reason\" of \\ two\nlines\u{7}"),
+            accepted(&"a".repeat(40), Some("parse = [1]"), ""),
+        ];
+        fs::write(folder.path().join(".gitignore"), "*\n").unwrap();
+        let path = write_accepted(&index, &all).unwrap();
+        assert_eq!(read_accepted(&index).unwrap(), all);
+        assert!(fs::read_to_string(path).unwrap().starts_with("# Known"));
+        let ignored = fs::read_to_string(folder.path().join(".gitignore")).unwrap();
+        assert_eq!(ignored, "*\n!accepted.toml\n");
+    }
+
+    #[test]
+    fn what_says_something_odd_is_named_by_its_line() {
+        for (text, line, word) in [
+            ("[[accepted]]\ncommit = 'abcd'\n", 1, "a reason"),
+            ("[[accepted]]\ncommit = 'abc'\nwhy = ''\n", 1, "four digits"),
+            ("\n[[other]]\n", 2, "[[accepted]]"),
+            ("[[accepted]]\ncommit = 'abcd'\nwhen = ''\n", 3, "'when'"),
+            ("[[accepted]]\ncommit = 1\nwhy = ''\n", 2, "a text"),
+            ("[[accepted]]\ncommit = \n", 2, ""),
+        ] {
+            let error = parse(text).unwrap_err().of("accepted.toml");
+            assert_eq!(error.line(), Some(line), "{text}: {error}");
+            assert!(error.to_string().contains(word), "{error}");
+        }
+    }
+}

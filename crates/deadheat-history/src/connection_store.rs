@@ -1,0 +1,208 @@
+//! Opens an index without believing it. A file below a checkout may come from anyone, so SQLite runs
+//! nothing that its schema says: it must be the schema of deadheat, to the letter, and views and
+//! triggers are off. Everything that waits or computes ends when the user interrupts.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use deadheat::parts::format::{FileProblem, FormatError};
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+/// Returns true if the user has asked to stop.
+pub type Stop = fn() -> bool;
+
+/// The pause between two attempts of a process that waits for others to have written, and the most
+/// attempts: a minute.
+const PAUSE: Duration = Duration::from_millis(20);
+const ATTEMPTS: i32 = 3_000;
+
+/// Steps of SQLite's machine between two looks at signals: about a millisecond.
+const STEPS: i32 = 50_000;
+
+/// Bytes of the longest value and of the longest list of commits that a question names.
+const LONGEST: i32 = 64 << 20;
+
+/// The schema of an index of the current version.
+pub(crate) const SCHEMA: &str = "
+CREATE TABLE commits (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    committed_at INTEGER,
+    subject TEXT NOT NULL
+);
+CREATE INDEX commits_by_time ON commits (committed_at);
+CREATE TABLE machines (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    cpu TEXT NOT NULL,
+    UNIQUE (name, cpu)
+);
+CREATE TABLE series (
+    number INTEGER PRIMARY KEY,
+    benchmark TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    metric TEXT NOT NULL,
+    UNIQUE (benchmark, parameters, metric)
+);
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY,
+    identity TEXT NOT NULL UNIQUE,
+    content TEXT NOT NULL,
+    path TEXT NOT NULL,
+    started_at INTEGER,
+    baseline INTEGER NOT NULL REFERENCES commits,
+    candidate INTEGER NOT NULL REFERENCES commits,
+    machine INTEGER NOT NULL REFERENCES machines,
+    tool TEXT NOT NULL,
+    command TEXT NOT NULL
+);
+CREATE INDEX runs_by_baseline ON runs (baseline);
+CREATE INDEX runs_by_candidate ON runs (candidate);
+CREATE TABLE races (
+    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    series INTEGER NOT NULL REFERENCES series,
+    contender INTEGER NOT NULL,
+    effect REAL NOT NULL,
+    se REAL NOT NULL,
+    df REAL NOT NULL,
+    replicates INTEGER NOT NULL,
+    verdict TEXT,
+    warnings TEXT NOT NULL,
+    PRIMARY KEY (run, series, contender)
+) WITHOUT ROWID;
+";
+
+/// Opens or makes the file, which [`check_schema`] has to accept before any other question.
+pub(crate) fn connect(path: &Path, stop: Stop) -> Result<Connection, FormatError> {
+    refuse_foreign_journal(path)?;
+    // Not as a URI, which a path may look like.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = Connection::open_with_flags(path, flags);
+    let opened = opened.and_then(|mut connection| {
+        for (setting, is_on) in [
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        ] {
+            connection.set_db_config(setting, is_on)?;
+        }
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
+        connection.progress_handler(STEPS, Some(stop))?;
+        connection.busy_handler(Some(move |attempts: i32| {
+            let goes_on = attempts < ATTEMPTS && !stop();
+            if goes_on {
+                sleep(PAUSE);
+            }
+            goes_on
+        }))?;
+        connection.pragma_update(None, "cell_size_check", true)?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        Ok(connection)
+    });
+    opened.map_err(failure(path))
+}
+
+/// The last bytes of a journal that names the journal of a change to several databases.
+const OF_SEVERAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+
+/// Refuses a journal next to the file that names another file: SQLite would delete that other file
+/// when it rolls back the journal. deadheat writes to one database at a time, so its own journals
+/// name no other file.
+fn refuse_foreign_journal(path: &Path) -> Result<(), FormatError> {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    let journal = PathBuf::from(journal);
+    let ending = || {
+        let mut file = File::open(&journal).ok()?;
+        file.seek(SeekFrom::End(-(OF_SEVERAL.len() as i64))).ok()?;
+        let mut ending = [0; OF_SEVERAL.len()];
+        file.read_exact(&mut ending).ok()?;
+        Some(ending)
+    };
+    let is_file = std::fs::metadata(&journal).is_ok_and(|about| about.is_file());
+    if is_file && ending() == Some(OF_SEVERAL) {
+        let problem = "belongs to another index; delete it";
+        return Err(FileProblem::Unknown(problem.to_owned()).of(&journal));
+    }
+    Ok(())
+}
+
+/// A table, index, view or trigger: its kind, its name, its table and its text.
+type Element = (String, String, String, Option<String>);
+
+/// The elements of a schema, by their names; more than any index has where a file has more. SQLite
+/// itself adds tables of statistics where a user asks for them.
+fn schema_of(connection: &Connection) -> rusqlite::Result<Vec<Element>> {
+    let query = "SELECT type, name, tbl_name, sql FROM sqlite_master \
+                 WHERE name NOT IN ('sqlite_stat1', 'sqlite_stat4') ORDER BY name LIMIT 100";
+    let mut query = connection.prepare(query)?;
+    let elements = query.query_map([], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    })?;
+    elements.collect()
+}
+
+/// Refuses a file whose schema is not that of an index, to the letter.
+pub(crate) fn check_schema(connection: &Connection, path: &Path) -> Result<(), FormatError> {
+    let ours = || {
+        let empty = Connection::open_in_memory()?;
+        empty.execute_batch(SCHEMA)?;
+        schema_of(&empty)
+    };
+    let ours = ours().map_err(failure(path))?;
+    let theirs = schema_of(connection).map_err(failure(path))?;
+    if theirs == ours {
+        return Ok(());
+    }
+    let odd = theirs.iter().find(|one| !ours.contains(one));
+    let odd = odd.map_or_else(
+        || "a table or an index is missing".to_owned(),
+        |(kind, name, ..)| format!("its {kind} '{name}' is not one of deadheat's"),
+    );
+    Err(broken(&odd).of(path))
+}
+
+fn broken(said: &str) -> FileProblem {
+    FileProblem::Unknown(format!(
+        "is a broken index of a history ({said})\nhelp: delete it, and `deadheat history add` makes it \
+         again from the run files"
+    ))
+}
+
+pub(crate) const NOT_AN_INDEX: &str = "is not an index of a history\nhelp: name the index by --index; without it \
+                                       deadheat uses .deadheat/history.sqlite";
+
+/// Turns what SQLite said into the error of a file: the disk's and the rights' are told from those
+/// of what the file holds.
+pub(crate) fn failure(path: &Path) -> impl Fn(rusqlite::Error) -> FormatError {
+    let path = path.to_owned();
+    move |error| {
+        let code = error.sqlite_error_code();
+        let said = match &error {
+            rusqlite::Error::SqliteFailure(_, Some(said)) => said.clone(),
+            error => error.to_string(),
+        };
+        let problem = match code {
+            Some(
+                ErrorCode::DiskFull
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::PermissionDenied,
+            ) => FileProblem::CannotWrite(std::io::Error::other(said)),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => FileProblem::InUse,
+            Some(ErrorCode::OperationInterrupted) => FileProblem::Interrupted,
+            Some(ErrorCode::NotADatabase) => FileProblem::Unknown(NOT_AN_INDEX.to_owned()),
+            _ => broken(&said),
+        };
+        problem.of(path.clone())
+    }
+}

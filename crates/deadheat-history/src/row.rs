@@ -1,0 +1,161 @@
+//! A run as the index keeps it: its commits, its machine, and the effects it measured.
+
+use std::fmt;
+
+use deadheat::parts::analysis::{Options, analyse, measured_effects};
+use deadheat::parts::model::{Analysis, Commit, Comparison, MeasuredEffect, Origin, Run};
+
+use crate::files_store::StoredRun;
+use crate::timeline::{HistoryMachine, HistoryRace, HistoryRun, HistorySeries};
+
+/// A file that cannot become a part of a history; what is said of it follows its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotStored {
+    /// Its results were not raced in pairs.
+    NoRace,
+    /// It is one part of a race in this number of parts.
+    Part {
+        /// Its number, from 1.
+        index: u32,
+        /// The number of parts.
+        count: u32,
+    },
+    /// It does not tell of which commits its sides were built.
+    NoCommits,
+    /// Both sides were built of one commit.
+    OneCommit(String),
+    /// No benchmark of it has an effect with an error.
+    NoEffect,
+}
+
+impl fmt::Display for NotStored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRace => write!(
+                f,
+                "holds results of another tool or a recording; a history is made of races"
+            ),
+            Self::Part { index, count } => write!(
+                f,
+                "is part {index} of {count} of a race; merge the parts by `deadheat merge` and \
+                 add the result"
+            ),
+            Self::NoCommits => write!(
+                f,
+                "does not record the commits of its sides; `deadheat rev OLD..NEW` records them, \
+                 and --commits OLD..NEW names those of one file"
+            ),
+            Self::OneCommit(commit) => write!(
+                f,
+                "races {commit} against itself, which says nothing about commits"
+            ),
+            Self::NoEffect => write!(
+                f,
+                "has no benchmark of two replicates or more, so it has no effect with an error"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NotStored {}
+
+/// The row of a run, whose commits are those that were named, or its own.
+///
+/// # Errors
+///
+/// A run that says nothing of two commits.
+pub fn stored_run(
+    file: &StoredRun,
+    run: &Run,
+    path: String,
+    named: Option<&[Commit; 2]>,
+) -> Result<HistoryRun, NotStored> {
+    let header = &run.header;
+    if header.origin != Origin::Race {
+        return Err(NotStored::NoRace);
+    }
+    let environment = &header.environment;
+    let shard = header
+        .plan
+        .design
+        .shard
+        .filter(|_| environment.merged.is_none());
+    if let Some(shard) = shard {
+        return Err(NotStored::Part {
+            index: shard.index,
+            count: shard.count,
+        });
+    }
+    let commits = match (named, &environment.commits[..]) {
+        (Some(named), _) => named.clone(),
+        (None, [old, new]) => [old.clone(), new.clone()],
+        (None, _) => return Err(NotStored::NoCommits),
+    };
+    if commits[0].id == commits[1].id {
+        return Err(NotStored::OneCommit(commits[0].short().to_owned()));
+    }
+    let analysis = analyse(
+        run,
+        Options {
+            without_figures: true,
+            ..Options::default()
+        },
+    );
+    let effects = measured_effects(run);
+    let races = effects
+        .iter()
+        .filter_map(|effect| race(run, &analysis, effect));
+    let races: Vec<HistoryRace> = races.collect();
+    if races.is_empty() {
+        return Err(NotStored::NoEffect);
+    }
+    let name = match &environment.merged {
+        Some(merged) => format!("{} hosts", merged.hosts.len()),
+        None => environment.machine.clone().unwrap_or_default(),
+    };
+    Ok(HistoryRun {
+        identity: file.identity.clone(),
+        content: file.content.clone(),
+        path,
+        started_at: header.started_at,
+        commits,
+        machine: HistoryMachine {
+            name,
+            cpu: environment.cpu.clone().unwrap_or_default(),
+        },
+        tool_version: header.tool_version.clone(),
+        command: shell_words::join(&header.command),
+        races,
+    })
+}
+
+/// An effect with what the analysis says of it; `None` where it says nothing, as of a benchmark
+/// that broke down.
+fn race(run: &Run, analysis: &Analysis, measured: &MeasuredEffect) -> Option<HistoryRace> {
+    let benchmark = &run.header.plan.benchmarks[measured.benchmark];
+    let is_of_it = |one: &&Comparison| {
+        one.benchmark == benchmark.name
+            && one.details.parameters == benchmark.parameters
+            && one.candidate.is_some()
+    };
+    let mut comparisons = analysis.comparisons.iter().filter(is_of_it);
+    let comparison = comparisons.nth(measured.candidate)?;
+    Some(HistoryRace {
+        series: HistorySeries {
+            benchmark: benchmark.name.clone(),
+            parameters: benchmark.parameters.clone(),
+            metric: comparison.terms.metric.clone(),
+        },
+        candidate: measured.candidate,
+        effect: measured.effect,
+        se: measured.se,
+        df: measured.df,
+        replicates: measured.replicates,
+        verdict: comparison.verdict,
+        warnings: comparison
+            .warnings
+            .iter()
+            .map(|warning| warning.code().to_owned())
+            .collect(),
+    })
+}

@@ -1,0 +1,22 @@
+//! `deadheat history`, command by command.
+
+use deadheat::parts::exit::{Failure, Status};
+
+use crate::command::{HistoryArgs, HistoryCommand};
+use crate::run_accept::accept;
+use crate::run_add::{add, push};
+use crate::run_extend::extend;
+use crate::run_show::{check, page, show};
+
+/// Does what was asked for.
+pub fn history(args: HistoryArgs) -> Result<Status, Failure> {
+    match args.command {
+        HistoryCommand::Add(args) => add(&args),
+        HistoryCommand::Push(args) => push(&args),
+        HistoryCommand::Show(args) => show(&args),
+        HistoryCommand::Check(args) => check(&args),
+        HistoryCommand::Accept(args) => accept(&args),
+        HistoryCommand::Extend(args) => extend(*args),
+        HistoryCommand::Page(args) => page(&args),
+    }
+}

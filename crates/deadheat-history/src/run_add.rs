@@ -1,0 +1,135 @@
+//! `deadheat history add` and `push`: run files into the index, or onto a branch of git that holds
+//! nothing else.
+
+use std::path::PathBuf;
+
+use deadheat::parts::answer::line_to_stdout;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::format::{ScratchFolder, write_bytes};
+use deadheat::parts::model::Commit;
+use deadheat::parts::report::units::counted;
+use deadheat_build::{Branch, Interruption, Revisions};
+use deadheat_options::repository::{asking, failure, here};
+
+use crate::command::{AddArgs, LineArgs, PushArgs};
+use crate::files_store::{StoredRun, files_of_runs, gzipped, is_run_name};
+use crate::run_index::Adding;
+use crate::run_repository::Repository;
+
+/// A run file: where it lies, and whether the user named it or the folder it lies in.
+pub struct Found {
+    pub path: PathBuf,
+    pub is_named: bool,
+}
+
+/// Adds what can be added, and names what cannot.
+pub fn add(args: &AddArgs) -> Result<Status, Failure> {
+    let named = match &args.commits {
+        None => None,
+        Some(_) if args.branch.is_some() || args.files.len() != 1 || args.files[0].is_dir() => {
+            return Err(Failure::Usage(
+                "--commits names the commits of one file\nhelp: give one".to_owned(),
+            ));
+        }
+        Some(range) => Some(named_commits(range)?),
+    };
+    let found = expanded(&args.files)?;
+    let mut adding = Adding::new(&args.index)?;
+    for one in &found {
+        let file = match StoredRun::read(&one.path) {
+            Ok(file) => file,
+            Err(error) => {
+                adding.refuse(&Failure::reading(error));
+                continue;
+            }
+        };
+        adding.add(&file, one.is_named, named.as_ref())?;
+    }
+    if let Some(name) = &args.branch {
+        asking(|stop| add_branch(&mut adding, name, stop))?;
+    }
+    adding.end()
+}
+
+/// Adds the runs of a branch, which are called by its name and their paths.
+fn add_branch(adding: &mut Adding, name: &str, stop: Interruption<'_>) -> Result<(), Failure> {
+    let branch = Branch::of(&here()?, name, stop).map_err(failure)?;
+    let Some(files) = branch.files().map_err(failure)? else {
+        let both = format!("{name}:{name}");
+        let both = shell_words::quote(&both);
+        return Err(Failure::Usage(format!(
+            "there is no branch '{name}'\nhelp: `git fetch origin {both}` fetches one from \
+             the server"
+        )));
+    };
+    for path in files {
+        if !path.to_str().is_some_and(is_run_name) {
+            continue;
+        }
+        let called = format!("{}:{}", branch.name(), path.display());
+        let bytes = branch.read(&path).map_err(failure)?;
+        match StoredRun::from_bytes(called, bytes) {
+            Ok(file) => adding.add(&file, false, None)?,
+            Err(error) => adding.refuse(&Failure::reading(error)),
+        }
+    }
+    Ok(())
+}
+
+/// The files that are named, and those in folders that are.
+pub fn expanded(paths: &[PathBuf]) -> Result<Vec<Found>, Failure> {
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let files = files_of_runs(path).map_err(Failure::reading)?;
+            found.extend(files.into_iter().map(|path| Found {
+                path,
+                is_named: false,
+            }));
+        } else {
+            found.push(Found {
+                path: path.clone(),
+                is_named: true,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The commits that the user named.
+fn named_commits(range: &Revisions) -> Result<[Commit; 2], Failure> {
+    let repository = Repository::around(&LineArgs::default())?;
+    let [old, new] = range.names();
+    Ok([repository.commit(&old)?, repository.commit(&new)?])
+}
+
+/// Commits files to the branch; the working tree and its index stay as they are.
+pub fn push(args: &PushArgs) -> Result<Status, Failure> {
+    let scratch = ScratchFolder::create().map_err(Failure::reading)?;
+    let mut packed = Vec::new();
+    for found in expanded(&args.files)? {
+        let file = StoredRun::read(&found.path).map_err(Failure::reading)?;
+        // What is no run is no part of the branch.
+        file.run().map_err(Failure::reading)?;
+        // A run that has gone on since takes the place of what it was.
+        let identity = &file.identity;
+        let name = format!("runs/{}/{}.jsonl.gz", &identity[..2], &identity[..16]);
+        let path = scratch.path().join(&identity[..16]);
+        let bytes = gzipped(file.bytes());
+        write_bytes(&path, &bytes).map_err(|error| Failure::writing("the branch", error))?;
+        packed.push((path, name));
+    }
+    let runs = counted(packed.len() as u64, "run", "runs");
+    let message = format!("Add {runs}");
+    let (added, branch) = asking(|stop| {
+        let branch = Branch::of(&here()?, &args.branch, stop).map_err(failure)?;
+        let added = branch.add(&packed, &message, scratch.path());
+        Ok((added.map_err(failure)?, branch.name().to_owned()))
+    })?;
+    let quoted = shell_words::quote(&branch);
+    line_to_stdout(&match added {
+        true => format!("{runs} committed to {branch}; `git push origin {quoted}` shares them"),
+        false => format!("{branch} holds them already"),
+    })?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,372 @@
+//! `deadheat history extend`: the races between the commits of a range, each of which is enough for
+//! a level.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::engine::{Clock as _, Interrupts, OsClock};
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::{MeasuredEffect, Until, in_one_line, without_help};
+use deadheat::parts::report::escape_message;
+use deadheat::parts::report::units::{counted, waiting};
+use deadheat::parts::terminal::{self, to_stderr};
+use deadheat::parts::{PlanUse, RaceOutcome, overrun};
+use deadheat_build::{BuildError, CommitBuilder, CommitInfo, Interruption, Recipe, Side};
+use deadheat_options::bench_options::BenchOptions;
+use deadheat_options::commit_race::race_sides;
+use deadheat_options::repository::{ends, failure, here, interrupts};
+
+use crate::command::ExtendArgs;
+use crate::files_store::StoredRun;
+use crate::links::Links;
+use crate::run_index::Adding;
+
+/// The part of the margin that the error of a race is to come to: a difference as large as the
+/// margin is then four errors away from none.
+const OF_MARGIN: f64 = 0.25;
+
+/// Builds that are held at once, against removal by those that come after.
+const MOST_BUILT: usize = 64;
+
+impl ExtendArgs {
+    /// Reads the rules file, and refuses what makes no sense for many races.
+    fn settle(&mut self) -> Result<(), Failure> {
+        let refused = |flag: &str, why: &str| Err(Failure::Usage(format!("{flag}: {why}")));
+        self.race.select();
+        let many = "there are many races, and each has a file of its own";
+        if self.race.options.save.is_some() {
+            return refused("--save", many);
+        }
+        self.race.options.exports.refuse(many)?;
+        if self.race.options.list {
+            return refused("--list", "deadheat rev lists the benchmarks of two commits");
+        }
+        let design = &self.race.options.design.0;
+        if design.shard.is_some() {
+            return refused(
+                "--shard",
+                "each host extends a history by itself; add the runs of all",
+            );
+        }
+        if design.confirm.is_some_and(|confirm| confirm) {
+            return refused("--confirm", "the loops of a history confirm its races");
+        }
+        if self.spans.contains(&0) || self.max_span == Some(0) {
+            return refused("--spans", "commits are at least 1 apart");
+        }
+        self.race.options.use_of_plan = PlanUse::Race;
+        self.race.options.read_rules()
+    }
+
+    /// The distances, in commits, that links may have; empty for all.
+    fn spans(&self, commits: usize) -> Vec<usize> {
+        let doubled = std::iter::successors(Some(1_usize), |span| span.checked_mul(2));
+        match self.max_span {
+            Some(most) => doubled
+                .take_while(|span| *span <= most.min(commits))
+                .collect(),
+            None => self.spans.clone(),
+        }
+    }
+}
+
+/// Races links until none is left, the time is up, or somebody asks to stop.
+pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
+    args.settle()?;
+    let (old, new) = ends(&args.range, "OLD..NEW")?;
+    let recipe = args.race.recipe()?;
+    let interrupts = interrupts()?;
+    let is_interrupted = || interrupts.requested().is_some();
+    let commit_builder = CommitBuilder::open(&here()?, &recipe, Interruption(&is_interrupted));
+    let commit_builder = commit_builder.map_err(failure)?;
+    let range = commit_builder
+        .range(old, new, args.parents.of_each())
+        .map_err(failure)?;
+    let mut commits = vec![range.good];
+    commits.extend(range.commits);
+    if commit_builder.clean_head().map_err(failure)?.is_none() {
+        let text = "uncommitted changes are ignored: each commit is built from its own files";
+        to_stderr("deadheat", text);
+    }
+    let links = Links::new(commits.len(), &args.spans(commits.len()));
+    let arguments = args.race.arguments();
+    let mut extension = Extension {
+        target: OF_MARGIN * margin(&args.race.options),
+        adding: Adding::new(&args.index)?,
+        clock: OsClock::start(),
+        commit_builder,
+        recipe: &recipe,
+        commits,
+        links,
+        arguments,
+        built: BTreeMap::new(),
+        broken: BTreeMap::new(),
+        unraced: Vec::new(),
+        raced: 0,
+        known: 0,
+        noted: BTreeSet::new(),
+        args: &args,
+        interrupts: &interrupts,
+    };
+    extension.note_known()?;
+    extension.run()
+}
+
+/// The margin as ln.
+fn margin(options: &BenchOptions) -> f64 {
+    options.rules.settings().margin().ln_1p()
+}
+
+/// The races of a range.
+struct Extension<'a> {
+    args: &'a ExtendArgs,
+    interrupts: &'a Interrupts,
+    commit_builder: CommitBuilder<'a>,
+    recipe: &'a Recipe,
+    /// Oldest first.
+    commits: Vec<CommitInfo>,
+    links: Links,
+    arguments: Vec<String>,
+    adding: Adding,
+    /// The standard error at which a race ends.
+    target: f64,
+    clock: OsClock,
+    /// Builds of commits that links lead to: kept against removal as long as they are here.
+    built: BTreeMap<usize, Side>,
+    /// Commits that do not build, with the reason.
+    broken: BTreeMap<usize, String>,
+    /// Pairs of commits that cannot be raced, with the reason.
+    unraced: Vec<String>,
+    raced: usize,
+    known: usize,
+    /// Pairs that the index was asked about.
+    noted: BTreeSet<(usize, usize)>,
+}
+
+impl Extension<'_> {
+    /// Passes over the links that the index knows well enough: all that it has of the two commits,
+    /// by every benchmark that is meant.
+    fn note_known(&mut self) -> Result<(), Failure> {
+        for link in self.links.all() {
+            if !self.noted.insert(link) {
+                continue;
+            }
+            let [old, new] = [link.0, link.1].map(|number| &*self.commits[number].id);
+            let errors = self
+                .adding
+                .errors_between(old, new, &self.args.race.options.filters)?;
+            let Some(worst) = errors.into_iter().reduce(f64::max) else {
+                continue;
+            };
+            let is_enough = worst <= self.target;
+            self.known += usize::from(is_enough);
+            self.links.raced(link, worst, is_enough);
+        }
+        Ok(())
+    }
+
+    fn run(mut self) -> Result<Status, Failure> {
+        let budget = self.args.race.options.rules.settings().budget;
+        self.say(&format!(
+            "{} of {}, {} known well enough; each race ends at a standard error of {:.2}%",
+            counted(self.links.left() as u64, "race", "races"),
+            counted(self.commits.len() as u64, "commit", "commits"),
+            self.known,
+            100.0 * self.target.exp_m1(),
+        ));
+        let (mut stopped, mut slowest_build) = (None, Duration::ZERO);
+        while let Some(link) = self.links.most_telling() {
+            let is_spent = || budget.is_some_and(|budget| self.spent() >= budget);
+            if is_spent() {
+                break;
+            }
+            let began = self.spent();
+            let built = self.build_both(link);
+            slowest_build = slowest_build.max(self.spent().saturating_sub(began));
+            match built {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.note_known()?;
+                    continue;
+                }
+                Err(BuildError::Interrupted) => {
+                    stopped = self.interrupts.requested();
+                    break;
+                }
+                Err(error) => return Err(failure(error)),
+            }
+            let left = budget.map(|budget| budget.saturating_sub(self.spent()));
+            if left.is_some_and(|left| left.is_zero()) {
+                break;
+            }
+            let mut options = self.args.race.options.clone();
+            options.design.0.budget = left;
+            options.read_rules()?;
+            // By its error and not by its verdict: a race that ends as soon as it sees a difference
+            // ends where chance has enlarged it, and levels would add up what chance has enlarged.
+            let target = self.target;
+            options.until = Some(Until::new(move |_, found: MeasuredEffect| {
+                found.se <= target
+            }));
+            let both = [&self.built[&link.0], &self.built[&link.1]];
+            match race_sides(both, Vec::new(), &self.arguments, options) {
+                Ok(outcome) => {
+                    stopped = outcome.interrupted();
+                    self.keep(link, &outcome)?;
+                }
+                Err(Failure::Interrupted { signal, .. }) => stopped = Some(signal),
+                Err(error @ Failure::Usage(_)) if self.raced == 0 && self.unraced.is_empty() => {
+                    return Err(error);
+                }
+                Err(Failure::Contender(text) | Failure::Usage(text)) => {
+                    let [old, new] = self.names(link);
+                    self.say(&format!(
+                        "{old}..{new} cannot be raced: {}",
+                        without_help(&text)
+                    ));
+                    self.unraced.push(format!("{old}..{new}"));
+                    self.links.give_up(link);
+                }
+                Err(error) => return Err(error),
+            }
+            if stopped.is_some() {
+                break;
+            }
+        }
+        if let Some(budget) = budget.filter(|_| stopped.is_none()) {
+            let part = (slowest_build, "the slowest build of two commits");
+            if let Some(text) = overrun("extension", self.spent(), budget, part) {
+                to_stderr("note", &text);
+            }
+        }
+        self.end(stopped)
+    }
+
+    /// The time since it began.
+    fn spent(&self) -> Duration {
+        Duration::from_nanos(self.clock.elapsed_ns())
+    }
+
+    fn say(&self, text: &str) {
+        if !self.args.race.options.quiet {
+            to_stderr("deadheat: history", text);
+        }
+    }
+
+    fn names(&self, (old, new): (usize, usize)) -> [&str; 2] {
+        [old, new].map(|number| self.commits[number].short())
+    }
+
+    /// Builds both commits; false where one does not build, around which links are laid then.
+    fn build_both(&mut self, (old, new): (usize, usize)) -> Result<bool, BuildError> {
+        // Bench targets that a commit lacks are those of the last one, for all of them alike.
+        let last = self.commits.len() - 1;
+        let is_first = self.built.is_empty() && self.broken.is_empty();
+        if is_first && matches!(self.recipe, Recipe::Cargo(_)) {
+            if !self.build(last)? {
+                return Ok(false);
+            }
+            self.commit_builder.take_benches_of(&self.built[&last]);
+        }
+        if !self.build(old)? || !self.build(new)? {
+            return Ok(false);
+        }
+        self.let_go([old, new]);
+        Ok(true)
+    }
+
+    fn build(&mut self, number: usize) -> Result<bool, BuildError> {
+        if self.built.contains_key(&number) {
+            return Ok(true);
+        }
+        let tell = &mut |note: deadheat_build::Note| to_stderr("deadheat", &note.to_string());
+        match self.commit_builder.build(&self.commits[number], tell) {
+            Ok(side) => {
+                self.built.insert(number, side);
+                Ok(true)
+            }
+            Err(error) if error.is_of_one_commit() => {
+                let text = in_one_line(&error.to_string());
+                self.say(&format!("{text}; other races go around it"));
+                self.broken.insert(number, text);
+                self.links.step_around(number);
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Lets go of builds that no link needs, and of the one that the fewest need where there are
+    /// too many; not of these.
+    fn let_go(&mut self, kept: [usize; 2]) {
+        let needed = self.links.needed();
+        let count = |number: &usize| needed.get(number).copied().unwrap_or(0);
+        self.built
+            .retain(|number, _| count(number) > 0 || kept.contains(number));
+        while self.built.len() > MOST_BUILT {
+            let others = self.built.keys().filter(|number| !kept.contains(number));
+            let Some(least) = others.copied().min_by_key(count) else {
+                return;
+            };
+            self.built.remove(&least);
+        }
+    }
+
+    /// Adds a run to the index, and notes how precise it is.
+    fn keep(&mut self, link: (usize, usize), outcome: &RaceOutcome) -> Result<(), Failure> {
+        let file = StoredRun::read(&outcome.path).map_err(Failure::reading)?;
+        self.adding.add(&file, true, None)?;
+        self.raced += 1;
+        let [old, new] = [link.0, link.1].map(|number| &*self.commits[number].id);
+        let errors = self
+            .adding
+            .errors_between(old, new, &self.args.race.options.filters)?;
+        let worst = errors.into_iter().reduce(f64::max);
+        // Raced once is enough for this sitting, even where the plan ended before the error was
+        // small: another race elsewhere tells more.
+        self.links.raced(link, worst.unwrap_or(1.0), true);
+        let [old, new] = self.names(link);
+        let error = worst.map_or_else(String::new, |worst| {
+            format!(", error {:.2}%", 100.0 * worst.exp_m1())
+        });
+        self.say(&format!(
+            "{old}..{new} raced{error}; {} left, {}",
+            self.links.left(),
+            waiting(self.spent().as_secs_f64())
+        ));
+        Ok(())
+    }
+
+    /// Says what there is now.
+    fn end(self, stopped: Option<i32>) -> Result<Status, Failure> {
+        let left = self.links.left();
+        let mut text = format!(
+            "{} raced, {} known before, {left} left\n",
+            counted(self.raced as u64, "link", "links"),
+            self.known
+        );
+        for (number, reason) in &self.broken {
+            text += &format!(
+                "skipped {}: {}\n",
+                self.commits[*number].short(),
+                escape_message(reason, terminal::glyphs_of_stdout())
+            );
+        }
+        if !self.unraced.is_empty() {
+            text += &format!("not raced: {}\n", self.unraced.join(", "));
+        }
+        if left > 0 {
+            text += "run the same command again to continue\n";
+        }
+        let ends = [0, self.commits.len() - 1];
+        let [first, last] = ends.map(|number| self.commits[number].short());
+        text += &format!("$ deadheat history show --range {first}..{last}\n");
+        to_stdout(&text)?;
+        Ok(match stopped {
+            Some(signal) => Status::Interrupted(signal),
+            None if !self.unraced.is_empty() => Status::ContenderFailed,
+            None => Status::Done,
+        })
+    }
+}

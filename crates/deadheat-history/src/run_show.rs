@@ -1,0 +1,244 @@
+//! `deadheat history show`, `check` and `page`: the levels of a range of commits, told, held to
+//! what is accepted, and drawn.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, absolute};
+
+use deadheat::parts::ReportFiles;
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::answer::{line_to_stdout, to_stdout};
+use deadheat::parts::engine::unix_seconds;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::format::{ensure_folder, read_run, write_text};
+use deadheat::parts::model::{HELP, LogRatio};
+use deadheat::parts::report::Glyphs;
+use deadheat::parts::report::units::counted;
+use deadheat::parts::terminal::{self, to_stderr};
+use deadheat_options::repository::shown;
+
+use crate::accepted_store::read_accepted;
+use crate::command::{CheckArgs, Failing, PageArgs, RangeArgs, ShowArgs, Since};
+use crate::html::{HistoryLinks, to_history_page};
+use crate::json::to_history_json;
+use crate::judge::history;
+use crate::page::{HistoryTextOptions, to_history_markdown, to_history_text};
+use crate::run_repository::Repository;
+use crate::timeline::{History, Timeline, TimelineChange};
+use crate::window::{RequestedCommits, Window};
+use crate::words::check_lines;
+
+/// Commits shown unless the user says how many.
+const NEWEST: usize = 50;
+
+impl Since {
+    fn unix_seconds(self) -> u64 {
+        match self {
+            Self::Day(day) => day.unix_seconds(),
+            Self::Age(age) => {
+                let now = unix_seconds().unwrap_or_default();
+                now.saturating_sub(age.as_secs())
+            }
+        }
+    }
+}
+
+impl RangeArgs {
+    /// The history that is asked for.
+    fn history(&self) -> Result<History, Failure> {
+        let index = self.index.open()?;
+        let accepted = read_accepted(&self.index.path()?).map_err(Failure::reading)?;
+        let repository = Repository::around(&self.line)?;
+        let asked = match (&self.line.range, self.since, self.last) {
+            (Some(_), ..) => RequestedCommits::Range,
+            (None, Some(since), _) => RequestedCommits::Since(since.unix_seconds()),
+            (None, None, _) if self.all => RequestedCommits::All,
+            (None, None, last) => RequestedCommits::Newest(last.unwrap_or(NEWEST)),
+        };
+        let window = Window::of(&index, &repository, asked)?;
+        let found = history(&index, &window, &self.benchmarks, &accepted)?;
+        if found.timelines.is_empty() && !self.benchmarks.is_empty() {
+            let help = match self.benchmarks.iter().find(|name| name.contains("..")) {
+                Some(range) if self.line.range.is_none() => {
+                    format!("a range of commits is the value of an option: --range {range}")
+                }
+                _ => "deadheat history show lists them".to_owned(),
+            };
+            return Err(Failure::NothingSelected(format!(
+                "no benchmark of this range is called {}{HELP}{help}",
+                self.benchmarks.join(" or ")
+            )));
+        }
+        Ok(found)
+    }
+}
+
+/// Prints the history.
+pub fn show(args: &ShowArgs) -> Result<Status, Failure> {
+    let found = args.range.history()?;
+    let text = if args.shape.json {
+        to_history_json(&found)
+    } else if args.markdown {
+        to_history_markdown(&found)
+    } else {
+        to_history_text(
+            &found,
+            &HistoryTextOptions {
+                width: terminal::width(),
+                color: args.shape.in_color(),
+                unicode: terminal::speaks_unicode(),
+                commits: args.verbose,
+            },
+        )
+    };
+    to_stdout(&text)?;
+    Ok(Status::Done)
+}
+
+/// Fails where a change is not accepted.
+pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
+    let found = args.range.history()?;
+    if found.timelines.is_empty() && !args.allow_unjudged {
+        return Err(Failure::Usage(
+            "the index has no race of these commits, so nothing was checked\nhelp: deadheat \
+             history \
+             extend races them, and --allow-unjudged accepts it"
+                .to_owned(),
+        ));
+    }
+    let glyphs = Glyphs::new(terminal::speaks_unicode());
+    let least = LogRatio::from_change(args.margin.unwrap_or(0.0)).0;
+    let fails =
+        |change: &&TimelineChange| (args.both || change.is_worse) && change.effect.0.abs() >= least;
+    let mut lines = Vec::new();
+    for timeline in &found.timelines {
+        let changes = |kind: Failing, all: fn(&Timeline) -> &[TimelineChange]| {
+            let all = all(timeline)
+                .iter()
+                .filter(|_| args.fail_on.contains(&kind));
+            all.filter(fails).collect::<Vec<_>>()
+        };
+        let steps = changes(Failing::Step, |timeline| &timeline.steps);
+        let creep = changes(Failing::Creep, |timeline| &timeline.creep);
+        let steps = steps.into_iter().map(|change| (change, true));
+        let creep = creep.into_iter().map(|change| (change, false));
+        let all: Vec<_> = steps.chain(creep).collect();
+        lines.extend(check_lines(timeline, &all, glyphs));
+    }
+    if lines.is_empty() {
+        let accepted = found.timelines.iter().flat_map(|one| &one.commits);
+        let accepted = accepted.filter(|one| one.accepted.is_some());
+        let accepted: BTreeSet<&str> = accepted.map(|one| &*one.commit.id).collect();
+        let accepted = accepted.len();
+        let beside = match accepted {
+            0 => String::new(),
+            1 => "; one change is accepted".to_owned(),
+            many => format!("; {many} changes are accepted"),
+        };
+        let what = match (&args.fail_on[..], args.both) {
+            ([Failing::Step], false) => "step for the worse",
+            ([Failing::Step], true) => "step",
+            (_, false) => "change for the worse",
+            (_, true) => "change",
+        };
+        to_stdout(&format!(
+            "no {what} in {} of {}{beside}\n",
+            counted(found.shown as u64, "commit", "commits"),
+            counted(found.timelines.len() as u64, "benchmark", "benchmarks")
+        ))?;
+        return Ok(Status::Done);
+    }
+    lines.push(String::new());
+    to_stdout(&lines.join("\n"))?;
+    Ok(Status::ConditionHolds)
+}
+
+/// Writes the page.
+pub fn page(args: &PageArgs) -> Result<Status, Failure> {
+    let found = args.range.history()?;
+    let index = args.range.index.path()?;
+    let runs = index.ancestors().nth(2).unwrap_or(Path::new(""));
+    let links = HistoryLinks {
+        base: way(&args.html, runs),
+        pages: match &args.races {
+            None => BTreeMap::new(),
+            Some(folder) => race_pages(&found, runs, folder, &args.html)?,
+        },
+    };
+    let written = write_text(&args.html, &to_history_page(&found, &links));
+    written.map_err(|error| Failure::unwritable("--html", &error))?;
+    line_to_stdout(&shown(&args.html))?;
+    Ok(Status::Done)
+}
+
+/// Writes a page of every race whose run file is below `runs` into `folder`, and gives the way there
+/// from the page of the history by the path of the run. A run that is on a branch of git, or gone,
+/// has none, which is said once.
+fn race_pages(
+    found: &History,
+    runs: &Path,
+    folder: &Path,
+    page: &Path,
+) -> Result<BTreeMap<String, String>, Failure> {
+    ensure_folder(folder).map_err(|error| Failure::unwritable("--races", &error))?;
+    let races = found.timelines.iter().flat_map(|one| &one.races);
+    let paths: BTreeSet<&str> = races.map(|race| &*race.path).collect();
+    let (mut pages, mut gone) = (BTreeMap::new(), 0);
+    let way = way(page, folder);
+    for path in paths {
+        let Ok(run) = read_run(runs.join(path)) else {
+            gone += 1;
+            continue;
+        };
+        // Two runs of one name lie in two folders.
+        let name = format!("{}.html", path.replace('/', "-"));
+        let reports = ReportFiles {
+            html: Some(folder.join(&name)),
+            ..ReportFiles::default()
+        };
+        let benchmarks = run.header.plan.benchmarks.len();
+        let options = reports.analysis_options(Options::default(), benchmarks);
+        reports.write(&run.header, &analyse(&run, options))?;
+        pages.insert(path.to_owned(), format!("{way}{name}"));
+    }
+    if gone > 0 {
+        let gone = counted(gone, "run has", "runs have");
+        let text = format!("--races: {gone} no file here and so no page");
+        to_stderr("deadheat", &text);
+    }
+    Ok(pages)
+}
+
+/// The way from a page to a folder, as a link has it; empty where they lie side by side.
+fn way(page: &Path, folder: &Path) -> String {
+    let whole = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (page, folder) = (whole(page), whole(folder));
+    let from = page.parent().unwrap_or(Path::new("/"));
+    let shared = from.components().zip(folder.components());
+    let shared = shared.take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(shared).map(|_| "../".to_owned());
+    let down = folder.components().skip(shared);
+    let down = down.map(|part| format!("{}/", part.as_os_str().display()));
+    up.chain(down).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_way_from_a_page_to_the_runs_leads_up_and_down() {
+        assert_eq!(way(Path::new("/a/b/page.html"), Path::new("/a/b")), "");
+        assert_eq!(way(Path::new("/a/b/c/page.html"), Path::new("/a/b")), "../");
+        assert_eq!(way(Path::new("/a/p.html"), Path::new("/a/b/c")), "b/c/");
+        assert_eq!(way(Path::new("/x/p.html"), Path::new("/a")), "../a/");
+    }
+
+    #[test]
+    fn an_age_counts_back_from_now() {
+        let day = Duration::from_secs(86_400);
+        assert!(Since::Age(day).unix_seconds() > 1_700_000_000);
+        assert_eq!(Since::Age(Duration::MAX).unix_seconds(), 0);
+    }
+}

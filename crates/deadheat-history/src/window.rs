@@ -1,0 +1,223 @@
+//! The commits that a history is asked for, in their order.
+//!
+//! Git has the order. Only as much of its line is read, and only those commits of the index, as are
+//! asked for: what 100,000 runs left there costs nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use deadheat::parts::exit::Failure;
+
+use crate::index_store::HistoryIndex;
+use crate::query_store::IndexedCommit;
+use crate::timeline::CommitOrder;
+
+/// Commits of git that are asked for at first, for each that is wanted: not every one was raced.
+const FOR_EACH: usize = 4;
+
+/// The growth of that number until enough are found.
+const GROWTH: usize = 8;
+
+/// The knowledge of git about commits; `None` where there is no git.
+pub trait GitHistory {
+    /// The full names of the commits of the line, newest first, at most `at_most` of them; `None`
+    /// without git.
+    ///
+    /// # Errors
+    ///
+    /// Git fails.
+    fn newest(&self, at_most: Option<usize>) -> Result<Option<Vec<String>>, Failure>;
+
+    /// Those of these commits that are in the repository.
+    ///
+    /// # Errors
+    ///
+    /// Git fails.
+    fn known(&self, ids: &[String]) -> Result<HashSet<String>, Failure>;
+}
+
+/// The commits that are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestedCommits {
+    /// So many of those that were raced, the newest ones.
+    Newest(usize),
+    /// Those since a time, in seconds since 1970-01-01 UTC.
+    Since(u64),
+    /// All of the line.
+    All,
+    /// All of the line, which is a range: what lies before or after it is not looked for.
+    Range,
+}
+
+/// A commit of the window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowCommit {
+    /// The commit and its number in the index.
+    pub indexed: IndexedCommit,
+    /// The reason for its place.
+    pub order: CommitOrder,
+    /// Its place on the line, counted from the newest commit; `None` off the line.
+    pub position: Option<usize>,
+}
+
+/// The commits that were asked for and raced.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Window {
+    /// Oldest first.
+    pub commits: Vec<WindowCommit>,
+    /// The line of git as far as it was read, newest first.
+    pub line: Vec<String>,
+    /// Commits of the same time that git does not know; they are among the commits.
+    pub unknown: usize,
+    /// Commits of the same time that git has on another line; they are not.
+    pub off_line: usize,
+    /// False where there is no git, and all are ordered by their times.
+    pub has_git: bool,
+    /// True where the index has older ones.
+    pub older: bool,
+}
+
+impl Window {
+    /// Finds the commits that are asked for.
+    ///
+    /// # Errors
+    ///
+    /// An index that cannot be read, and git where it fails.
+    pub fn of(
+        index: &HistoryIndex,
+        git: &dyn GitHistory,
+        asked: RequestedCommits,
+    ) -> Result<Self, Failure> {
+        let Some((line, mut commits)) = on_line(index, git, asked)? else {
+            return Self::by_time(index, asked);
+        };
+        let times = || {
+            commits
+                .iter()
+                .filter_map(|one| one.indexed.commit.committed_at)
+        };
+        let (first, last) = (times().min(), times().max());
+        let (since, until) = match asked {
+            RequestedCommits::Since(seconds) => (seconds, u64::MAX),
+            RequestedCommits::All => (0, u64::MAX),
+            RequestedCommits::Newest(_) => (first.unwrap_or(0), u64::MAX),
+            RequestedCommits::Range => (first.unwrap_or(u64::MAX), last.unwrap_or(0)),
+        };
+        let named: HashSet<&str> = line.iter().map(String::as_str).collect();
+        let mut strays = index.commits_since(since, None).map_err(Failure::reading)?;
+        strays.retain(|one| {
+            let is_in_time = one.commit.committed_at.is_none_or(|time| time <= until);
+            is_in_time && !named.contains(&*one.commit.id)
+        });
+        let ids: Vec<String> = strays.iter().map(|one| one.commit.id.clone()).collect();
+        let known = git.known(&ids)?;
+        let all = strays.len();
+        strays.retain(|one| !known.contains(&one.commit.id));
+        let unknown = strays.len();
+        for stray in strays {
+            insert_by_time(&mut commits, stray);
+        }
+        let is_rest_unknown = matches!(
+            asked,
+            RequestedCommits::Newest(_) | RequestedCommits::Since(_)
+        );
+        let older = is_rest_unknown && index.has_before(since).map_err(Failure::reading)?;
+        Ok(Self {
+            commits,
+            line,
+            unknown,
+            off_line: all - unknown,
+            has_git: true,
+            older,
+        })
+    }
+
+    fn by_time(index: &HistoryIndex, asked: RequestedCommits) -> Result<Self, Failure> {
+        let (since, at_most) = match asked {
+            RequestedCommits::Newest(count) => (0, Some(count)),
+            RequestedCommits::Since(seconds) => (seconds, None),
+            RequestedCommits::All | RequestedCommits::Range => (0, None),
+        };
+        let found = index.commits_since(since, at_most);
+        let found = found.map_err(Failure::reading)?;
+        let first = found.first().and_then(|one| one.commit.committed_at);
+        let older = first.map(|first| index.has_before(first)).transpose();
+        let commit = |indexed| WindowCommit {
+            indexed,
+            order: CommitOrder::ByTime,
+            position: None,
+        };
+        Ok(Self {
+            commits: found.into_iter().map(commit).collect(),
+            older: older.map_err(Failure::reading)?.unwrap_or(false),
+            ..Self::default()
+        })
+    }
+}
+
+/// A line of git, newest first, and the commits of the index on it, oldest first.
+type Found = (Vec<String>, Vec<WindowCommit>);
+
+/// Reads as much of the line as holds the commits that are asked for; `None` without git.
+fn on_line(
+    index: &HistoryIndex,
+    git: &dyn GitHistory,
+    asked: RequestedCommits,
+) -> Result<Option<Found>, Failure> {
+    let mut at_most = match asked {
+        RequestedCommits::Newest(count) => Some(count.saturating_mul(FOR_EACH).max(256)),
+        RequestedCommits::Since(_) => Some(256),
+        RequestedCommits::All | RequestedCommits::Range => None,
+    };
+    loop {
+        let Some(line) = git.newest(at_most)? else {
+            return Ok(None);
+        };
+        let mut found = index.commits_named(&line).map_err(Failure::reading)?;
+        let is_older = |one: &IndexedCommit, since| {
+            let time = one.commit.committed_at;
+            time.is_some_and(|time| time < since)
+        };
+        let is_enough = match asked {
+            RequestedCommits::Newest(count) => found.len() >= count,
+            RequestedCommits::Since(since) => found.iter().any(|one| is_older(one, since)),
+            RequestedCommits::All | RequestedCommits::Range => true,
+        };
+        let is_whole = at_most.is_none_or(|at_most| line.len() < at_most);
+        if !is_enough && !is_whole {
+            at_most = at_most.map(|at_most| at_most.saturating_mul(GROWTH));
+            continue;
+        }
+        if let RequestedCommits::Since(since) = asked {
+            found.retain(|one| !is_older(one, since));
+        }
+        let places = line.iter().enumerate();
+        let places: HashMap<&str, usize> = places.map(|(place, id)| (&**id, place)).collect();
+        let mut commits: Vec<WindowCommit> = found
+            .into_iter()
+            .map(|indexed| WindowCommit {
+                position: places.get(&*indexed.commit.id).copied(),
+                indexed,
+                order: CommitOrder::OnLine,
+            })
+            .collect();
+        commits.sort_by_key(|one| one.position);
+        if let RequestedCommits::Newest(count) = asked {
+            commits.truncate(count);
+        }
+        commits.reverse();
+        return Ok(Some((line, commits)));
+    }
+}
+
+/// Puts a commit that git does not know before the first that is younger.
+fn insert_by_time(commits: &mut Vec<WindowCommit>, stray: IndexedCommit) {
+    let time = stray.commit.committed_at;
+    let is_younger = |one: &WindowCommit| one.indexed.commit.committed_at > time;
+    let place = commits.iter().position(is_younger);
+    let stray = WindowCommit {
+        indexed: stray,
+        order: CommitOrder::ByTime,
+        position: None,
+    };
+    commits.insert(place.unwrap_or(commits.len()), stray);
+}

@@ -1,0 +1,264 @@
+//! The sentences of a history: its heading, steps and creep, whether its loops close, and what to do
+//! next.
+
+use deadheat::parts::model::Commit;
+use deadheat::parts::report::units::{counted, effect, interval, p_is, share, sized, two_digits};
+use deadheat::parts::report::{Glyphs, enumerated, escape, shell, shorten};
+
+use crate::timeline::{
+    CommitOrder, History, LoopClosure, Timeline, TimelineChange, TimelineCommit,
+};
+
+/// p below which loops do not close.
+pub(crate) const GAP: f64 = 0.05;
+
+/// Columns of a subject in a sentence.
+const SUBJECT: usize = 60;
+
+/// A commit by its short name and its subject.
+pub(crate) fn named(commit: &Commit, glyphs: Glyphs) -> String {
+    let short = escape(commit.short(), glyphs);
+    match commit.subject.as_str() {
+        "" => short,
+        subject => {
+            let subject = shorten(&escape(subject, glyphs), SUBJECT, glyphs);
+            format!("{short} '{subject}'")
+        }
+    }
+}
+
+/// The level of a commit and its interval; the first commit of a part has none.
+pub(crate) fn level(one: &TimelineCommit, glyphs: Glyphs) -> (String, String) {
+    match &one.interval {
+        Some(found) => (
+            effect(one.level, Some(found), glyphs),
+            interval(found, glyphs),
+        ),
+        None => ("0%".to_owned(), "reference".to_owned()),
+    }
+}
+
+/// A step in a sentence: at a commit, or somewhere in a range of commits that were not raced.
+pub(crate) fn changed(timeline: &Timeline, step: &TimelineChange, glyphs: Glyphs) -> String {
+    let after = &timeline.commits[step.to];
+    let place = match after.skipped {
+        0 => named(&after.commit, glyphs),
+        skipped => {
+            let before = &timeline.commits[step.from].commit;
+            format!(
+                "{}, or one of the {} between it and {}",
+                named(&after.commit, glyphs),
+                counted(skipped as u64, "commit", "commits"),
+                escape(before.short(), glyphs)
+            )
+        }
+    };
+    format!("{place}: {}", test(step, glyphs))
+}
+
+/// The steps and the creep of a benchmark, each by its kind and in a sentence.
+pub(crate) fn changes(
+    timeline: &Timeline,
+    glyphs: Glyphs,
+) -> impl Iterator<Item = (&'static str, &TimelineChange, String)> {
+    let step = move |step| ("step", step, changed(timeline, step, glyphs));
+    let creep = move |creep| ("creep", creep, creeping(timeline, creep, glyphs));
+    let steps = timeline.steps.iter().map(step);
+    steps.chain(timeline.creep.iter().map(creep))
+}
+
+/// Creep in a sentence.
+pub(crate) fn creeping(timeline: &Timeline, creep: &TimelineChange, glyphs: Glyphs) -> String {
+    let [before, after] = [creep.from, creep.to].map(|place| &timeline.commits[place].commit);
+    format!(
+        "from {} to {}, steps excluded: {}",
+        escape(before.short(), glyphs),
+        escape(after.short(), glyphs),
+        test(creep, glyphs)
+    )
+}
+
+fn test(change: &TimelineChange, glyphs: Glyphs) -> String {
+    let sized = sized(change.effect, Some(&change.interval), glyphs);
+    format!("{sized}, {}", p_is(change.p_value))
+}
+
+/// The command that finds the commit of a step; `None` where there is but one.
+pub fn bisecting(timeline: &Timeline, change: &TimelineChange) -> Option<String> {
+    let [before, after] = [change.from, change.to].map(|place| &timeline.commits[place]);
+    let is_known = |one: &TimelineCommit| one.order == CommitOrder::OnLine;
+    let is_range = change.to > change.from + 1 || after.skipped > 0;
+    (is_range && is_known(before) && is_known(after)).then(|| {
+        let range = format!("{}..{}", before.commit.short(), after.commit.short());
+        let words = [
+            "deadheat",
+            "bisect",
+            &range,
+            "--bench",
+            &timeline.series.benchmark,
+        ];
+        shell(&words.map(str::to_owned))
+    })
+}
+
+/// The command that accepts a step.
+pub fn accepting(timeline: &Timeline, change: &TimelineChange) -> String {
+    let after = &timeline.commits[change.to].commit;
+    let words = [
+        "deadheat",
+        "history",
+        "accept",
+        after.short(),
+        "--benchmark",
+    ];
+    let mut words = words.map(str::to_owned).to_vec();
+    words.push(timeline.series.benchmark.clone());
+    shell(&words) + " \"why\""
+}
+
+/// A clause on the loops of races: if they close, the errors can be believed.
+pub(crate) fn closure(closure: &LoopClosure, history: &History, glyphs: Glyphs) -> String {
+    let Some(p) = closure.p_value else {
+        return "no races form a loop, so nothing checks their errors; `deadheat history extend` \
+                adds races that do"
+            .to_owned();
+    };
+    let chi = glyphs.choose("χ²", "chi-squared");
+    let sum = format!(
+        "{chi} {} on {}",
+        two_digits_or_whole(closure.chi_squared),
+        counted(closure.degrees as u64, "degree", "degrees")
+    );
+    let widened = closure.widened.iter().map(|(machine, factor)| {
+        let name = escape(&history.machine(*machine), glyphs);
+        format!(
+            "loops on {name} do not close: its errors were {} times too small and have been \
+             widened",
+            two_digits(*factor)
+        )
+    });
+    match widened.collect::<Vec<_>>() {
+        none if none.is_empty() && p < GAP => format!(
+            "loops do not close ({sum}, {}), and no single machine explains it: some error is \
+             too small",
+            p_is(p)
+        ),
+        none if none.is_empty() => format!("loops close: {sum}"),
+        widened => format!("loops close, except these ({sum}): {}", widened.join("; ")),
+    }
+}
+
+fn two_digits_or_whole(value: f64) -> String {
+    if value >= 9.95 {
+        format!("{value:.1}")
+    } else {
+        two_digits(value)
+    }
+}
+
+/// The commits, races and machines of the history, in a sentence.
+pub(crate) fn heading(history: &History, glyphs: Glyphs) -> String {
+    let races: usize = history.timelines.iter().map(|one| one.races.len()).sum();
+    let benchmarks = counted(history.timelines.len() as u64, "benchmark", "benchmarks");
+    let commits = || history.timelines.iter().flat_map(|one| &one.commits);
+    let shown = counted(history.shown as u64, "commit", "commits");
+    let mut text = format!("{benchmarks} over {shown}");
+    if let [one] = &history.timelines[..]
+        && let (Some(first), Some(last)) = (one.commits.first(), one.commits.last())
+    {
+        let [first, last] = [first, last].map(|one| escape(one.commit.short(), glyphs));
+        text = format!(
+            "{} over {}, {first} to {last}",
+            escape(&one.series.name(), glyphs),
+            counted(one.commits.len() as u64, "commit", "commits"),
+        );
+    }
+    let machines = 0..history.machines.len();
+    let machines: Vec<String> = machines
+        .map(|machine| escape(&history.machine(machine), glyphs))
+        .collect();
+    let machines = match machines.len() {
+        0 => String::new(),
+        1..=3 => format!(" on {}", enumerated(&machines)),
+        many => format!(" on {many} machines"),
+    };
+    if commits().next().is_none() {
+        return "No commit of this range was raced.".to_owned();
+    }
+    format!(
+        "{text}: {}{machines}.",
+        counted(races as u64, "race", "races")
+    )
+}
+
+/// Remarks on the commits that are shown, and on the level of the tests.
+pub(crate) fn remarks(history: &History) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if history.unknown > 0 {
+        remarks.push(format!(
+            "{} not in this repository (rebased, or the clone is shallow); placed by time, and \
+             marked with ?",
+            counted(history.unknown as u64, "commit is", "commits are"),
+        ));
+    }
+    if history.off_line > 0 {
+        remarks.push(format!(
+            "{} from this period {} on another line; --all-parents shows merged ones",
+            counted(history.off_line as u64, "commit", "commits"),
+            if history.off_line == 1 { "is" } else { "are" },
+        ));
+    }
+    if !history.has_git && history.shown > 0 {
+        remarks.push("git is not available here, so commits are in order of time".to_owned());
+    }
+    if history.older {
+        remarks.push("older commits are left out; --all, --last and --range show them".to_owned());
+    }
+    let unconnected: usize = history.timelines.iter().map(|one| one.unconnected).sum();
+    if unconnected > 0 {
+        remarks.push(format!(
+            "no races connect {}; after the gap, levels are relative to the first commit \
+             there",
+            counted(
+                unconnected as u64,
+                "pair of neighbours",
+                "pairs of neighbours"
+            )
+        ));
+    }
+    if history.timelines.iter().any(|one| one.commits.len() > 1) {
+        remarks.push(format!(
+            "the chance of any false step in this answer is at most {}, and so is that of any \
+             false \
+             creep; each interval alone has a confidence of {}",
+            share(history.alpha),
+            share(history.confidence)
+        ));
+    }
+    remarks
+}
+
+/// The lines that a check prints: each change that fails it, with the commands that go on from
+/// there.
+pub fn check_lines(
+    timeline: &Timeline,
+    changes: &[(&TimelineChange, bool)],
+    glyphs: Glyphs,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (change, is_step) in changes {
+        let told = if *is_step {
+            format!("step at {}", changed(timeline, change, glyphs))
+        } else {
+            format!("creep {}", creeping(timeline, change, glyphs))
+        };
+        lines.push(format!(
+            "{}: {told}",
+            escape(&timeline.series.name(), glyphs)
+        ));
+        lines.extend(bisecting(timeline, change).map(|command| format!("  $ {command}")));
+        let accepting = is_step.then(|| accepting(timeline, change));
+        lines.extend(accepting.map(|command| format!("  $ {command}")));
+    }
+    lines
+}

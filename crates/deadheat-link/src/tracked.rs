@@ -1,0 +1,328 @@
+//! Refuses state of deadheat that git tracks. What lies below `.deadheat` is believed because
+//! deadheat wrote it, but a commit, and so a pull request, can bring files along that look alike.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fs, io};
+
+/// The name of deadheat's own folders.
+const OURS: &str = ".deadheat";
+
+/// The part of a `.deadheat` that is believed wherever it lies: next to a program.
+const LINKS: &str = "links";
+
+/// Variables that select a repository, for example in a git hook, or change the meaning of paths;
+/// the folder must select the repository instead.
+pub const REPOSITORY_VARIABLES: [&str; 13] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_PREFIX",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_NAMESPACE",
+    "GIT_SHALLOW_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+];
+
+/// The reason why state below `.deadheat` is not believed.
+#[derive(Debug, thiserror::Error)]
+pub enum TrackedError {
+    /// A commit brought it along.
+    #[error(
+        "git tracks {}, so a commit brought it along; deadheat uses only what it stored there itself\n\
+         help: `git rm -r` removes it; nothing below .deadheat but accepted.toml and run files belongs into a commit",
+        .0.display()
+    )]
+    Tracked(PathBuf),
+    /// Git does not say.
+    #[error("git does not say whether it tracks {}: {said}", path.display())]
+    Unanswered {
+        /// The state.
+        path: PathBuf,
+        /// Git's message.
+        said: String,
+    },
+}
+
+/// Refuses `state`, a file or folder right below a `.deadheat`, if git tracks it, something in it,
+/// or a file whose name begins with its name, such as a journal of SQLite. A `state` that is in no
+/// `.deadheat` is the user's own, and accepted. So is everything outside of git's working trees, and
+/// without a git to ask.
+///
+/// # Errors
+///
+/// [`TrackedError`] names the file.
+pub fn refuse_tracked(state: &Path) -> Result<(), TrackedError> {
+    // The user's own folder may be below a `.deadheat`.
+    let state = &std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
+    let Some((base, name)) = parted(state) else {
+        return Ok(());
+    };
+    // Without a repository around, git need not be asked.
+    let whole = base.canonicalize().unwrap_or_else(|_| base.to_owned());
+    let mut above = whole.ancestors();
+    let Some(top) = above.find(|folder| folder.join(".git").exists()) else {
+        return Ok(());
+    };
+    if fs::symlink_metadata(base.join(OURS)).is_err() {
+        return Ok(());
+    }
+    let unanswered = |said: String| TrackedError::Unanswered {
+        path: state.to_owned(),
+        said,
+    };
+    let ours = whole.strip_prefix(top).unwrap_or(Path::new("")).join(OURS);
+    let listed = match listed(top, &ours) {
+        Ok(listed) => listed,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(unanswered(error.to_string())),
+    };
+    let listed = listed.map_err(unanswered)?;
+    let wanted = ours.join(name);
+    let (ours, wanted) = (ours.as_os_str().as_bytes(), wanted.as_os_str().as_bytes());
+    let found = listed.split(|byte| *byte == 0).find(|path| {
+        // The folder itself is a link or a submodule, or this is a part of the state.
+        path.eq_ignore_ascii_case(ours)
+            || path
+                .get(..wanted.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(wanted))
+    });
+    match found {
+        None => Ok(()),
+        Some(path) => Err(TrackedError::Tracked(top.join(OsStr::from_bytes(path)))),
+    }
+}
+
+/// The folder that holds the innermost `.deadheat` of a path, and the name that follows.
+fn parted(state: &Path) -> Option<(&Path, &str)> {
+    let mut below = state;
+    while let Some(folder) = below.parent() {
+        if folder.file_name() == Some(OsStr::new(OURS)) {
+            return Some((folder.parent()?, below.file_name()?.to_str()?));
+        }
+        below = folder;
+    }
+    None
+}
+
+/// What git tracks at and below the folder `ours`, from the top of its working tree: from below, git
+/// would take a folder that looks like a bare repository for one, and a commit can bring that along.
+/// `Err` inside with git's message.
+fn listed(top: &Path, ours: &Path) -> io::Result<Result<Vec<u8>, String>> {
+    let mut command = Command::new("git");
+    for variable in REPOSITORY_VARIABLES {
+        command.env_remove(variable);
+    }
+    command
+        .current_dir(top)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        // The repository's own configuration may name a program there.
+        .args(["-c", "core.fsmonitor=false", "--no-optional-locks"])
+        .args(["ls-files", "-z", "--"]);
+    // A file system without upper case finds other spellings as well.
+    let mut paths = OsString::from(":(icase,literal)");
+    paths.push(ours);
+    command.arg(paths);
+    let done = command.output()?;
+    if done.status.success() {
+        return Ok(Ok(done.stdout));
+    }
+    let said = String::from_utf8_lossy(&done.stderr)
+        .trim()
+        .replace('\n', "; ");
+    let is_outside = ["not a git repository", "must be run in a work tree"];
+    if is_outside.iter().any(|words| said.contains(words)) {
+        return Ok(Ok(Vec::new()));
+    }
+    Ok(Err(said))
+}
+
+/// Refuses records of links anywhere below a folder that holds nothing but the files of a commit.
+///
+/// # Errors
+///
+/// [`TrackedError`] names the file.
+pub fn refuse_committed(sources: &Path) -> Result<(), TrackedError> {
+    let mut waiting = vec![sources.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if name.eq_ignore_ascii_case(OURS) {
+                without_links(&entry.path())?;
+            } else if name != ".git" && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                waiting.push(entry.path());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn without_links(ours: &Path) -> Result<(), TrackedError> {
+    // The records lie where it leads.
+    if ours.is_symlink() {
+        return Err(TrackedError::Tracked(ours.to_owned()));
+    }
+    let mut entries = fs::read_dir(ours).into_iter().flatten().flatten();
+    let found = entries.find(|entry| entry.file_name().eq_ignore_ascii_case(LINKS));
+    found.map_or(Ok(()), |links| Err(TrackedError::Tracked(links.path())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn git(folder: &Path, args: &[&str]) {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=n", "-c", "user.email=e@x"]);
+        command.args(["-c", "protocol.file.allow=always"]);
+        let done = command.args(args).current_dir(folder).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "git {args:?}: {said}");
+    }
+
+    fn has_git() -> bool {
+        Command::new("git").arg("--version").output().is_ok()
+    }
+
+    fn write(path: PathBuf) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x").unwrap();
+    }
+
+    fn repository() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        git(folder.path(), &["init", "--quiet"]);
+        folder
+    }
+
+    #[track_caller]
+    fn refuses(state: &Path) {
+        let refused = refuse_tracked(state);
+        assert!(
+            matches!(refused, Err(TrackedError::Tracked(_))),
+            "{refused:?}"
+        );
+    }
+
+    #[test]
+    fn state_is_believed_until_git_tracks_a_part_of_it() {
+        if !has_git() {
+            return;
+        }
+        for (file, state) in [
+            ("builds/1-2/index.json", "builds"),
+            ("builds/1-2.lock", "builds"),
+            ("history.sqlite", "history.sqlite"),
+            ("history.sqlite-journal", "history.sqlite"),
+            ("bisect/a.jsonl", "bisect"),
+            ("links/app.json", "links"),
+            ("LINKS/placements/a/b/1", "links"),
+        ] {
+            let folder = repository();
+            // In a folder of its own, as next to a program.
+            let base = folder.path().join("out");
+            let state = base.join(".deadheat").join(state);
+            write(base.join(".deadheat").join(file));
+            assert!(refuse_tracked(&state).is_ok(), "{file}");
+            git(folder.path(), &["add", "--force", "."]);
+            refuses(&state);
+        }
+    }
+
+    #[test]
+    fn data_that_projects_commit_are_no_state() {
+        if !has_git() {
+            return;
+        }
+        let folder = repository();
+        let ours = folder.path().join(".deadheat");
+        for file in ["accepted.toml", ".gitignore", "runs/a.jsonl"] {
+            write(ours.join(file));
+        }
+        git(folder.path(), &["add", "--force", "."]);
+        for state in ["builds", "bisect", "history.sqlite", "links"] {
+            assert!(refuse_tracked(&ours.join(state)).is_ok(), "{state}");
+        }
+        assert!(refuse_committed(folder.path()).is_ok());
+        assert!(refuse_tracked(&folder.path().join("perf/history.sqlite")).is_ok());
+    }
+
+    #[test]
+    fn a_tracked_link_or_submodule_in_the_place_of_the_folder_is_refused() {
+        if !has_git() {
+            return;
+        }
+        let folder = repository();
+        write(folder.path().join("other/builds/1-2/index.json"));
+        symlink("other", folder.path().join(".deadheat")).unwrap();
+        git(folder.path(), &["add", "."]);
+        refuses(&folder.path().join(".deadheat/builds"));
+        let inner = repository();
+        write(inner.path().join("builds/1-2/index.json"));
+        git(inner.path(), &["add", "."]);
+        git(inner.path(), &["commit", "--quiet", "-m", "x"]);
+        let source = inner.path().display().to_string();
+        let outer = repository();
+        git(
+            outer.path(),
+            &["submodule", "--quiet", "add", &source, ".deadheat"],
+        );
+        refuses(&outer.path().join(".deadheat/builds"));
+    }
+
+    #[test]
+    fn a_committed_bare_repository_around_the_state_does_not_answer_for_git() {
+        if !has_git() {
+            return;
+        }
+        let folder = repository();
+        let base = folder.path().join("[out]*");
+        fs::create_dir_all(&base).unwrap();
+        git(&base, &["init", "--quiet", "--bare", "."]);
+        let ran = folder.path().join("ran");
+        let program = format!("touch '{}'; false", ran.display());
+        git(&base, &["config", "core.bare", "false"]);
+        git(&base, &["config", "core.worktree", "."]);
+        git(&base, &["config", "core.fsmonitor", &program]);
+        write(base.join(".deadheat/links/app.json"));
+        let state = base.join(".deadheat/links");
+        assert!(refuse_tracked(&state).is_ok());
+        git(folder.path(), &["add", "--force", "."]);
+        refuses(&state);
+        assert!(!ran.exists());
+    }
+
+    #[test]
+    fn a_folder_outside_of_git_has_no_tracked_state() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path().join(".deadheat/links/app.json"));
+        assert!(refuse_tracked(&folder.path().join(".deadheat/links")).is_ok());
+    }
+
+    #[test]
+    fn a_commit_that_holds_records_of_links_is_refused_wherever_they_lie() {
+        for file in [
+            "a/.deadheat/links/app.json",
+            ".deadheat/links/inputs/x",
+            "a/b/.Deadheat/Links/placements/x",
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            write(folder.path().join(file));
+            let refused = refuse_committed(folder.path()).unwrap_err().to_string();
+            assert!(refused.contains("a commit brought it along"), "{refused}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        symlink("elsewhere", folder.path().join(".deadheat")).unwrap();
+        assert!(refuse_committed(folder.path()).is_err());
+    }
+}

@@ -1,0 +1,207 @@
+//! Options of all races of builds, whoever made these.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use deadheat::parts::exit::Failure;
+use deadheat::parts::model::{Arrangement, Commit, Harness, Surroundings, Until};
+use deadheat::parts::rules::{CliOverrides, Rules};
+use deadheat::parts::settings::{Front, Ignored, Selection};
+use deadheat::parts::{
+    BenchmarkRace, PlanUse, RaceOutcome, Resumable, ResumeOptions, begun_part, settle_shard,
+};
+
+use crate::answer::{AnswerArgs, ExportArgs, SettingsArgs};
+use crate::changed_suite::ChangedSuite;
+use crate::races::{again, conditions_of_part, go_on_with_part, placements, resume};
+use crate::saved_plan::check_plan;
+
+/// How builds are raced and what becomes of the answer.
+#[derive(Clone, Debug, Args)]
+pub struct BenchOptions {
+    /// Parts of the names of benchmarks that are meant; all when there are none.
+    #[arg(skip)]
+    pub filters: Vec<String>,
+    /// Match whole names by the filters and --skip
+    #[arg(long, help_heading = "Which benchmarks")]
+    exact: bool,
+    /// Skip benchmarks whose names contain this
+    #[arg(long, value_name = "FILTER", help_heading = "Which benchmarks")]
+    skip: Vec<String>,
+    /// Race only benchmarks that are marked as ignored
+    #[arg(
+        long,
+        help_heading = "Which benchmarks",
+        conflicts_with = "include_ignored"
+    )]
+    ignored: bool,
+    /// Race benchmarks that are marked as ignored, too
+    #[arg(long, help_heading = "Which benchmarks")]
+    include_ignored: bool,
+    /// The harness of the programs [default: detected]
+    #[arg(long, value_name = "NAME", value_parser = harness, help_heading = "Which benchmarks")]
+    pub harness: Option<Harness>,
+    /// List the pairs and the skipped benchmarks, and stop
+    #[arg(long, help_heading = "Which benchmarks")]
+    pub list: bool,
+
+    /// How they are raced and judged, by the command line.
+    #[command(flatten)]
+    pub design: SettingsArgs<{ Front::Bench as usize }>,
+    /// How each side is built, if the sides are built in two ways.
+    #[arg(skip)]
+    pub builds: Vec<String>,
+    /// Differences between the sides besides the code under test.
+    #[arg(skip)]
+    pub surroundings: Surroundings,
+    /// The files of the benchmarks that differ between the sides.
+    #[arg(skip)]
+    pub changed_suite: ChangedSuite,
+    /// The commits that the sides were built from; empty if a side is not a commit.
+    #[arg(skip)]
+    pub commits: Vec<Commit>,
+    /// The words that race the same again, where those of this process do not.
+    #[arg(skip)]
+    pub again: Option<Vec<String>>,
+    /// True where the run is added to the index of a history.
+    #[arg(skip)]
+    pub history: bool,
+    /// The question that ends a benchmark in place of its verdict.
+    #[arg(skip)]
+    pub until: Option<Until>,
+    /// What is asked of the benchmarks, once the rules file is read.
+    #[arg(skip)]
+    pub rules: Rules,
+
+    /// The use of the plan of these benchmarks.
+    #[arg(skip)]
+    pub use_of_plan: PlanUse,
+
+    /// The answer.
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+    /// Show what the programs print, on standard error
+    #[arg(long, help_heading = "Answer")]
+    pub nocapture: bool,
+    /// Print no progress on standard error
+    #[arg(short = 'q', long, help_heading = "Answer")]
+    pub quiet: bool,
+
+    /// Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub save: Option<PathBuf>,
+    /// Files beside the answer.
+    #[command(flatten)]
+    pub exports: ExportArgs,
+}
+
+/// A harness by its word.
+fn harness(word: &str) -> Result<Harness, String> {
+    let mut all = Harness::ALL.into_iter();
+    let found = all.find(|harness| harness.key().replace('_', "-") == word);
+    found.ok_or_else(|| {
+        let words = Harness::ALL.map(|harness| harness.key().replace('_', "-"));
+        format!("there are {}", words.join(", "))
+    })
+}
+
+impl BenchOptions {
+    /// Reads the rules file, to be called before anything else.
+    pub fn read_rules(&mut self) -> Result<(), Failure> {
+        if self.use_of_plan == PlanUse::Save {
+            check_plan(&self.design.0, self.save.as_deref(), &self.exports)?;
+        }
+        self.design.0 = settle_shard(std::mem::take(&mut self.design.0))?;
+        let part = self.exact || self.ignored || !self.skip.is_empty();
+        let asked = CliOverrides {
+            names: !self.filters.is_empty(),
+            whole: self.filters.is_empty() && !part,
+            ..CliOverrides::default()
+        };
+        self.rules = self.answer.read_rules(&self.design.0, asked)?;
+        Ok(())
+    }
+
+    /// Narrows the selection to the benchmark of this name.
+    pub fn only(&mut self, name: &str) {
+        self.filters = vec![name.to_owned()];
+        self.skip.clear();
+        self.exact = true;
+    }
+
+    /// Which benchmarks are meant.
+    pub fn selection(&self) -> Selection {
+        self.rules.selection(Selection {
+            filters: self.filters.clone(),
+            skips: self.skip.clone(),
+            exact: self.exact,
+            ignored: match (self.ignored, self.include_ignored) {
+                (true, _) => Ignored::Only,
+                (_, true) => Ignored::In,
+                _ => Ignored::Out,
+            },
+            ..Selection::default()
+        })
+    }
+
+    /// Goes on with a recorded race of programs. The user may have `trusted` a file of others.
+    pub fn resume(&self, path: &Path, trusted: bool) -> Result<RaceOutcome, Failure> {
+        let how = ResumeOptions {
+            budget: self.design.0.budget,
+            timeout: self.design.0.timeout(Front::Bench),
+            programs_shown: self.nocapture,
+            trusted,
+            placements: placements(self.rules.settings().placement),
+            ..ResumeOptions::default()
+        };
+        let programs = [Resumable::Workers, Resumable::Harness];
+        resume(
+            path,
+            &programs,
+            self.design.0.max_replicates,
+            how,
+            self.quiet,
+        )
+    }
+
+    /// The outcome of a part of a race that was begun already, once it is at its end; `None` where
+    /// nothing was begun.
+    pub fn begun_part(&self, race: &BenchmarkRace) -> Result<Option<RaceOutcome>, Failure> {
+        let save = self.save.as_deref();
+        let Some(begun) = begun_part(save, race.settings.part(), &race.command)? else {
+            return Ok(None);
+        };
+        let how = ResumeOptions {
+            timeout: race.settings.timeout(Front::Bench),
+            programs_shown: self.nocapture,
+            placements: race.placements.clone(),
+            ..ResumeOptions::default()
+        };
+        go_on_with_part(save, &begun, how, self.quiet).map(Some)
+    }
+
+    /// The race of benchmarks by these options.
+    pub fn race(&self) -> BenchmarkRace {
+        let mut settings = self.rules.seeded();
+        // Races of a history or a search are compared with each other, so all of them judge the same
+        // metric.
+        if self.history || self.until.is_some() {
+            settings.arrangement.get_or_insert(Arrangement::Turns);
+        }
+        BenchmarkRace {
+            command: self.again.clone().unwrap_or_else(|| again(settings.seed())),
+            program: None,
+            shown: self.nocapture,
+            placements: placements(settings.placement),
+            builds: self.builds.clone(),
+            surroundings: self.surroundings.clone(),
+            commits: self.commits.clone(),
+            until: self.until.clone(),
+            use_of_plan: self.use_of_plan,
+            conditions: conditions_of_part(&settings),
+            settings,
+            save: self.save.clone(),
+            folder: PathBuf::new(),
+        }
+    }
+}

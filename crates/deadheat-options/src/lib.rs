@@ -1,0 +1,28 @@
+//! Options that several subcommands share, and the races they ask for: of builds, and of commits.
+//!
+//! Subcommands in crates of their own use these as those of `deadheat-cli` do, so that an option
+//! means the same everywhere.
+//!
+//! | module | content |
+//! | --- | --- |
+//! | [`age`] | how old files are |
+//! | [`answer`] | how a race is judged, how its answer is printed, and the files next to it |
+//! | [`races`] | the steps that all races share: answer, resume, run again |
+//! | [`bench_options`], [`build_race`] | races of two builds, benchmark by benchmark |
+//! | [`recipe`], [`commit_race`] | what is built of a commit, and races of commits |
+//! | [`criterion_option`] | whose criterion suites race with |
+//! | [`repository`] | the repository around the user, and its commits |
+
+pub mod age;
+pub mod answer;
+pub mod bench_options;
+pub mod build_race;
+pub mod cargo_arguments;
+pub mod changed_suite;
+pub mod commit_race;
+pub mod criterion_option;
+mod pyperf;
+pub mod races;
+pub mod recipe;
+pub mod repository;
+pub mod saved_plan;

@@ -1,0 +1,188 @@
+//! Options that say what is built of a commit: by a command, by Go, by pip or by cargo.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use deadheat::parts::exit::Failure;
+use deadheat::parts::model::Harness;
+use deadheat_build::{
+    BuildError, CommandBuild, GoBuild, PytestBuild, PythonPackage, Recipe, Side, Variables,
+};
+
+use crate::bench_options::BenchOptions;
+
+/// What is built of a commit: by a command, by Go or by pip; by cargo where none of them is asked
+/// for.
+#[derive(Debug, Args)]
+pub struct RecipeOptions {
+    /// Build each commit by this command, which 'sh -c' runs in the folder that corresponds to this
+    /// one [default: cargo bench --no-run]
+    #[arg(
+        long,
+        value_name = "CMD",
+        help_heading = "Build",
+        conflicts_with = "cargo"
+    )]
+    pub build: Option<String>,
+    /// An executable with benchmarks that --build makes (may be repeated)
+    #[arg(long, value_name = "PATH", help_heading = "Build", requires = "build")]
+    pub exe: Vec<PathBuf>,
+    /// Build the tests of this Go package, and race their benchmarks (may be repeated)
+    #[arg(
+        long,
+        value_name = "PACKAGE",
+        help_heading = "Build",
+        conflicts_with = "build"
+    )]
+    go: Vec<String>,
+    /// A suite of pytest.
+    #[command(flatten)]
+    pub suite: PytestOptions,
+}
+
+impl RecipeOptions {
+    /// The way to build a side with these variables of the environment, by `command` in place of
+    /// --build if there is one; `None` where cargo builds it.
+    pub fn recipe(
+        &self,
+        command: Option<&str>,
+        variables: Variables,
+    ) -> Result<Option<Recipe>, Failure> {
+        if let Some(build) = self.suite.build()? {
+            return Ok(Some(Recipe::Pytest(PytestBuild { variables, ..build })));
+        }
+        if !self.go.is_empty() {
+            return Ok(Some(Recipe::Go(GoBuild {
+                packages: self.go.clone(),
+                variables,
+            })));
+        }
+        let command = command.or(self.build.as_deref());
+        Ok(command.map(|command| {
+            Recipe::Command(CommandBuild {
+                command: command.to_owned(),
+                executables: self.exe.clone(),
+                is_for_commands: false,
+                variables,
+            })
+        }))
+    }
+
+    /// The arguments of the executables, where not cargo builds them: these words behind `--`.
+    pub fn arguments(&self, words: &[OsString], options: &mut BenchOptions) -> Vec<String> {
+        if !self.go.is_empty() {
+            options.harness.get_or_insert(Harness::Go);
+            let words = words.iter().map(|word| word.to_string_lossy());
+            return words.map(Into::into).collect();
+        }
+        if self.suite.is_asked_for() {
+            return self.suite.arguments(words);
+        }
+        Vec::new()
+    }
+}
+
+/// The variable that names the package `deadheat` for Python: a folder, or a wheel.
+const PACKAGE: &str = "DEADHEAT_PYTHON_PACKAGE";
+
+/// Options of races of pytest suites.
+#[derive(Debug, Args)]
+pub struct PytestOptions {
+    /// Race the tests below this path that use the fixture `benchmark`, each side in a virtual
+    /// environment of its own (may be repeated)
+    #[arg(
+        long,
+        value_name = "PATH",
+        help_heading = "Build",
+        conflicts_with_all = ["build", "go"]
+    )]
+    pytest: Vec<String>,
+    /// With --pytest: what pip installs on both sides, in the words of `pip install`
+    #[arg(
+        long,
+        value_name = "WORDS",
+        help_heading = "Build",
+        default_value = ".",
+        requires = "pytest",
+        allow_hyphen_values = true
+    )]
+    install: String,
+    /// With --pytest: the Python of both sides, a path or a name in PATH
+    #[arg(
+        long,
+        value_name = "PYTHON",
+        help_heading = "Build",
+        default_value = "python3",
+        requires = "pytest"
+    )]
+    python: String,
+}
+
+impl PytestOptions {
+    /// Returns true where a suite of pytest is raced.
+    pub fn is_asked_for(&self) -> bool {
+        !self.pytest.is_empty()
+    }
+
+    /// The way to build both sides; `None` where no suite of pytest is raced.
+    pub fn build(&self) -> Result<Option<PytestBuild>, Failure> {
+        if self.pytest.is_empty() {
+            return Ok(None);
+        }
+        let install = shell_words::split(&self.install)
+            .map_err(|problem| Failure::Usage(format!("--install: {problem}")))?;
+        Ok(Some(PytestBuild {
+            install,
+            tests: self.pytest.clone(),
+            python: self.python.clone(),
+            package: package()?,
+            variables: Vec::new(),
+        }))
+    }
+
+    /// The arguments of the worker: the paths, and pytest's own options.
+    pub fn arguments(&self, options: &[OsString]) -> Vec<String> {
+        let options = options
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned());
+        self.pytest.iter().cloned().chain(options).collect()
+    }
+
+    /// Finds fault with a path that a side lacks.
+    pub fn check(&self, sides: &[&Side]) -> Result<(), BuildError> {
+        for side in sides {
+            let suite = side.executables.first();
+            let folder = suite.and_then(|suite| suite.directory.clone());
+            for path in &self.pytest {
+                let file = path.split("::").next().unwrap_or(path);
+                if !folder.clone().unwrap_or_default().join(file).exists() {
+                    return Err(BuildError::NoTestPath {
+                        revision: side.name.clone(),
+                        path: path.clone(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The package that holds the worker: that which is named, or that beside which this program was
+/// installed, or else the one of this version.
+fn package() -> Result<PythonPackage, Failure> {
+    let named = std::env::var_os(PACKAGE).filter(|named| !named.is_empty());
+    if let Some(named) = named.map(PathBuf::from) {
+        return PythonPackage::named(&named).ok_or_else(|| {
+            Failure::Usage(format!(
+                "{PACKAGE}={}: it is to name the package deadheat for Python, a folder or a wheel",
+                named.display()
+            ))
+        });
+    }
+    let program = std::env::current_exe().ok();
+    let beside = program.and_then(|program| PythonPackage::installed_with(&program));
+    Ok(beside.unwrap_or_else(|| {
+        PythonPackage::Installed(format!("deadheat=={}", env!("CARGO_PKG_VERSION")))
+    }))
+}

@@ -1,0 +1,38 @@
+//! Blocks that were left out.
+
+use deadheat_model::{Comparison, Warning};
+
+use crate::glyphs::Glyphs;
+use crate::units::{counted, effect};
+
+/// The blocks that were left out, and the change with them.
+pub(super) fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
+    let left_out = comparison.aspects.dropped?;
+    let interval = comparison.estimate.as_ref().and_then(|e| e.interval);
+    let change = effect(left_out.effect_with_them?, interval.as_ref(), glyphs);
+    let cause = cause_of_dropping(comparison);
+    Some(dropped(left_out.blocks, cause, &change))
+}
+
+/// The usual cause for which blocks are left out.
+pub(crate) const DISTURBED: &str = "disturbed by other work on the machine";
+
+/// The cause for which blocks of this comparison are left out.
+pub(crate) fn cause_of_dropping(comparison: &Comparison) -> &'static str {
+    let cause = |warning: &Warning| match warning {
+        Warning::CutShort { .. } => Some("cut short by the harness"),
+        Warning::GpuClock { .. } => Some("disturbed by the GPU's clock"),
+        _ => None,
+    };
+    let mut causes = comparison.warnings.iter().filter_map(cause);
+    causes.next().unwrap_or(DISTURBED)
+}
+
+/// How many blocks were left out for this cause, and the change with them.
+pub(crate) fn dropped(blocks: usize, cause: &str, change: &str) -> String {
+    format!(
+        "{} left out, {cause}; with {} the change is {change}",
+        counted(blocks as u64, "block was", "blocks were"),
+        if blocks == 1 { "it" } else { "them" },
+    )
+}

@@ -1,0 +1,102 @@
+//! Races side by side, in words.
+
+use deadheat_model::{
+    Comparison, Metric, MetricComparison, Object, RacedSideBySide, Side, TurnsReason,
+};
+
+use super::placement::own_link_json;
+use crate::glyphs::Glyphs;
+use crate::units::{counted, estimated, two_digits};
+
+/// Less of a launch alone is not worth a word: equal launches end some slices apart.
+const ALONE: f64 = 0.1;
+
+/// The interval of fewer replicates in turns says nothing.
+const ENOUGH: usize = 3;
+
+/// How the launches ran, and what the same race in turns read; `None` for a race in turns.
+pub(crate) fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
+    let raced = comparison.aspects.side_by_side.as_ref()?;
+    let mut parts = vec!["both ran side by side on one core".to_owned()];
+    if raced.alone > ALONE {
+        let share = two_digits(raced.alone * 100.0);
+        parts.push(format!("the longer one ran alone for {share}% of its time"));
+    }
+    let in_turns = raced.in_turns.as_ref();
+    if let Some(turns) = in_turns.filter(|turns| turns.replicates >= ENOUGH) {
+        let [change, interval] = estimated(turns, comparison.coverage(), glyphs);
+        parts.push(format!("CPU time in turns: {change} ({interval})"));
+    }
+    Some(format!("{}.", parts.join("; ")))
+}
+
+/// The reason why the launches took turns; `None` if no trial was made.
+pub(crate) fn why_turns(comparison: &Comparison) -> Option<String> {
+    let why = match comparison.aspects.turns_because? {
+        TurnsReason::Fails => "in a trial, a command failed when both ran at the same time",
+        TurnsReason::WritesFiles => "a command writes to files",
+        TurnsReason::Short => "a command uses less than 5 ms of CPU time",
+        TurnsReason::NotBusy => {
+            "a command sleeps, waits for I/O, or runs several threads or processes at once"
+        }
+        TurnsReason::DifferentTimes => "the CPU times differ by more than 10%",
+        TurnsReason::DifferentMemory => "the peak memory differs by more than 10%",
+        TurnsReason::Uneven => "a command does not share the core evenly",
+        TurnsReason::SharingCosts => {
+            "a command uses over 15% more CPU time when it shares the core"
+        }
+    };
+    Some(format!("raced in turns: {why}."))
+}
+
+/// How the launches of a suite ran, in one line; `None` if all took turns.
+pub(crate) fn of_suite(comparisons: &[Comparison]) -> Option<String> {
+    let raced = comparisons.iter().filter(|one| one.candidate.is_some());
+    let (count, all) = raced.fold((0_u64, 0), |(count, all), one| {
+        (
+            count + u64::from(one.aspects.side_by_side.is_some()),
+            all + 1,
+        )
+    });
+    match count {
+        0 => None,
+        _ if count == all => Some("CPU time, both sides side by side on one core.".to_owned()),
+        _ => Some(format!(
+            "{} of CPU time, both sides side by side on one core; the others took turns.",
+            counted(count, "row is", "rows are")
+        )),
+    }
+}
+
+/// The doubt of a race that reads otherwise in turns.
+pub(crate) fn turns_apart(apart: f64) -> String {
+    let way = if apart < 0.0 { "lower" } else { "higher" };
+    let points = (apart * 100.0).abs().min(999_999.0);
+    format!(
+        "In turns the change reads {points:.1} points {way} than side by side, so the two slow each \
+         other down by unequal amounts when they share a core. Race with --arrangement turns."
+    )
+}
+
+/// The contenders of a benchmark by their wall time in turns, the baseline first; `None` if they did
+/// not race side by side, or not in turns as well.
+pub(crate) fn wall_time_in_turns(group: &[Comparison]) -> Option<Vec<&Side>> {
+    group[0].aspects.side_by_side.as_ref()?;
+    let mut sides = vec![&wall(&group[0])?.baseline];
+    for comparison in group.iter().filter(|one| one.candidate.is_some()) {
+        sides.push(wall(comparison)?.candidate.as_ref()?);
+    }
+    Some(sides)
+}
+
+fn wall(comparison: &Comparison) -> Option<&MetricComparison> {
+    let mut rows = comparison.metrics.iter();
+    rows.find(|row| row.metric == Metric::Wall)
+}
+
+/// What is known of a race side by side beyond its estimate.
+pub(super) fn to_json(raced: &RacedSideBySide) -> Object {
+    Object::new()
+        .with("alone", raced.alone)
+        .with_some("in_turns", raced.in_turns.as_ref().map(own_link_json))
+}

@@ -1,0 +1,234 @@
+//! Files that start programs: run files, plans, packs and records of `deadheat bisect`. deadheat lists
+//! those that it writes, and starts a file of another user or machine only if the user agrees.
+
+use std::collections::BTreeSet;
+use std::io::{IsTerminal as _, stderr, stdin};
+use std::path::Path;
+
+use deadheat_engine::user;
+use deadheat_format::{FileDigest, MadeFiles};
+use deadheat_model::{CommandLine, HELP, Output, Plan, Program, Workload};
+
+use super::known_calibration::made_files_folder;
+use crate::exit::Failure;
+use crate::terminal::to_stderr;
+
+/// A file that a command is about to start.
+#[derive(Clone, Debug)]
+pub struct StartedFile<'a> {
+    /// The option or command that names the file, for messages.
+    pub by: &'a str,
+    /// The file.
+    pub file: &'a Path,
+    /// Its digest.
+    pub digest: FileDigest,
+    /// The commands that it starts, and the files that it makes deadheat replace.
+    pub starts: Vec<String>,
+}
+
+/// Adds a file that this process wrote to the list. If the list cannot be written, the file counts as
+/// one of another user.
+pub fn note_made_file(digest: &FileDigest) {
+    if let Some(list) = made_files() {
+        let _ = list.add(digest);
+    }
+}
+
+/// Returns true if this user's deadheat wrote the file with this digest on this machine.
+pub fn is_made_here(digest: &FileDigest) -> bool {
+    made_files().is_some_and(|list| list.has(digest))
+}
+
+fn made_files() -> Option<MadeFiles> {
+    Some(MadeFiles::new(made_files_folder()?, user()))
+}
+
+impl StartedFile<'_> {
+    /// Returns if the file may be started: this user's deadheat wrote it on this machine, `--trust` is
+    /// given, or the user has seen its commands in the terminal and agrees.
+    ///
+    /// # Errors
+    ///
+    /// The user does not agree, or cannot be asked without a terminal. The message lists the commands.
+    pub fn ensure_trusted(&self, is_trusted: bool) -> Result<(), Failure> {
+        if is_trusted || is_made_here(&self.digest) {
+            return Ok(());
+        }
+        let mut text = format!(
+            "{} {}: your deadheat did not write this file on this machine, and the file starts:",
+            self.by,
+            self.file.display()
+        );
+        for line in &self.starts {
+            // One line each, however long: a line break could hide what follows it.
+            text += "\n  ";
+            text += &line.replace('\n', "\\n");
+        }
+        if stdin().is_terminal() && stderr().is_terminal() {
+            let question = "type y to start that, anything else to stop";
+            to_stderr("deadheat", &format!("{text}{HELP}{question}"));
+            if agrees() {
+                return Ok(());
+            }
+            text = format!("{} {}: not started", self.by, self.file.display());
+        }
+        Err(Failure::Usage(format!(
+            "{text}{HELP}--trust starts a file whose commands you know"
+        )))
+    }
+}
+
+/// Reads the answer of the user.
+fn agrees() -> bool {
+    let mut answer = String::new();
+    let read = stdin().read_line(&mut answer);
+    read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
+}
+
+/// The commands that the race of a plan starts, each once, and the files that it makes deadheat
+/// replace.
+pub fn starts(plan: &Plan) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let mut lines = Vec::new();
+    let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
+    for contender in contenders {
+        let of_one = match &contender.workload {
+            Workload::Command(line) => of_command(line),
+            Workload::Worker(calls) => of_program(&calls.program),
+            Workload::Harness(calls) => of_program(&calls.program),
+            Workload::Function(_) | Workload::Recording => Vec::new(),
+        };
+        for line in of_one {
+            if seen.insert(line.clone()) {
+                lines.push(line);
+            }
+        }
+    }
+    if let Some(file) = &plan.design.values.file {
+        lines.push(format!("(removes {} before each launch)", file.display()));
+    }
+    lines
+}
+
+/// A command with its hooks, and the file that it overwrites.
+fn of_command(line: &CommandLine) -> Vec<String> {
+    let hooks = &line.hooks;
+    let around = [
+        ("setup", &hooks.setup),
+        ("prepare", &hooks.prepare),
+        ("conclude", &hooks.conclude),
+        ("cleanup", &hooks.cleanup),
+    ];
+    let hooks = around.into_iter().filter_map(|(name, words)| {
+        let words = shell_words::join(words.as_ref()?);
+        Some(format!("{name}: {words}"))
+    });
+    let mut command = shell_words::join(&line.words);
+    if let Output::File(file) = &line.output {
+        command += &format!(" > {}", shell_words::quote(&file.to_string_lossy()));
+    }
+    let command = within(line.directory.as_deref(), command);
+    std::iter::once(command).chain(hooks).collect()
+}
+
+fn of_program(program: &Program) -> Vec<String> {
+    let executable = program.executable.to_string_lossy();
+    let words = std::iter::once(&*executable).chain(program.arguments.iter().map(String::as_str));
+    let command = shell_words::join(words);
+    vec![within(program.directory.as_deref(), command)]
+}
+
+/// The command with the folder that it runs in.
+fn within(directory: Option<&Path>, command: String) -> String {
+    match directory {
+        None => command,
+        Some(directory) => format!("{command} (in {})", directory.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{Benchmark, Contender, Design, HarnessCalls, Hooks, Values, WorkerCalls};
+
+    use super::*;
+    use crate::command_race::CommandRaceSpec;
+
+    #[test]
+    fn all_that_a_plan_starts_or_replaces_is_listed_once() {
+        let spec = CommandRaceSpec {
+            commands: vec!["sort 'a b'".to_owned(), "uniq c".to_owned()],
+            ..CommandRaceSpec::default()
+        };
+        let mut plan = spec.plan().unwrap();
+        let benchmark = &mut plan.benchmarks[0];
+        for contender in &mut benchmark.contenders {
+            let Workload::Command(line) = &mut contender.workload else {
+                panic!("a command");
+            };
+            // The text is for people: the words are started.
+            line.text = "true".to_owned();
+            line.hooks = Hooks {
+                prepare: Some(vec!["rm".to_owned(), "-r".to_owned(), "x".to_owned()]),
+                cleanup: Some(vec!["sync".to_owned()]),
+                ..Hooks::default()
+            };
+            line.output = Output::File("out put".into());
+            line.directory = Some("/old".into());
+        }
+        plan.design = Design {
+            values: Values {
+                read: Vec::new(),
+                file: Some("values.txt".into()),
+            },
+            ..plan.design
+        };
+        let expected = [
+            "sort 'a b' > 'out put' (in /old)",
+            "prepare: rm -r x",
+            "cleanup: sync",
+            "uniq c > 'out put' (in /old)",
+            "(removes values.txt before each launch)",
+        ];
+        assert_eq!(starts(&plan), expected);
+    }
+
+    #[test]
+    fn programs_with_benchmarks_are_listed_with_their_arguments() {
+        let program = Program {
+            executable: "./suite".into(),
+            arguments: vec!["--seed=1 2".to_owned()],
+            directory: None,
+        };
+        let contender = |workload| Contender {
+            name: "old".to_owned(),
+            workload,
+        };
+        let worker = WorkerCalls {
+            program: program.clone(),
+            ..WorkerCalls::default()
+        };
+        let harness = HarnessCalls {
+            program: Program {
+                directory: Some("/new".into()),
+                ..program
+            },
+            ..HarnessCalls::default()
+        };
+        let mut plan = CommandRaceSpec {
+            commands: vec!["true".to_owned()],
+            ..CommandRaceSpec::default()
+        }
+        .plan()
+        .unwrap();
+        plan.benchmarks = vec![Benchmark {
+            contenders: vec![
+                contender(Workload::Worker(Box::new(worker))),
+                contender(Workload::Harness(Box::new(harness))),
+                contender(Workload::Recording),
+            ],
+            ..Benchmark::default()
+        }];
+        let expected = ["./suite '--seed=1 2'", "./suite '--seed=1 2' (in /new)"];
+        assert_eq!(starts(&plan), expected);
+    }
+}

@@ -1,4 +1,0 @@
-//! Routines that `log_normal` measures: memory and computing, each by itself.
-
-pub mod chase;
-pub mod compute;
