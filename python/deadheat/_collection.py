@@ -150,7 +150,7 @@ def note_of(found: list[Collections], iterations: int) -> str | None:
         # Only the pilot has these imports, so its collections must not scan them.
         gc.collect()
         gc.freeze()
-        with_it = trials(found, Collections.trial)
+        with_it = trials(found, lambda each: each.trial())
     if max(each.share for each in found) < LEAST_SHARE:
         return None
     told = [each.told() for each in sorted(found, key=lambda each: -each.share)]
@@ -190,7 +190,7 @@ def another_answer(
         return ""
     return (
         f" Without it (gc=False) {candidate.label} takes {left:.2f} times as long as "
-        f"{baseline.label} in the pilot, and with it {kept:.2f} times."
+        f"{baseline.label} in the calibration run, and with it {kept:.2f} times."
     )
 
 

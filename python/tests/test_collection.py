@@ -8,6 +8,7 @@ import pytest
 from test_inputs import piloted
 
 import deadheat
+from deadheat._collection import Collections, note_of
 
 FEW = {"max_replicates": 6, "blocks": 6, "seed": 7}
 CPYTHON = pytest.mark.skipif(sys.implementation.name == "pypy", reason="tells of no collections")
@@ -44,11 +45,36 @@ def test_what_the_collector_takes_is_noted_with_its_share(worker, name):
     assert "and none of 'base'" in note
 
 
-@CPYTHON
-def test_a_setting_that_changes_the_answer_is_noted(worker):
-    (note,) = piloted(worker, contenders("lists"), "it")["notes"]
-    assert "Without it (gc=False) 'lists' takes " in note
-    assert " in the pilot, and with it " in note
+class Simulated(Collections):
+    """A contender whose calls take the given times, with the collector on and off."""
+
+    def __init__(self, label: str, with_it: list[float], without: list[float]) -> None:
+        self.label, self.call_ns, self.waits, self.per_call = label, 1_000.0, 1.0, 1.0
+        self._shares = [0.5]
+        self._with_it, self._without = iter(with_it), iter(without)
+
+    def trial(self) -> float:
+        return next(self._with_it)
+
+    def without(self, calls: int) -> float:
+        return next(self._without)
+
+
+@pytest.mark.parametrize(
+    ("with_it", "without", "said"),
+    [
+        ([300.0] * 7, [100.0] * 7, " 'lists' takes 1.00 times as long as 'base'"),
+        # The trials overlap, so the change may be chance.
+        ([300.0] * 6 + [90.0], [100.0] * 7, ""),
+        ([102.0] * 7, [100.0] * 7, ""),
+    ],
+)
+def test_a_setting_that_clearly_changes_the_answer_is_noted(with_it, without, said):
+    base = Simulated("'base'", [100.0] * 7, [100.0] * 7)
+    note = note_of([base, Simulated("'lists'", with_it, without)], iterations=1)
+    assert (f"Without it (gc=False){said}" in note) == bool(said)
+    assert ("Without it" in note) == bool(said)
+    assert ("and with it 3.00 times" in note) == bool(said)
 
 
 @pytest.mark.parametrize("name", ["none", "lambda: sorted([3, 1])", "lambda: {'a': [1]}"])

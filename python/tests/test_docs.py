@@ -49,7 +49,7 @@ def words(printed: str) -> set[str]:
     """The words of an answer that every race which tells the same story has."""
     kept = []
     # The file of a run stands in the paragraph before it, which may be a warning.
-    printed = re.sub(r"^ *\.deadheat/.*$", "", printed, flags=re.MULTILINE)
+    printed = re.sub(r"^ *(recorded in )?\.deadheat/.*$", "", printed, flags=re.MULTILINE)
     for paragraph in printed.split("\n\n"):
         if not paragraph.strip().startswith(LEFT_OUT):
             kept += re.findall(r"[a-z_]{4,}", paragraph)
