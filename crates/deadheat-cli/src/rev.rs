@@ -8,8 +8,7 @@ use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::report::escape;
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_build::{
-    BenchesFrom, BuildError, CriterionChoice, Interruption, Recipe, Request, Revisions, Sides,
-    build,
+    BenchesFrom, BuildError, Interruption, LibraryChoice, Recipe, Request, Revisions, Sides, build,
 };
 use deadheat_history::{KeepArgs, keep_in_history};
 use deadheat_options::bench_options::BenchOptions;
@@ -35,6 +34,7 @@ Examples:
   deadheat rev v1.0..v1.1 -- -p parser --features simd
   deadheat rev HEAD~1 parse --margin 2% -- --bench text
   deadheat rev main --go ./parse -- -test.cpu=4
+  deadheat rev v3.1..v3.2 --cmake bench_fuzz --configure -DBUILD_BENCHMARKS=ON
   deadheat rev main --pytest tests/bench --install '.[test]'
   deadheat rev HEAD..HEAD --build make --cand-build 'make CFLAGS=-O3' --exe build/bench
   deadheat rev HEAD..HEAD --cand-env RUSTFLAGS='-C target-cpu=native'";
@@ -158,7 +158,7 @@ pub struct CargoRace {
     /// The ways in which they are built.
     pub ways: BuildOptions,
     /// Whose criterion they are compiled with.
-    pub criterion: CriterionChoice,
+    pub criterion: LibraryChoice,
     /// The options of the race; `None` when the revisions are only built.
     pub options: Option<BenchOptions>,
     /// The hint added to the error where there is no such revision.
