@@ -19,6 +19,7 @@ pub mod bench_options;
 pub mod build_race;
 pub mod cargo_arguments;
 pub mod changed_suite;
+pub mod commit_command;
 pub mod commit_race;
 pub mod library_option;
 mod pyperf;
