@@ -6,6 +6,10 @@
 #error "error: deadheat's benchmark library needs GCC or Clang: it races processes by POSIX means. help: build with clang on Linux or macOS, or use Google Benchmark's own library"
 #endif
 
+#if __cplusplus < 201103L
+#error "error: deadheat's benchmark library needs C++11. help: compile with -std=c++11 or later"
+#endif
+
 #define BENCHMARK_EXPORT __attribute__((visibility("default")))
 #define BENCHMARK_NO_EXPORT __attribute__((visibility("hidden")))
 #define BENCHMARK_DEPRECATED __attribute__((__deprecated__))

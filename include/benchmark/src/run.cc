@@ -172,6 +172,9 @@ size_t run(BenchmarkReporter& display, BenchmarkReporter* own_file, const std::s
                              << std::endl;
     return 0;
   }
+  if (!options().perf_counters.empty()) {
+    display.GetErrorStream() << "***WARNING*** This library counts no --benchmark_perf_counters.\n";
+  }
   if (options().list_tests) {
     display.List(selection.instances);
     display.GetOutputStream().flush();
