@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds Google Benchmark's own tests against include/benchmark and runs them as its CMakeLists.txt says.
 
-    validation/google_benchmark_api.py head=CHECKOUT v1.9.4=CHECKOUT ...   writes docs/validation/google_benchmark_api.md
-    validation/google_benchmark_api.py --show FILE head=CHECKOUT           prints what the compiler and the test say
+    google_benchmark_api.py head=CHECKOUT v1.9.4=CHECKOUT ...   writes docs/validation/google_benchmark_api.md
+    google_benchmark_api.py --show TEST head=CHECKOUT           prints what the compiler and the test say
 
 Fetches nothing: every CHECKOUT is a folder with the files of one release of google/benchmark. Test files are copied
 unchanged. Of the library's own sources they see three that test helpers need (check.h, re.h and log.h with the files
@@ -66,8 +66,9 @@ class Release:
         if test == "filter_test":
             return self.filter_commands()
         lines = re.findall(r"add_test\((?:NAME )?\S+ (?:COMMAND )?(\S+)([^)\n$]*)(\$\{\w+\})?\)", self.lists)
-        return [shlex.split(arguments) + (["0.01"] if variable else []) if not variable else
-                shlex.split(arguments + "0.01") for name, arguments, variable in lines if name == test]
+        # The one variable is a time.
+        return [shlex.split(arguments + ("0.01" if variable else ""))
+                for name, arguments, variable in lines if name == test]
 
     def filter_commands(self):
         seconds = re.search(r"filter_test --benchmark_min_time=(\S+)", self.lists).group(1)
@@ -246,8 +247,8 @@ def page(columns, loops):
         "",
         "Written by `validation/google_benchmark_api.py`.",
         "",
-        f"`include/benchmark` has Google Benchmark's API. The tests of four releases of google/benchmark are compiled against",
-        f"it unchanged, with {version}, and run with the arguments of their CMakeLists.txt.",
+        "`include/benchmark` has Google Benchmark's API. The tests of several releases of google/benchmark are compiled",
+        f"against it unchanged, with {version}, and run with the arguments of their CMakeLists.txt.",
         f"**{passing} of {api} tests of the API pass.**",
         "",
         "| test | " + " | ".join(columns) + " |",
@@ -256,15 +257,16 @@ def page(columns, loops):
     for test in tests:
         cells = [columns[name].get(test, "–").replace("|", "\\|") for name in columns]
         lines.append(f"| `{test}` | " + " | ".join(cells) + " |")
-    lines += ["", "## The loop", "", "Instructions in the loop of small benchmarks, Google Benchmark's header → ours. 0 is a loop that the compiler",
-              "removed or unrolled.", "", *loops]
+    lines += ["", "## The loop", "",
+              "Instructions in the loop of small benchmarks, Google Benchmark's header → ours. 0 is a loop that the",
+              "compiler removed or unrolled.", "", *loops]
     return "\n".join(lines) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("releases", nargs="+", metavar="NAME=CHECKOUT")
-    parser.add_argument("--show", metavar="FILE", help="try one test and print all output")
+    parser.add_argument("--show", metavar="TEST", help="try one test and print all output")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)

@@ -3,7 +3,7 @@
 #define BENCHMARK_EXPORT_H
 
 #if defined(_MSC_VER)
-#error "error: deadheat's benchmark library needs GCC or Clang: it races processes by POSIX means. help: build with clang on Linux or macOS, or use Google Benchmark's own library"
+#error "error: deadheat's benchmark library needs GCC or Clang. help: use Google Benchmark's own library with MSVC"
 #endif
 
 #if __cplusplus < 201103L
