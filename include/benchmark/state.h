@@ -50,8 +50,8 @@ class BENCHMARK_EXPORT BENCHMARK_INTERNAL_CACHELINE_ALIGNED State {
  public:
   struct StateIterator;
 
-  State(const std::string& name, IterationCount iterations, const std::vector<int64_t>& ranges, int thread, int n_threads,
-        internal::Batches* batches);
+  State(const std::string& name, IterationCount iterations, const std::vector<int64_t>& ranges, int thread,
+        int n_threads, internal::Batches* batches);
 
   inline BENCHMARK_ALWAYS_INLINE StateIterator begin();
   inline BENCHMARK_ALWAYS_INLINE StateIterator end();
@@ -141,29 +141,40 @@ struct State::StateIterator {
 
   BENCHMARK_ALWAYS_INLINE Value operator*() const { return Value(); }
 
-  BENCHMARK_ALWAYS_INLINE StateIterator& operator++() {
-    assert(left_ > 0);
-    --left_;
-    return *this;
-  }
+  // The end of a batch asks for the next one, so the function is entered once for all batches of a process. Where the
+  // counter is decremented decides whether the loop tests the flags of the decrement, as Google Benchmark's does, or
+  // needs an instruction more; GCC 12 and Clang 14 want it in different places.
+#if defined(__clang__)
+  BENCHMARK_ALWAYS_INLINE StateIterator& operator++() { return *this; }
 
-  // The end of a batch asks for the next one, so the function is entered once for all batches of a process.
   BENCHMARK_ALWAYS_INLINE bool operator!=(StateIterator const&) {
-    if (BENCHMARK_BUILTIN_EXPECT(left_ != 0, true)) return true;
+    if (BENCHMARK_BUILTIN_EXPECT(--left_ != 0, true)) return true;
     left_ = state_->NextBatch();
     return left_ != 0;
   }
+#else
+  BENCHMARK_ALWAYS_INLINE StateIterator& operator++() {
+    if (BENCHMARK_BUILTIN_EXPECT(--left_ == 0, false)) left_ = state_->NextBatch();
+    return *this;
+  }
+
+  BENCHMARK_ALWAYS_INLINE bool operator!=(StateIterator const&) const { return left_ != 0; }
+#endif
 
  private:
   friend class State;
-  BENCHMARK_ALWAYS_INLINE explicit StateIterator(State* state) : left_(0), state_(state) {}
+  BENCHMARK_ALWAYS_INLINE StateIterator(IterationCount left, State* state) : left_(left), state_(state) {}
 
   IterationCount left_;
   State* state_;
 };
 
-inline State::StateIterator State::begin() { return StateIterator(this); }
-inline State::StateIterator State::end() { return StateIterator(this); }
+#if defined(__clang__)
+inline State::StateIterator State::begin() { return StateIterator(1, this); }
+#else
+inline State::StateIterator State::begin() { return StateIterator(NextBatch(), this); }
+#endif
+inline State::StateIterator State::end() { return StateIterator(0, this); }
 
 // Stops the clock for the rest of a scope.
 class ScopedPauseTiming {

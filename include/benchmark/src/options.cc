@@ -139,7 +139,8 @@ bool read_argument(const std::vector<Option>& options, const char* argument) {
   for (const Option& option : options) {
     const char* value = value_of(argument, option);
     if (value == nullptr) continue;
-    if (!option.read(value)) fail(std::string("--") + option.name, "cannot read its value '" + std::string(value) + "'");
+    if (!option.read(value))
+      fail(std::string("--") + option.name, "cannot read its value '" + std::string(value) + "'");
     return true;
   }
   return false;

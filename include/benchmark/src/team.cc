@@ -169,8 +169,7 @@ std::unique_ptr<ThreadRunnerBase> thread_runner(const BenchmarkInstance& instanc
 
 Totals run_team(const BenchmarkInstance& instance, IterationCount iterations) {
   Team team(instance.threads());
-  thread_runner(instance)->RunThreads(
-      [&](int thread) { run_thread(instance, iterations, thread, team, nullptr); });
+  thread_runner(instance)->RunThreads([&](int thread) { run_thread(instance, iterations, thread, team, nullptr); });
   return team.totals;
 }
 
