@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Builds Google Benchmark's own tests against include/benchmark and runs them as its CMakeLists.txt says.
 
-    validation/google_benchmark_api.py head=CHECKOUT v1.9.4=CHECKOUT ...   writes docs/validation/google_benchmark_api.md
-    validation/google_benchmark_api.py --show FILE head=CHECKOUT           prints what the compiler and the test say
+    google_benchmark_api.py head=CHECKOUT v1.9.4=CHECKOUT ...   writes docs/validation/google_benchmark_api.md
+    google_benchmark_api.py --show TEST head=CHECKOUT           prints what the compiler and the test say
 
 Fetches nothing: every CHECKOUT is a folder with the files of one release of google/benchmark. Test files are copied
-unchanged. Of the library's own sources they see three that test helpers need (check.h, re.h and log.h with the files
-that those include), never its implementation.
+unchanged. Of the library's own sources they see what the test helpers need (check.h, re.h, log.h and what those
+include), never its implementation. A test that fails is tried with the library of the first checkout as well, since
+the output has changed from release to release.
 """
 
 import argparse
@@ -21,15 +22,18 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LIBRARY = ROOT / "include" / "benchmark"
+OURS = ROOT / "include" / "benchmark"
 PAGE = ROOT / "docs" / "validation" / "google_benchmark_api.md"
 CXX = os.environ.get("CXX", "g++")
 WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-variable", "-Wno-deprecated-declarations"]
+# BENCHMARK_OVERRIDE is in the tests of 1.6 and 1.7, but no longer in the library.
+ASSERTIONS = ["-UNDEBUG", "-DTEST_BENCHMARK_LIBRARY_HAS_NO_ASSERTIONS", "-DBENCHMARK_STATIC_DEFINE",
+              "-DBENCHMARK_OVERRIDE=override"]
 
 # The test helpers ask the library's internals for one thing: the options of a console reporter without color.
-HELPER_INTERNALS = """\
+OUR_INTERNALS = f"""\
 #include "benchmark/benchmark.h"
-#include "{library}/src/options.h"
+#include "{OURS}/src/options.h"
 namespace benchmark {{
 namespace internal {{
 inline ConsoleReporter::OutputOptions GetOutputOptions(bool) {{
@@ -37,6 +41,14 @@ inline ConsoleReporter::OutputOptions GetOutputOptions(bool) {{
 }}
 }}  // namespace internal
 }}  // namespace benchmark
+"""
+THEIR_INTERNALS = """\
+#include "benchmark/benchmark.h"
+namespace benchmark {
+namespace internal {
+ConsoleReporter::OutputOptions GetOutputOptions(bool force_no_color = false);
+}  // namespace internal
+}  // namespace benchmark
 """
 
 INTERNAL = "GoogleTest unit test of the library's internals"
@@ -46,28 +58,86 @@ REASONS = {
 }
 
 
-class Release:
-    """One checkout: its tests, and the commands that run them."""
+class Library:
+    """A library to build tests against: ours, or that of a checkout."""
 
-    def __init__(self, name, checkout, work):
-        self.name = name
-        self.checkout = Path(checkout)
-        self.work = work / name
-        self.lists = (self.checkout / "test" / "CMakeLists.txt").read_text()
-        for folder in ("test", "src"):
-            shutil.copytree(self.checkout / folder, self.work / folder)
-        (self.work / "src" / "benchmark_api_internal.h").write_text(HELPER_INTERNALS.format(library=LIBRARY))
+    def __init__(self, name, include, sources, main, internals, work):
+        self.name, self.include, self.internals = name, include, internals
+        self.folder = work / f"library {name}"
+        self.folder.mkdir()
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            objects = list(pool.map(self.compile, sources))
+        self.archive("libbenchmark.a", objects)
+        self.archive("libbenchmark_main.a", [self.compile(main)])
 
-    def tests(self):
-        return sorted(file.stem for file in (self.work / "test").glob("*.cc") if file.stem != "output_test_helper")
+    def compile(self, source):
+        """As users build it: optimized and without assertions."""
+        target = self.folder / f"{source.stem}.o"
+        run([CXX, "-std=c++17", "-O2", "-DNDEBUG", "-DBENCHMARK_STATIC_DEFINE", "-w", "-c", source, "-o", target,
+             "-I", self.include], check=True)
+        return target
+
+    def archive(self, name, objects):
+        run(["ar", "rcs", self.folder / name, *objects], check=True)
+
+    @staticmethod
+    def ours(work):
+        main = OURS / "src" / "main.cc"
+        sources = [file for file in sorted((OURS / "src").glob("*.cc")) if file != main]
+        return Library("ours", OURS.parent, sources, main, OUR_INTERNALS, work)
+
+    @staticmethod
+    def theirs(name, checkout, work):
+        main = checkout / "src" / "benchmark_main.cc"
+        sources = [file for file in sorted((checkout / "src").glob("*.cc")) if file != main]
+        return Library(name, checkout / "include", sources, main, THEIR_INTERNALS, work)
+
+
+class Tests:
+    """The tests of one release, to be built against one library."""
+
+    def __init__(self, release, checkout, library, work):
+        self.release, self.checkout, self.library = release, checkout, library
+        self.lists = (checkout / "test" / "CMakeLists.txt").read_text()
+        self.folder = work / f"{release} with {library.name}"
+        for name in ("test", "src"):
+            shutil.copytree(checkout / name, self.folder / name)
+        (self.folder / "src" / "benchmark_api_internal.h").write_text(library.internals)
+        self.build_helpers()
+
+    def names(self):
+        return sorted(file.stem for file in (self.folder / "test").glob("*.cc") if file.stem != "output_test_helper")
+
+    def source(self, test):
+        return self.folder / "test" / f"{test}.cc"
+
+    def is_internal(self, test):
+        return test.endswith("_gtest") and '"../src/' in self.source(test).read_text()
+
+    def build_helpers(self):
+        """What the tests call besides the API."""
+        helpers = [self.source("output_test_helper")]
+        check = self.folder / "src" / "check.cc"
+        if self.library.name == "ours" and check.exists():
+            helpers.append(check)
+        objects = []
+        for source in helpers:
+            target = self.folder / f"{source.stem}.o"
+            run([CXX, "-std=c++17", "-O1", *ASSERTIONS, "-w", "-c", source, "-o", target, "-I", self.library.include],
+                check=True)
+            objects.append(target)
+        run(["ar", "rcs", self.folder / "libhelpers.a", *objects], check=True)
 
     def commands(self, test):
         """The arguments of every run of `test`."""
+        if test.endswith("_gtest"):
+            return [[]]
         if test == "filter_test":
             return self.filter_commands()
         lines = re.findall(r"add_test\((?:NAME )?\S+ (?:COMMAND )?(\S+)([^)\n$]*)(\$\{\w+\})?\)", self.lists)
-        return [shlex.split(arguments) + (["0.01"] if variable else []) if not variable else
-                shlex.split(arguments + "0.01") for name, arguments, variable in lines if name == test]
+        # The one variable is a time.
+        return [shlex.split(arguments + ("0.01" if variable else ""))
+                for name, arguments, variable in lines if name == test]
 
     def filter_commands(self):
         seconds = re.search(r"filter_test --benchmark_min_time=(\S+)", self.lists).group(1)
@@ -80,92 +150,68 @@ class Release:
             return "c++11"
         if test.endswith("_gtest"):  # GoogleTest needs C++14
             return "c++17"
-        return "c++11" if self.name.startswith(("v1.5", "v1.6", "v1.7")) else "c++17"
+        return "c++11" if self.release.startswith(("v1.5", "v1.6", "v1.7")) else "c++17"
 
-    def support(self):
-        """What the test helpers define and call besides the API."""
-        helpers = [self.work / "test" / "output_test_helper.cc"]
-        return helpers + [file for file in [self.work / "src" / "check.cc"] if file.exists()]
+    def build(self, test):
+        main = ["-lgmock_main", "-lgmock", "-lgtest"] if test.endswith("_gtest") else ["-lbenchmark_main"]
+        return run([CXX, f"-std={self.standard(test)}", "-O3", *ASSERTIONS, *WARNINGS, self.source(test),
+                    "-o", self.folder / test, "-I", self.library.include, "-L", self.folder, "-L", self.library.folder,
+                    "-lhelpers", *main, "-lbenchmark", "-pthread"])
+
+    def problem(self, test, show=False):
+        """Why `test` does not pass; empty if it does."""
+        built = self.build(test)
+        if show:
+            print(built.stdout)
+        if built.returncode != 0:
+            return "does not build: " + first_error(built.stdout)
+        for arguments in self.commands(test):
+            try:
+                done = run([self.folder / test, *arguments], timeout=300, cwd=self.folder)
+            except subprocess.TimeoutExpired:
+                return "does not end within 300 s"
+            if show:
+                print(shlex.join([test, *arguments]), done.stdout, sep="\n")
+            if done.returncode != 0:
+                return f"fails: {shlex.join(arguments)}: {first_error(done.stdout)}"
+        return ""
 
 
-def run(command, **options):
-    return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+def run(command, check=False, **options):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", **options)
-
-
-def compile_object(source, target, flags):
-    result = run([CXX, "-c", source, "-o", target, "-I", LIBRARY.parent, *flags])
-    return result.returncode == 0, result.stdout
-
-
-def build_library(work):
-    """Our library, at -O2 and without assertions, as users build it."""
-    objects = []
-    for source in sorted((LIBRARY / "src").glob("*.cc")):
-        target = work / f"library_{source.stem}.o"
-        built, output = compile_object(source, target, ["-std=c++17", "-O2", "-DNDEBUG"])
-        if not built:
-            sys.exit(f"error: {source} does not compile:\n{output}")
-        objects.append(target)
-    main = work / "library_main.o"
-    for archive, members in (("libbenchmark.a", [o for o in objects if o != main]), ("libbenchmark_main.a", [main])):
-        run(["ar", "rcs", work / archive, *members], check=True)
-
-
-def build_support(release, flags):
-    members = []
-    for source in release.support():
-        target = release.work / f"support_{source.stem}.o"
-        built, output = compile_object(source, target, ["-std=c++17", *flags])
-        if not built:
-            return output
-        members.append(target)
-    run(["ar", "rcs", release.work / "libsupport.a", *members], check=True)
-    return ""
+    if check and done.returncode != 0:
+        sys.exit(f"error: {shlex.join(map(str, command))} failed:\n{done.stdout}")
+    return done
 
 
 def first_error(output):
-    lines = [line for line in output.splitlines() if "error" in line or "undefined reference" in line]
+    lines = [line for line in output.splitlines() if re.search(r"error|undefined reference|Check|Expected", line)]
     return re.sub(r"^\S*/", "", lines[0]) if lines else (output.strip().splitlines() or ["no output"])[-1]
 
 
-def verdict(release, test, work, show):
-    """'passes', or why not."""
-    source = release.work / "test" / f"{test}.cc"
-    if test.endswith("_gtest") and '"../src/' in source.read_text():
+def verdict(tests, reference, test, show):
+    """'passes', or why not. `reference` builds the same tests against the first checkout's library."""
+    if tests.is_internal(test):
         return INTERNAL
     if test.endswith("_assembly_test"):
-        return assembly_verdict(release, test, show)
+        return assembly_verdict(tests, reference, test, show)
     if test in REASONS:
         return REASONS[test]
-    program = release.work / test
-    flags = ["-O3", "-UNDEBUG", "-DTEST_BENCHMARK_LIBRARY_HAS_NO_ASSERTIONS", *WARNINGS]
-    main = ["-lgmock_main", "-lgmock", "-lgtest"] if test.endswith("_gtest") else ["-lbenchmark_main"]
-    result = run([CXX, f"-std={release.standard(test)}", *flags, source, "-o", program, "-I", LIBRARY.parent,
-                  "-L", release.work, "-L", work, "-lsupport", *main, "-lbenchmark", "-pthread"])
-    if show:
-        print(result.stdout)
-    if result.returncode != 0:
-        return "does not build: " + first_error(result.stdout)
-    commands = [[]] if test.endswith("_gtest") else release.commands(test)
+    problem = tests.problem(test, show)
+    if problem:
+        name = reference.library.name
+        return f"fails, and fails with {name}'s library, too" if reference.problem(test) else problem
+    commands = tests.commands(test)
     if not commands:
-        return "builds; never run there either"
-    for arguments in commands:
-        try:
-            result = run([program, *arguments], timeout=300, cwd=release.work)
-        except subprocess.TimeoutExpired:
-            return "does not end within 300 s"
-        if show:
-            print(shlex.join([test, *arguments]), result.stdout, sep="\n")
-        if result.returncode != 0:
-            return f"fails: {shlex.join(arguments)}: {first_error(result.stdout)}"
+        return "builds; is not run there either"
     return "passes" if len(commands) == 1 else f"passes ({len(commands)} runs)"
 
 
-def assembly_verdict(release, test, show):
-    """Whether the test's functions, or their loops, are the same instructions with the checkout's header and ours."""
-    source = release.work / "test" / f"{test}.cc"
-    theirs, ours = (functions(assembly(source, include)) for include in (release.checkout / "include", LIBRARY.parent))
+def assembly_verdict(tests, reference, test, show):
+    """Whether the test's functions, or their loops, are the same instructions with the reference's header and ours."""
+    theirs, ours = (functions(assembly(tests.source(test), library.include))
+                    for library in (reference.library, tests.library))
     names = [name for name in theirs if name.startswith("test_")]
     what = "functions"
     if test == "state_assembly_test":
@@ -227,7 +273,7 @@ def loop_table(checkout):
     rows = {}
     for compiler, level in builds:
         theirs, ours = (functions(assembly(source, include, compiler, level))
-                        for include in (Path(checkout) / "include", LIBRARY.parent))
+                        for include in (Path(checkout) / "include", OURS.parent))
         for name in theirs:
             if name.startswith("loop_"):
                 cell = f"{len(loop(theirs[name]))} → {len(loop(ours[name]))}"
@@ -246,8 +292,8 @@ def page(columns, loops):
         "",
         "Written by `validation/google_benchmark_api.py`.",
         "",
-        f"`include/benchmark` has Google Benchmark's API. The tests of four releases of google/benchmark are compiled against",
-        f"it unchanged, with {version}, and run with the arguments of their CMakeLists.txt.",
+        "`include/benchmark` has Google Benchmark's API. The tests of several releases of google/benchmark are compiled",
+        f"against it unchanged, with {version}, and run with the arguments of their CMakeLists.txt.",
         f"**{passing} of {api} tests of the API pass.**",
         "",
         "| test | " + " | ".join(columns) + " |",
@@ -256,34 +302,38 @@ def page(columns, loops):
     for test in tests:
         cells = [columns[name].get(test, "–").replace("|", "\\|") for name in columns]
         lines.append(f"| `{test}` | " + " | ".join(cells) + " |")
-    lines += ["", "## The loop", "", "Instructions in the loop of small benchmarks, Google Benchmark's header → ours. 0 is a loop that the compiler",
-              "removed or unrolled.", "", *loops]
+    lines += ["", "## The loop", "",
+              "Instructions in the loop of small benchmarks, Google Benchmark's header → ours. 0 is a loop that the",
+              "compiler removed or unrolled.", "", *loops]
     return "\n".join(lines) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("releases", nargs="+", metavar="NAME=CHECKOUT")
-    parser.add_argument("--show", metavar="FILE", help="try one test and print all output")
+    parser.add_argument("--show", metavar="TEST", help="try one test and print all output")
     options = parser.parse_args()
+    releases = {name: Path(checkout).resolve() for name, checkout in (text.split("=", 1) for text in options.releases)}
     with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder)
-        build_library(work)
-        columns = {}
-        for text in options.releases:
-            name, checkout = text.split("=", 1)
-            release = Release(name, checkout, work)
-            problem = build_support(release, ["-O1", "-UNDEBUG", "-w"])
-            if problem:
-                sys.exit(f"error: the test helpers of {name} do not compile:\n{problem}")
-            tests = [options.show] if options.show else release.tests()
-            with concurrent.futures.ThreadPoolExecutor(2) as pool:
-                results = pool.map(lambda test: verdict(release, test, work, options.show), tests)
-                columns[name] = dict(zip(tests, results))
-            for test, result in columns[name].items():
-                print(f"{name:8} {test:40} {result}", flush=True)
+        columns = compare(releases, Path(folder), options.show)
     if not options.show:
-        PAGE.write_text(page(columns, loop_table(options.releases[0].split("=", 1)[1])))
+        PAGE.write_text(page(columns, loop_table(next(iter(releases.values())))))
+
+
+def compare(releases, work, only):
+    """The verdict on every test of every release."""
+    first, checkout = next(iter(releases.items()))
+    ours, theirs = Library.ours(work), Library.theirs(first, checkout, work)
+    columns = {}
+    for name, checkout in releases.items():
+        tests, reference = (Tests(name, checkout, library, work) for library in (ours, theirs))
+        names = [only] if only else tests.names()
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            results = pool.map(lambda test: verdict(tests, reference, test, only), names)
+            columns[name] = dict(zip(names, results))
+        for test, result in columns[name].items():
+            print(f"{name:8} {test:40} {result}", flush=True)
+    return columns
 
 
 if __name__ == "__main__":

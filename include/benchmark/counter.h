@@ -14,14 +14,14 @@ class BENCHMARK_EXPORT Counter {
  public:
   enum Flags {
     kDefaults = 0,
-    kIsRate = 1 << 0,                                          // divide by the time
-    kAvgThreads = 1 << 1,                                      // divide by the number of threads
+    kIsRate = 1 << 0,      // divide by the time
+    kAvgThreads = 1 << 1,  // divide by the number of threads
     kAvgThreadsRate = kIsRate | kAvgThreads,
-    kIsIterationInvariant = 1 << 2,                            // multiply by the number of iterations
+    kIsIterationInvariant = 1 << 2,  // multiply by the number of iterations
     kIsIterationInvariantRate = kIsRate | kIsIterationInvariant,
-    kAvgIterations = 1 << 3,                                   // divide by the number of iterations
+    kAvgIterations = 1 << 3,  // divide by the number of iterations
     kAvgIterationsRate = kIsRate | kAvgIterations,
-    kInvert = 1 << 31                                          // report the reciprocal, last of all
+    kInvert = 1 << 31  // report the reciprocal, last of all
   };
 
   enum OneK { kIs1000 = 1000, kIs1024 = 1024 };
@@ -30,8 +30,7 @@ class BENCHMARK_EXPORT Counter {
   Flags flags;
   OneK oneK;
 
-  BENCHMARK_ALWAYS_INLINE Counter(double v = 0., Flags f = kDefaults, OneK k = kIs1000)
-      : value(v), flags(f), oneK(k) {}
+  BENCHMARK_ALWAYS_INLINE Counter(double v = 0., Flags f = kDefaults, OneK k = kIs1000) : value(v), flags(f), oneK(k) {}
 
   BENCHMARK_ALWAYS_INLINE operator double const&() const { return value; }
   BENCHMARK_ALWAYS_INLINE operator double&() { return value; }

@@ -3,7 +3,11 @@
 #define BENCHMARK_EXPORT_H
 
 #if defined(_MSC_VER)
-#error "error: deadheat's benchmark library needs GCC or Clang: it races processes by POSIX means. help: build with clang on Linux or macOS, or use Google Benchmark's own library"
+#error "error: deadheat's benchmark library needs GCC or Clang. help: use Google Benchmark's own library with MSVC"
+#endif
+
+#if __cplusplus < 201103L
+#error "error: deadheat's benchmark library needs C++11. help: compile with -std=c++11 or later"
 #endif
 
 #define BENCHMARK_EXPORT __attribute__((visibility("default")))

@@ -15,6 +15,7 @@
 
 #define BENCHMARK_UNUSED __attribute__((unused))
 #define BENCHMARK_ALWAYS_INLINE __attribute__((always_inline))
+#define BENCHMARK_OVERRIDE override
 #define BENCHMARK_NOEXCEPT noexcept
 #define BENCHMARK_NOEXCEPT_OP(x) noexcept(x)
 #define BENCHMARK_BUILTIN_EXPECT(x, y) __builtin_expect(x, y)

@@ -14,7 +14,7 @@ namespace benchmark {
 class MemoryManager {
  public:
   // The value of a figure that the manager does not measure.
-  static const int64_t TombstoneValue = INT64_MAX;
+  static constexpr int64_t TombstoneValue = std::numeric_limits<int64_t>::max();
 
   struct Result {
     Result()

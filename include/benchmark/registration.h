@@ -7,7 +7,7 @@
 
 // Newer compilers warn that __COUNTER__ is an extension.
 #if defined(__clang__)
-#define BENCHMARK_DISABLE_COUNTER_WARNING                                                     \
+#define BENCHMARK_DISABLE_COUNTER_WARNING                                                       \
   _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunknown-warning-option\"") \
       _Pragma("GCC diagnostic ignored \"-Wc2y-extensions\"")
 #define BENCHMARK_RESTORE_COUNTER_WARNING _Pragma("GCC diagnostic pop")
@@ -21,23 +21,21 @@
 #define BENCHMARK_PRIVATE_NAME(...) BENCHMARK_PRIVATE_JOIN(deadheat_benchmark_, __COUNTER__)
 
 // The variable that makes a registration run before `main`.
-#define BENCHMARK_PRIVATE_DECLARE(n)                                                            \
-  BENCHMARK_DISABLE_COUNTER_WARNING                                                             \
-  static ::benchmark::Benchmark const* const BENCHMARK_PRIVATE_NAME(n) BENCHMARK_RESTORE_COUNTER_WARNING \
-      BENCHMARK_UNUSED
+#define BENCHMARK_PRIVATE_DECLARE(n)                                   \
+  BENCHMARK_DISABLE_COUNTER_WARNING                                    \
+  static ::benchmark::Benchmark const* const BENCHMARK_PRIVATE_NAME(n) \
+      BENCHMARK_RESTORE_COUNTER_WARNING BENCHMARK_UNUSED
 
-#define BENCHMARK_PRIVATE_REGISTER(name, ...)                                           \
-  BENCHMARK_PRIVATE_DECLARE(_) = ::benchmark::internal::RegisterBenchmarkInternal(      \
-      new ::benchmark::internal::FunctionBenchmark(                                     \
-          name, static_cast<::benchmark::internal::Function*>(__VA_ARGS__)))
+#define BENCHMARK_PRIVATE_REGISTER(name, ...)                                      \
+  BENCHMARK_PRIVATE_DECLARE(_) = ::benchmark::internal::RegisterBenchmarkInternal( \
+      new ::benchmark::internal::FunctionBenchmark(name, static_cast<::benchmark::internal::Function*>(__VA_ARGS__)))
 
 // ---- Functions ----------------------------------------------------------------------------------------------------
 
 #define BENCHMARK(...) BENCHMARK_PRIVATE_REGISTER(#__VA_ARGS__, __VA_ARGS__)
 #define BENCHMARK_NAMED(func, test_case_name) BENCHMARK_PRIVATE_REGISTER(#func "/" #test_case_name, func)
-#define BENCHMARK_CAPTURE(func, test_case_name, ...)      \
-  BENCHMARK_PRIVATE_REGISTER(#func "/" #test_case_name, \
-                             [](::benchmark::State& state) { func(state, __VA_ARGS__); })
+#define BENCHMARK_CAPTURE(func, test_case_name, ...) \
+  BENCHMARK_PRIVATE_REGISTER(#func "/" #test_case_name, [](::benchmark::State& state) { func(state, __VA_ARGS__); })
 
 #define BENCHMARK_WITH_ARG(n, a) BENCHMARK(n)->Arg((a))
 #define BENCHMARK_WITH_ARG2(n, a1, a2) BENCHMARK(n)->Args({(a1), (a2)})
@@ -48,8 +46,9 @@
 #define BENCHMARK_TEMPLATE(n, ...) BENCHMARK_PRIVATE_REGISTER(#n "<" #__VA_ARGS__ ">", n<__VA_ARGS__>)
 #define BENCHMARK_TEMPLATE1(n, a) BENCHMARK_PRIVATE_REGISTER(#n "<" #a ">", n<a>)
 #define BENCHMARK_TEMPLATE2(n, a, b) BENCHMARK_PRIVATE_REGISTER(#n "<" #a "," #b ">", n<a, b>)
-#define BENCHMARK_TEMPLATE1_CAPTURE(func, a, test_case_name, ...) BENCHMARK_CAPTURE(func<a>, test_case_name, __VA_ARGS__)
-#define BENCHMARK_TEMPLATE2_CAPTURE(func, a, b, test_case_name, ...)  \
+#define BENCHMARK_TEMPLATE1_CAPTURE(func, a, test_case_name, ...) \
+  BENCHMARK_CAPTURE(func<a>, test_case_name, __VA_ARGS__)
+#define BENCHMARK_TEMPLATE2_CAPTURE(func, a, b, test_case_name, ...)   \
   BENCHMARK_PRIVATE_REGISTER(#func "<" #a "," #b ">/" #test_case_name, \
                              [](::benchmark::State& state) { func<a, b>(state, __VA_ARGS__); })
 
@@ -58,23 +57,23 @@
 #define BENCHMARK_PRIVATE_CONCAT_NAME(BaseClass, Method) BaseClass##_##Method##_Benchmark
 
 // Declares the class of one benchmark of a fixture: `Class`, named `name`, derived from the fixture in `...`.
-#define BENCHMARK_PRIVATE_DECLARE_CLASS(Class, name, ...)  \
-  class Class : public __VA_ARGS__ {                       \
-   public:                                                 \
-    Class() { this->SetName(name); }                       \
-                                                           \
-   protected:                                              \
-    void BenchmarkCase(::benchmark::State&) override;      \
+#define BENCHMARK_PRIVATE_DECLARE_CLASS(Class, name, ...) \
+  class Class : public __VA_ARGS__ {                      \
+   public:                                                \
+    Class() { this->SetName(name); }                      \
+                                                          \
+   protected:                                             \
+    void BenchmarkCase(::benchmark::State&) override;     \
   };
 
-#define BENCHMARK_PRIVATE_DECLARE_F(BaseClass, Method)                                                             \
+#define BENCHMARK_PRIVATE_DECLARE_F(BaseClass, Method) \
   BENCHMARK_PRIVATE_DECLARE_CLASS(BENCHMARK_PRIVATE_CONCAT_NAME(BaseClass, Method), #BaseClass "/" #Method, BaseClass)
-#define BENCHMARK_TEMPLATE_PRIVATE_DECLARE_F(BaseClass, Method, ...)                  \
+#define BENCHMARK_TEMPLATE_PRIVATE_DECLARE_F(BaseClass, Method, ...)                \
   BENCHMARK_PRIVATE_DECLARE_CLASS(BENCHMARK_PRIVATE_CONCAT_NAME(BaseClass, Method), \
                                   #BaseClass "<" #__VA_ARGS__ ">/" #Method, BaseClass<__VA_ARGS__>)
 #define BENCHMARK_TEMPLATE1_PRIVATE_DECLARE_F(BaseClass, Method, a) \
   BENCHMARK_TEMPLATE_PRIVATE_DECLARE_F(BaseClass, Method, a)
-#define BENCHMARK_TEMPLATE2_PRIVATE_DECLARE_F(BaseClass, Method, a, b)                \
+#define BENCHMARK_TEMPLATE2_PRIVATE_DECLARE_F(BaseClass, Method, a, b)              \
   BENCHMARK_PRIVATE_DECLARE_CLASS(BENCHMARK_PRIVATE_CONCAT_NAME(BaseClass, Method), \
                                   #BaseClass "<" #a "," #b ">/" #Method, BaseClass<a, b>)
 
@@ -116,26 +115,26 @@
 // One method for several instances of a fixture template.
 #define BENCHMARK_TEMPLATE_PRIVATE_CONCAT_NAME_F(BaseClass, Method) BaseClass##_##Method##_BenchmarkTemplate
 
-#define BENCHMARK_TEMPLATE_METHOD_F(BaseClass, Method)                                                   \
-  template <class... Args>                                                                               \
-  class BENCHMARK_TEMPLATE_PRIVATE_CONCAT_NAME_F(BaseClass, Method) : public BaseClass<Args...> {        \
-   protected:                                                                                            \
-    using Base = BaseClass<Args...>;                                                                     \
-    void BenchmarkCase(::benchmark::State&) override;                                                    \
-  };                                                                                                     \
-  template <class... Args>                                                                               \
+#define BENCHMARK_TEMPLATE_METHOD_F(BaseClass, Method)                                            \
+  template <class... Args>                                                                        \
+  class BENCHMARK_TEMPLATE_PRIVATE_CONCAT_NAME_F(BaseClass, Method) : public BaseClass<Args...> { \
+   protected:                                                                                     \
+    using Base = BaseClass<Args...>;                                                              \
+    void BenchmarkCase(::benchmark::State&) override;                                             \
+  };                                                                                              \
+  template <class... Args>                                                                        \
   void BENCHMARK_TEMPLATE_PRIVATE_CONCAT_NAME_F(BaseClass, Method)<Args...>::BenchmarkCase
 
-#define BENCHMARK_TEMPLATE_PRIVATE_INSTANTIATE_F(BaseClass, Method, Class, ...)                                \
-  class Class : public BENCHMARK_TEMPLATE_PRIVATE_CONCAT_NAME_F(BaseClass, Method)<__VA_ARGS__> {              \
-   public:                                                                                                     \
-    Class() { this->SetName(#BaseClass "<" #__VA_ARGS__ ">/" #Method); }                                       \
-  };                                                                                                           \
+#define BENCHMARK_TEMPLATE_PRIVATE_INSTANTIATE_F(BaseClass, Method, Class, ...)                   \
+  class Class : public BENCHMARK_TEMPLATE_PRIVATE_CONCAT_NAME_F(BaseClass, Method)<__VA_ARGS__> { \
+   public:                                                                                        \
+    Class() { this->SetName(#BaseClass "<" #__VA_ARGS__ ">/" #Method); }                          \
+  };                                                                                              \
   BENCHMARK_PRIVATE_REGISTER_F(Class)
 
-#define BENCHMARK_TEMPLATE_INSTANTIATE_F(BaseClass, Method, ...)                                              \
-  BENCHMARK_DISABLE_COUNTER_WARNING                                                                           \
-  BENCHMARK_TEMPLATE_PRIVATE_INSTANTIATE_F(BaseClass, Method, BENCHMARK_PRIVATE_NAME(_), __VA_ARGS__)         \
+#define BENCHMARK_TEMPLATE_INSTANTIATE_F(BaseClass, Method, ...)                                      \
+  BENCHMARK_DISABLE_COUNTER_WARNING                                                                   \
+  BENCHMARK_TEMPLATE_PRIVATE_INSTANTIATE_F(BaseClass, Method, BENCHMARK_PRIVATE_NAME(_), __VA_ARGS__) \
   BENCHMARK_RESTORE_COUNTER_WARNING
 
 // ---- main ---------------------------------------------------------------------------------------------------------

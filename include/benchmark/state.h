@@ -50,8 +50,8 @@ class BENCHMARK_EXPORT BENCHMARK_INTERNAL_CACHELINE_ALIGNED State {
  public:
   struct StateIterator;
 
-  State(const std::string& name, IterationCount iterations, const std::vector<int64_t>& ranges, int thread, int n_threads,
-        internal::Batches* batches);
+  State(const std::string& name, IterationCount iterations, const std::vector<int64_t>& ranges, int thread,
+        int n_threads, internal::Batches* batches);
 
   inline BENCHMARK_ALWAYS_INLINE StateIterator begin();
   inline BENCHMARK_ALWAYS_INLINE StateIterator end();

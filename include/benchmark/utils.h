@@ -61,8 +61,7 @@ inline BENCHMARK_ALWAYS_INLINE typename std::enable_if<!internal::FitsRegister<T
 }
 
 template <class T>
-inline BENCHMARK_ALWAYS_INLINE typename std::enable_if<internal::FitsRegister<T>::value>::type DoNotOptimize(
-    T& value) {
+inline BENCHMARK_ALWAYS_INLINE typename std::enable_if<internal::FitsRegister<T>::value>::type DoNotOptimize(T& value) {
   asm volatile("" : "+m,r"(value) : : "memory");
 }
 

@@ -1,6 +1,5 @@
 // The calls by which a suite configures a benchmark.
 #include "benchmark/benchmark_api.h"
-
 #include "benchmark/sysinfo.h"
 #include "ranges.h"
 #include "statistics.h"

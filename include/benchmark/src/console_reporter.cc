@@ -52,7 +52,8 @@ std::string times_text(const BenchmarkReporter::Run& run) {
   }
   if (run.report_rms) return format("%10.0f %-4s %10.0f %-4s ", real * 100, "%", cpu * 100, "%");
   if (run.run_type == BenchmarkReporter::Run::RT_Aggregate && run.aggregate_unit == kPercentage) {
-    return format("%10.2f %-4s %10.2f %-4s ", run.real_accumulated_time * 100, "%", run.cpu_accumulated_time * 100, "%");
+    return format("%10.2f %-4s %10.2f %-4s ", run.real_accumulated_time * 100, "%", run.cpu_accumulated_time * 100,
+                  "%");
   }
   const char* unit = GetTimeUnitString(run.time_unit);
   return format("%s %-4s %s %-4s ", time_text(real).c_str(), unit, time_text(cpu).c_str(), unit);
@@ -88,8 +89,8 @@ bool ConsoleReporter::ReportContext(const Context& context) {
 }
 
 void ConsoleReporter::PrintHeader(const Run& run) {
-  std::string header = format("%-*s %13s %15s %12s", static_cast<int>(name_field_width_), "Benchmark", "Time", "CPU",
-                              "Iterations");
+  std::string header =
+      format("%-*s %13s %15s %12s", static_cast<int>(name_field_width_), "Benchmark", "Time", "CPU", "Iterations");
   if (output_options_ & OO_Tabular) {
     for (const auto& counter : run.counters) header += format(" %10s", counter.first.c_str());
   } else if (!run.counters.empty()) {
@@ -150,7 +151,8 @@ std::unique_ptr<BenchmarkReporter> make_reporter(const std::string& name, Consol
 OwnedReporter CreateDefaultDisplayReporter() {
   const internal::Options& options = internal::options();
   const bool color = options.color == "auto" ? is_color_terminal() : internal::is_truthy(options.color);
-  const int output = (color ? ConsoleReporter::OO_Color : 0) | (options.counters_tabular ? ConsoleReporter::OO_Tabular : 0);
+  const int output =
+      (color ? ConsoleReporter::OO_Color : 0) | (options.counters_tabular ? ConsoleReporter::OO_Tabular : 0);
   return OwnedReporter(
       internal::make_reporter(options.format, static_cast<ConsoleReporter::OutputOptions>(output)).release());
 }

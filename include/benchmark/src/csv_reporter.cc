@@ -65,8 +65,8 @@ void CSVReporter::PrintRunData(const Run& run) {
   std::ostream& out = GetOutputStream();
   out << quoted(run.benchmark_name()) << ",";
   if (run.skipped != internal::NotSkipped) {
-    out << ",,,,,,," << (run.skipped == internal::SkippedWithError ? "true" : "false") << "," << quoted(run.skip_message)
-        << "\n";
+    out << ",,,,,,," << (run.skipped == internal::SkippedWithError ? "true" : "false") << ","
+        << quoted(run.skip_message) << "\n";
     return;
   }
   if (!run.report_big_o && !run.report_rms) out << run.iterations;

@@ -69,7 +69,8 @@ std::string caches(const CPUInfo& cpu) {
   for (const CPUInfo::CacheInfo& cache : cpu.caches) {
     json += separator;
     json += format(
-        "      {\n        \"type\": %s,\n        \"level\": %d,\n        \"size\": %d,\n        \"num_sharing\": %d\n      }",
+        "      {\n        \"type\": %s,\n        \"level\": %d,\n        \"size\": %d,\n        \"num_sharing\": %d\n  "
+        "    }",
         quoted(cache.type).c_str(), cache.level, cache.size, cache.num_sharing);
     separator = ",\n";
   }
@@ -129,8 +130,7 @@ void add_times(Members& members, const BenchmarkReporter::Run& run) {
     members.add("real_coefficient", run.GetAdjustedRealTime());
     members.add("big_o", internal::big_o_string(run.complexity));
   } else {
-    const bool percentage =
-        run.run_type == BenchmarkReporter::Run::RT_Aggregate && run.aggregate_unit == kPercentage;
+    const bool percentage = run.run_type == BenchmarkReporter::Run::RT_Aggregate && run.aggregate_unit == kPercentage;
     members.add("iterations", run.iterations);
     members.add("real_time", percentage ? run.real_accumulated_time : run.GetAdjustedRealTime());
     members.add("cpu_time", percentage ? run.cpu_accumulated_time : run.GetAdjustedCPUTime());

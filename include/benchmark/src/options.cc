@@ -13,6 +13,7 @@
 #include "benchmark/benchmark_api.h"
 #include "benchmark/reporter.h"
 #include "instance.h"
+#include "worker.h"
 
 namespace benchmark {
 namespace internal {
@@ -138,10 +139,27 @@ bool read_argument(const std::vector<Option>& options, const char* argument) {
   for (const Option& option : options) {
     const char* value = value_of(argument, option);
     if (value == nullptr) continue;
-    if (!option.read(value)) fail(std::string("--") + option.name, "cannot read its value '" + std::string(value) + "'");
+    if (!option.read(value))
+      fail(std::string("--") + option.name, "cannot read its value '" + std::string(value) + "'");
     return true;
   }
   return false;
+}
+
+// Leaves the arguments of the user, after "--", to the suite. deadheat's own ones select what it selects itself.
+void read_worker_arguments(int* argc, char** argv) {
+  int kept = 1;
+  bool is_users = false;
+  for (int i = 1; i < *argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--fresh" && is_users) {
+      worker_arguments().fresh = true;
+    } else if (is_users) {
+      argv[kept++] = argv[i];
+    }
+    is_users |= argument == "--";
+  }
+  *argc = kept;
 }
 
 void read_arguments(int* argc, char** argv) {
@@ -207,7 +225,10 @@ void Initialize(int* argc, char** argv, void (*print_help)()) {
   const bool has_arguments = argc != nullptr && *argc > 0;
   BenchmarkReporter::Context::executable_name = has_arguments ? argv[0] : "unknown";
   // A worker serves the whole suite, and deadheat selects.
-  if (internal::is_worker()) return;
+  if (internal::is_worker()) {
+    if (has_arguments) internal::read_worker_arguments(argc, argv);
+    return;
+  }
   if (has_arguments) internal::read_arguments(argc, argv);
 
   const internal::Options& options = internal::options();

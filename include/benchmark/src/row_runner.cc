@@ -63,8 +63,8 @@ RowRunner::Attempt RowRunner::attempt() const {
 bool RowRunner::is_long_enough(const Attempt& attempt, double min_time) const {
   // A row that mostly sleeps has little CPU time, and may not run for ever.
   const bool overdue = attempt.totals.real_time >= 5 * min_time && !instance_->settings().manual_time;
-  return attempt.totals.skipped != NotSkipped || attempt.iterations >= kMostIterations ||
-         attempt.seconds >= min_time || overdue;
+  return attempt.totals.skipped != NotSkipped || attempt.iterations >= kMostIterations || attempt.seconds >= min_time ||
+         overdue;
 }
 
 IterationCount RowRunner::more_iterations(const Attempt& attempt, double min_time) const {

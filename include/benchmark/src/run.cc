@@ -138,14 +138,15 @@ class OutputFile {
   OutputFile(BenchmarkReporter& display, BenchmarkReporter* own) : reporter_(own) {
     const std::string& path = options().out;
     if (path.empty()) {
-      if (own != nullptr) fail(display, "A custom file reporter was provided but --benchmark_out=<file> was not specified.");
+      if (own != nullptr)
+        fail(display, "A custom file reporter was provided but --benchmark_out=<file> was not specified.");
       return;
     }
     stream_.open(path);
     if (!stream_.is_open()) fail(display, "invalid file name: '" + path + "'");
     if (reporter_ == nullptr) {
-      default_ = make_reporter(options().out_format, options().counters_tabular ? ConsoleReporter::OO_Tabular
-                                                                                : ConsoleReporter::OO_None);
+      default_ = make_reporter(options().out_format,
+                               options().counters_tabular ? ConsoleReporter::OO_Tabular : ConsoleReporter::OO_None);
       reporter_ = default_.get();
     }
     reporter_->SetOutputStream(&stream_);
@@ -172,6 +173,9 @@ size_t run(BenchmarkReporter& display, BenchmarkReporter* own_file, const std::s
                              << std::endl;
     return 0;
   }
+  if (!options().perf_counters.empty()) {
+    display.GetErrorStream() << "***WARNING*** This library counts no --benchmark_perf_counters.\n";
+  }
   if (options().list_tests) {
     display.List(selection.instances);
     display.GetOutputStream().flush();
@@ -197,7 +201,9 @@ size_t RunSpecifiedBenchmarks(BenchmarkReporter* display, BenchmarkReporter* fil
 
 size_t RunSpecifiedBenchmarks() { return RunSpecifiedBenchmarks(nullptr, nullptr, GetBenchmarkFilter()); }
 
-size_t RunSpecifiedBenchmarks(std::string filter) { return RunSpecifiedBenchmarks(nullptr, nullptr, std::move(filter)); }
+size_t RunSpecifiedBenchmarks(std::string filter) {
+  return RunSpecifiedBenchmarks(nullptr, nullptr, std::move(filter));
+}
 
 size_t RunSpecifiedBenchmarks(BenchmarkReporter* display) {
   return RunSpecifiedBenchmarks(display, nullptr, GetBenchmarkFilter());

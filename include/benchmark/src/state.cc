@@ -18,7 +18,7 @@ State::State(const std::string& name, IterationCount iterations, const std::vect
       threads(n_threads) {}
 
 IterationCount State::NextBatch() {
-  if (finished_) {  // A second loop counts from zero.
+  if (finished_) {  // A second range-based loop counts from zero.
     finished_ = false;
     begun_ = 0;
   }
@@ -36,9 +36,10 @@ IterationCount State::NextBatch() {
   return n;
 }
 
-// A batch that is used up in part lets KeepRunningBatch run once more, beyond its end.
+// A batch that is used up in part lets KeepRunningBatch run once more, beyond its end. A second loop of KeepRunning
+// does not run, unlike a second range-based one.
 bool State::ConsumeFromNextBatch(IterationCount n, bool is_batch) {
-  if (total_iterations_ == 0 && NextBatch() == 0) return false;
+  if (total_iterations_ == 0 && (finished_ || NextBatch() == 0)) return false;
   if (total_iterations_ >= n) {
     total_iterations_ -= n;
     return true;

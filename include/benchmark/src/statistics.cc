@@ -64,8 +64,7 @@ std::vector<double> collect(const std::vector<const Run*>& runs, Get get) {
 // The label of all runs, if it is the same.
 std::string common_label(const std::vector<const Run*>& runs) {
   const std::string& label = runs.front()->report_label;
-  const bool same =
-      std::all_of(runs.begin(), runs.end(), [&](const Run* run) { return run->report_label == label; });
+  const bool same = std::all_of(runs.begin(), runs.end(), [&](const Run* run) { return run->report_label == label; });
   return same ? label : "";
 }
 

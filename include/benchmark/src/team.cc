@@ -159,18 +159,17 @@ class Threads : public ThreadRunnerBase {
   const int count_;
 };
 
+}  // namespace
+
 std::unique_ptr<ThreadRunnerBase> thread_runner(const BenchmarkInstance& instance) {
   const threadrunner_factory& factory = instance.settings().thread_runner;
   if (factory) return factory(instance.threads());
   return std::unique_ptr<ThreadRunnerBase>(new Threads(instance.threads()));
 }
 
-}  // namespace
-
 Totals run_team(const BenchmarkInstance& instance, IterationCount iterations) {
   Team team(instance.threads());
-  thread_runner(instance)->RunThreads(
-      [&](int thread) { run_thread(instance, iterations, thread, team, nullptr); });
+  thread_runner(instance)->RunThreads([&](int thread) { run_thread(instance, iterations, thread, team, nullptr); });
   return team.totals;
 }
 

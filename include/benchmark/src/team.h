@@ -3,6 +3,7 @@
 #define DEADHEAT_BENCHMARK_TEAM_H_
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -30,6 +31,8 @@ class Barrier {
   int waiting_ = 0;
   unsigned round_ = 0;
 };
+
+std::unique_ptr<ThreadRunnerBase> thread_runner(const BenchmarkInstance& instance);
 
 // Sums over the threads of one call of a benchmark function.
 struct Totals {
