@@ -74,17 +74,17 @@ impl BenchmarkImages {
         let mut contenders = Vec::new();
         let (mut setups, mut cleanups) = (Vec::<Once>::new(), Vec::<Once>::new());
         for (contender, command) in commands.iter().enumerate() {
-            let mut hook = |words: &Option<Vec<String>>, limit| match words {
+            let mut hook = |words: &Option<Vec<String>>| match words {
                 None => Ok(NO_IMAGE),
                 Some(words) => {
                     let image = Image::of_words(words);
                     let directory = command.directory.as_deref();
                     let image = image.and_then(|image| image.within(directory));
-                    add(command, image.map(|image| image.limited(limit)))
+                    add(command, image.map(|image| image.limited(command.timeout)))
                 }
             };
-            let prepare = hook(&command.hooks.prepare, command.timeout)?;
-            let conclude = hook(&command.hooks.conclude, command.timeout)?;
+            let prepare = hook(&command.hooks.prepare)?;
+            let conclude = hook(&command.hooks.conclude)?;
             // One setup for all contenders is one setup, not one each: the
             // second start of the same server would fail.
             for (list, words) in [
@@ -98,8 +98,7 @@ impl BenchmarkImages {
                     })
                 {
                     list.push(Once {
-                        // Without a limit: it may build what the launches need.
-                        image: hook(words, None)?,
+                        image: hook(words)?,
                         contender,
                         words: text.clone(),
                     });
