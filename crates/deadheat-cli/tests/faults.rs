@@ -521,6 +521,37 @@ fn no_process_of_a_hook_survives_a_signal() {
 }
 
 #[test]
+fn a_failure_quotes_the_message_of_a_panic_and_not_its_backtrace() {
+    let track = Track::new();
+    std::fs::write(track.path("x.rs"), "fn main() { panic!(\"out of luck\") }").unwrap();
+    track.tool("rustc", &["-o", "x", "x.rs"]);
+    for words in [
+        &["run", "-S", "--", "RUST_BACKTRACE=1 ./x", "true"][..],
+        &[
+            "run",
+            "-S",
+            "--setup",
+            "RUST_BACKTRACE=full ./x",
+            "--",
+            "true",
+        ],
+        &[
+            "bench",
+            "env RUST_BACKTRACE=1 ./x",
+            "env RUST_BACKTRACE=full ./x",
+        ],
+    ] {
+        let done = track.run(words);
+        done.fails_with(3, &["panicked at x.rs:1:13", "out of luck"]);
+        assert!(!done.stderr.contains("rust_begin_unwind"), "{done:?}");
+        assert!(
+            !done.stderr.contains("RUST_BACKTRACE=full` for"),
+            "{done:?}"
+        );
+    }
+}
+
+#[test]
 fn no_process_survives_when_deadheat_is_killed() {
     let track = Track::new();
     let save = track.path("run.jsonl");
