@@ -63,7 +63,7 @@ fuzz seconds="300":
     just _fuzz callgrind ../crates/deadheat-explain/tests/golden/callgrind callgrind.dict 4000 {{seconds}}
     just _fuzz compat seeds/compat compat.dict 6000 {{seconds}}
     just _fuzz saved_criterion seeds/saved_criterion saved.dict 4000 {{seconds}}
-    just _fuzz saved_pytest_benchmark 'seeds/saved_pytest_benchmark ../crates/deadheat-format/tests/golden/saved/pytest_benchmark' saved.dict 12000 {{seconds}}
+    just _fuzz saved_pytest_benchmark 'seeds/saved_pytest_benchmark ../crates/deadheat-import/tests/golden/saved/pytest_benchmark' saved.dict 12000 {{seconds}}
     just _fuzz rules seeds/rules run_file.dict 4000 {{seconds}}
     just _fuzz pack seeds/pack run_file.dict 8000 {{seconds}}
     just _fuzz plan seeds/plan run_file.dict 6000 {{seconds}}
@@ -71,7 +71,7 @@ fuzz seconds="300":
     just _fuzz history_index '' run_file.dict 600 {{seconds}}
     just _fuzz worker_messages seeds/worker_messages run_file.dict 1000 {{seconds}}
     for tool in benchmark_dotnet go google_benchmark hyperfine jmh nvbench pyperf triton; do \
-        just _fuzz saved_$tool ../crates/deadheat-format/tests/golden/saved/$tool saved.dict 12000 {{seconds}} || exit 1; \
+        just _fuzz saved_$tool ../crates/deadheat-import/tests/golden/saved/$tool saved.dict 12000 {{seconds}} || exit 1; \
     done
 
 _fuzz target seeds words longest seconds:
@@ -217,6 +217,6 @@ validate-reports *options:
 
 # Accept what is written now as golden; read the difference before committing
 bless:
-    DEADHEAT_BLESS=1 cargo test -p deadheat-format --test golden
+    DEADHEAT_BLESS=1 cargo test -p deadheat-format -p deadheat-import --test golden
     DEADHEAT_BLESS=1 INSTA_UPDATE=always cargo test -p deadheat-report
     git diff --stat

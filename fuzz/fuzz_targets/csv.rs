@@ -1,7 +1,7 @@
 //! Tidy CSV → run → analysis → answer.
 #![no_main]
 
-use deadheat::parts::format::read_csv_from;
+use deadheat_import::read_csv_from;
 use deadheat_fuzz::{analyse_and_check, recording_plan};
 use libfuzzer_sys::fuzz_target;
 

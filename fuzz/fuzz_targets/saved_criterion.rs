@@ -5,12 +5,11 @@
 use std::path::Path;
 
 use deadheat::parts::analysis::{Options, analyse};
-use deadheat::parts::format::{
-    GoogleSide, read_criterion_set, read_results_from, write_bmf, write_google_benchmark,
-    write_smaller_is_better,
-};
 use deadheat::parts::model::{Metric, ResultBenchmark, ResultState, Results, Run};
-use deadheat::parts::saved::{Side, Terms, join};
+use deadheat_import::{
+    GoogleSide, Side, Terms, join, read_criterion_set, read_results_from, write_bmf,
+    write_google_benchmark, write_smaller_is_better,
+};
 use libfuzzer_sys::fuzz_target;
 
 const ID: &[u8] = br#"{"full_id":"g/f/1","throughput":{"Bytes":1024}}"#;

@@ -1,7 +1,7 @@
 //! The JSON of JMH → results → run → Go benchmark text → results.
 #![no_main]
 
-use deadheat::parts::format::SavedFormat;
+use deadheat_import::SavedFormat;
 use deadheat_fuzz::saved::read_and_check;
 use libfuzzer_sys::fuzz_target;
 

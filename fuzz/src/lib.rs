@@ -4,7 +4,7 @@ pub mod on_disk;
 pub mod saved;
 
 use deadheat::parts::analysis::{Options, analyse};
-use deadheat::parts::format::RecordingPlan;
+use deadheat_import::RecordingPlan;
 use deadheat::parts::model::{Analysis, Comparison, Estimate, Metric, Run, Side};
 use deadheat::parts::report::{
     CommentOptions, TextOptions, to_comment, to_json, to_junit, to_markdown, to_page, to_pictures,

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use deadheat::parts::format::{SavedFormat, read_results_from, saved_format, write_go};
 use deadheat::parts::model::{ResultState, Results};
-use deadheat::parts::saved::{Side, Terms, join};
+use deadheat_import::{
+    SavedFormat, Side, Terms, join, read_results_from, saved_format, write_go,
+};
 
 /// Reads a text, where it is of this format, and looks at every value.
 pub fn read_and_check(text: &[u8], format: SavedFormat) {

@@ -19,10 +19,11 @@ use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
     to_json, to_paired,
 };
-use deadheat::parts::rules::Terms;
-use deadheat::parts::saved::{Side, join_without_samples, warn_of_unread, without_results};
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
+use deadheat_import::{
+    Side, Terms, join_without_samples, keep_selected, warn_of_unread, without_results,
+};
 use deadheat_options::answer::choice;
 use deadheat_options::bench_options::BenchOptions;
 use deadheat_options::build_race::{BuildPrograms, race as race_two, race_alone, race_families};
@@ -227,7 +228,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     rename(&mut sides, &args.names)?;
     let rules = &args.options.rules;
     for results in sides.iter_mut().flat_map(|side| &mut side.files) {
-        rules.keep(results);
+        keep_selected(rules, results);
     }
     tell(sides, &args.options, &args.layout)
 }
@@ -310,7 +311,7 @@ fn analysed(
     layout: &LayoutArgs,
 ) -> Result<(Run, Analysis), Failure> {
     let rules = &options.rules;
-    let joined = join_without_samples(&sides, &rules.terms());
+    let joined = join_without_samples(&sides, &Terms::new(rules));
     let joined = joined.map_err(|error| Failure::Usage(rules.blamed(error.to_string())))?;
     if let Some(path) = &layout.dump_to_json {
         ensure_writable(path).map_err(|error| Failure::unwritable(DUMP, &error))?;
@@ -330,12 +331,12 @@ fn analysed(
         let mut analysis = answer.analysis_with(&run, analysis_options);
         let samples = |index: usize| Cow::Borrowed(&run.benchmarks[index]);
         if let Some(found) = outlying_file(&run, &samples) {
-            let terms = rules.terms();
+            let terms = Terms::new(rules);
             analysis.warnings.push(stands_apart(sides, found, &terms)?);
         }
         return Ok((run, analysis));
     }
-    let analysis = answer.analysis_of_sides(&joined, analysis_options);
+    let analysis = joined.answer(&answer, analysis_options);
     Ok((joined.run, analysis))
 }
 

@@ -8,10 +8,11 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use deadheat::parts::calibration::calibration_file;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::format::{FileIdentity, files_in, find_rules, read_header};
+use deadheat::parts::format::{FileIdentity, find_rules, read_header};
 use deadheat::parts::model::{HELP, Input, Output, RunHeader, Workload};
 use deadheat::parts::refuse_another_kind;
 use deadheat_history::IndexArgs;
+use deadheat_import::files_in;
 
 /// What becomes of the files that an option names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

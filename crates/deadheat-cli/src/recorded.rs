@@ -13,7 +13,8 @@ use deadheat::parts::report::escape_line;
 use deadheat::parts::report::units::share;
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::{Front, RaceSettings};
-use deadheat::parts::{Recorded, ReportFiles, refuse_folder_of_files, terminal};
+use deadheat::parts::{ReportFiles, terminal};
+use deadheat_import::{Recorded, refuse_folder_of_files};
 use deadheat_options::answer::{AnswerArgs, ExportArgs, ReportArgs, SettingsArgs};
 
 /// How a recording is judged that carries no plan of its own.
@@ -78,7 +79,7 @@ impl RecordedArgs {
             ..answer.analysis_options()
         };
         let benchmarks = recorded.run().header.plan.benchmarks.len();
-        answer.analysis_of(recorded, reports.analysis_options(options, benchmarks))
+        recorded.answer(answer, reports.analysis_options(options, benchmarks))
     }
 }
 
@@ -282,7 +283,7 @@ pub fn merge(mut args: MergeArgs) -> Result<Status, Failure> {
     let reports = args.exports.reports();
     let benchmarks = recorded.run().header.plan.benchmarks.len();
     let options = reports.analysis_options(answer.analysis_options(), benchmarks);
-    let (run, analysis) = answer.analysis_of(recorded, options)?;
+    let (run, analysis) = recorded.answer(&answer, options)?;
     let written = args.exports.write(&run, &analysis, &answer)?;
     reports.print_beside(&answer, &analysis, &RunFiles::default(), &written)?;
     Ok(answer.settle(&analysis))

@@ -15,7 +15,7 @@ use serde_json::Value;
 fn golden(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = folder
-        .join("../deadheat-format/tests/golden/saved")
+        .join("../deadheat-import/tests/golden/saved")
         .join(name);
     assert!(path.exists(), "{}", path.display());
     text(&path).to_owned()

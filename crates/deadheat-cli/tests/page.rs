@@ -670,7 +670,7 @@ fn results_of_another_tool_have_a_page() {
     needs!("chromium");
     let folder = TempDir::new().unwrap();
     let results = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../deadheat-format/tests/golden/saved/hyperfine/new_2.0.json");
+        .join("../deadheat-import/tests/golden/saved/hyperfine/new_2.0.json");
     let copy = folder.path().join("saved.json");
     std::fs::copy(&results, &copy).unwrap();
     let tab = Tab::open(&page_of(&copy));

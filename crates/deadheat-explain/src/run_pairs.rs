@@ -13,7 +13,8 @@ use deadheat::parts::model::{
 use deadheat::parts::pairing::{Listed, Pairing, Target, pair, pair_names, race_alone, side_names};
 use deadheat::parts::rules::Rules;
 use deadheat::parts::settings::{Ignored, Selection, is_program, nothing_selected, program};
-use deadheat::parts::{Recorded, StartedFile, inspect_program, starts};
+use deadheat::parts::{StartedFile, inspect_program, starts};
+use deadheat_import::Recorded;
 
 use crate::command::ExplainArgs;
 use crate::explanation::WallChange;

@@ -111,7 +111,7 @@ pub(crate) fn time_stamp(seconds: u64) -> String {
 }
 
 /// Hour, minute and second in UTC.
-pub(crate) fn time_of_day(seconds: u64) -> (u64, u64, u64) {
+pub fn time_of_day(seconds: u64) -> (u64, u64, u64) {
     let second = seconds % 86_400;
     (second / 3600, second / 60 % 60, second % 60)
 }

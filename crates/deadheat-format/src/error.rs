@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-#[cfg(feature = "saved")]
+#[cfg(feature = "read")]
 use deadheat_model::in_one_line;
 use deadheat_model::{HELP, before_help, suggestion, words_of_system};
 
@@ -83,10 +83,6 @@ pub enum Place {
     /// A field of its JSON, or another place in words.
     Field(String),
 }
-
-/// The problem of a file in which something follows the end of its JSON.
-#[cfg(feature = "saved")]
-pub(crate) const MORE_BEHIND: &str = "there is more text after the end of the JSON";
 
 impl From<u64> for Place {
     fn from(line: u64) -> Self {
@@ -249,8 +245,8 @@ impl FileProblem {
     }
 
     /// The same problem, seen from around its place: with words before that and behind it.
-    #[cfg(feature = "saved")]
-    pub(crate) fn within(self, before: &str, behind: &str) -> Self {
+    #[cfg(feature = "read")]
+    pub fn within(self, before: &str, behind: &str) -> Self {
         match self {
             Self::Content {
                 place: Place::Field(field),
@@ -261,8 +257,8 @@ impl FileProblem {
     }
 
     /// The problem with its place, without the file: for one benchmark among others.
-    #[cfg(feature = "saved")]
-    pub(crate) fn into_text(self) -> String {
+    #[cfg(feature = "read")]
+    pub fn into_text(self) -> String {
         let text = match self {
             Self::Json { path, problem, .. }
             | Self::Content {
@@ -293,7 +289,7 @@ impl FormatError {
     }
 
     /// Content that is wrong as a whole.
-    pub(crate) fn whole(file: &Path, problem: impl fmt::Display) -> Self {
+    pub fn whole(file: &Path, problem: impl fmt::Display) -> Self {
         Self::at(file, Place::Whole, problem)
     }
 
@@ -301,12 +297,6 @@ impl FormatError {
     #[cfg(feature = "read")]
     pub fn unknown(file: &Path, found: impl Into<String>) -> Self {
         FileProblem::Unknown(found.into()).of(file)
-    }
-
-    /// Returns true where more follows the end of the JSON.
-    #[cfg(feature = "saved")]
-    pub(crate) fn is_of_the_end(&self) -> bool {
-        matches!(&self.problem, FileProblem::Json { problem, .. } if problem == MORE_BEHIND)
     }
 
     /// The line to blame, counted from 1, when it is one line.

@@ -1,70 +1,29 @@
-//! Runs in shapes other programs understand, and what all of these need, such as names that tell
-//! apart what only a name can tell apart in a file.
+//! The log of histograms, and what all files for other programs need, such as names that tell apart
+//! what only a name can tell apart in a file.
 
-// A build with one of the exports alone needs a part of it.
-#![cfg_attr(
-    not(all(feature = "saved", feature = "trackers")),
-    allow(dead_code, unused_imports)
-)]
-
-#[cfg(feature = "csv")]
-mod csv;
-#[cfg(feature = "saved")]
-mod go;
-#[cfg(feature = "reports")]
 mod hdr;
-#[cfg(feature = "hyperfine")]
-mod hyperfine;
-#[cfg(feature = "trackers")]
-mod trackers;
 
-#[cfg(feature = "csv")]
-pub use csv::write_csv;
-#[cfg(feature = "saved")]
-pub use go::write_go;
-#[cfg(feature = "reports")]
 pub use hdr::write_hdr;
-#[cfg(feature = "hyperfine")]
-pub use hyperfine::write_hyperfine;
-#[cfg(feature = "trackers")]
-pub use trackers::{GoogleSide, write_bmf, write_google_benchmark, write_smaller_is_better};
 
 use std::collections::{HashMap, HashSet};
-use std::io::Write;
 use std::path::Path;
 
-use deadheat_model::{Benchmark, Json, Metric, RerunKind, Run, Samples};
+use deadheat_model::{Benchmark, Metric, Run};
 
-use crate::error::{FileProblem, FormatError, cannot_write};
-
-/// Writes JSON on indented lines; `file` is for errors.
-fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {
-    writeln!(out, "{json:#}")
-        .and_then(|()| out.flush())
-        .map_err(cannot_write(file))
-}
+use crate::error::{FileProblem, FormatError};
 
 /// Refuses a run without the wall times that a format needs.
-fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatError> {
+pub fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatError> {
     if run.header.records(&Metric::Wall) {
         return Ok(());
     }
     Err(FileProblem::NoWallTimes.of(file))
 }
 
-/// Returns the samples to export. If the benchmark ran side by side, these are the samples in turns,
-/// because wall times on a shared core include the other process.
-fn samples_by_themselves(run: &Run, benchmark: usize) -> &Samples {
-    let in_turns = run.header.plan.rerun(benchmark, RerunKind::Turns);
-    let in_turns = in_turns.map(|turns| &run.benchmarks[turns]);
-    let raced = in_turns.filter(|samples| !samples.blocks().is_empty());
-    raced.unwrap_or(&run.benchmarks[benchmark])
-}
-
 /// The names of the benchmarks, for files that have no place for parameters:
 /// those are added where the name alone is not enough. What was raced once more
 /// as the user linked it is called after the benchmark it stands beside.
-fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
+pub fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
     let mut uses = HashMap::new();
     for benchmark in benchmarks.iter().filter(|one| one.rerun.is_none()) {
         *uses.entry(&benchmark.name).or_insert(0) += 1;
@@ -87,36 +46,17 @@ fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
 }
 
 /// `name (key=value, …)`.
-fn with_parameters(name: &str, parameters: &[(String, String)]) -> String {
+pub fn with_parameters(name: &str, parameters: &[(String, String)]) -> String {
     let pairs = parameters
         .iter()
         .map(|(key, value)| format!("{key}={value}"));
     format!("{name} ({})", pairs.collect::<Vec<_>>().join(", "))
 }
 
-/// The arithmetic mean of values, of which there are some.
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// The median of values, of which there are some.
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let count = sorted.len();
-    f64::midpoint(sorted[(count - 1) / 2], sorted[count / 2])
-}
-
-/// The standard deviation of a sample, so divided by one less than its size; `None` of one value.
-fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
-}
-
 /// The names, each distinct; those that come again get the sign and a number.
 /// Nothing keeps two contenders from sharing a name: racing a command against
 /// itself is the usual way to see the noise floor.
-fn distinct_names(names: impl Iterator<Item = String>, sign: &str) -> Vec<String> {
+pub fn distinct_names(names: impl Iterator<Item = String>, sign: &str) -> Vec<String> {
     let names: Vec<String> = names.collect();
     let mut taken: HashSet<String> = HashSet::new();
     let distinct = |name: &String| {
@@ -132,7 +72,7 @@ fn distinct_names(names: impl Iterator<Item = String>, sign: &str) -> Vec<String
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::Rerun;
+    use deadheat_model::{Rerun, RerunKind};
 
     use super::*;
 
@@ -144,18 +84,6 @@ mod tests {
             contenders: vec![],
             ..Benchmark::default()
         }
-    }
-
-    #[test]
-    fn the_median_of_an_even_number_lies_between_the_middle_two() {
-        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), 2.5);
-        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
-    }
-
-    #[test]
-    fn a_single_time_has_no_standard_deviation() {
-        assert_eq!(standard_deviation(&[2.0], 2.0), None);
-        assert_eq!(standard_deviation(&[1.0, 3.0], 2.0), Some(2f64.sqrt()));
     }
 
     #[test]

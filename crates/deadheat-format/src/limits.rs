@@ -4,9 +4,6 @@
 //! never ends: each was read until the memory was full. One setting scales all limits but those of
 //! a line and of a name.
 
-// A build that reads only run files, or only calibrations, needs a part of it.
-#![cfg_attr(not(all(feature = "saved", feature = "reports")), allow(dead_code))]
-
 use std::io::{self, BufRead, Read};
 
 use deadheat_model::{HELP, byte_size};
@@ -21,18 +18,12 @@ const MOST_BYTES: u64 = 1 << 30;
 /// Bytes of a line of a run file: the longest is its header, with some kB a benchmark.
 const MOST_OF_A_LINE: u64 = 64 << 20;
 
-/// Bytes of the path of a file in an archive; Linux opens no longer one.
-pub(crate) const MOST_OF_A_PATH: u64 = 4096;
-
-/// Folders within one another in an archive.
-pub(crate) const DEEPEST_FOLDER: usize = 64;
-
 /// Memory that a reader may need for each byte that it may read. The densest files that tools write
 /// need about 3 bytes for each.
 const MEMORY_FACTOR: u64 = 4;
 
 /// Reads a line with its end behind what is in `line`, and gives back its bytes: none at the end.
-pub(crate) fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     let bytes = reader.take(MOST_OF_A_LINE + 1).read_until(b'\n', line)?;
     if bytes as u64 > MOST_OF_A_LINE {
         return Err(io::Error::other("a line of it is longer than 64 MiB"));
@@ -42,7 +33,7 @@ pub(crate) fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Re
 
 /// A reader that fails if there is more than the limit.
 #[derive(Debug)]
-pub(crate) struct Bounded<R> {
+pub struct Bounded<R> {
     inner: R,
     left: u64,
     most: u64,
@@ -50,7 +41,7 @@ pub(crate) struct Bounded<R> {
 
 impl<R> Bounded<R> {
     /// Bounds a reader by the limit that holds for all.
-    pub(crate) fn new(inner: R) -> io::Result<Self> {
+    pub fn new(inner: R) -> io::Result<Self> {
         Ok(Self::to(most_bytes()?, inner))
     }
 
@@ -95,7 +86,7 @@ fn too_large(most: u64) -> io::Error {
 }
 
 /// Returns true if a file of this size may be read.
-pub(crate) fn holds(bytes: u64) -> bool {
+pub fn holds(bytes: u64) -> bool {
     most_bytes().is_ok_and(|most| bytes <= most)
 }
 
@@ -113,8 +104,7 @@ fn most_bytes() -> io::Result<u64> {
 
 /// Refuses the name of a benchmark that is longer than 64 KiB, or more if the limit of all bytes is
 /// raised: an answer holds several copies of each name.
-#[cfg(feature = "csv")]
-pub(crate) fn refuse_long_name(name: &str) -> io::Result<()> {
+pub fn refuse_long_name(name: &str) -> io::Result<()> {
     let most = (most_bytes()? >> 14).max(1 << 12);
     if name.len() as u64 > most {
         let begin: String = name.chars().take(40).collect();
@@ -128,7 +118,7 @@ pub(crate) fn refuse_long_name(name: &str) -> io::Result<()> {
 
 /// Counts down what a reader may still keep.
 #[derive(Clone, Debug)]
-pub(crate) struct Allowance {
+pub struct Allowance {
     left: u64,
     most: u64,
     unit: &'static str,
@@ -136,13 +126,13 @@ pub(crate) struct Allowance {
 
 impl Allowance {
     /// Bytes of memory for what was read of one file, in estimates: at least 256 MiB.
-    pub(crate) fn of_memory() -> io::Result<Self> {
+    pub fn of_memory() -> io::Result<Self> {
         let most = most_bytes()?.saturating_mul(MEMORY_FACTOR).max(256 << 20);
         Ok(Self::to(most, "bytes of memory"))
     }
 
     /// Files of an archive and the folders above each: 262,144, and at least 4,096.
-    pub(crate) fn of_files() -> io::Result<Self> {
+    pub fn of_files() -> io::Result<Self> {
         let most = (most_bytes()? >> 12).max(1 << 12);
         Ok(Self::to(most, "files and folders"))
     }
@@ -160,7 +150,7 @@ impl Allowance {
     /// # Errors
     ///
     /// Less is left. The message names the limit and the setting that raises it.
-    pub(crate) fn take(&mut self, amount: u64) -> io::Result<()> {
+    pub fn take(&mut self, amount: u64) -> io::Result<()> {
         self.left = self.left.checked_sub(amount).ok_or_else(|| {
             let Self { most, unit, .. } = self;
             io::Error::other(format!(
@@ -170,17 +160,6 @@ impl Allowance {
         })?;
         Ok(())
     }
-}
-
-/// Estimated bytes of memory for the values of a JSON text, strings counted as if they were JSON:
-/// `[0,0,0]` needs more than 10 times its length, and `[{},{}]` more than 100 times.
-#[cfg(feature = "saved")]
-pub(crate) fn memory_of_json(text: &[u8]) -> u64 {
-    const OBJECT: u64 = 384;
-    const VALUE: u64 = 32;
-    let values = memchr::memchr3_iter(b'{', b',', b'[', text);
-    let each = values.map(|at| if text[at] == b'{' { OBJECT } else { VALUE });
-    text.len() as u64 + each.sum::<u64>()
 }
 
 #[cfg(test)]
@@ -230,13 +209,5 @@ mod tests {
         assert!(error.contains("DEADHEAT_MAX_INPUT=8G"), "{error}");
         let error = Allowance::to(1, "x").take(u64::MAX).unwrap_err();
         assert!(error.to_string().contains(VARIABLE));
-    }
-
-    #[cfg(feature = "saved")]
-    #[test]
-    fn many_small_values_count_for_more_than_their_bytes() {
-        assert_eq!(memory_of_json(b"\"a\""), 3);
-        assert!(memory_of_json(b"[0,0,0,0,0,0]") > 10 * 13);
-        assert!(memory_of_json(b"[{},{},{},{}]") > 100 * 13);
     }
 }

@@ -9,7 +9,8 @@ use std::io::Write as _;
 const LARGEST_EXACT: u64 = 1 << 53;
 
 /// Appends an integer in decimal.
-pub(crate) fn push_integer(out: &mut Vec<u8>, mut number: u64) {
+#[inline]
+pub fn push_integer(out: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0u8; 20];
     let mut first = digits.len();
     loop {
@@ -24,7 +25,8 @@ pub(crate) fn push_integer(out: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Appends a finite, non-negative value so that JSON and CSV readers get the same bits back.
-pub(crate) fn push_value(out: &mut Vec<u8>, value: f64) {
+#[inline]
+pub fn push_value(out: &mut Vec<u8>, value: f64) {
     if value <= LARGEST_EXACT as f64 && value.fract() == 0.0 {
         push_integer(out, value as u64);
     } else {
@@ -35,7 +37,6 @@ pub(crate) fn push_value(out: &mut Vec<u8>, value: f64) {
 }
 
 /// Powers of ten, as far as they fit into 64 bits. All of them are floats, too.
-#[cfg(feature = "read")]
 const POWERS_OF_TEN: [u64; 20] = {
     let mut powers = [1; 20];
     let mut exponent = 1;
@@ -47,17 +48,16 @@ const POWERS_OF_TEN: [u64; 20] = {
 };
 
 /// The rest of some bytes that are read from the front.
-#[cfg(feature = "read")]
-pub(crate) struct Scanner<'a> {
-    pub(crate) rest: &'a [u8],
+pub struct Scanner<'a> {
+    /// What is not read yet.
+    pub rest: &'a [u8],
 }
 
-#[cfg(feature = "read")]
 // Its functions are inlined: called across modules, they made reading a run take 13 % longer.
 impl<'a> Scanner<'a> {
     /// Steps over `literal`, or stays where it is.
     #[inline(always)]
-    pub(crate) fn expect<const LEN: usize>(&mut self, literal: &[u8; LEN]) -> Option<()> {
+    pub fn expect<const LEN: usize>(&mut self, literal: &[u8; LEN]) -> Option<()> {
         // Arrays of a known length are compared without a call.
         let (first, rest) = self.rest.split_first_chunk::<LEN>()?;
         (first == literal).then(|| self.rest = rest)
@@ -65,7 +65,7 @@ impl<'a> Scanner<'a> {
 
     /// Steps over one byte, or stays where it is.
     #[inline(always)]
-    pub(crate) fn byte(&mut self, byte: u8) -> Option<()> {
+    pub fn byte(&mut self, byte: u8) -> Option<()> {
         match self.rest {
             [first, rest @ ..] if *first == byte => {
                 self.rest = rest;
@@ -108,7 +108,7 @@ impl<'a> Scanner<'a> {
 
     /// An integer that fits. JSON has no leading zeros.
     #[inline(always)]
-    pub(crate) fn integer(&mut self) -> Option<u64> {
+    pub fn integer(&mut self) -> Option<u64> {
         let leading_zero = self.rest.first() == Some(&b'0');
         let (digits, number) = self.digits();
         ((1..=19).contains(&digits) && !(leading_zero && digits > 1)).then_some(number)
@@ -116,7 +116,7 @@ impl<'a> Scanner<'a> {
 
     /// A number that is not negative, by the grammar of JSON.
     #[inline(always)]
-    pub(crate) fn value(&mut self) -> Option<f64> {
+    pub fn value(&mut self) -> Option<f64> {
         let start = self.rest;
         if let [b'0', b',' | b']', ..] = start {
             // Of counts most are.
@@ -171,7 +171,6 @@ impl<'a> Scanner<'a> {
 }
 
 /// The number of digits that eight bytes begin with, and their number.
-#[cfg(feature = "read")]
 #[inline(always)]
 fn leading_digits(eight: [u8; 8]) -> (usize, u64) {
     const EACH: u64 = 0x0101_0101_0101_0101;
@@ -191,7 +190,6 @@ fn leading_digits(eight: [u8; 8]) -> (usize, u64) {
 }
 
 /// `number` over a power of ten that is a float, rounded once.
-#[cfg(feature = "read")]
 #[inline(always)]
 fn quotient(number: u64, power: u64) -> f64 {
     if number <= LARGEST_EXACT {
@@ -204,7 +202,6 @@ fn quotient(number: u64, power: u64) -> f64 {
 
 /// The same of a number that is no float: 63 or 64 bits of the quotient, the last of them set where
 /// anything is lost behind it, are rounded as they become a float.
-#[cfg(feature = "read")]
 #[inline]
 fn long_quotient(number: u64, power: u64) -> f64 {
     let (up, up_power) = (number.leading_zeros(), power.leading_zeros());

@@ -18,12 +18,18 @@ use tar::{Archive, Builder, EntryType, Header};
 
 use crate::content::{self, ZSTD};
 use crate::error::{FileProblem, FormatError, cannot_read, cannot_write};
-use crate::limits::{Allowance, Bounded, DEEPEST_FOLDER, MOST_OF_A_PATH, refuse_larger};
+use crate::limits::{Allowance, Bounded, refuse_larger};
 use crate::output::write_bytes;
 use crate::run_file::header_line;
 
 /// The name of the plan in a pack.
 const PLAN: &str = "plan.json";
+
+/// Bytes of the path of a file in an archive; Linux opens no longer one.
+const MOST_OF_A_PATH: u64 = 4096;
+
+/// Folders within one another in an archive.
+const DEEPEST_FOLDER: usize = 64;
 
 /// A file of a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ mod block;
 #[cfg(feature = "read")]
 mod indexed;
 mod lines;
-#[cfg(feature = "saved")]
+#[cfg(feature = "read")]
 mod merge;
 mod plan;
 #[cfg(feature = "read")]
@@ -15,10 +15,8 @@ mod reader;
 pub use indexed::IndexedRun;
 pub use lines::SCHEMA;
 pub(crate) use lines::header_line;
-#[cfg(feature = "saved")]
+#[cfg(feature = "read")]
 pub use merge::merge_parts;
-#[cfg(feature = "saved")]
-pub(crate) use reader::BUFFER;
 #[cfg(feature = "read")]
 pub use reader::{has_only_header, read_header, read_run, read_run_from, refuse_plan};
 
@@ -272,7 +270,7 @@ impl RunFileWriter {
     }
 }
 
-#[cfg(feature = "saved")]
+#[cfg(feature = "read")]
 impl RunFileWriter {
     /// Appends the lines of a file, which are those of another run with this plan.
     pub(super) fn append_lines_of(&mut self, lines: &Path) -> Result<(), FormatError> {

@@ -10,17 +10,18 @@ use deadheat::parts::analysis::histograms;
 use deadheat::parts::answer::{Answer, Format};
 use deadheat::parts::engine::find_executable;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::format::{
-    GoogleSide, write_bmf, write_csv, write_export, write_go, write_google_benchmark, write_hdr,
-    write_hyperfine, write_smaller_is_better, write_text,
-};
+use deadheat::parts::format::{write_export, write_hdr, write_text};
 use deadheat::parts::model::{Analysis, Better, HELP, Metric, Run, TextCells};
 use deadheat::parts::report::{
     ComparisonOptions, MarkdownOptions, TimeUnit, to_comparison_markdown, to_markdown_with,
 };
 use deadheat::parts::rules::{CliOverrides, Gate, Rules, RulesSource};
 use deadheat::parts::settings::{Color, FailOn, Front, RaceSettings, Setting, ValueKind};
-use deadheat::parts::{Recorded, ReportFiles, check_file};
+use deadheat::parts::{ReportFiles, check_file};
+use deadheat_import::{
+    GoogleSide, Recorded, write_bmf, write_csv, write_go, write_google_benchmark, write_hyperfine,
+    write_smaller_is_better,
+};
 
 /// How the answer is printed and what it does to the exit code.
 #[derive(Clone, Debug, Args)]

@@ -1,12 +1,8 @@
 //! The answer of an analysis: printed on standard output, and a status.
 
-#[cfg(feature = "commands")]
-use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-#[cfg(feature = "commands")]
-use deadheat_analysis::analyse_with;
 use deadheat_analysis::{Options, analyse};
 use deadheat_engine::stdout_was_closed;
 use deadheat_format::{NOWHERE, are_first_runs};
@@ -22,13 +18,7 @@ use deadheat_report::{Sort, to_comparison_csv};
 
 use crate::exit::{Failure, Status};
 use crate::race::Raced;
-#[cfg(feature = "commands")]
-use crate::race::with_second_race;
-#[cfg(feature = "commands")]
-use crate::recorded::{Recorded, second_race_beside};
 use crate::rules::Gate;
-#[cfg(feature = "commands")]
-use crate::saved::JoinedSides;
 use crate::settings::Color;
 use crate::terminal;
 
@@ -181,32 +171,6 @@ impl Answer {
     /// The same with other options.
     pub fn analysis_with(&self, run: &Run, options: Options) -> Analysis {
         self.gate.judge(analyse(run, options))
-    }
-
-    /// Saved results analysed and held against the gate; their samples are made one benchmark after
-    /// the other.
-    #[cfg(feature = "commands")]
-    pub fn analysis_of_sides(&self, joined: &JoinedSides<'_>, options: Options) -> Analysis {
-        let samples = |index| Cow::Owned(joined.samples(index));
-        let analysis = analyse_with(&joined.run, options, &samples);
-        self.gate.judge(analysis)
-    }
-
-    /// Recorded data analysed and held against the gate; the run holds its
-    /// samples where they were read beforehand.
-    #[cfg(feature = "commands")]
-    pub fn analysis_of(
-        &self,
-        recorded: Recorded<'_>,
-        options: Options,
-    ) -> Result<(Run, Analysis), Failure> {
-        let path = recorded.path().to_owned();
-        let (run, first) = recorded.analyse(options)?;
-        let analysis = match second_race_beside(&run, &path)? {
-            Some(second) => with_second_race(first, &second),
-            None => first,
-        };
-        Ok((run, self.gate.judge(analysis)))
     }
 
     /// Prints the answer to standard output, as wide as the terminal there.

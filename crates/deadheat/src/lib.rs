@@ -49,7 +49,7 @@
 //! | feature | adds | costs |
 //! | --- | --- | --- |
 //! | `reports` | `--html`, `--markdown`, `--junit`, `--export-markdown`, `--export-hdr`, `--figures`, `--plot` and the formats `markdown` and `paired` of a bench target; the calibration of the machine, quoted | no crate, some ten seconds of building |
-//! | `commands` | `reports`, and what the program `deadheat` needs beside: races of commands and of Google Benchmark executables, hardware counters, run files read back, files of other tools | some twenty more crates |
+//! | `commands` | `reports`, and what the program `deadheat` needs beside: races of commands and of Google Benchmark executables, hardware counters, run files read back | some twenty more crates |
 
 #![allow(
     clippy::needless_doctest_main,
@@ -66,14 +66,10 @@ mod harness;
 #[cfg(feature = "commands")]
 mod pairing;
 mod race;
-#[cfg(feature = "commands")]
-mod recorded;
 mod repetition;
 #[cfg(feature = "reports")]
 mod report_files;
 mod rules;
-#[cfg(feature = "commands")]
-mod saved;
 mod settings;
 pub mod suite;
 mod terminal;
@@ -102,9 +98,8 @@ pub mod parts {
         PlannedPart, RaceOptions, Resumable, ResumeOptions, StartedFile, begun_part, finish_part,
         harness_benchmark, inspect_program, is_made_here, note_made_file, overrun, race_commands,
         race_planned, read_plan, resume_race, settle_shard, starts, take_over_signals,
+        with_second_race_of,
     };
-    #[cfg(feature = "commands")]
-    pub use crate::recorded::{Recorded, refuse_folder_of_files};
     #[cfg(feature = "reports")]
     pub use crate::report_files::{ReportFiles, check_file, refuse_another_kind};
     #[cfg(feature = "commands")]
@@ -152,12 +147,6 @@ pub mod parts {
     /// Rules of `deadheat.toml` and of command lines.
     pub mod rules {
         pub use crate::rules::*;
-    }
-
-    /// Saved results of other tools, set side by side.
-    #[cfg(feature = "commands")]
-    pub mod saved {
-        pub use crate::saved::*;
     }
 
     /// The meaning of settings, for every front.

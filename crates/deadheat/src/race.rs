@@ -44,9 +44,9 @@ pub use benchmarks::race_benchmarks;
 pub(crate) use benchmarks::smoke_test;
 #[cfg(feature = "commands")]
 pub use commands::{RaceOptions, race_commands};
-pub use confirm::{Raced, SecondRace, refuse_old_confirmation, with_second_analysis};
 #[cfg(feature = "commands")]
-pub(crate) use confirm::{belong_together, second_path, with_second_race};
+pub use confirm::with_second_race_of;
+pub use confirm::{Raced, SecondRace, refuse_old_confirmation, with_second_analysis};
 pub use entries::{BenchmarkRace, Entries, Planned};
 #[cfg(feature = "commands")]
 pub use from_file::{

@@ -11,8 +11,6 @@ use deadheat_model::{
     Benchmark, BenchmarkOverrides, FailOn, HELP, LevelOverride, Looks, RaceSettings, RulesFile,
     RulesOfSome,
 };
-#[cfg(feature = "commands")]
-use deadheat_model::{Metric, Origin, Results, Run};
 
 use crate::exit::Failure;
 use crate::settings::{Selection, random_seed};
@@ -42,31 +40,6 @@ pub enum RulesSource {
     Named(PathBuf),
     /// None.
     Nowhere,
-}
-
-/// The terms that saved results, which carry no plan, are judged by.
-#[cfg(feature = "commands")]
-#[derive(Clone, Debug, PartialEq)]
-pub struct Terms {
-    /// Smallest relative change worth acting on; 0.01 is 1 %.
-    pub margin: f64,
-    /// Chance of any wrong verdict that the user accepts.
-    pub alpha: f64,
-    /// The metric the verdict speaks of, by name; without one the first of
-    /// each benchmark.
-    pub metric: Option<String>,
-    /// Rules of some benchmarks; the last that fits wins, key by key.
-    pub rules: Vec<RulesOfSome>,
-}
-
-#[cfg(feature = "commands")]
-impl Terms {
-    /// Returns the metric that a benchmark is judged by, where anybody says.
-    pub(crate) fn metric_of(&self, benchmark: &str) -> Option<String> {
-        let own = RulesOfSome::of(&self.rules, benchmark).metric;
-        own.map(|metric| metric.name().to_owned())
-            .or_else(|| self.metric.clone())
-    }
 }
 
 /// The rules for the benchmarks: those of the command line and, below them, those of a file.
@@ -141,58 +114,6 @@ impl Rules {
             },
             None => selection,
         }
-    }
-
-    /// The terms that saved results are judged by.
-    #[cfg(feature = "commands")]
-    pub fn terms(&self) -> Terms {
-        let settings = self.settings();
-        Terms {
-            margin: settings.margin(),
-            alpha: settings.alpha(),
-            metric: settings.metric.map(|metric| metric.name().to_owned()),
-            rules: self.some(),
-        }
-    }
-
-    /// Takes out of results what the filters of the file leave out.
-    #[cfg(feature = "commands")]
-    pub fn keep(&self, results: &mut Results) {
-        let selection = self.selection(Selection::default());
-        results.benchmarks.retain(|one| selection.names(&one.name));
-    }
-
-    /// Gives the benchmarks of a recording their own rules; a race keeps those
-    /// it was planned with. `file` is the recording, for messages.
-    #[cfg(feature = "commands")]
-    pub fn govern(&self, run: &mut Run, file: &Path) -> Result<(), Failure> {
-        if run.header.origin == Origin::Race || !run.sides.is_empty() {
-            return Ok(());
-        }
-        let some = self.some();
-        let end = run.header.plan.design.looks.max_replicates();
-        for index in 0..run.header.plan.benchmarks.len() {
-            let recorded = run.header.metrics_of(index);
-            let benchmark = &mut run.header.plan.benchmarks[index];
-            benchmark.overrides = recorded_rules(&some, &benchmark.name, end);
-            let asked = benchmark.overrides.judged.take();
-            benchmark.overrides.judged = asked.map(|metric| metric.as_in(&recorded));
-            if let Some(judged) = &benchmark.overrides.judged
-                && !recorded.contains(judged)
-            {
-                let known: Vec<&str> = recorded.iter().map(Metric::name).collect();
-                // Only a file has rules of some benchmarks.
-                let path = self.file.as_ref().map_or(Path::new(""), |file| &file.path);
-                return Err(Failure::Usage(format!(
-                    "metric {judged} of benchmark '{}' in {}: {} records only {}",
-                    benchmark.name,
-                    path.display(),
-                    file.display(),
-                    known.join(", ")
-                )));
-            }
-        }
-        Ok(())
     }
 
     /// The gate that answers have to pass. Its filters are those of the file, unless benchmarks
@@ -297,29 +218,6 @@ pub(crate) fn hold_together(
     if family > 1 && !settings.confirm() {
         let members = benchmarks.iter_mut().filter(|one| is_member(one));
         members.for_each(|one| one.family = family as u32);
-    }
-}
-
-/// The settings decided for a benchmark of a recording, which is looked at once, after so many
-/// replicates, has no time to spend, and does not hold single iterations.
-#[cfg(feature = "commands")]
-pub(crate) fn recorded_rules(
-    some: &[RulesOfSome],
-    benchmark: &str,
-    replicates: u32,
-) -> BenchmarkOverrides {
-    let once = |alpha| {
-        Ok::<_, std::convert::Infallible>(Looks {
-            at: vec![replicates],
-            levels: vec![alpha],
-            weights: vec![1.0],
-        })
-    };
-    let Ok(overrides) = benchmark_overrides(some, benchmark, once);
-    BenchmarkOverrides {
-        budget: None,
-        quantile: None,
-        ..overrides
     }
 }
 

@@ -62,13 +62,20 @@ const TOKENS: [&str; 22] = [
 /// Every answer about a damaged file is an answer or an error: no panic, no raw control characters
 /// on standard error, at most 1 GiB of memory and 30 s.
 pub fn files(setting: &Setting) -> Section {
-    let golden = setting.shop.root.join("crates/deadheat-format/tests/golden");
+    let golden = |place: &str| {
+        let of_tests = match place.ends_with(".jsonl") {
+            true => "deadheat-format",
+            false => "deadheat-import",
+        };
+        let crates = setting.shop.root.join("crates");
+        crates.join(of_tests).join("tests/golden").join(place)
+    };
     let folder = setting.shop.scratched("files");
     let mut told = Vec::new();
     for (place, (format, places)) in FORMATS.into_iter().enumerate() {
         let mut whole = Vec::new();
         for place in places.split(' ') {
-            gather(&golden.join(place), &mut whole);
+            gather(&golden(place), &mut whole);
         }
         whole.sort();
         let numbers: Vec<usize> = (0..setting.shop.count(FILES, 20)).collect();

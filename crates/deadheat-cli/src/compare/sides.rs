@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deadheat::parts::exit::Failure;
-use deadheat::parts::format::{
-    Found, files_in, found_at, read_criterion, read_header, read_results, refuse_plan, similar_file,
-};
+use deadheat::parts::format::{Found, found_at, read_header, refuse_plan, similar_file};
 use deadheat::parts::model::{HELP, Program, Results, suggestion};
 use deadheat::parts::pairing::family;
-use deadheat::parts::saved::{Side, name_alike, side_names_of, tell_recordings_apart};
 use deadheat::parts::settings::program;
+use deadheat_import::{
+    Side, files_in, name_alike, read_criterion, read_results, side_names_of, tell_recordings_apart,
+};
 
 /// One side as it was named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

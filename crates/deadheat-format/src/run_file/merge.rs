@@ -15,8 +15,8 @@ use deadheat_model::{
 };
 
 use super::RunFileWriter;
-use super::reader::{BUFFER, next_line, read_header, refuse_plan, scan};
-use crate::content;
+use super::reader::{next_line, read_header, refuse_plan, scan};
+use crate::content::{self, BUFFER};
 use crate::error::{FileProblem, FormatError, cannot_read, cannot_write};
 use crate::temporary::ScratchFolder;
 use crate::wire::Wire;

@@ -12,13 +12,10 @@ use deadheat_model::{
 
 use super::block::{decode_compact, decode_json};
 use super::lines::SCHEMA;
-use crate::content::{self, is_packed, kind_of_bytes};
+use crate::content::{self, BUFFER, is_packed, kind_of_bytes};
 use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::limits::read_line;
 use crate::wire::{Wire, major_version};
-
-/// Bytes asked of the system at once.
-pub(crate) const BUFFER: usize = 1 << 16;
 
 /// Reads a run file. A file that stops in the middle of a line, or whose last
 /// line is garbage, is a valid, shorter run.

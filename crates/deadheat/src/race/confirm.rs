@@ -16,7 +16,11 @@
 use std::path::{Path, PathBuf};
 
 use deadheat_analysis::{Options, analyse};
+#[cfg(feature = "commands")]
+use deadheat_format::read_run;
 use deadheat_format::{FileProblem, NOWHERE};
+#[cfg(feature = "commands")]
+use deadheat_model::Origin;
 use deadheat_model::{
     Analysis, Benchmark, Comparison, Confirmation, EndReason, Ending, FailOn, FailedBenchmark,
     InSuite, RaceSettings, RulesOfSome, Run, Verdict, in_one_line,
@@ -209,7 +213,7 @@ impl SecondRace {
 }
 
 /// The file of the second race: `run.confirm.jsonl` beside `run.jsonl`.
-pub(crate) fn second_path(first: &Path) -> PathBuf {
+fn second_path(first: &Path) -> PathBuf {
     first.with_extension("confirm.jsonl")
 }
 
@@ -232,15 +236,30 @@ fn second_seed(first: u64) -> u64 {
 /// Returns true if a run is the second race of another: it has the seed that follows, and is not
 /// older.
 #[cfg(feature = "commands")]
-pub(crate) fn belong_together(first: &Run, second: &Run) -> bool {
+fn belong_together(first: &Run, second: &Run) -> bool {
     let (first, second) = (&first.header, &second.header);
     second.plan.seed == second_seed(first.plan.seed) && second.started_at >= first.started_at
+}
+
+/// The analysis of a run, with its second race if the file next to the run file holds one. A second
+/// race that cannot be read is an error, because it may change the answer.
+#[cfg(feature = "commands")]
+pub fn with_second_race_of(run: &Run, path: &Path, first: Analysis) -> Result<Analysis, Failure> {
+    let path = second_path(path);
+    if run.header.origin != Origin::Race || !path.is_file() {
+        return Ok(first);
+    }
+    let second = read_run(path).map_err(Failure::reading)?;
+    Ok(match belong_together(run, &second) {
+        true => with_second_race(first, &second),
+        false => first,
+    })
 }
 
 /// The analysis of a first race, with the results of its second race added. A benchmark whose second
 /// race ended without a verdict has no second verdict. A benchmark that failed in the second race
 /// counts as failed.
-pub(crate) fn with_second_race(first: Analysis, second: &Run) -> Analysis {
+fn with_second_race(first: Analysis, second: &Run) -> Analysis {
     let options = Options {
         without_figures: true,
         ..Options::default()

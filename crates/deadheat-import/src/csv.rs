@@ -1,0 +1,566 @@
+//! Tidy CSV: one row per sample.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+use csv::{ErrorKind, ReaderBuilder, StringRecord};
+use deadheat_model::{
+    FIXED_COLUMNS, Flags, HELP, Metric, Role, Run, metric_of_column, suggestion, text_of_cell,
+};
+
+use super::csv_rows::{Kept, Place, Recording, RecordingPlan, Row};
+use deadheat_format::limits::{Allowance, refuse_long_name};
+use deadheat_format::{FileProblem, FormatError, cannot_read};
+
+/// Reads tidy CSV.
+///
+/// The columns `benchmark`, `contender` and `wall_ns` must be there. With `replicate`, `block` and
+/// `slot` the recording is paired, in whatever order the rows come; without any of them it is
+/// unpaired. Other numeric columns are kept as metrics; one that is empty in all rows of a
+/// benchmark is a counter of the others alone. A last block of a benchmark that was cut off is left
+/// out; anything else that does not fit is an error that names its place, `name` standing for the
+/// file.
+pub fn read_csv_from(
+    reader: impl Read,
+    name: impl AsRef<Path>,
+    plan: &RecordingPlan,
+) -> Result<Run, FormatError> {
+    let file = name.as_ref();
+    let mut reader = ReaderBuilder::new().from_reader(reader);
+    let header = reader.headers().map_err(|error| explain(file, error))?;
+    if header.is_empty() {
+        return Err(FileProblem::Empty.of(file));
+    }
+    let header: Vec<&str> = header.iter().map(text_of_cell).collect();
+    refuse_other_separators(file, &header)?;
+    let columns = Columns::find(file, &header)?;
+    let mut recording = Recording::new(columns.are_paired(), columns.metrics.len());
+    let mut foreign = ForeignColumns::of(&columns.metrics);
+    let mut record = StringRecord::new();
+    let mut memory = Allowance::of_memory().map_err(cannot_read(file))?;
+    while reader
+        .read_record(&mut record)
+        .map_err(|error| explain(file, error))?
+    {
+        let known = recording.benchmarks.len();
+        read_row(file, &columns, &record, &mut foreign, &mut recording)?;
+        let new = recording.benchmarks.len() > known;
+        if let Some(benchmark) = recording.benchmarks.get(known) {
+            refuse_long_name(&benchmark.name).map_err(cannot_read(file))?;
+        }
+        let held = memory_of_row(columns.metrics.len(), new);
+        memory.take(held).map_err(cannot_read(file))?;
+    }
+    let kept = foreign.settle(file, &recording, &columns.metrics)?;
+    let metrics = columns
+        .metrics
+        .into_iter()
+        .map(|column| column.metric)
+        .collect();
+    recording.into_run(file, metrics, &kept, plan)
+}
+
+/// Estimated bytes that are held of a row, which may be the first of its benchmark.
+pub(super) fn memory_of_row(columns: usize, of_new_benchmark: bool) -> u64 {
+    // A value of each column, and of each benchmark what was seen in each column.
+    let (row, benchmark) = (64 + 8 * columns as u64, 256 + 40 * columns as u64);
+    row + if of_new_benchmark { benchmark } else { 0 }
+}
+
+fn read_row(
+    file: &Path,
+    columns: &Columns,
+    record: &StringRecord,
+    foreign: &mut ForeignColumns,
+    recording: &mut Recording,
+) -> Result<(), FormatError> {
+    let mut place = Place {
+        file,
+        line: record.position().map_or(0, csv::Position::line),
+        benchmark: text_of_cell(&record[columns.benchmark]),
+        replicate: None,
+        block: None,
+        slot: None,
+    };
+    let number = |place: &Place<'_>, column, name| cell(place, record, column, name, parse_number);
+    place.replicate = number(&place, columns.replicate, "replicate")?;
+    if recording.paired {
+        place.block = number(&place, columns.block, "block")?;
+        place.slot = number(&place, columns.slot, "slot")?;
+    }
+    let iterations = columns.iterations;
+    let iterations = cell(&place, record, iterations, "iterations", parse_iterations)?;
+    let flags = cell(&place, record, columns.flags, "flags", parse_flags)?;
+    let role = cell(&place, record, columns.role, "role", parse_role)?.flatten();
+    let benchmark = recording.benchmark(place.benchmark);
+    let contender = recording.benchmarks[benchmark]
+        .contender(text_of_cell(&record[columns.contender]), role)
+        .map_err(|(column, problem)| place.cell(column, problem))?;
+    for (index, column) in columns.metrics.iter().enumerate() {
+        let cell = &record[column.place];
+        let value = parse_value(cell);
+        if column.metric == Metric::Wall {
+            let problem = match value {
+                Some(value) => unsound(cell, value),
+                None => Some(not_a_number(cell)),
+            };
+            if let Some(problem) = problem {
+                return Err(place.cell(&column.name, problem));
+            }
+        } else {
+            foreign.note(index, benchmark, cell, value, recording.rows.len());
+        }
+        recording.values.push(value.unwrap_or(0.0));
+    }
+    recording.rows.push(Row {
+        benchmark: benchmark as u32,
+        contender: contender as u16,
+        flags: flags.unwrap_or(Flags::NONE),
+        replicate: place.replicate,
+        block: place.block.unwrap_or(0),
+        slot: place.slot.unwrap_or(0),
+        line: place.line,
+        iterations: iterations.unwrap_or(1),
+    });
+    Ok(())
+}
+
+/// The value of a cell, if its column is there.
+fn cell<T>(
+    place: &Place<'_>,
+    record: &StringRecord,
+    column: Option<usize>,
+    name: &str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, FormatError> {
+    let value = column.map(|column| parse(&record[column])).transpose();
+    value.map_err(|problem| place.cell(name, problem))
+}
+
+/// Statistics of the columns beside `wall_ns`. Whether such a column is a
+/// metric at all is only known at the end.
+struct ForeignColumns(Vec<Seen>);
+
+#[derive(Default)]
+struct Seen {
+    numbers: bool,
+    /// The first cell that is neither a number nor empty.
+    text: Option<(usize, String)>,
+    /// Of each benchmark, whether cells of it hold numbers, and the row of the first that is empty.
+    of_benchmarks: Vec<(bool, Option<usize>)>,
+    /// The first number that cannot be a measurement, and why.
+    unsound: Option<(usize, String)>,
+}
+
+impl ForeignColumns {
+    fn of(columns: &[MetricColumn]) -> Self {
+        ForeignColumns(columns.iter().map(|_| Seen::default()).collect())
+    }
+
+    fn note(
+        &mut self,
+        column: usize,
+        benchmark: usize,
+        cell: &str,
+        value: Option<f64>,
+        row: usize,
+    ) {
+        let seen = &mut self.0[column];
+        if seen.of_benchmarks.len() <= benchmark {
+            seen.of_benchmarks.resize(benchmark + 1, (false, None));
+        }
+        let (numbers, empty) = &mut seen.of_benchmarks[benchmark];
+        match value {
+            Some(value) => {
+                seen.numbers = true;
+                *numbers = true;
+                if seen.unsound.is_none() {
+                    seen.unsound = unsound(cell, value).map(|problem| (row, problem));
+                }
+            }
+            None if cell.is_empty() => {
+                empty.get_or_insert(row);
+            }
+            None if seen.text.is_none() => {
+                seen.text = Some((row, not_a_number(cell)));
+            }
+            None => {}
+        }
+    }
+
+    /// The columns that are metrics, by their place among `columns`. Text in a column with a name
+    /// of its own says that it is none; a column of deadheat's own must hold numbers, or nothing
+    /// but text. Empty cells count as text, unless all of a benchmark are.
+    fn settle(
+        self,
+        file: &Path,
+        recording: &Recording,
+        columns: &[MetricColumn],
+    ) -> Result<Kept, FormatError> {
+        let mut kept = Kept::none(recording.benchmarks.len());
+        for (index, (seen, column)) in self.0.into_iter().zip(columns).enumerate() {
+            let gap = |(numbers, empty): &(bool, Option<usize>)| empty.filter(|_| *numbers);
+            let gap = seen.of_benchmarks.iter().find_map(gap);
+            let gap = gap.map(|row| (row, "'' is not a number".to_owned()));
+            // Wall times need no look: those are numbers or an error.
+            let seen_any = column.metric == Metric::Wall || seen.numbers;
+            let problem = match seen.text.or(gap) {
+                None if !seen_any => continue,
+                Some(_) if !column.must_be_numeric() || !seen.numbers => continue,
+                Some(text) => Some(text),
+                None => seen.unsound,
+            };
+            if let Some((row, problem)) = problem {
+                return Err(recording.place(file, row).cell(&column.name, problem));
+            }
+            let wall = column.metric == Metric::Wall;
+            let has = |(numbers, _): &(bool, Option<usize>)| wall || *numbers;
+            let mut has: Vec<bool> = seen.of_benchmarks.iter().map(has).collect();
+            has.resize(recording.benchmarks.len(), wall);
+            kept.keep(index, &has);
+        }
+        Ok(kept)
+    }
+}
+
+/// Turns what the CSV library said into an error with its place.
+fn explain(file: &Path, error: csv::Error) -> FormatError {
+    let line = error.position().map_or(1, csv::Position::line);
+    let text = error.to_string();
+    let problem = match error.into_kind() {
+        ErrorKind::Io(source) => return cannot_read(file)(source),
+        ErrorKind::Utf8 { err, .. } => {
+            let column = err.field() + 1;
+            format!(
+                "column {column} is not UTF-8\nhelp: save the file as UTF-8, \
+                 as `iconv -f LATIN1 -t UTF-8` does"
+            )
+        }
+        ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => {
+            // A number such as 12,5 takes two cells.
+            let comma = if len > expected_len {
+                "; numbers are written as 12.5, and text with a comma in quotes"
+            } else {
+                ""
+            };
+            format!("the row has {len} cells where the header has {expected_len}{comma}")
+        }
+        _ => text,
+    };
+    FormatError::at(file, line, problem)
+}
+
+/// Refuses a table whose columns are separated by semicolons, tabs or bars. Programs write semicolons
+/// in countries with a decimal comma.
+fn refuse_other_separators(file: &Path, header: &[&str]) -> Result<(), FormatError> {
+    let [only] = header else { return Ok(()) };
+    let Some((at, separator)) = only
+        .char_indices()
+        .find(|(_, c)| [';', '\t', '|'].contains(c))
+    else {
+        return Ok(());
+    };
+    let name = match separator {
+        ';' => "semicolons",
+        '\t' => "tabs",
+        _ => "bars",
+    };
+    let column = only[..at].chars().count() as u64 + 1;
+    let problem = format!(
+        "the columns are separated by {name}\nhelp: tidy CSV separates them by commas, and writes \
+         numbers as 12.5"
+    );
+    Err(FormatError::at(
+        file,
+        deadheat_format::Place::Character(1, column),
+        problem,
+    ))
+}
+
+/// The problem of a cell that should be a number, with the number that may be meant: written with a
+/// decimal comma, or in groups of digits.
+pub(super) fn not_a_number(cell: &str) -> String {
+    let grouping = |c: char| c.is_whitespace() || ['\'', '\u{2019}', '_'].contains(&c);
+    let digits: String = cell.chars().filter(|c| !grouping(*c)).collect();
+    let meant = match (digits.rfind(','), digits.rfind('.')) {
+        (Some(comma), Some(point)) if comma < point => digits.replace(',', ""),
+        (Some(_), _) if digits.matches(',').count() > 1 => digits.replace(',', ""),
+        (Some(_), _) => digits.replace('.', "").replace(',', "."),
+        (None, _) if digits.matches('.').count() > 1 => digits.replace('.', ""),
+        _ => digits,
+    };
+    let plain = meant.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    match meant.parse::<f64>() {
+        Ok(_) if plain => {
+            format!("'{cell}' is not a number in this notation\nhelp: write {meant}")
+        }
+        _ => format!("'{cell}' is not a number"),
+    }
+}
+
+/// Where each column of tidy CSV stands; what is `None` is not there.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) benchmark: usize,
+    pub(super) contender: usize,
+    pub(super) replicate: Option<usize>,
+    pub(super) block: Option<usize>,
+    pub(super) slot: Option<usize>,
+    pub(super) role: Option<usize>,
+    pub(super) iterations: Option<usize>,
+    pub(super) flags: Option<usize>,
+    pub(super) metrics: Vec<MetricColumn>,
+}
+
+/// A column that may be a metric.
+#[derive(Debug)]
+pub(super) struct MetricColumn {
+    pub(super) place: usize,
+    pub(super) name: String,
+    pub(super) metric: Metric,
+}
+
+impl MetricColumn {
+    /// Returns true where the column promises numbers. Of a column with a name of its own
+    /// nobody knows, until all its cells were seen.
+    pub(super) fn must_be_numeric(&self) -> bool {
+        !matches!(self.metric, Metric::Custom(_))
+    }
+}
+
+/// The most columns that an error lists.
+const MOST_LISTED: usize = 12;
+
+/// The columns of a table that lacks one, and those it needs.
+fn named_here(missing: &str, header: &[&str]) -> String {
+    let meant = suggestion(missing, header.iter().copied());
+    let meant = meant.map_or_else(String::new, |name| format!("rename '{name}'? "));
+    let listed: Vec<String> = header
+        .iter()
+        .take(MOST_LISTED)
+        .map(|name| name.chars().take(40).flat_map(char::escape_debug).collect())
+        .collect();
+    let more = if header.len() > MOST_LISTED {
+        ", …"
+    } else {
+        ""
+    };
+    format!(
+        "{meant}the columns are {}{more}; tidy CSV needs benchmark, contender and wall_ns \
+         (docs/formats.md)",
+        listed.join(", ")
+    )
+}
+
+impl Columns {
+    /// Finds the columns by the names in the header.
+    pub(super) fn find(file: &Path, header: &[&str]) -> Result<Self, FormatError> {
+        let mut places = HashMap::with_capacity(header.len());
+        for (place, name) in header.iter().enumerate() {
+            if let Some(first) = places.insert(*name, place) {
+                let (first, place) = (first + 1, place + 1);
+                let problem = format!("columns {first} and {place} are both named '{name}'");
+                return Err(FormatError::at(file, 1, problem));
+            }
+        }
+        let optional = |name: &str| places.get(name).copied();
+        let required = |name: &'static str| {
+            optional(name).ok_or_else(|| {
+                let problem = format!("column {name} is missing{HELP}{}", named_here(name, header));
+                FormatError::at(file, 1, problem)
+            })
+        };
+        required("wall_ns")?;
+        let metrics = header
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| !FIXED_COLUMNS.contains(name))
+            .map(|(place, name)| MetricColumn {
+                place,
+                name: (*name).to_owned(),
+                metric: metric_of_column(name),
+            })
+            .collect();
+        Ok(Columns {
+            benchmark: required("benchmark")?,
+            contender: required("contender")?,
+            replicate: optional("replicate"),
+            block: optional("block"),
+            slot: optional("slot"),
+            role: optional("role"),
+            iterations: optional("iterations"),
+            flags: optional("flags"),
+            metrics,
+        })
+    }
+
+    /// Returns true where every sample has its place in a block.
+    pub(super) fn are_paired(&self) -> bool {
+        self.replicate.is_some() && self.block.is_some() && self.slot.is_some()
+    }
+}
+
+/// The number of a replicate, block or slot.
+pub(super) fn parse_number(cell: &str) -> Result<u32, String> {
+    let max = u32::MAX;
+    cell.trim()
+        .parse()
+        .map_err(|_| format!("'{cell}' is not a whole number from 0 to {max}"))
+}
+
+/// Calls in a batch.
+pub(super) fn parse_iterations(cell: &str) -> Result<u64, String> {
+    match cell.trim().parse() {
+        Ok(0) => Err("a sample needs at least one iteration".to_owned()),
+        Ok(iterations) => Ok(iterations),
+        Err(_) => Err(format!("'{cell}' is not a whole number")),
+    }
+}
+
+/// Nothing, a number whose bits are the flags, or their names joined by `|`.
+pub(super) fn parse_flags(cell: &str) -> Result<Flags, String> {
+    let cell = cell.trim();
+    if let Ok(bits) = cell.parse::<u64>() {
+        return Ok(Flags::from_bits((bits & 0xff) as u8));
+    }
+    let mut bits = 0;
+    for word in cell
+        .split('|')
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+    {
+        bits |= match word {
+            "preempted" => Flags::PREEMPTED.bits(),
+            "migrated" => Flags::MIGRATED.bits(),
+            "concurrent" => Flags::CONCURRENT.bits(),
+            "delay-unread" => Flags::DELAY_UNREAD.bits(),
+            "gpu-clock" => Flags::GPU_CLOCK.bits(),
+            _ => {
+                return Err(format!(
+                    "'{word}' is not one of 'preempted', 'migrated', 'concurrent', 'delay-unread', \
+                     'gpu-clock'"
+                ));
+            }
+        };
+    }
+    Ok(Flags::from_bits(bits))
+}
+
+/// A role; an empty cell leaves it open.
+pub(super) fn parse_role(cell: &str) -> Result<Option<Role>, String> {
+    match cell.trim() {
+        "" => Ok(None),
+        "baseline" => Ok(Some(Role::Baseline)),
+        "candidate" => Ok(Some(Role::Candidate)),
+        other => Err(format!("'{other}' is neither 'baseline' nor 'candidate'")),
+    }
+}
+
+/// Any number, sound or not; `None` when the cell is not one.
+pub(super) fn parse_value(cell: &str) -> Option<f64> {
+    cell.trim().parse().ok()
+}
+
+/// The problem with a value of a metric, if any.
+pub(super) fn unsound(cell: &str, value: f64) -> Option<String> {
+    if !value.is_finite() {
+        Some(format!("'{cell}' is not finite"))
+    } else if value < 0.0 {
+        Some(format!("'{cell}' is negative"))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_read_from_bits_and_from_words() {
+        let both = Flags::from_bits(3);
+        for (cell, expected) in [
+            ("", Flags::NONE),
+            ("0", Flags::NONE),
+            ("1", Flags::PREEMPTED),
+            ("3", both),
+            ("259", both),
+            ("migrated", Flags::MIGRATED),
+            ("preempted|migrated", both),
+            ("concurrent|delay-unread", Flags::from_bits(12)),
+        ] {
+            assert_eq!(parse_flags(cell), Ok(expected), "{cell}");
+        }
+        assert!(parse_flags("preempt").is_err());
+    }
+
+    #[test]
+    fn numbers_of_other_locales_come_with_the_number_meant() {
+        for (cell, meant) in [
+            ("12,5", "12.5"),
+            ("6,114.79", "6114.79"),
+            ("6.114,79", "6114.79"),
+            ("1.234.567", "1234567"),
+            ("1,234,567", "1234567"),
+            ("1 234,5", "1234.5"),
+            ("1\u{202f}234,5", "1234.5"),
+            ("1'234.5", "1234.5"),
+            ("-0,5", "-0.5"),
+        ] {
+            let told = not_a_number(cell);
+            assert!(told.ends_with(&format!("\nhelp: write {meant}")), "{told}");
+        }
+        for cell in ["", "fast", ",", "1,2,x", "12.5 ns", "nan,"] {
+            assert_eq!(not_a_number(cell), format!("'{cell}' is not a number"));
+        }
+    }
+
+    fn refused(table: &[u8]) -> String {
+        let plan = RecordingPlan {
+            margin: 0.01,
+            alpha: 0.05,
+            judged: Metric::Wall,
+        };
+        let read = read_csv_from(table, "a.csv", &plan);
+        read.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn tables_of_other_locales_are_refused_with_their_place() {
+        for (separator, name) in [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")] {
+            let table = "benchmark,contender,wall_ns\nsort,old,12\n".replace(',', separator);
+            assert_eq!(
+                refused(table.as_bytes()),
+                format!(
+                    "a.csv:1:10: the columns are separated by {name}\nhelp: tidy CSV separates them by \
+                     commas, and writes numbers as 12.5"
+                )
+            );
+        }
+        let quoted = "benchmark,contender,wall_ns\nsort,old,12\nsort,new,\"12,5\"\n";
+        assert_eq!(
+            refused(quoted.as_bytes()),
+            "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not a number in this notation\n\
+             help: write 12.5"
+        );
+        let plain = refused(b"benchmark,contender,wall_ns\nsort,old,12,5\n");
+        assert!(plain.starts_with("a.csv:2: "), "{plain}");
+        assert!(plain.contains("numbers are written as 12.5"), "{plain}");
+        let latin = refused(b"benchmark,contender,wall_ns\ns\xf6rt,old,12\n");
+        assert!(latin.starts_with("a.csv:2: "), "{latin}");
+        assert!(latin.contains("save the file as UTF-8"), "{latin}");
+    }
+
+    #[test]
+    fn two_columns_of_one_name_are_refused() {
+        let header = ["benchmark", "contender", "wall_ns", "x", "x"];
+        let error = Columns::find(Path::new("a.csv"), &header).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a.csv:1: columns 4 and 5 are both named 'x'"
+        );
+    }
+}

@@ -1,0 +1,919 @@
+//! Result files of other tools, each read into [`Results`], and recordings of deadheat itself: which
+//! tool wrote a file, by its content, and what it holds.
+
+mod asv;
+mod benchmark_dotnet;
+mod criterion;
+mod go;
+mod google_benchmark;
+mod hyperfine;
+mod jmh;
+mod json;
+mod nanobench;
+mod nvbench;
+mod others;
+mod pyperf;
+mod pytest_benchmark;
+mod rows;
+mod triton;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::time::SystemTime;
+
+use deadheat_model::{
+    Benchmark, HELP, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark,
+    ResultState, Results, Run, name_together,
+};
+
+pub use criterion::{files_in, read_criterion, read_criterion_set};
+
+use crate::csv::read_csv_from;
+use crate::csv_rows::RecordingPlan;
+use deadheat_format::content::{self, BUFFER, is_packed, kind_of_bytes, read_content, unpacked};
+use deadheat_format::limits::{Bounded, refuse_long_name};
+use deadheat_format::{FileProblem, FormatError, cannot_read, read_run_from};
+use json::{SEARCHED, contains, end_of_string, without_mark};
+
+/// Reads a file of results, known by its content; `-` is standard input, and
+/// what gzip or zstd packed is unpacked.
+pub fn read_results(path: impl AsRef<Path>) -> Result<Results, FormatError> {
+    let path = path.as_ref();
+    let mut results = match in_pieces(path) {
+        Some(results) => of_file(path, results)?,
+        None => read_results_from(path, &read_content(path)?)?,
+    };
+    results.facts.modified = modified(path);
+    Ok(results)
+}
+
+/// The results of a plain file that need not be held as a whole, as Google Benchmark writes it. A
+/// pipe cannot be read twice, should the first time be in vain.
+fn in_pieces(path: &Path) -> Option<Results> {
+    let plain = path != Path::new("-") && fs::metadata(path).is_ok_and(|about| about.is_file());
+    let file = plain.then(|| content::open(path).ok())??;
+    google_benchmark::read_pieces(file)
+}
+
+/// What a reader found in this file: it knows the text alone.
+fn of_file(file: &Path, mut results: Results) -> Result<Results, FormatError> {
+    for fact in results.facts.texts_mut() {
+        shorten_fact(fact);
+    }
+    results.source = file.display().to_string();
+    let date = results.facts.date.as_deref();
+    results.facts.moment = date.and_then(rows::moment).or(results.facts.moment);
+    name_together(&mut [std::slice::from_mut(&mut results)]);
+    for benchmark in &results.benchmarks {
+        refuse_long_name(&benchmark.name).map_err(cannot_read(file))?;
+    }
+    results.facts.digest = Some(results.digest());
+    Ok(results)
+}
+
+/// Cuts a fact about the machine that is longer than any line: every recording of a file has a copy.
+fn shorten_fact(fact: &mut String) {
+    const MOST: usize = 1000;
+    if let Some((end, _)) = fact.char_indices().nth(MOST) {
+        fact.truncate(end);
+        fact.push('…');
+    }
+}
+
+/// When a file or folder was written last, in seconds since 1970; `None` of
+/// what is neither, such as a pipe.
+fn modified(path: &Path) -> Option<f64> {
+    let about = fs::metadata(path).ok()?;
+    let known = about.is_file() || about.is_dir();
+    let since = about.modified().ok().filter(|_| known)?;
+    let since = since.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(since.as_secs_f64())
+}
+
+/// The same of a text that is in memory; `file` is for errors. Lines of a log around JSON are passed
+/// over.
+pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    let (begin, format) = placed_format(file, text)?;
+    let mut text = Cow::Borrowed(text);
+    let mut log = Vec::new();
+    if begin > 0 {
+        log.push((1, line_of(&text[..begin]) - 1));
+        // Blanks instead, so that errors name the right lines.
+        let before = text.to_mut()[..begin].iter_mut();
+        before
+            .filter(|byte| **byte != b'\n')
+            .for_each(|byte| *byte = b' ');
+    }
+    let mut read = read_as(format, file, &text);
+    if read.as_ref().is_err_and(json::is_of_the_end)
+        && let Some((end, behind)) = before_a_log(&text)
+    {
+        log.push((line_of(&text[..behind]), line_of(text.trim_ascii_end())));
+        read = read_as(format, file, &text[..end]);
+    }
+    let mut results = read?;
+    for (first, last) in log {
+        let lines = match first == last {
+            true => format!("line {first} is"),
+            false => format!("lines {first} to {last} are"),
+        };
+        let problem = format!("{lines} skipped as not part of the results");
+        results.unread.push(problem);
+    }
+    Ok(results)
+}
+
+/// The number of the line that comes after this text.
+fn line_of(text: &[u8]) -> usize {
+    text.split(|byte| *byte == b'\n').count()
+}
+
+/// The format of a text, and the place where what is of that format begins.
+fn placed_format(file: &Path, text: &[u8]) -> Result<(usize, SavedFormat), FormatError> {
+    let format = saved_format(file, text);
+    let sure = |format: &SavedFormat| *format != SavedFormat::TidyCsv || begins_a_table(text);
+    match format.as_ref().is_ok_and(sure) {
+        true => format.map(|format| (0, format)),
+        // A first line with a comma may be one of a log.
+        false => match behind_a_log(text) {
+            Some(found) => Ok(found),
+            None => format.map(|format| (0, format)),
+        },
+    }
+}
+
+/// How often a text is looked through for the beginning of JSON in it.
+const MOST_LOOKS: usize = 64;
+
+/// The place where the JSON of a tool begins behind lines that a program printed.
+fn behind_a_log(text: &[u8]) -> Option<(usize, SavedFormat)> {
+    if text.contains(&0) {
+        return None;
+    }
+    let mut begin = 0;
+    // A line that opens an object of no end is looked through to the end of the file: a log of
+    // 100,000 such lines would be for minutes.
+    let mut left = MOST_LOOKS * text.len();
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let rest = &text[begin..];
+        let mut words = Words::of(rest);
+        let format = match line.first() {
+            Some(b'{') if begin > 0 && left > 0 => of_object(rest, &mut words),
+            Some(b'[') if begin > 0 && left > 0 => of_array(rest, &mut words),
+            _ => None,
+        };
+        left = left.saturating_sub(words.looked_at);
+        if let Some(format) = format.filter(|format| *format != SavedFormat::RunFile) {
+            return Some((begin, format));
+        }
+        begin += line.len();
+    }
+    None
+}
+
+/// The end of the JSON and the begin of what follows it, unless that is more JSON.
+fn before_a_log(text: &[u8]) -> Option<(usize, usize)> {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        at = match byte {
+            b'"' => end_of_string(text, at),
+            _ => at + 1,
+        };
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    let behind = at
+        + text
+            .get(at..)?
+            .iter()
+            .position(|byte| !byte.is_ascii_whitespace())?;
+    let is_json = matches!(text[behind], b'{' | b'[' | b',' | b'}' | b']');
+    (!is_json).then_some((at, behind))
+}
+
+fn read_as(format: SavedFormat, file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    let read = match format {
+        SavedFormat::RunFile => return of_file(file, read_run(file, text)?),
+        SavedFormat::TidyCsv => return of_file(file, read_table(file, text)?),
+        SavedFormat::GoogleBenchmark => google_benchmark::read(text),
+        SavedFormat::Hyperfine => hyperfine::read(text),
+        SavedFormat::Pyperf => pyperf::read(text),
+        SavedFormat::PytestBenchmark => pytest_benchmark::read(text),
+        SavedFormat::Jmh => jmh::read(text),
+        SavedFormat::Go => go::read(text),
+        SavedFormat::GoEvents => go::read(&go::text_of_events(text)),
+        SavedFormat::BenchmarkDotNet => benchmark_dotnet::read(text),
+        SavedFormat::BenchmarkDotNetTable => benchmark_dotnet::read_table(text),
+        SavedFormat::Asv => asv::read(text),
+        SavedFormat::Nanobench => nanobench::read(text),
+        SavedFormat::Nvbench => nvbench::read(text, file.parent().unwrap_or(Path::new(""))),
+        SavedFormat::TritonTable => triton::read(text),
+    };
+    of_file(file, read.map_err(|problem| problem.of(file))?)
+}
+
+/// The contents of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recording {
+    /// A run, or a table that was made one.
+    Run(Box<Run>),
+    /// Results of another tool.
+    Results(Box<Results>),
+}
+
+/// Reads a file, known by its content; `-` is standard input, and what gzip or
+/// zstd packed is unpacked. `plan` is for tables, which carry none.
+///
+/// Run files and tables are read as they come and need no more memory than what is in them.
+pub fn read_recording(
+    path: impl AsRef<Path>,
+    plan: &RecordingPlan,
+) -> Result<Recording, FormatError> {
+    let path = path.as_ref();
+    if path == Path::new("-") {
+        let input = Bounded::new(std::io::stdin()).map_err(cannot_read(path))?;
+        from(BufReader::with_capacity(BUFFER, input), path, plan)
+    } else {
+        let file = content::open(path).map_err(cannot_read(path))?;
+        from(BufReader::with_capacity(BUFFER, file), path, plan)
+    }
+}
+
+/// Returns true where the first line is that of a table for certain: a comma may also
+/// stand in the first line of Go's text, whose benchmarks come later.
+pub(super) fn begins_a_table(beginning: &[u8]) -> bool {
+    let mut lines = beginning.split(|byte| *byte == b'\n');
+    let first = lines.next().unwrap_or_default();
+    let column = b"contender";
+    first.windows(column.len()).any(|word| word == column)
+}
+
+fn from(
+    mut reader: BufReader<impl Read>,
+    path: &Path,
+    plan: &RecordingPlan,
+) -> Result<Recording, FormatError> {
+    let beginning = reader.fill_buf().map_err(cannot_read(path))?;
+    if !is_packed(beginning) {
+        let run = match saved_format(path, beginning) {
+            Ok(SavedFormat::RunFile) => Some(read_run_from(reader.by_ref(), path)?),
+            Ok(SavedFormat::TidyCsv) if begins_a_table(beginning) => {
+                Some(read_csv_from(reader.by_ref(), path, plan)?)
+            }
+            // Of another tool, or known only by what comes later.
+            _ => None,
+        };
+        if let Some(run) = run {
+            return Ok(Recording::Run(Box::new(run)));
+        }
+    }
+    let mut content = Vec::new();
+    reader
+        .read_to_end(&mut content)
+        .map_err(cannot_read(path))?;
+    let content = unpacked(path, content)?;
+    Ok(match placed_format(path, &content)? {
+        (_, SavedFormat::RunFile) => Recording::Run(Box::new(read_run_from(&content[..], path)?)),
+        (_, SavedFormat::TidyCsv) => {
+            Recording::Run(Box::new(read_csv_from(&content[..], path, plan)?))
+        }
+        _ => Recording::Results(Box::new(read_results_from(path, &content)?)),
+    })
+}
+
+/// A format that results are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SavedFormat {
+    /// A run recorded by deadheat.
+    RunFile,
+    /// A table of samples.
+    TidyCsv,
+    /// The JSON of Google Benchmark.
+    GoogleBenchmark,
+    /// The JSON of hyperfine.
+    Hyperfine,
+    /// The JSON of pyperf.
+    Pyperf,
+    /// The JSON of pytest-benchmark.
+    PytestBenchmark,
+    /// The JSON of the Java Microbenchmark Harness.
+    Jmh,
+    /// The text that Go's `testing` prints.
+    Go,
+    /// The same, as `go test -json` wraps it.
+    GoEvents,
+    /// The full JSON of BenchmarkDotNet.
+    BenchmarkDotNet,
+    /// The CSV of BenchmarkDotNet.
+    BenchmarkDotNetTable,
+    /// The JSON of asv.
+    Asv,
+    /// The JSON of nanobench.
+    Nanobench,
+    /// The JSON of nvbench.
+    Nvbench,
+    /// The CSV of `triton.testing.perf_report`.
+    TritonTable,
+}
+
+/// Tells which tool wrote a text, by its first line or by the fields of its outermost object.
+pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError> {
+    let text = without_mark(text).trim_ascii_start();
+    match text.first() {
+        None => Err(FileProblem::Empty.of(file)),
+        // A program may log JSON before its results.
+        Some(b'{') => of_object(text, &mut Words::of(text))
+            .or_else(|| of_go(text))
+            .ok_or_else(|| match (others::json(text), json::broken(text)) {
+                (None, Some((problem, _))) => problem.of(file),
+                (known, _) => unknown(file, known, "JSON of an unknown tool"),
+            }),
+        Some(b'[') => of_array(text, &mut Words::of(text))
+            .or_else(|| of_go(text))
+            .ok_or_else(|| {
+                match (others::json(text), json::broken(text)) {
+                    (None, Some((problem, true))) => problem.of(file),
+                    // As in the first line of a file of settings.
+                    (None, Some((_, false))) => not_json(file, text),
+                    (known, _) => unknown(file, known, "a JSON list of an unknown tool"),
+                }
+            }),
+        Some(_) => of_lines(text).ok_or_else(|| not_json(file, text)),
+    }
+}
+
+fn not_json(file: &Path, text: &[u8]) -> FormatError {
+    if let Some(kind) = kind_of_bytes(text).filter(|_| others::text(text).is_none()) {
+        return unknown(file, None, &format!("{kind}, not a file of results"));
+    }
+    let found = match text.trim_ascii_end() {
+        b"null" => "JSON that holds nothing but null",
+        _ if text.contains(&0) => "neither text nor packed by gzip or zstd",
+        _ => "neither JSON nor a table",
+    };
+    unknown(file, others::text(text), found)
+}
+
+/// A file or folder that holds results of no tool that is known: what is known of it, or else what
+/// it looks like.
+fn unknown(file: &Path, known: Option<String>, found: &str) -> FormatError {
+    let told = known.unwrap_or_else(|| {
+        format!(
+            "is {found}{HELP}deadheat reads results of Google Benchmark, hyperfine, criterion (its \
+             folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, asv, nanobench, nvbench, \
+             triton.testing, tidy CSV and its own run files"
+        )
+    });
+    FormatError::unknown(file, told)
+}
+
+/// An object, by its fields in the order in which they come. What has been cut
+/// off is known by what is left.
+fn of_object(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
+    let mut keys = Keys::of(text);
+    let found = of_keys(&mut keys, words);
+    words.looked_at += keys.at;
+    match found? {
+        Told::Format(format) => return Some(format),
+        Told::Other => return None,
+        Told::Benchmarks => {}
+    }
+    // Only the list itself is left to tell whose it is.
+    words.looked_at += others::MOST_SEARCHES * text.len().min(SEARCHED);
+    if others::json(text).is_some() {
+        None
+    } else if words.has("\"runs\"") {
+        Some(SavedFormat::Pyperf)
+    } else if words.has("\"fullname\"") {
+        Some(SavedFormat::PytestBenchmark)
+    } else {
+        Some(SavedFormat::GoogleBenchmark)
+    }
+}
+
+/// What the keys of an object tell of it.
+enum Told {
+    Format(SavedFormat),
+    /// It is of another tool.
+    Other,
+    /// It has benchmarks.
+    Benchmarks,
+}
+
+/// What the keys of an object tell; `None` if it has no known ones.
+fn of_keys(keys: &mut Keys<'_>, words: &mut Words<'_>) -> Option<Told> {
+    let mut benchmarks = false;
+    for key in keys {
+        match key {
+            b"schema" => return Some(Told::Format(SavedFormat::RunFile)),
+            b"meta" | b"devices" if words.has("\"nvbench\"") => {
+                return Some(Told::Format(SavedFormat::Nvbench));
+            }
+            b"Action" => return Some(Told::Format(SavedFormat::GoEvents)),
+            b"commit_hash" | b"env_name" if words.has("\"results\"") => {
+                return Some(Told::Format(SavedFormat::Asv));
+            }
+            // mitata has a context, too.
+            b"context" if words.has("\"stats\"") && !words.has("\"real_time\"") => {
+                return Some(Told::Other);
+            }
+            b"context" => return Some(Told::Format(SavedFormat::GoogleBenchmark)),
+            b"results" if words.has("\"result_columns\"") => {
+                return Some(Told::Format(SavedFormat::Asv));
+            }
+            b"results" if words.has("\"elapsed\"") && !words.has("\"command\"") => {
+                return Some(Told::Format(SavedFormat::Nanobench));
+            }
+            b"results" => return Some(Told::Format(SavedFormat::Hyperfine)),
+            b"machine_info" | b"commit_info" => {
+                return Some(Told::Format(SavedFormat::PytestBenchmark));
+            }
+            b"Title" | b"HostEnvironmentInfo" | b"Benchmarks" => {
+                return Some(Told::Format(SavedFormat::BenchmarkDotNet));
+            }
+            b"metadata" if benchmarks => return Some(Told::Format(SavedFormat::Pyperf)),
+            b"version" if benchmarks && !words.has("\"fullname\"") => {
+                return Some(Told::Format(SavedFormat::Pyperf));
+            }
+            b"datetime" if benchmarks => return Some(Told::Format(SavedFormat::PytestBenchmark)),
+            b"benchmarks" => benchmarks = true,
+            _ => {}
+        }
+    }
+    benchmarks.then_some(Told::Benchmarks)
+}
+
+fn of_array(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
+    let first = text[1..].trim_ascii_start();
+    let mut keys = Keys::of(first);
+    let jmh =
+        first.starts_with(b"{") && keys.any(|key| matches!(key, b"primaryMetric" | b"jmhVersion"));
+    words.looked_at += keys.at;
+    // Of no benchmarks at all JMH, too, writes an empty list.
+    (jmh || first.starts_with(b"]") || first.is_empty()).then_some(SavedFormat::Jmh)
+}
+
+/// A text that is no JSON: a table has the columns of one in its first line,
+/// Go's has lines that begin with `Benchmark`.
+fn of_lines(text: &[u8]) -> Option<SavedFormat> {
+    if let Some(go) = of_go(text) {
+        return Some(go);
+    }
+    if kind_of_bytes(text).is_some() {
+        return None;
+    }
+    let first = text.split(|byte| *byte == b'\n').next()?;
+    if begins_a_table(text) {
+        return Some(SavedFormat::TidyCsv);
+    }
+    if benchmark_dotnet::is_table(first) {
+        return Some(SavedFormat::BenchmarkDotNetTable);
+    }
+    if triton::is_table(first) {
+        return Some(SavedFormat::TritonTable);
+    }
+    if others::text(text).is_some() {
+        return None;
+    }
+    // It has the frame of Go's output, and what is missing in it is for its reader to tell.
+    let frame: [&[u8]; 5] = [b"goos: ", b"ok  \t", b"FAIL\t", b"?   \t", b"--- FAIL: "];
+    let mut lines = text.split(|byte| *byte == b'\n');
+    if lines.any(|line| frame.iter().any(|sign| line.starts_with(sign))) {
+        return Some(SavedFormat::Go);
+    }
+    // Which of its columns are missing is for its reader to tell.
+    first.contains(&b',').then_some(SavedFormat::TidyCsv)
+}
+
+/// Output of Go, whatever else a program printed before it.
+fn of_go(text: &[u8]) -> Option<SavedFormat> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    let is_event = |line: &[u8]| {
+        line.starts_with(b"{\"") && contains(line, b"\"Action\":") && !contains(line, b"\"schema\"")
+    };
+    lines.find_map(|line| match line {
+        line if go::is_of_benchmark(line) => Some(SavedFormat::Go),
+        line if is_event(line) => Some(SavedFormat::GoEvents),
+        _ => None,
+    })
+}
+
+/// Words that a text is searched for, each once: keys that ask for them may come a million times.
+struct Words<'t> {
+    text: &'t [u8],
+    known: HashMap<&'static str, bool>,
+    /// Bytes that were looked at to find out the format.
+    looked_at: usize,
+}
+
+impl<'t> Words<'t> {
+    fn of(text: &'t [u8]) -> Self {
+        Self {
+            text,
+            known: HashMap::new(),
+            looked_at: 0,
+        }
+    }
+
+    fn has(&mut self, word: &'static str) -> bool {
+        let (text, looked_at) = (self.text, &mut self.looked_at);
+        *self.known.entry(word).or_insert_with(|| {
+            *looked_at += text.len().min(SEARCHED);
+            contains(text, word.as_bytes())
+        })
+    }
+}
+
+/// The keys of the outermost object of a text, which need not be whole.
+struct Keys<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Keys<'a> {
+    /// `text` begins with a brace.
+    fn of(text: &'a [u8]) -> Self {
+        Keys { text, at: 1 }
+    }
+}
+
+impl<'a> Iterator for Keys<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let mut depth = 0_usize;
+        while let Some(byte) = self.text.get(self.at) {
+            match byte {
+                b'"' => {
+                    let begin = self.at;
+                    self.at = end_of_string(self.text, begin);
+                    let rest = self.text[self.at..].trim_ascii_start();
+                    if depth == 0 && rest.first() == Some(&b':') {
+                        return self.text.get(begin + 1..self.at - 1);
+                    }
+                }
+                b'{' | b'[' => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                b'}' | b']' => {
+                    depth = depth.checked_sub(1)?;
+                    self.at += 1;
+                }
+                _ => self.at += 1,
+            }
+        }
+        None
+    }
+}
+
+/// Reads a run file of deadheat itself.
+fn read_run(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    Ok(contenders_of(file, &read_run_from(text, file)?, "deadheat"))
+}
+
+/// Reads a table of samples.
+fn read_table(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    // Nothing is decided here.
+    let plan = RecordingPlan {
+        margin: 0.01,
+        alpha: 0.05,
+        judged: Metric::Wall,
+    };
+    Ok(contenders_of(
+        file,
+        &read_csv_from(text, file, &plan)?,
+        "tidy CSV",
+    ))
+}
+
+/// Every contender by itself. Which samples were taken together is forgotten:
+/// it means nothing beside another file.
+fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
+    let version = Some(&run.header.tool_version).filter(|version| !version.is_empty());
+    let mut results = Results::new(file.to_string_lossy(), rows::tool(tool, version));
+    let environment = &run.header.environment;
+    results.facts.system = Some(environment.system.clone()).filter(|system| !system.is_empty());
+    results.facts.cpu.clone_from(&environment.cpu);
+    results.facts.cores = environment.cores;
+    results.facts.debug_build = environment.debug_build.then_some(true);
+    results.facts.moment = run.header.started_at.map(|seconds| seconds as f64);
+    let first_failures = run.first_failures();
+    for (index, planned) in run.header.plan.benchmarks.iter().enumerate() {
+        if planned.rerun.is_some() {
+            continue;
+        }
+        let failed = first_failures.get(&index);
+        for contender in 0..planned.rivals() {
+            // What was measured before it failed stands for nothing.
+            let measured = match failed {
+                Some(failed) => ResultBenchmark {
+                    state: ResultState::Failed(failed.message.clone()),
+                    ..ResultBenchmark::default()
+                },
+                None => samples_of(run, index, contender),
+            };
+            results.push(ResultBenchmark {
+                identity: identity(planned, contender),
+                parameters: planned.parameters.clone(),
+                ..measured
+            });
+        }
+    }
+    results
+}
+
+/// Where a benchmark has several contenders each of them is one here.
+fn identity(benchmark: &Benchmark, contender: usize) -> Identity {
+    let contender = &benchmark.contenders[contender].name;
+    let (place, shown) = (QualifierPlace::Contender, QualifierShown::IfFileDiffers);
+    let identity = Identity::new(&benchmark.name).with("contender", contender, place, shown);
+    let parameters = benchmark.parameters.iter();
+    parameters.fold(identity, |identity, (key, value)| {
+        let (place, shown) = (QualifierPlace::Parameter, QualifierShown::IfSideDiffers);
+        identity.with(key.clone(), value, place, shown)
+    })
+}
+
+fn samples_of(run: &Run, index: usize, contender: usize) -> ResultBenchmark {
+    let samples = &run.benchmarks[index];
+    let mut rows = ResultBenchmark {
+        metrics: samples.metrics().to_vec(),
+        ..ResultBenchmark::default()
+    };
+    for block in samples.blocks() {
+        for at in block.range() {
+            let sample = &samples.samples()[at];
+            if sample.contender.index() != contender {
+                continue;
+            }
+            rows.processes.push(block.replicate);
+            rows.exits
+                .0
+                .extend(sample.exit_code.map(|code| Some(i64::from(code))));
+            for metric in samples.metrics() {
+                let value = samples.column(metric).map_or(0.0, |column| column[at]);
+                rows.values.push(if metric.adds_up() {
+                    value / sample.iterations as f64
+                } else {
+                    value
+                });
+            }
+        }
+    }
+    // The metric that the race was judged by comes first.
+    let judged = &run.header.plan.design.judged;
+    let width = rows.metrics.len();
+    if let Some(place) = rows.metrics.iter().position(|metric| metric == judged) {
+        rows.metrics[..=place].rotate_right(1);
+        for row in rows.values.chunks_exact_mut(width.max(1)) {
+            row[..=place].rotate_right(1);
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_read_as_if_it_were_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(b"{\"results\":[]}").unwrap();
+        std::fs::write(&path, packer.finish().unwrap()).unwrap();
+        assert_eq!(read_content(&path).unwrap(), b"{\"results\":[]}");
+    }
+
+    fn told(text: &str) -> Option<SavedFormat> {
+        saved_format(Path::new("a"), text.as_bytes()).ok()
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_fields_whatever_their_order() {
+        use SavedFormat::*;
+        for (text, format) in [
+            (r#"{"schema":"deadheat.run/1"}"#, RunFile),
+            (r#"{"context":{},"benchmarks":[]}"#, GoogleBenchmark),
+            (
+                r#"{"benchmarks":[{"name":"a"}],"context":{}}"#,
+                GoogleBenchmark,
+            ),
+            (
+                r#"{"benchmarks":[{"name":"a","real_time":1}]}"#,
+                GoogleBenchmark,
+            ),
+            (r#"{"results":[]}"#, Hyperfine),
+            (
+                r#"{"results":[{"command":"x","parameters":{"elapsed":"1"}}]}"#,
+                Hyperfine,
+            ),
+            (
+                r#"{"results":[{"name":"x","measurements":[{"elapsed":1}]}]}"#,
+                Nanobench,
+            ),
+            (r#"{"commit_hash":"0","results":{}}"#, Asv),
+            (r#"{"results":{},"result_columns":[]}"#, Asv),
+            (r#"{"Time":"","Action":"start"}"#, GoEvents),
+            ("# a\n{\"ImportPath\":\"a\",\"Action\":\"build\"}", GoEvents),
+            ("{\"msg\":\"ready\"}\nBenchmarkA-8 1 2 ns/op\n", Go),
+            ("[INFO] ready\nBenchmarkA-8 1 2 ns/op\n", Go),
+            ("ok  \texample.org/a\t0.1s\n", Go),
+            ("FAIL\texample.org/a [build failed]\n", Go),
+            ("benchmark;contender;wall_ns\n", TidyCsv),
+            (r#"{"benchmarks":[],"metadata":{},"version":"1.0"}"#, Pyperf),
+            (r#"{"benchmarks":[{"runs":[]}],"version":"1.0"}"#, Pyperf),
+            (r#"{"machine_info":{},"benchmarks":[]}"#, PytestBenchmark),
+            (
+                r#"{"benchmarks":[],"datetime":"","version":"5"}"#,
+                PytestBenchmark,
+            ),
+            (r#"{"Title":"a","Benchmarks":[]}"#, BenchmarkDotNet),
+            (r#" [ {"jmhVersion":"1.37"} ]"#, Jmh),
+            ("[]", Jmh),
+            ("goos: linux\nBenchmarkA 1 2 ns/op\n", Go),
+            ("BenchmarkA-8 1 2 ns/op", Go),
+            ("benchmark,contender,wall_ns\n", TidyCsv),
+            ("\"contender\", \"wall_ns\"\n", TidyCsv),
+        ] {
+            assert_eq!(told(text), Some(format), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_is_told_by_what_is_left() {
+        assert_eq!(
+            told(r#"{"context":{"da"#),
+            Some(SavedFormat::GoogleBenchmark)
+        );
+        assert_eq!(
+            told(r#"{"benchmarks":[{"runs":[{"#),
+            Some(SavedFormat::Pyperf)
+        );
+        assert_eq!(told("{"), None);
+        assert_eq!(told("{\"a"), None);
+        assert_eq!(told("\"\\"), None);
+    }
+
+    #[test]
+    fn files_of_other_tools_are_named_with_the_way_out() {
+        for (text, kind, way) in [
+            (
+                "\u{80}\u{4}\u{95}torch.utils.benchmark.utils.common\nMeasurement",
+                "torch.utils.benchmark",
+                "tidy CSV",
+            ),
+            (
+                r#"{"files":[{"filepath":"a","groups":[{"benchmarks":[{"hz":1,"rme":1}]}]}]}"#,
+                "vitest",
+                "tidy CSV",
+            ),
+            (
+                r#"{"context":{"runtime":"node"},"benchmarks":[{"alias":"a","runs":[{"stats":{}}]}]}"#,
+                "mitata",
+                "tidy CSV",
+            ),
+            (
+                r#"[{"Julia":"1"},[["BenchmarkGroup",{}]]]"#,
+                "Julia",
+                "tidy CSV",
+            ),
+            (
+                r#"{"version":1,"metadata":{"catch2-version":"3.5"}}"#,
+                "Catch2",
+                "tidy CSV",
+            ),
+            (
+                r#"{"reason":"benchmark-complete","id":"a"}"#,
+                "cargo-criterion",
+                "target/criterion",
+            ),
+            (
+                r#"{"version":1,"runtime":"Deno/2","benches":[]}"#,
+                "deno",
+                "tidy CSV",
+            ),
+            (
+                r#"[{"name":"a","unit":"ns","value":1}]"#,
+                "trackers",
+                "made from",
+            ),
+            (r#"{"a":{"latency":{"value":1}}}"#, "Bencher", "made from"),
+            (
+                "2026-03-01\nBenchmark     Time       CPU   Iterations\n---\nBM_a  3 ns  3 ns  10\n",
+                "the console output of Google Benchmark",
+                "--benchmark_out=FILE",
+            ),
+            (
+                "name,iterations,real_time,cpu_time,time_unit\n",
+                "CSV of Google Benchmark",
+                "--benchmark_out",
+            ),
+            (
+                "command,mean,stddev,median,user,system,min,max\n",
+                "CSV of hyperfine",
+                "--export-json",
+            ),
+            (
+                "Benchmark 1: sleep 0\n  Time (mean ± σ):  1 ms\n  Range (min … max): 1 ms\n",
+                "hyperfine",
+                "--export-json",
+            ),
+            (
+                "Benchmark   Mode  Cnt  Score  Error  Units\na.b  avgt  5  1.0  ns/op\n",
+                "JMH",
+                "-rf json",
+            ),
+            (
+                "\"Benchmark\",\"Mode\",\"Threads\",\"Samples\"\n",
+                "CSV of JMH",
+                "-rf json",
+            ),
+            (
+                "| Method |  Mean | Error | StdDev |\n",
+                "BenchmarkDotNet",
+                "fulljson",
+            ),
+            (
+                "Name (time in us)   Min\n",
+                "pytest-benchmark",
+                "--benchmark-json",
+            ),
+            ("sort: Mean +- std dev: 1 us +- 0 us\n", "pyperf", "-o FILE"),
+            (
+                "fib 10    time:   [1.0 µs 1.1 µs 1.2 µs]\n",
+                "criterion",
+                "target/criterion",
+            ),
+            (
+                "test a ... bench:  10 ns/iter (+/- 2)\n",
+                "libtest",
+                "target/criterion",
+            ),
+            (
+                "Timer precision: 10 ns\na  fastest │ slowest\n",
+                "divan",
+                "tidy CSV",
+            ),
+            (
+                "benchmark name    samples   iterations\nFib 10  100 1\n",
+                "Catch2",
+                "tidy CSV",
+            ),
+            (
+                "<?xml?>\n<Catch2TestRun name=\"b\"/>",
+                "XML of Catch2",
+                "tidy CSV",
+            ),
+            ("|  ns/op |  op/s |  err% |\n", "nanobench", "json()"),
+            (
+                "     │ old.txt │ new.txt │\n     │ sec/op │ sec/op  vs base │\n",
+                "benchstat",
+                "made of",
+            ),
+            ("BenchmarkTools.Trial: 10 samples\n", "Julia", "tidy CSV"),
+            (
+                "a x 1,234 ops/sec ±1% (88 runs sampled)\n",
+                "Benchmark.js",
+                "tidy CSV",
+            ),
+            ("<!DOCTYPE html>\n", "a page", ""),
+            ("sep=;\nbenchmark;contender\n", "Excel", "commas"),
+        ] {
+            let error = saved_format(Path::new("a.x"), text.as_bytes());
+            let told = error.map_err(|error| error.to_string()).expect_err(text);
+            assert!(told.contains(kind) && told.contains(way), "{text}: {told}");
+            assert!(told.starts_with("a.x "), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_is_nothing_says_so() {
+        let told = |text: &[u8]| saved_format(Path::new("a"), text).unwrap_err().to_string();
+        assert!(told(b"null\n").contains("nothing but null"));
+        assert!(told(b"abc\0\x01").contains("neither text nor packed"));
+    }
+
+    #[test]
+    fn other_texts_are_nobodys() {
+        for text in ["", " \n", "{}", "[1]", "hello", "}]", "{]}"] {
+            assert_eq!(told(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,664 @@
+//! A table of many rows that stand in the order they were taken: parts of the file are read at once,
+//! line by line, and held as columns, of which the samples are made benchmark by benchmark.
+//!
+//! Of two million rows that takes 26 MB, where rows in any order take 180 and their samples 90.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Mutex;
+
+use csv::ReaderBuilder;
+use deadheat_model::{BlockRecord, ContenderId, Flags, Metric, Run, Sample, Samples, text_of_cell};
+use memchr::{memchr, memchr_iter, memchr2};
+
+use super::csv::{
+    Columns, memory_of_row, parse_flags, parse_iterations, parse_number, parse_role, parse_value,
+    unsound,
+};
+use super::csv_rows::{Extent, Kept, RecordedBenchmark, RecordingPlan, header};
+use super::readers::{SavedFormat, begins_a_table, saved_format};
+use deadheat_format::content::{self, BUFFER, Lines, is_packed};
+use deadheat_format::limits::{self, Allowance, refuse_long_name};
+use deadheat_format::number::Scanner;
+
+/// A table of samples of which the rows are held in little room, and made samples when they are
+/// asked for, benchmark by benchmark and from any number of threads.
+///
+/// It knows tables without quotes, whose rows have their order within each benchmark. Where it does
+/// not know what to make of a file, or something in it cannot hold, it says `None`, and
+/// [`read_csv_from`](crate::read_csv_from) reads it or says what is wrong.
+#[derive(Debug)]
+pub struct RecordedTable {
+    /// With everything but its samples.
+    run: Run,
+    paired: bool,
+    kept: Kept,
+    /// By benchmark, until they are taken.
+    rows: Vec<Mutex<Option<Rows>>>,
+    ids: Vec<Vec<ContenderId>>,
+}
+
+impl RecordedTable {
+    /// Reads a file with as many threads as there are cores. `None` where it must be read in one
+    /// go: standard input (`-`), a pipe, a packed file, anything but a plain table.
+    pub fn open(path: impl AsRef<Path>, given: &RecordingPlan) -> Option<Self> {
+        let path = path.as_ref();
+        Self::open_with(path, given, content::worthwhile_parts(path)?)
+    }
+
+    /// The same with so many threads, and one at least.
+    pub fn open_with(
+        path: impl AsRef<Path>,
+        given: &RecordingPlan,
+        threads: usize,
+    ) -> Option<Self> {
+        let path = path.as_ref();
+        // Asked before it is opened: what is taken from a pipe is gone.
+        let about = fs::metadata(path).ok()?;
+        if path == Path::new("-") || !about.is_file() || !limits::holds(about.len()) {
+            return None;
+        }
+        let mut beginning = Vec::new();
+        let file = File::open(path).ok()?;
+        let begins = (&file).take(BUFFER as u64).read_to_end(&mut beginning);
+        begins.ok()?;
+        let of_table = matches!(saved_format(path, &beginning), Ok(SavedFormat::TidyCsv));
+        if is_packed(&beginning) || !of_table || !begins_a_table(&beginning) {
+            return None;
+        }
+        let first = &beginning[..=memchr(b'\n', &beginning)?];
+        let (columns, width) = columns(path, first)?;
+        let lines = (first.len() as u64, about.len());
+        let read = |lines: Lines<'_>| Reading::of(&columns, width)?.part(lines);
+        let read = content::in_parts(&file, lines, threads, read)?;
+        let mut parts = read.into_iter();
+        let first = parts.next()?;
+        let read = parts.try_fold(first, Reading::joined)?;
+        Self::of(read, path, given)
+    }
+
+    /// Orders what was read, if it holds.
+    fn of(mut read: Reading<'_>, path: &Path, given: &RecordingPlan) -> Option<Self> {
+        let paired = read.columns.are_paired();
+        if read.rows.is_empty() {
+            return None;
+        }
+        if paired {
+            read.rows.iter_mut().try_for_each(Rows::cut)?;
+        }
+        let kept = read.kept()?;
+        let ids = read.rows.iter().map(|rows| rows.benchmark.ids(path).ok());
+        let ids: Vec<Vec<ContenderId>> = ids.collect::<Option<_>>()?;
+        let extents: Vec<(u32, u32)> = read.rows.iter().map(|rows| rows.extent(paired)).collect();
+        let benchmarks: Vec<&RecordedBenchmark> =
+            read.rows.iter().map(|rows| &rows.benchmark).collect();
+        let extent = Extent {
+            replicates: extents.iter().map(|extent| extent.0).max()?,
+            blocks: extents.iter().map(|extent| extent.1).max()?,
+        };
+        let metrics = read.columns.metrics.iter();
+        let metrics: Vec<Metric> = metrics.map(|column| column.metric.clone()).collect();
+        let header = header(paired, &benchmarks, &ids, extent, &metrics, &kept, given);
+        header.plan.validate().ok()?;
+        Some(Self {
+            run: Run::new(header),
+            paired,
+            kept,
+            rows: read.rows.into_iter().map(Some).map(Mutex::new).collect(),
+            ids,
+        })
+    }
+
+    /// The run, with everything but its samples: each benchmark has none.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The same, to be given rules.
+    pub fn run_mut(&mut self) -> &mut Run {
+        &mut self.run
+    }
+
+    /// The run without its samples.
+    pub fn into_run(self) -> Run {
+        self.run
+    }
+
+    /// Makes the samples of a benchmark, whose rows are held no longer. `None` where they were taken
+    /// before, or there is no such benchmark.
+    pub fn take_samples(&self, benchmark: usize) -> Option<Samples> {
+        let rows = self.rows.get(benchmark)?.lock().ok()?.take()?;
+        let ids = &self.ids[benchmark];
+        let places = self.kept.everywhere.iter();
+        let places = places.chain(&self.kept.counters[benchmark]);
+        let values: Vec<&Column> = places.map(|place| &rows.values[*place]).collect();
+        let mut samples = Samples::new(self.run.header.metrics_of(benchmark));
+        samples.reserve(rows.blocks(self.paired), rows.contenders.len());
+        let mut block = BlockRecord {
+            benchmark,
+            ..BlockRecord::default()
+        };
+        let mut push = |block: &mut BlockRecord, rows_of_block: Range<usize>| {
+            block.samples.clear();
+            block.values.clear();
+            for row in rows_of_block {
+                block.samples.push(Sample {
+                    contender: ids[usize::from(rows.contenders[row])],
+                    flags: Flags::from_bits(rows.flags.at(row) as u8),
+                    exit_code: None,
+                    iterations: rows.iterations.at(row) as u64,
+                });
+                block
+                    .values
+                    .extend(values.iter().map(|column| column.at(row)));
+            }
+            samples.push(block).ok()
+        };
+        let mut blocks_of = HashMap::new();
+        let mut from = 0;
+        for stretch in &rows.stretches {
+            block.replicate = stretch.replicate;
+            // Where nothing is paired every row is a block.
+            let (first, blocks, of_rows) = if self.paired {
+                (stretch.block, stretch.blocks, stretch.rows)
+            } else {
+                let next: &mut u32 = blocks_of.entry(stretch.replicate).or_default();
+                let first = *next;
+                *next += stretch.rows;
+                (first, stretch.rows, 1)
+            };
+            for number in 0..blocks {
+                block.index = first + number;
+                let to = from + of_rows as usize;
+                push(&mut block, from..to)?;
+                from = to;
+            }
+        }
+        Some(samples)
+    }
+}
+
+/// Whole numbers up to this one are floats.
+const LARGEST_EXACT: u64 = 1 << 53;
+
+/// The columns that the first line names, and how many cells it has; `None` where it is not for sure
+/// all of the header.
+fn columns(path: &Path, line: &[u8]) -> Option<(Columns, usize)> {
+    if line.contains(&b'"') {
+        return None;
+    }
+    let mut reader = ReaderBuilder::new().from_reader(line);
+    let header = reader.headers().ok().filter(|header| !header.is_empty())?;
+    let header: Vec<&str> = header.iter().map(text_of_cell).collect();
+    Some((Columns::find(path, &header).ok()?, header.len()))
+}
+
+/// The rows that are read of a part of the file.
+struct Reading<'a> {
+    columns: &'a Columns,
+    rows: Vec<Rows>,
+    by_name: HashMap<String, usize>,
+    /// By column that may be a metric: text was seen in it.
+    texts: Vec<bool>,
+    /// The benchmark of the row before, and how its name stands there.
+    benchmark: usize,
+    name: String,
+    /// Cells of a row.
+    width: usize,
+    /// Where the commas of a row stand.
+    commas: Vec<usize>,
+    memory: Allowance,
+}
+
+impl<'a> Reading<'a> {
+    fn of(columns: &'a Columns, width: usize) -> Option<Self> {
+        Some(Reading {
+            columns,
+            rows: Vec::new(),
+            by_name: HashMap::new(),
+            texts: vec![false; columns.metrics.len()],
+            benchmark: 0,
+            name: String::new(),
+            width,
+            commas: Vec::new(),
+            memory: Allowance::of_memory().ok()?,
+        })
+    }
+
+    /// Reads the lines of a part.
+    fn part(mut self, lines: Lines<'_>) -> Option<Self> {
+        lines.each(|line, _| self.line(line))?;
+        self.rows.iter_mut().for_each(Rows::shrink);
+        Some(self)
+    }
+
+    /// Takes a row.
+    fn line(&mut self, line: &[u8]) -> Option<()> {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            return Some(());
+        }
+        if memchr2(b'"', b'\r', line).is_some() {
+            return None;
+        }
+        let line = std::str::from_utf8(line).ok()?;
+        self.commas.clear();
+        self.commas.extend(memchr_iter(b',', line.as_bytes()));
+        if self.commas.len() + 1 != self.width {
+            return None;
+        }
+        let (columns, commas) = (self.columns, &self.commas);
+        let cell = |place: usize| {
+            let from = place.checked_sub(1).map_or(0, |before| commas[before] + 1);
+            &line[from..commas.get(place).copied().unwrap_or(line.len())]
+        };
+        let number = |place: Option<usize>| match place {
+            Some(place) => number(cell(place)),
+            None => Some(0),
+        };
+        let paired = columns.are_paired();
+        let mut stretch = Stretch {
+            replicate: number(columns.replicate)?,
+            block: 0,
+            blocks: 1,
+            rows: 1,
+        };
+        let mut slot = 0;
+        if paired {
+            (stretch.block, slot) = (number(columns.block)?, number(columns.slot)?);
+        }
+        let iterations = match columns.iterations {
+            Some(place) => iterations(cell(place))?,
+            None => 1.0,
+        };
+        let flags = match columns.flags {
+            Some(place) => parse_flags(cell(place)).ok()?,
+            None => Flags::NONE,
+        };
+        let role = match columns.role {
+            Some(place) => parse_role(cell(place)).ok()?,
+            None => None,
+        };
+        let name = cell(columns.benchmark);
+        let known = self.rows.len();
+        if self.name != name || self.rows.is_empty() {
+            name.clone_into(&mut self.name);
+            let (rows, by_name) = (&mut self.rows, &mut self.by_name);
+            self.benchmark = of_name(rows, by_name, text_of_cell(name), columns.metrics.len());
+        }
+        let new = self.rows.len() > known;
+        if new {
+            refuse_long_name(name).ok()?;
+        }
+        let held = memory_of_row(columns.metrics.len(), new);
+        self.memory.take(held).ok()?;
+        let rows = &mut self.rows[self.benchmark];
+        let contender = text_of_cell(cell(columns.contender));
+        let contender = rows.benchmark.contender(contender, role).ok()?;
+        rows.extend(stretch, (slot, slot), paired)?;
+        rows.contenders.push(contender as u8);
+        rows.flags.push(flags.bits().into());
+        rows.iterations.push(iterations);
+        for (place, column) in columns.metrics.iter().enumerate() {
+            let cell = cell(column.place);
+            let value = value(cell);
+            match value {
+                Some(value) if unsound(cell, value).is_some() => return None,
+                None if column.metric == Metric::Wall => return None,
+                Some(_) => rows.seen[place].numbers = true,
+                None if cell.is_empty() => rows.seen[place].empty = true,
+                None => self.texts[place] = true,
+            }
+            rows.values[place].push(value.unwrap_or(0.0));
+        }
+        Some(())
+    }
+
+    /// Both parts, the other one behind this.
+    fn joined(mut self, other: Self) -> Option<Self> {
+        for (text, other) in self.texts.iter_mut().zip(other.texts) {
+            *text |= other;
+        }
+        for rows in other.rows {
+            match self.by_name.get(rows.benchmark.name.as_str()) {
+                Some(known) => {
+                    self.rows[*known].append(rows, self.columns.are_paired())?;
+                    self.rows[*known].shrink();
+                }
+                None => {
+                    let name = rows.benchmark.name.clone();
+                    self.by_name.insert(name, self.rows.len());
+                    self.rows.push(rows);
+                }
+            }
+        }
+        Some(self)
+    }
+
+    /// The columns that are metrics; `None` where one must be and is not.
+    fn kept(&self) -> Option<Kept> {
+        let mut kept = Kept::none(self.rows.len());
+        for (place, column) in self.columns.metrics.iter().enumerate() {
+            let seen = || self.rows.iter().map(|rows| rows.seen[place]);
+            let numbers = seen().any(|seen| seen.numbers);
+            let text = self.texts[place] || seen().any(|seen| seen.numbers && seen.empty);
+            if numbers && text && column.must_be_numeric() {
+                return None;
+            }
+            if numbers && !text {
+                let has: Vec<bool> = seen().map(|seen| seen.numbers).collect();
+                kept.keep(place, &has);
+            }
+        }
+        Some(kept)
+    }
+}
+
+/// The rows of the benchmark of that name, new or known.
+fn of_name(
+    rows: &mut Vec<Rows>,
+    by_name: &mut HashMap<String, usize>,
+    name: &str,
+    columns: usize,
+) -> usize {
+    if let Some(known) = by_name.get(name) {
+        return *known;
+    }
+    // Most tables have one benchmark after the other.
+    rows.last_mut().into_iter().for_each(Rows::shrink);
+    by_name.insert(name.to_owned(), rows.len());
+    rows.push(Rows::new(name, columns));
+    rows.len() - 1
+}
+
+/// The number of a replicate, block or slot, as those of any table are read.
+fn number(cell: &str) -> Option<u32> {
+    match integer(cell).map(u32::try_from) {
+        Some(Ok(number)) => Some(number),
+        _ => parse_number(cell).ok(),
+    }
+}
+
+/// Calls in a batch, where they are a float as well.
+fn iterations(cell: &str) -> Option<f64> {
+    let plain = integer(cell).filter(|number| *number > 0);
+    let number = plain.or_else(|| parse_iterations(cell).ok());
+    let number = number.filter(|number| *number <= LARGEST_EXACT);
+    number.map(|number| number as f64)
+}
+
+fn integer(cell: &str) -> Option<u64> {
+    let mut scanner = Scanner {
+        rest: cell.as_bytes(),
+    };
+    scanner.integer().filter(|_| scanner.rest.is_empty())
+}
+
+/// Any number, sound or not.
+fn value(cell: &str) -> Option<f64> {
+    let mut scanner = Scanner {
+        rest: cell.as_bytes(),
+    };
+    let plain = scanner.value().filter(|_| scanner.rest.is_empty());
+    plain.or_else(|| parse_value(cell))
+}
+
+/// The rows of one benchmark, in their order.
+#[derive(Debug)]
+struct Rows {
+    benchmark: RecordedBenchmark,
+    stretches: Vec<Stretch>,
+    /// The slots of the first row and of the last.
+    slots: (u32, u32),
+    /// Of each row among those of the benchmark, in order of appearance.
+    contenders: Vec<u8>,
+    flags: Column,
+    iterations: Column,
+    /// By column that may be a metric.
+    values: Vec<Column>,
+    seen: Vec<Seen>,
+}
+
+/// Blocks of a replicate that follow each other and have as many rows each; where nothing is paired,
+/// one of rows of a replicate. The last of a benchmark is one block.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    replicate: u32,
+    /// The first of the blocks.
+    block: u32,
+    blocks: u32,
+    /// Of each block.
+    rows: u32,
+}
+
+impl Stretch {
+    fn place(&self) -> (u32, u32) {
+        (self.replicate, self.block)
+    }
+
+    fn all_rows(&self) -> usize {
+        self.blocks as usize * self.rows as usize
+    }
+
+    /// Takes in what follows, if it is more of the same.
+    fn takes(&mut self, next: &Stretch) -> bool {
+        let follows = self.replicate == next.replicate
+            && self.rows == next.rows
+            && self.block.checked_add(self.blocks) == Some(next.block);
+        if follows {
+            self.blocks += next.blocks;
+        }
+        follows
+    }
+}
+
+/// Cells of a column, in the rows of one benchmark.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    numbers: bool,
+    empty: bool,
+}
+
+impl Rows {
+    fn new(name: &str, columns: usize) -> Self {
+        Rows {
+            benchmark: RecordedBenchmark::new(name),
+            stretches: Vec::new(),
+            slots: (0, 0),
+            contenders: Vec::new(),
+            flags: Column::default(),
+            iterations: Column::default(),
+            values: vec![Column::default(); columns],
+            seen: vec![Seen::default(); columns],
+        }
+    }
+
+    /// Appends rows that are not yet there, with the slots of the first and the last; `None` where
+    /// they do not lie behind all others.
+    fn extend(&mut self, stretch: Stretch, slots: (u32, u32), paired: bool) -> Option<()> {
+        match self.stretches.last_mut() {
+            None => self.slots.0 = slots.0,
+            Some(last) if paired && (last.place(), self.slots.1) >= (stretch.place(), slots.0) => {
+                return None;
+            }
+            Some(last) if last.place() == stretch.place() => {
+                // Of more blocks than this the first would get rows of its own.
+                let one = stretch.blocks == 1;
+                last.rows = last.rows.checked_add(stretch.rows).filter(|_| one)?;
+                self.slots.1 = slots.1;
+                return Some(());
+            }
+            // The last is whole now.
+            Some(_) if paired => self.fold(),
+            Some(_) => {}
+        }
+        self.slots.1 = slots.1;
+        self.stretches.push(stretch);
+        Some(())
+    }
+
+    /// Adds the last stretch to the one before, where it is more of the same.
+    fn fold(&mut self) {
+        if let [.., before, last] = self.stretches.as_mut_slice()
+            && before.takes(last)
+        {
+            self.stretches.pop();
+        }
+    }
+
+    /// Gives back the room that nothing stands in.
+    fn shrink(&mut self) {
+        self.stretches.shrink_to_fit();
+        self.contenders.shrink_to_fit();
+        let columns = self.values.iter_mut();
+        let columns = columns.chain([&mut self.flags, &mut self.iterations]);
+        columns.for_each(Column::shrink);
+    }
+
+    /// The number of blocks.
+    fn blocks(&self, paired: bool) -> usize {
+        if paired {
+            self.stretches.iter().map(|one| one.blocks as usize).sum()
+        } else {
+            self.contenders.len()
+        }
+    }
+
+    /// Appends all rows of a later part.
+    fn append(&mut self, other: Rows, paired: bool) -> Option<()> {
+        let known = other.benchmark.contenders();
+        let known = known.map(|(name, role)| self.benchmark.contender(name, role).ok());
+        let known: Vec<usize> = known.collect::<Option<_>>()?;
+        for (place, stretch) in other.stretches.iter().enumerate() {
+            // Within the other part all is in order.
+            let first = if place == 0 { other.slots.0 } else { 0 };
+            self.extend(*stretch, (first, other.slots.1), paired)?;
+        }
+        let contenders = other.contenders.iter();
+        self.contenders
+            .extend(contenders.map(|index| known[usize::from(*index)] as u8));
+        self.flags.append(&other.flags);
+        self.iterations.append(&other.iterations);
+        for (column, other) in self.values.iter_mut().zip(&other.values) {
+            column.append(other);
+        }
+        for (seen, other) in self.seen.iter_mut().zip(&other.seen) {
+            seen.numbers |= other.numbers;
+            seen.empty |= other.empty;
+        }
+        Some(())
+    }
+
+    /// Leaves out a last block that was cut off; `None` where another one is.
+    fn cut(&mut self) -> Option<()> {
+        let last = self.stretches.len().checked_sub(1)?;
+        let (mut from, mut before) = (0, 0);
+        for (place, stretch) in self.stretches.iter().enumerate() {
+            let contenders = &self.contenders[from..from + stretch.all_rows()];
+            let missing = contenders.chunks(stretch.rows as usize).any(|block| {
+                let present = block.iter().fold(0_u64, |present, one| present | 1 << one);
+                self.benchmark.missing_from(present).is_some()
+            });
+            if place == last && (missing || stretch.rows < before) {
+                self.stretches.pop();
+                break;
+            } else if missing {
+                return None;
+            }
+            from += contenders.len();
+            before = stretch.rows;
+        }
+        Some(())
+    }
+
+    /// The number of replicates, and of the blocks of that which has most.
+    fn extent(&self, paired: bool) -> (u32, u32) {
+        let mut blocks_of = HashMap::new();
+        for stretch in &self.stretches {
+            let blocks = if paired { stretch.blocks } else { stretch.rows };
+            *blocks_of.entry(stretch.replicate).or_insert(0) += blocks;
+        }
+        let replicates = blocks_of.len() as u32;
+        (
+            replicates,
+            blocks_of.into_values().max().unwrap_or_default(),
+        )
+    }
+}
+
+/// Numbers of a column in as little room as they need.
+#[derive(Clone, Debug)]
+enum Column {
+    /// So many of one number.
+    Same(f64, usize),
+    Whole(Vec<u32>),
+    Any(Vec<f64>),
+}
+
+impl Default for Column {
+    fn default() -> Self {
+        Column::Same(0.0, 0)
+    }
+}
+
+impl Column {
+    fn push(&mut self, value: f64) {
+        match self {
+            Column::Any(values) => values.push(value),
+            Column::Same(_, 0) => *self = Column::Same(value, 1),
+            Column::Same(same, count) if same.to_bits() == value.to_bits() => *count += 1,
+            Column::Whole(values) => match whole(value) {
+                Some(value) => values.push(value),
+                None => {
+                    let wide = values.iter().map(|value| f64::from(*value));
+                    *self = Column::Any(wide.chain([value]).collect());
+                }
+            },
+            Column::Same(same, count) => {
+                *self = match (whole(*same), whole(value)) {
+                    (Some(same), Some(_)) => Column::Whole(vec![same; *count]),
+                    _ => Column::Any(vec![*same; *count]),
+                };
+                self.push(value);
+            }
+        }
+    }
+
+    fn append(&mut self, other: &Column) {
+        (0..other.len()).for_each(|row| self.push(other.at(row)));
+    }
+
+    fn shrink(&mut self) {
+        match self {
+            Column::Same(..) => {}
+            Column::Whole(values) => values.shrink_to_fit(),
+            Column::Any(values) => values.shrink_to_fit(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Column::Same(_, count) => *count,
+            Column::Whole(values) => values.len(),
+            Column::Any(values) => values.len(),
+        }
+    }
+
+    fn at(&self, row: usize) -> f64 {
+        match self {
+            Column::Same(same, _) => *same,
+            Column::Whole(values) => values[row].into(),
+            Column::Any(values) => values[row],
+        }
+    }
+}
+
+/// A number as 32 bits that stand for the same; −0 is none.
+fn whole(value: f64) -> Option<u32> {
+    let whole = value as u32;
+    (f64::from(whole).to_bits() == value.to_bits()).then_some(whole)
+}

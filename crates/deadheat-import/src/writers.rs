@@ -1,0 +1,69 @@
+//! Runs and answers in the formats of other programs.
+
+mod csv;
+mod go;
+mod hyperfine;
+mod trackers;
+
+pub use csv::write_csv;
+pub use go::write_go;
+pub use hyperfine::write_hyperfine;
+pub use trackers::{GoogleSide, write_bmf, write_google_benchmark, write_smaller_is_better};
+
+use std::io::Write;
+use std::path::Path;
+
+use deadheat_format::{FormatError, cannot_write};
+use deadheat_model::{Json, RerunKind, Run, Samples};
+
+/// Writes JSON on indented lines; `file` is for errors.
+fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {
+    writeln!(out, "{json:#}")
+        .and_then(|()| out.flush())
+        .map_err(cannot_write(file))
+}
+
+/// Returns the samples to export. If the benchmark ran side by side, these are the samples in turns,
+/// because wall times on a shared core include the other process.
+fn samples_by_themselves(run: &Run, benchmark: usize) -> &Samples {
+    let in_turns = run.header.plan.rerun(benchmark, RerunKind::Turns);
+    let in_turns = in_turns.map(|turns| &run.benchmarks[turns]);
+    let raced = in_turns.filter(|samples| !samples.blocks().is_empty());
+    raced.unwrap_or(&run.benchmarks[benchmark])
+}
+
+/// The arithmetic mean of values, of which there are some.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The median of values, of which there are some.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len();
+    f64::midpoint(sorted[(count - 1) / 2], sorted[count / 2])
+}
+
+/// The standard deviation of a sample, so divided by one less than its size; `None` of one value.
+fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between_the_middle_two() {
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), 2.5);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+    }
+
+    #[test]
+    fn a_single_time_has_no_standard_deviation() {
+        assert_eq!(standard_deviation(&[2.0], 2.0), None);
+        assert_eq!(standard_deviation(&[1.0, 3.0], 2.0), Some(2f64.sqrt()));
+    }
+}

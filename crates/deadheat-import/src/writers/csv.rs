@@ -1,0 +1,164 @@
+//! A run as tidy CSV: one row per sample.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::Path;
+
+use csv::Writer;
+use deadheat_model::{Flags, Metric, Origin, Run, TextCells};
+
+use deadheat_format::number::{push_integer, push_value};
+use deadheat_format::{FormatError, benchmark_names, cannot_write, distinct_names};
+use deadheat_model::column_name;
+
+/// Writes a run as tidy CSV.
+///
+/// Exit codes, the plan and the environment are left behind; the samples read back as they were. Of
+/// an unpaired recording the columns `block` and `slot` are left out, so that it does not read back
+/// as more than it is. A counter that only some benchmarks have is an empty cell in the rows of the
+/// others, and so is the wall time of saved results that have none. `names` says how to write names that
+/// a spreadsheet would run as formulas.
+///
+/// `name` stands for the file in errors.
+pub fn write_csv(
+    run: &Run,
+    out: impl Write,
+    name: impl AsRef<Path>,
+    names: TextCells,
+) -> Result<(), FormatError> {
+    write_rows(run, out, names).map_err(cannot_write(name.as_ref()))
+}
+
+fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
+    let recorded = &run.header.metrics;
+    let paired = run.header.origin != Origin::UnpairedRecording;
+    let cpu = recorded.contains(&Metric::Cpu);
+    let mut others: Vec<&Metric> = recorded
+        .iter()
+        .filter(|metric| !matches!(metric, Metric::Wall | Metric::Cpu))
+        .collect();
+    let benchmarks = &run.header.plan.benchmarks;
+    for counter in benchmarks.iter().flat_map(|one| &one.counters) {
+        let column_of_its_own = *counter != Metric::Wall && !recorded.contains(counter);
+        if column_of_its_own && !others.contains(&counter) {
+            others.push(counter);
+        }
+    }
+    let mut table = Table {
+        writer: Writer::from_writer(out),
+        number: Vec::new(),
+    };
+
+    table.text("benchmark")?;
+    table.text("replicate")?;
+    if paired {
+        table.text("block")?;
+        table.text("slot")?;
+    }
+    table.text("contender")?;
+    table.text("role")?;
+    table.text("iterations")?;
+    table.text("wall_ns")?;
+    if cpu {
+        table.text("cpu_ns")?;
+    }
+    table.text("flags")?;
+    for metric in &others {
+        table.text(&cells.cell(&column_name(metric)))?;
+    }
+    table.end_row()?;
+
+    let names = benchmark_names(benchmarks);
+    for ((benchmark, samples), name) in benchmarks.iter().zip(&run.benchmarks).zip(&names) {
+        let contenders = distinct_names(benchmark.contenders.iter().map(|c| c.name.clone()), " #");
+        // Saved results need not be of times.
+        let wall = samples.column(&Metric::Wall);
+        let own_cpu = samples.column(&Metric::Cpu);
+        let others: Vec<Option<&[f64]>> =
+            others.iter().map(|metric| samples.column(metric)).collect();
+        let control = benchmark.control();
+        for block in samples.blocks() {
+            // A control would be a candidate to whoever reads this.
+            let shown = |at: &usize| Some(samples.samples()[*at].contender) != control;
+            for (slot, at) in block.range().filter(shown).enumerate() {
+                let sample = &samples.samples()[at];
+                table.text(&cells.cell(name))?;
+                table.integer(block.replicate.into())?;
+                if paired {
+                    table.integer(block.index.into())?;
+                    table.integer(slot as u64)?;
+                }
+                table.text(&cells.cell(&contenders[sample.contender.index()]))?;
+                table.text(sample.contender.role().name())?;
+                table.integer(sample.iterations)?;
+                table.known(wall, at)?;
+                if cpu {
+                    table.known(own_cpu, at)?;
+                }
+                table.text(&flag_words(sample.flags))?;
+                for other in &others {
+                    table.known(*other, at)?;
+                }
+                table.end_row()?;
+            }
+        }
+    }
+    table.writer.flush()
+}
+
+/// Cells, one after the other.
+struct Table<W: Write> {
+    writer: Writer<W>,
+    number: Vec<u8>,
+}
+
+impl<W: Write> Table<W> {
+    fn text(&mut self, cell: &str) -> io::Result<()> {
+        Ok(self.writer.write_field(cell)?)
+    }
+
+    fn integer(&mut self, number: u64) -> io::Result<()> {
+        self.number.clear();
+        push_integer(&mut self.number, number);
+        Ok(self.writer.write_field(&self.number)?)
+    }
+
+    fn value(&mut self, value: f64) -> io::Result<()> {
+        self.number.clear();
+        push_value(&mut self.number, value);
+        Ok(self.writer.write_field(&self.number)?)
+    }
+
+    /// A value of a column; an empty cell without one.
+    fn known(&mut self, column: Option<&[f64]>, at: usize) -> io::Result<()> {
+        match column {
+            Some(column) => self.value(column[at]),
+            None => self.text(""),
+        }
+    }
+
+    fn end_row(&mut self) -> io::Result<()> {
+        Ok(self.writer.write_record(None::<&[u8]>)?)
+    }
+}
+
+/// The names of flags, joined by `|`.
+fn flag_words(flags: Flags) -> Cow<'static, str> {
+    let words = [
+        (Flags::PREEMPTED, "preempted"),
+        (Flags::MIGRATED, "migrated"),
+        (Flags::CONCURRENT, "concurrent"),
+        (Flags::DELAY_UNREAD, "delay-unread"),
+        (Flags::GPU_CLOCK, "gpu-clock"),
+    ];
+    let mut set = words.into_iter().filter(|(flag, _)| flags.holds(*flag));
+    match (set.next(), set.next()) {
+        (None, _) => "".into(),
+        (Some((_, word)), None) => word.into(),
+        (Some((_, first)), Some((_, second))) => set
+            .fold(format!("{first}|{second}"), |all, (_, word)| {
+                format!("{all}|{word}")
+            })
+            .into(),
+    }
+}

@@ -1,0 +1,270 @@
+//! A run as Go's `testing` prints benchmarks, for `benchstat` and its relatives.
+
+use std::io::Write;
+use std::path::Path;
+
+use deadheat_model::{Benchmark, Better, Metric, Run, Unit};
+
+use super::samples_by_themselves;
+use deadheat_format::number::{push_integer, push_value};
+use deadheat_format::{FormatError, cannot_write, distinct_names};
+
+/// Writes a run in the Go benchmark format: a line for every sample, with values per iteration. The
+/// contenders are told apart by the configuration line `contender: NAME`, so that `benchstat -col
+/// contender FILE` compares them.
+///
+/// The format knows no replicates, blocks or order, which are left out, and so
+/// is what was raced once more as the user linked it.
+///
+/// `name` stands for the file in errors.
+pub fn write_go(run: &Run, mut out: impl Write, name: impl AsRef<Path>) -> Result<(), FormatError> {
+    let text = text(run);
+    out.write_all(&text)
+        .and_then(|()| out.flush())
+        .map_err(cannot_write(name.as_ref()))
+}
+
+/// A benchmark as it stands in the file.
+struct Raced {
+    index: usize,
+    name: String,
+    /// Where its metrics stand in the run's columns, and what they are called.
+    units: Vec<(Metric, String)>,
+    contenders: Vec<String>,
+}
+
+fn text(run: &Run) -> Vec<u8> {
+    let raced = raced(run);
+    let mut out = Vec::new();
+    let environment = &run.header.environment;
+    // `linux x86_64` is what Go calls goos and goarch; its own names of
+    // processors are others, so the whole stays together.
+    configure(&mut out, "system", &environment.system);
+    configure(
+        &mut out,
+        "cpu",
+        environment.cpu.as_deref().unwrap_or_default(),
+    );
+    configure(&mut out, "deadheat", &run.header.tool_version);
+    directions(&mut out, &raced);
+    let mut contenders: Vec<&str> = Vec::new();
+    for name in raced.iter().flat_map(|raced| &raced.contenders) {
+        if !contenders.contains(&name.as_str()) {
+            contenders.push(name);
+        }
+    }
+    for contender in contenders {
+        out.push(b'\n');
+        configure(&mut out, "contender", contender);
+        for raced in &raced {
+            let of_name = raced.contenders.iter().position(|name| name == contender);
+            if let Some(index) = of_name {
+                samples(&mut out, run, raced, index);
+            }
+        }
+    }
+    for failure in &run.failures {
+        if let Some(raced) = raced.iter().find(|raced| raced.index == failure.benchmark) {
+            out.extend(format!("--- FAIL: Benchmark{}\n", raced.name).bytes());
+            for line in failure.message.lines() {
+                out.extend(format!("    {line}\n").bytes());
+            }
+        }
+    }
+    out
+}
+
+fn raced(run: &Run) -> Vec<Raced> {
+    let all = run.header.plan.benchmarks.iter().enumerate();
+    let all: Vec<(usize, &Benchmark)> = all.filter(|(_, b)| b.rerun.is_none()).collect();
+    let names = distinct_names(all.iter().map(|(_, benchmark)| name(benchmark)), "#");
+    let raced = all.into_iter().zip(names);
+    raced
+        .map(|((index, benchmark), name)| {
+            let metrics = run.header.metrics_of(index);
+            let units = distinct_names(metrics.iter().map(unit), "-again");
+            let contenders = benchmark.contenders[..benchmark.rivals()].iter();
+            Raced {
+                index,
+                name,
+                units: metrics.into_iter().zip(units).collect(),
+                contenders: distinct_names(contenders.map(|c| one_line(&c.name)), " #"),
+            }
+        })
+        .collect()
+}
+
+/// The samples of one contender, in the order in which they were taken.
+fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced, contender: usize) {
+    let samples = samples_by_themselves(run, raced.index);
+    let columns: Vec<(&[f64], &Metric, &str)> = raced
+        .units
+        .iter()
+        .filter_map(|(metric, unit)| Some((samples.column(metric)?, metric, unit.as_str())))
+        .collect();
+    if columns.is_empty() {
+        return;
+    }
+    for (at, sample) in samples.samples().iter().enumerate() {
+        if usize::from(sample.contender.0) != contender {
+            continue;
+        }
+        out.extend(b"Benchmark");
+        out.extend(raced.name.bytes());
+        out.push(b'\t');
+        push_integer(out, sample.iterations);
+        for (values, metric, unit) in &columns {
+            let iterations = if metric.adds_up() {
+                sample.iterations as f64
+            } else {
+                1.0
+            };
+            out.push(b'\t');
+            push_value(out, values[at] / iterations);
+            out.push(b' ');
+            out.extend(unit.bytes());
+        }
+        out.push(b'\n');
+    }
+}
+
+/// A line of configuration; without a value it would take the key back.
+fn configure(out: &mut Vec<u8>, key: &str, value: &str) {
+    let value = one_line(value);
+    if !value.is_empty() {
+        out.extend(format!("{key}: {value}\n").bytes());
+    }
+}
+
+/// Says which way the units improve of which `benchstat` cannot know it.
+fn directions(out: &mut Vec<u8>, raced: &[Raced]) {
+    let mut known: Vec<&str> = vec!["ns/op", "B/op", "allocs/op"];
+    for (metric, unit) in raced.iter().flat_map(|raced| &raced.units) {
+        let better = match metric.better() {
+            Better::Less => "lower",
+            Better::More => "higher",
+            Better::Unknown => continue,
+        };
+        if !known.contains(&unit.as_str()) {
+            known.push(unit);
+            out.extend(format!("Unit {unit} better={better}\n").bytes());
+        }
+    }
+}
+
+/// The name behind `Benchmark`, as Go names sub-benchmarks: `Sort/length=64/order=random`.
+fn name(benchmark: &Benchmark) -> String {
+    let mut name = word(&benchmark.name);
+    for (key, value) in &benchmark.parameters {
+        name = format!("{name}/{}={}", word(key), word(value));
+    }
+    // What follows `Benchmark` should not look like the rest of a word.
+    let mut letters = name.chars();
+    if let Some(first) = letters.next().filter(|first| first.is_lowercase()) {
+        name = first.to_uppercase().chain(letters).collect();
+    }
+    // A number at the end is that of threads, and no other.
+    let threads = benchmark.saved.as_ref().and_then(|saved| saved.threads);
+    let threads = threads.map_or(String::new(), |threads| format!("-{threads}"));
+    if name.ends_with(&threads) {
+        name.truncate(name.len() - threads.len());
+    }
+    if let Some((rest, digits)) = name.rsplit_once('-')
+        && !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        name = format!("{rest}_{digits}");
+    }
+    name + &threads
+}
+
+/// The text without what would end a field, which cannot be empty.
+fn word(text: &str) -> String {
+    match text.trim() {
+        "" => "_".to_owned(),
+        text => text.replace(|c: char| c.is_whitespace() || c.is_control(), "_"),
+    }
+}
+
+/// The text without what would end a line; the format cuts blanks in front.
+fn one_line(text: &str) -> String {
+    text.trim().replace(char::is_control, "_")
+}
+
+/// The name of a metric per iteration. Names that Go's own tools use come first.
+fn unit(metric: &Metric) -> String {
+    match metric {
+        Metric::Wall => "ns/op".to_owned(),
+        Metric::AllocatedBytes => "B/op".to_owned(),
+        Metric::Allocations => "allocs/op".to_owned(),
+        Metric::PeakRss => "peak-RSS-bytes".to_owned(),
+        Metric::Cpu | Metric::User | Metric::System | Metric::Gpu => format!("{metric}-ns/op"),
+        Metric::PeakGpuMemory => "peak-GPU-bytes".to_owned(),
+        Metric::Custom(name) => word(name),
+        // Values are bytes, whatever their unit was called where they came from.
+        Metric::Foreign(foreign) if foreign.unit == Unit::BytesPerSecond => {
+            let name = word(&foreign.name);
+            match name.as_str() {
+                "MB/s" => "B/s".to_owned(),
+                _ => name,
+            }
+        }
+        Metric::Foreign(foreign) => word(&foreign.name),
+        counted => format!("{counted}/op"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_model::Saved;
+
+    #[test]
+    fn names_become_those_of_sub_benchmarks() {
+        let named = |name: &str, parameters: &[(&str, &str)]| {
+            let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+            super::name(&Benchmark {
+                name: name.to_owned(),
+                parameters: parameters.iter().map(owned).collect(),
+                ..Benchmark::default()
+            })
+        };
+        assert_eq!(
+            named("sort", &[("n", "3"), ("by", "a b")]),
+            "Sort/n=3/by=a_b"
+        );
+        assert_eq!(named("sum-100", &[]), "Sum_100");
+        assert_eq!(named("ßen\tx\u{1}", &[]), "SSen_x_");
+        assert_eq!(named("3-way-", &[]), "3-way-");
+        assert_eq!(named("", &[("n", "")]), "_/n=_");
+        let of_threads = |name: &str| {
+            super::name(&Benchmark {
+                name: name.to_owned(),
+                saved: Some(Saved {
+                    threads: Some(8),
+                    ..Saved::default()
+                }),
+                ..Benchmark::default()
+            })
+        };
+        let told = ["Sort/n=3", "Sort/n=3-8", "Sort-8-8", "Sort-4"].map(of_threads);
+        assert_eq!(told, ["Sort/n=3-8", "Sort/n=3-8", "Sort_8-8", "Sort_4-8"]);
+    }
+
+    #[test]
+    fn metrics_are_called_as_go_calls_them() {
+        let foreign = |name: &str, unit| Metric::foreign(name, unit, Better::More);
+        for (metric, expected) in [
+            (Metric::Wall, "ns/op"),
+            (Metric::User, "user-ns/op"),
+            (Metric::PeakRss, "peak-RSS-bytes"),
+            (Metric::MinorFaults, "minor-faults/op"),
+            (Metric::Custom("my metric".to_owned()), "my_metric"),
+            (foreign("MB/s", Unit::BytesPerSecond), "B/s"),
+            (foreign("ops/s", Unit::PerSecond), "ops/s"),
+            (foreign("", Unit::Count), "_"),
+        ] {
+            assert_eq!(unit(&metric), expected);
+        }
+    }
+}

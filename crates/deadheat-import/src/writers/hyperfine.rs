@@ -1,0 +1,116 @@
+//! A run as hyperfine 1.x writes its results, for scripts made for those.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use deadheat_model::{Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Workload};
+
+use super::{samples_by_themselves, write_json};
+use deadheat_format::{FormatError, ensure_wall_times};
+
+/// Writes a run in the shape of hyperfine's `--export-json`: one result per benchmark and
+/// contender, times in seconds per iteration, memory in bytes. What was not recorded is `null` or
+/// left out.
+///
+/// A benchmark raced once more as the user linked it is left out too: a script
+/// that looks for a command finds one result of it.
+///
+/// `name` stands for the file in errors.
+pub fn write_hyperfine(
+    run: &Run,
+    out: impl Write,
+    name: impl AsRef<Path>,
+) -> Result<(), FormatError> {
+    let file = name.as_ref();
+    ensure_wall_times(run, file)?;
+    let mut results = Vec::new();
+    let planned = run.header.plan.benchmarks.iter().enumerate();
+    for (place, benchmark) in planned.filter(|(_, benchmark)| benchmark.rerun.is_none()) {
+        let samples = samples_by_themselves(run, place);
+        for index in 0..benchmark.rivals() {
+            let own = OwnSamples {
+                samples,
+                contender: ContenderId(index as u8),
+            };
+            results.extend(outcome(&command(benchmark, index), benchmark, &own).map(Json::from));
+        }
+    }
+    write_json(out, &Json::tagged("results", results), file)
+}
+
+/// The text in place of the command: the name of the contender, which for anything
+/// but commands tells too little without its benchmark.
+fn command(benchmark: &Benchmark, index: usize) -> String {
+    let contender = &benchmark.contenders[index];
+    match contender.workload {
+        Workload::Command(_) | Workload::Recording => contender.name.clone(),
+        Workload::Function(_) | Workload::Worker(_) | Workload::Harness(_) => {
+            format!("{}/{}", benchmark.name, contender.name)
+        }
+    }
+}
+
+/// A result, its fields in the order of hyperfine's; `None` when the contender never ran.
+fn outcome(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option<Object> {
+    let times = own
+        .seconds(&Metric::Wall)
+        .filter(|times| !times.is_empty())?;
+    let mean = super::mean(&times);
+    let mean_of = |metric| own.seconds(metric).map(|times| super::mean(&times));
+    let memory = own.values(&Metric::PeakRss);
+    let memory = memory.map(|bytes| bytes.map(|(_, bytes)| bytes as u64).collect::<Json>());
+    let exit_codes = own.all().map(|(_, sample)| sample.exit_code);
+    let parameters: BTreeMap<&String, &String> = benchmark
+        .parameters
+        .iter()
+        .map(|(name, value)| (name, value))
+        .collect();
+    let mut named = Object::new();
+    for (name, value) in &parameters {
+        named.push((*name).clone().into(), Json::from(*value));
+    }
+    let outcome = Object::new()
+        .with("command", command)
+        .with("mean", mean)
+        .with("stddev", super::standard_deviation(&times, mean))
+        .with("median", super::median(&times))
+        .with("user", mean_of(&Metric::User))
+        .with("system", mean_of(&Metric::System))
+        .with("min", times.iter().copied().reduce(f64::min)?)
+        .with("max", times.iter().copied().reduce(f64::max)?)
+        .with("times", times.iter().copied().collect::<Json>())
+        .with_some("memory_usage_byte", memory)
+        .with("exit_codes", exit_codes.collect::<Json>())
+        .with_some("parameters", (!parameters.is_empty()).then_some(named));
+    Some(outcome)
+}
+
+/// The samples of one contender.
+struct OwnSamples<'a> {
+    samples: &'a Samples,
+    contender: ContenderId,
+}
+
+impl<'a> OwnSamples<'a> {
+    fn all(&self) -> impl Iterator<Item = (usize, &'a deadheat_model::Sample)> + use<'a> {
+        let contender = self.contender;
+        let all = self.samples.samples().iter().enumerate();
+        all.filter(move |(_, sample)| sample.contender == contender)
+    }
+
+    /// Whole samples and their iterations; `None` when it was not recorded.
+    fn values(&self, metric: &Metric) -> Option<impl Iterator<Item = (u64, f64)> + use<'a>> {
+        let column = self.samples.column(metric)?;
+        Some(
+            self.all()
+                .map(|(at, sample)| (sample.iterations, column[at])),
+        )
+    }
+
+    /// Seconds per iteration; `None` when the metric was not recorded.
+    fn seconds(&self, metric: &Metric) -> Option<Vec<f64>> {
+        let per_iteration = |(iterations, ns): (u64, f64)| ns / iterations as f64 / 1e9;
+        Some(self.values(metric)?.map(per_iteration).collect())
+    }
+}
