@@ -404,7 +404,7 @@ fn refuse_other_programs(planned: &RunHeader, file: &Path) -> Result<(), Failure
     let ours = contents_of_programs(&planned.plan);
     match first_difference(&planned.environment.programs, &ours) {
         None => Ok(()),
-        Some(difference) => Err(Failure::Contender(format!(
+        Some(difference) => Err(Failure::Data(format!(
             "--plan {}: {difference}, unlike when the race was planned\nhelp: deadheat pack packs \
              the \
              planned programs with the plan",
