@@ -336,7 +336,7 @@ fn a_part_that_is_started_twice_goes_on_in_the_first_process() {
 }
 
 #[test]
-fn another_program_than_was_planned_is_refused_as_no_retry_would_help() {
+fn refuses_another_program_than_was_planned_with_the_exit_code_of_resume() {
     let track = with_programs();
     planned(&track, &[]).succeeds();
     write_program(&track, "new", "#!/bin/sh\nsleep 0.002\n");

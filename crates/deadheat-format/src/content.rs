@@ -25,6 +25,7 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use crate::error::{FormatError, cannot_read};
 use crate::limits::{self, Bounded, read_line};
+use crate::named_pipe::{is_pipe, open_to_read};
 
 /// Opens a file that the user named. A pipe is read as it comes; a device is refused.
 pub(crate) fn open(path: &Path) -> io::Result<Bounded<File>> {
@@ -37,7 +38,17 @@ pub(crate) fn open(path: &Path) -> io::Result<Bounded<File>> {
     if kind.is_file() {
         limits::refuse_larger(about.len())?;
     }
-    Bounded::new(File::open(path)?)
+    Bounded::new(open_to_read(path)?)
+}
+
+/// Opens a file that is read more than once, which a pipe cannot be.
+pub(crate) fn open_repeatedly(path: &Path) -> io::Result<Bounded<File>> {
+    if is_pipe(path) {
+        return Err(io::Error::other(format!(
+            "it is a pipe, which can be read only once{HELP}write its content to a file first"
+        )));
+    }
+    open(path)
 }
 
 /// Opens a file that nobody named, where deadheat looks for it: a pipe there would be waited for.

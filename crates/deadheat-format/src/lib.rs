@@ -42,6 +42,7 @@ mod json_lines;
 mod limits;
 #[cfg(feature = "saved")]
 mod made_files;
+mod named_pipe;
 mod number;
 mod output;
 mod output_kind;
