@@ -185,7 +185,7 @@ readers *options:
 action:
     action/tests/with_act.sh
 
-# The animated picture of README from a real run (cc, hyperfine, deadheat in PATH, python3)
+# The picture of README from a real run (cc, hyperfine, deadheat in PATH, python3)
 picture:
     python3 docs/pictures/dead_heat.py
 

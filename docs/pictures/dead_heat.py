@@ -2,7 +2,7 @@
 program and its copy. Needs cc, hyperfine and deadheat in PATH; `just picture` calls it.
 
 hyperfine runs with its defaults until Welch's test calls the two copies different, at most ten times;
-the picture says how often it was run. deadheat runs once, after it.
+the picture says how often it was run. deadheat runs once, after it. Headings say whose lines are below.
 """
 
 import html
@@ -22,11 +22,9 @@ int main(void) {
     return x == 0;
 }
 """
-COLUMNS = 92
+COLUMNS = 80
 MOST_RUNS = 10
-# Seconds: between lines, of a pause, and at the end.
-LINE, PAUSE, END = 0.12, 1.2, 7.0
-LEFT, TOP, LINE_HEIGHT, CHARACTER = 18, 18, 19, 8.42
+LEFT, TOP, LINE_HEIGHT, CHARACTER = 18, 14, 19, 8.42
 
 
 def run(command: str, folder: str) -> str:
@@ -65,12 +63,11 @@ def welch(x: list[float], y: list[float]) -> float:
     return incomplete_beta(df / 2, 0.5, df / (df + t * t))
 
 
-def transcript(folder: str) -> list[tuple[float, str, str]]:
-    """Lines with the time before each, and its style."""
+def transcript(folder: str) -> list[tuple[str, str]]:
+    """Lines, each after its style."""
     with open(f"{folder}/sum.c", "w") as source:
         source.write(PROGRAM)
     run("cc -O2 sum.c -o sum && cp sum copy", folder)
-    lines = [(0.0, "prompt", "$ cp sum copy          # the same bytes")]
     command = "hyperfine -N --style basic --export-json times.json ./sum ./copy"
     for number in range(1, MOST_RUNS + 1):
         printed = run(f"{command} 2>/dev/null", folder)
@@ -81,51 +78,53 @@ def transcript(folder: str) -> list[tuple[float, str, str]]:
             break
     else:
         sys.exit(f"Welch's test found nothing in {MOST_RUNS} runs; try again")
-    lines.append((PAUSE, "prompt", "$ hyperfine -N ./sum ./copy"))
+    nth = f", run {number}" if number > 1 else ""
+    version = run("hyperfine --version", folder).split()[1]
+    deadheat = run("deadheat --version", folder).strip()
+    lines = [
+        ("heading", f"hyperfine {version}{nth}: a program and its copy"),
+        ("prompt", "$ cp sum copy && hyperfine -N ./sum ./copy"),
+    ]
     kept = [line for line in printed.splitlines() if line.strip()]
-    lines += [(LINE, "plain", line) for line in kept if "Range" not in line]
+    lines += [("plain", line) for line in kept if "Range" not in line]
     change = 100 * (statistics.fmean(second) / statistics.fmean(first) - 1)
-    shown = f"{change:+.1f}%".replace("-", "−")
     size = "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
-    nth = f" (run {number})" if number > 1 else ""
-    lines.append((PAUSE, "wrong", f'  Welch\'s t test: {shown}, {size}: "different"{nth}'))
-    lines.append((PAUSE, "prompt", "$ deadheat run ./sum ./copy"))
+    word = "slower" if change > 0 else "faster"
+    lines += [
+        ("plain", ""),
+        ("heading", "Welch's t test on the times of hyperfine"),
+        ("wrong", f"'./copy' is {word} by {abs(change):.1f}% ({size}), which is wrong"),
+        ("plain", ""),
+        ("heading", f"{deadheat}: the same program and copy"),
+        ("prompt", "$ deadheat run -- ./sum ./copy"),
+    ]
     printed = run("deadheat run --quiet -- ./sum ./copy", folder)
     # Notes come after the answer, and take much room.
     answer = [part for part in printed.split("\n\n") if not part.startswith(("note:", "warning:"))]
     for line in "\n\n".join(answer).splitlines():
         verdict = line.startswith(("≈", "✔", "✘", "?"))
-        style = "right" if verdict else "plain"
-        lines.append((PAUSE if verdict else LINE, style, line))
+        lines.append(("right" if verdict else "plain", line))
     return lines
 
 
-def svg(lines: list[tuple[float, str, str]]) -> str:
-    while lines and not lines[-1][2].strip():
+def svg(lines: list[tuple[str, str]]) -> str:
+    while lines and not lines[-1][1].strip():
         lines.pop()
-    total = sum(before for before, _, _ in lines) + END
     width = int(2 * LEFT + COLUMNS * CHARACTER)
-    height = TOP + LINE_HEIGHT * len(lines) + 8
-    frames, texts, at = [], [], 0.0
-    for number, (before, style, text) in enumerate(lines):
-        at += before
-        share = 100 * at / total
-        hidden = f"0%,{share:.2f}%{{opacity:0}}" if share else ""
-        frames.append(
-            f"@keyframes l{number}{{{hidden}{share + 0.01:.2f}%,99%{{opacity:1}}100%{{opacity:0}}}}"
-            f"#l{number}{{animation:l{number} {total:.1f}s infinite}}"
-        )
-        y = TOP + LINE_HEIGHT * (number + 0.6)
-        texts.append(f'<text id="l{number}" class="{style}" x="{LEFT}" y="{y:.0f}">{html.escape(text)}</text>')
+    height = TOP + LINE_HEIGHT * len(lines) + 12
+    texts = []
+    for number, (style, text) in enumerate(lines):
+        y = TOP + LINE_HEIGHT * (number + 0.7)
+        texts.append(f'<text class="{style}" x="{LEFT}" y="{y:.0f}">{html.escape(text)}</text>')
     style = (
         "text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre;fill:#d5d9e0}"
-        ".prompt{fill:#fff;font-weight:bold}.wrong{fill:#ff8f80;font-weight:bold}.right{fill:#8ddb8c;font-weight:bold}"
-        "@media (prefers-reduced-motion:reduce){text{animation:none!important;opacity:1!important}}"
+        ".heading{fill:#9aa4b5;font-style:italic}.prompt{fill:#fff;font-weight:bold}"
+        ".wrong{fill:#ff8f80;font-weight:bold}.right{fill:#8ddb8c;font-weight:bold}"
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img" '
-        'aria-label="hyperfine and a t test call a program and its copy different; deadheat calls a dead heat">\n'
-        f"<style>{style}{''.join(frames)}</style>\n"
+        'aria-label="A t test on the times of hyperfine calls a program and its copy different; deadheat calls a dead heat">\n'
+        f"<style>{style}</style>\n"
         f'<rect width="{width}" height="{height}" rx="8" fill="#1b1f27"/>\n'
         + "".join(f"{text}\n" for text in texts)
         + "</svg>\n"

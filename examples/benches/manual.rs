@@ -2,6 +2,7 @@
 //! Some differ by nothing but their spelling, and some by more than one would
 //! think.
 
+use std::hint::black_box;
 use std::sync::{Mutex, RwLock};
 
 #[global_allocator]
@@ -18,7 +19,7 @@ fn main() {
         suite
             .benchmark("empty strings")
             .baseline("new", String::new)
-            .candidate("from", || String::from(""));
+            .candidate("from", || String::from(black_box("")));
 
         suite
             .benchmark("sort")

@@ -241,6 +241,6 @@ def describe(
     words = f"{found.words[: 2 * MOST_SHOWN]}: " if found.words else ""
     place = f"at {found.place} " if found.place else ""
     said = f"'{names[1]}' returned {shown(found.candidate)}, '{names[0]}' {shown(found.baseline)}"
-    whole = f"; in all {shown(outputs[1])} and {shown(outputs[0])}" if place else ""
+    whole = f"; whole outputs: {shown(outputs[1])} and {shown(outputs[0])}" if place else ""
     given = "" if seed is None else f" (input of seed {seed})"
     return f"{place}{words}{said}{whole}{given}"

@@ -82,7 +82,7 @@ def test_long_outputs_are_shortened_to_one_line():
     outputs = [["x" * 10**6] * 1_000], [["\n" * 10**6] * 1_000]
     said = described(*outputs)
     assert said.startswith("at [0][0] 'new' returned ")
-    assert "; in all [[" in said
+    assert "; whole outputs: [[" in said
     assert len(said) < 900
     assert "\n" not in said
     assert "seed" not in said

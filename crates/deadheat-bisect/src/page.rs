@@ -78,8 +78,8 @@ fn finding<'a>(words: &Words<'_>, end: &BisectEnd) -> Block<'a> {
                 format!("There is no step {whole}: both builds are the same bytes.")
             } else {
                 format!(
-                    "There is no step of {} {whole} ({}).",
-                    words.margin(),
+                    "There is {} {whole} ({}).",
+                    words.no_step(),
                     percent(*probability)
                 )
             };
@@ -98,8 +98,8 @@ fn finding<'a>(words: &Words<'_>, end: &BisectEnd) -> Block<'a> {
             let mut sentence = format!("The search found no answer: {}.", reason(open.reason));
             if open.no_step >= LIKELIER || open.commits.is_empty() {
                 sentence += &format!(
-                    " So far there is no step of {} ({}).",
-                    words.margin(),
+                    " So far there is {} ({}).",
+                    words.no_step(),
                     percent(open.no_step)
                 );
             } else {
@@ -203,7 +203,7 @@ fn races<'a>(words: &Words<'_>, bisection: &Bisection) -> Table<'a> {
     let mut table = Table::new(Kind::Words, heads);
     table.caption = "Races".to_owned();
     table.spare_column(Kind::Number, "time");
-    table.column(Kind::Words, "then");
+    table.column(Kind::Words, "place of the step");
     let events = bisection.log.events.iter().zip(&bisection.standings);
     for (event, standing) in events {
         let (BisectEvent::Raced(raced), Some(standing)) = (event, standing) else {

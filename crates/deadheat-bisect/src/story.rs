@@ -99,11 +99,7 @@ pub fn story_line(
                 percent(share.probability)
             ),
             BisectAnswer::NoStep(probability) => {
-                format!(
-                    "There was no step of {} ({}).",
-                    words.margin(),
-                    percent(*probability)
-                )
+                format!("There was {} ({}).", words.no_step(), percent(*probability))
             }
             BisectAnswer::NoSingleStep(several) => format!(
                 "No single step explained the races ({}); the largest change lay {}.",

@@ -1,7 +1,7 @@
 //! The words for commits, changes and probabilities of a search.
 
 use deadheat::parts::model::{Better, Interval, Metric};
-use deadheat::parts::report::units::{counted, effect, interval, share};
+use deadheat::parts::report::units::{effect, interval, share};
 use deadheat::parts::report::{Glyphs, first_of, sentences, shown};
 
 use crate::culprit::LIKELIER;
@@ -91,6 +91,12 @@ impl Words<'_> {
         share(self.request.margin.change())
     }
 
+    /// The answer *no step*: "no step of 0.5% or more". Steps from half the margin on are sought.
+    pub(crate) fn no_step(&self) -> String {
+        let half = share(self.request.margin.change() / 2.0);
+        format!("no step of {half} or more")
+    }
+
     /// One commit, or the range of commits that no race can tell apart.
     pub(crate) fn group(&self, share: &CommitShare) -> String {
         if share.first == share.last {
@@ -123,35 +129,43 @@ impl Words<'_> {
         }
         let no_step = standing.no_step;
         (no_step >= LIKELIER || standing.commits.is_empty())
-            .then(|| format!("no step of {} ({})", self.margin(), percent(no_step)))
+            .then(|| format!("{} ({})", self.no_step(), percent(no_step)))
     }
 
     /// The commits that may be the culprit, and their probability.
     pub(crate) fn standing(&self, standing: &BisectStanding) -> String {
-        let held = self.held(standing);
+        if let Some(doubt) = self.doubt(standing) {
+            return doubt;
+        }
         match &standing.commits[..] {
-            [only] if self.doubt(standing).is_none() => {
-                format!("{} holds {}", self.group(only), percent(only.probability))
+            [only] => {
+                let sure = percent(only.probability);
+                format!("the step is at {} ({sure})", self.group(only))
             }
-            _ if self.doubt(standing).is_some() => held,
-            _ => format!("{}: {held}", self.between(standing.between)),
+            commits => format!(
+                "the step is at one of {} commits {} ({})",
+                count(commits),
+                self.between(standing.between),
+                percent(standing.held)
+            ),
         }
     }
 
-    /// `12 commits hold 95%`.
+    /// The same without the names of commits: `one of 12 commits (95%)`.
     pub(crate) fn held(&self, standing: &BisectStanding) -> String {
         if let Some(doubt) = self.doubt(standing) {
             return doubt;
         }
-        let commits = standing.commits.iter().map(|one| one.last - one.first + 1);
-        let commits = commits.sum::<usize>() as u64;
-        format!(
-            "{} {} {}",
-            counted(commits, "commit", "commits"),
-            if commits == 1 { "holds" } else { "hold" },
-            percent(standing.held)
-        )
+        let sure = percent(standing.held);
+        match count(&standing.commits) {
+            1 => format!("one commit ({sure})"),
+            commits => format!("one of {commits} commits ({sure})"),
+        }
     }
+}
+
+fn count(groups: &[CommitShare]) -> usize {
+    groups.iter().map(|one| one.last - one.first + 1).sum()
 }
 
 pub(crate) fn bounds(step: &StepEstimate) -> Interval {

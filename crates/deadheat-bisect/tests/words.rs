@@ -180,7 +180,9 @@ fn every_answer_has_its_sentence() {
     assert!(one_of.contains(expected), "{one_of}");
     let none = sentence(BisectAnswer::NoStep(0.962), None);
     assert!(
-        none.contains("There is no step of 1% between v1 (0aaaaaaa) and HEAD (8aaaaaaa) (96%)"),
+        none.contains(
+            "There is no step of 0.5% or more between v1 (0aaaaaaa) and HEAD (8aaaaaaa) (96%)"
+        ),
         "{none}"
     );
     let same = sentence(BisectAnswer::NoStep(1.0), None);

@@ -14,8 +14,9 @@ use crate::usage_error;
 /// Options of builds, for `deadheat rev` and `cargo deadheat` alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct BuildOptions {
-    /// Take the benchmarks of both sides from BASE or HEAD, or of each from its 'own' [default: own,
-    /// and those that BASE lacks from HEAD; with --pytest HEAD]
+    /// Take the benchmarks of both sides from this revision ('working-tree' without one), or of each
+    /// from its 'own' [default: own, and those that the baseline lacks from the candidate; with
+    /// --pytest those of the candidate]
     #[arg(long, value_name = "REV", help_heading = "Build")]
     benches_from: Option<String>,
     /// Options of cargo bench for the baseline alone
@@ -53,7 +54,7 @@ const OWN: &str = "own";
 
 /// The word of `--benches-from` for the candidate.
 pub fn word_for_head(revisions: &Revisions) -> &str {
-    revisions.head.as_deref().unwrap_or("HEAD")
+    revisions.head.as_deref().unwrap_or("working-tree")
 }
 
 fn variable(text: &str) -> Result<(String, String), String> {
@@ -301,12 +302,16 @@ mod tests {
             let revisions = Revisions::parse(revisions).unwrap();
             read(&["--benches-from", name]).benches(&revisions)
         };
-        assert_eq!(of("HEAD", "main").unwrap(), Some(BenchesFrom::Candidate));
+        let tree = Some(BenchesFrom::Candidate);
+        assert_eq!(of("working-tree", "main").unwrap(), tree);
+        assert_eq!(of("working-tree", "HEAD").unwrap(), tree);
+        assert_eq!(of("HEAD", "HEAD").unwrap(), Some(BenchesFrom::Baseline));
         assert_eq!(of("main", "main").unwrap(), Some(BenchesFrom::Baseline));
         assert_eq!(of("b", "a..b").unwrap(), Some(BenchesFrom::Candidate));
         assert_eq!(of("own", "a..b").unwrap(), Some(BenchesFrom::Own));
         let unnamed = read(&[]).benches(&Revisions::parse("a").unwrap());
         assert_eq!(unnamed.unwrap(), None);
         assert!(of("HEAD", "a..b").is_err());
+        assert!(of("HEAD", "main").is_err());
     }
 }

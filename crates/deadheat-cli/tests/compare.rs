@@ -471,8 +471,11 @@ fn the_table_is_laid_out_as_asked() {
     let filtered = compare(&["--filter", "^s"]);
     assert!(!filtered.stdout.contains("fast "), "{filtered:?}");
     let (short, long) = (compare(&[]), compare(&["--all-metrics"]));
-    shows(&short, &["CPU time: 2 of 3 moved", "No change found: hits"]);
-    shows(&long, &["CPU time: 2 of 3 moved", "0 of 3 moved"]);
+    shows(
+        &short,
+        &["CPU time: 2 of 3 changed", "No change found: hits"],
+    );
+    shows(&long, &["CPU time: 2 of 3 changed", "0 of 3 changed"]);
     shows(
         &compare(&["-n", "before", "-n", "after"]),
         &["before (old/1.json", "after (new/1.json"],

@@ -125,8 +125,7 @@ fn nothing_is_raced_again_where_no_rule_is_broken_or_all_of_it_is_excused() {
 /// Asserts that the finding of the first race stands, with a word that it stands alone.
 #[track_caller]
 fn judged_by_the_first(done: &Finished, code: i32, how: &str) {
-    let alone =
-        format!("the second race {how} a verdict on 'new', so the first race alone decides these");
+    let alone = format!("the second race {how} a verdict on 'new', so the first race alone counts");
     let words = [
         "'new' is slower",
         "the run fails: the rule 'slower' is broken by 'new'.",
@@ -304,7 +303,7 @@ fn google_benchmark_executables_are_confirmed_likewise() {
             3,
             [
                 "the second race ended without a verdict on 'a/8', so the first race alone \
-                 decides these",
+                 counts",
                 "'a/8 (second race)' failed",
             ],
         ),

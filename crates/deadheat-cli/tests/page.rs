@@ -706,48 +706,67 @@ fn five_hundred_benchmarks_have_a_page_of_which_one_is_drawn() {
     println!("500 benchmarks: {opened:.0} ms to load");
 }
 
+/// Writes the page of a run file, named by its path from the root of the repository.
+fn page_of_file(run: &str, page: &Path) {
+    let run = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(run);
+    let done = Command::new(env!("CARGO_BIN_EXE_deadheat"))
+        .arg("report")
+        .arg(run)
+        .arg("--html")
+        .arg(page)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{done:?}");
+}
+
+/// The overview is of six races on neutral links, recorded with
+/// `cargo deadheat -p deadheat-examples --bench utf8 -- --seed 8`.
 #[test]
 #[ignore = "writes docs/pictures, for `just screenshots`"]
 fn the_pictures_of_the_docs() {
     needs!("chromium");
-    let (_folder, page) = page();
+    let pages = TempDir::new().unwrap();
+    let [suite, hosts] = ["suite.html", "hosts.html"].map(|name| pages.path().join(name));
+    page_of_file(
+        "crates/deadheat-cli/tests/golden/page/pictures.jsonl.zst",
+        &suite,
+    );
+    page_of_file("examples/fleet/slurm/whole.jsonl.zst", &hosts);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
-    std::fs::create_dir_all(&folder).unwrap();
-    for (name, size, scheme, place) in [
-        ("report-light.png", DESKTOP, "light", ""),
-        ("report-dark.png", DESKTOP, "dark", ""),
-        ("report-phone.png", PHONE, "light", ""),
-        ("report-benchmark.png", (1100, 1840), "light", "#b4"),
+    for (name, size, scheme, page, benchmark) in [
+        ("report-light.png", DESKTOP, "light", &suite, None),
+        ("report-dark.png", DESKTOP, "dark", &suite, None),
+        ("report-phone.png", (360, 900), "light", &suite, None),
+        (
+            "report-benchmark.png",
+            (1100, 1840),
+            "light",
+            &suite,
+            Some((3, 4)),
+        ),
+        (
+            "report-hosts.png",
+            (1100, 1300),
+            "light",
+            &hosts,
+            Some((1, 2)),
+        ),
     ] {
         let tab = Tab::new();
         tab.resize(size.0, size.1);
         tab.media("screen", scheme);
-        tab.go(&page, place);
-        if !place.is_empty() {
-            Chart::all(&tab, 4);
-            tab.eval("document.querySelector('section.benchmark.open').scrollIntoView()");
-            tab.settle();
+        match benchmark {
+            None => tab.go(page, ""),
+            Some((index, charts)) => {
+                tab.go(page, &format!("#b{index}"));
+                Chart::all(&tab, charts);
+                tab.eval("document.querySelector('section.benchmark.open').scrollIntoView()");
+                tab.settle();
+            }
         }
         std::fs::write(folder.join(name), tab.png()).unwrap();
         no_complaints(&tab);
     }
-    let parts = "../../examples/fleet/slurm/whole.jsonl.zst";
-    let parts = Path::new(env!("CARGO_MANIFEST_DIR")).join(parts);
-    let merged = folder.join("merged.html");
-    let made = Command::new(env!("CARGO_BIN_EXE_deadheat"))
-        .args(["report", parts.to_str().unwrap(), "--html"])
-        .arg(&merged)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{made:?}");
-    let tab = Tab::new();
-    tab.resize(1100, 1300);
-    tab.media("screen", "light");
-    tab.go(&merged, "#b1");
-    Chart::all(&tab, 2);
-    tab.eval("document.querySelector('section.benchmark.open').scrollIntoView()");
-    tab.settle();
-    std::fs::write(folder.join("report-hosts.png"), tab.png()).unwrap();
-    no_complaints(&tab);
-    std::fs::remove_file(merged).unwrap();
 }

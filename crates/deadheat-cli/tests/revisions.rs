@@ -811,7 +811,7 @@ fn own_benches_stay_unless_those_of_a_side_are_asked_for() {
         &["--benches-from HEAD~1", "working tree is built as it is"],
     );
     let done = repo.cargo(&["HEAD~1", "--benches-from", "v9"]);
-    done.fails_with(2, &["--benches-from v9", "'HEAD~1' or 'HEAD'"]);
+    done.fails_with(2, &["--benches-from v9", "'HEAD~1' or 'working-tree'"]);
     let build = [
         "HEAD",
         "--build",

@@ -461,7 +461,7 @@ impl<'a> Scene<'a> {
             let name = words::metric_title(metric, self.glyphs);
             if !shown.is_empty() {
                 let title = if self.compares() {
-                    format!("{name}: {count} of {whole} moved")
+                    format!("{name}: {count} of {whole} changed")
                 } else {
                     name
                 };

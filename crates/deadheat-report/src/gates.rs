@@ -197,7 +197,7 @@ pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
         }
         Ending::Recorded(EndReason::Failed(reason)) => {
             let reason = shown(reason.lines().next().unwrap_or_default(), REASON, glyphs);
-            let reason = format!(": {}", reason.trim_end_matches('.'));
+            let reason = format!("; the reason: {}", reason.trim_end_matches('.'));
             ("failed before".to_owned(), reason)
         }
         Ending::Cut => ("was cut off before".to_owned(), String::new()),
@@ -206,7 +206,7 @@ pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
         }
     };
     Some(format!(
-        "the second race {how} a verdict on {names}, so the first race alone decides these{reason}."
+        "the second race {how} a verdict on {names}, so the first race alone counts{reason}."
     ))
 }
 

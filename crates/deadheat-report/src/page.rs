@@ -62,7 +62,7 @@ const SCRIPTS: [Script; 7] = [
     },
     Script {
         text: include_str!("../assets/page/drawing.js"),
-        hash: "sha256-YLOpvEXpr4zXISrq43TLHQ5D6TvTTTmv5d8ojmho6ew=",
+        hash: "sha256-26uvtLVFC9nlAi9Tj7RaqcTcdfHtsEFn4qPvR5PyT18=",
     },
     Script {
         text: include_str!("../assets/page/page.js"),
@@ -106,6 +106,7 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
         )?;
         let mut first = 0;
         let titles = titles(&run, TITLE);
+        let says_scope = overview::has_two_scopes(&run);
         let mut sections = Vec::with_capacity(run.groups.len());
         for (index, (group, own)) in run.groups.iter().zip(own).enumerate() {
             if detailed[index] {
@@ -117,6 +118,7 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
                     group,
                     own,
                     is_alone: alone.is_some(),
+                    says_scope,
                 });
             }
             first += group.len();
@@ -380,6 +382,8 @@ struct Section<'s, 'a> {
     own: Vec<Note>,
     /// True if its verdict is the headline of the page.
     is_alone: bool,
+    /// True if verdicts say their scope.
+    says_scope: bool,
 }
 
 impl Section<'_, '_> {
@@ -397,7 +401,7 @@ impl Section<'_, '_> {
             Text(self.title)
         )?;
         for comparison in group {
-            out.write_str(&overview::badge(comparison))?;
+            out.write_str(&overview::badge(comparison, self.says_scope))?;
         }
         out.write_str("</summary>")?;
         // With scripts a browser keeps this as text until it is opened, so that

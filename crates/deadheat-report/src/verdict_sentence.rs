@@ -166,7 +166,7 @@ impl Words<'_> {
         let lean = if self.comparison.evidence.excludes_zero {
             let slower = cost.effect.0 > 0.0;
             format!(
-                ", yet '{}' is reliably {}",
+                "; '{}' is {}, by less than the margin",
                 self.candidate,
                 self.word(slower)
             )

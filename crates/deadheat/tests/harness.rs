@@ -381,8 +381,7 @@ fn a_function_that_fails_in_the_second_race_only_costs_itself_only() {
     done.tells("by 'second/slower' ('twice') (confirmed: +");
     done.tells(
         "the second race ended without a verdict on 'second/panics' ('panicking'), so the first \
-         race \
-         alone decides these.",
+         race alone counts.",
     );
     // One that hangs is killed, and no other.
     let track = Track::new();
@@ -403,7 +402,7 @@ fn ctrl_c_in_the_second_race_ends_it_with_the_answer_of_the_first() {
     done.tells("'long' is slower");
     done.tells(
         "the second race was interrupted by SIGINT before a verdict on 'second/lasts' ('long'), so \
-         the first race alone decides these.",
+         the first race alone counts.",
     );
     let run = read_run(&second).unwrap();
     assert_eq!(run.end.unwrap().reason, EndReason::Interrupted(2));

@@ -185,7 +185,7 @@ const drawing = (() => {
     const say = () => {
       const { count, dropped } = clipped(entry);
       const among = dropped ? `, ${dropped} of them dropped` : "";
-      outside.textContent = count ? `${count} outside${among}` : "";
+      outside.textContent = count ? `${count} outside the view${among}` : "";
       everything.hidden = !count && !state.zoomed;
       everything.textContent = state.zoomed && !count ? "Reset" : "Show all";
     };

@@ -267,7 +267,7 @@ pub(crate) fn control(host: &HostRow, glyphs: Glyphs) -> String {
 pub(crate) fn table<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let across = comparison.aspects.hosts.as_ref()?;
     let mut heads = vec![
-        "part: host".to_owned(),
+        "parts: host".to_owned(),
         "change".to_owned(),
         interval_head([comparison.coverage()].into_iter()),
         "replicates".to_owned(),

@@ -38,7 +38,7 @@ impl Links {
 }
 
 /// The links that the rows of a table were raced on, in one line; `None` for a recording, which does
-/// not say, and where no linker places the code.
+/// not say, for commands without a record of their link, and where no linker places the code.
 pub(crate) fn raced(comparisons: &[Comparison], source: Source) -> Option<String> {
     if source == Source::Recording {
         return None;
@@ -48,6 +48,12 @@ pub(crate) fn raced(comparisons: &[Comparison], source: Source) -> Option<String
     let own = found.len() - neutral;
     Some(match (neutral, own) {
         (0, 0) => return None,
+        (0, _) if comparisons.iter().any(missed_neutral_links) => {
+            "not every replicate is known to have run on neutral links, so the verdicts are about \
+             these builds."
+                .to_owned()
+        }
+        (0, _) if source == Source::Commands => return None,
         (_, 0) => "raced on neutral links, a new one in every replicate: the verdicts are about \
                    the source."
             .to_owned(),
@@ -59,6 +65,12 @@ pub(crate) fn raced(comparisons: &[Comparison], source: Source) -> Option<String
             counted(neutral as u64, "row", "rows")
         ),
     })
+}
+
+/// Returns true if neutral links were requested, but not every replicate is known to have run on one.
+fn missed_neutral_links(comparison: &Comparison) -> bool {
+    let missed = |warning: &Warning| matches!(warning, Warning::PlacementFixed { reason: Some(_) });
+    comparison.warnings.iter().any(missed)
 }
 
 /// That the link order was not varied, and how to vary it; `reason` is why that did not come about
@@ -82,8 +94,8 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
         (_, None) => format!("race on neutral links: {}.", linking(source)),
     };
     format!(
-        "This verdict is about the {linked}{why}. Link order alone can move a result by several \
-         percent, so before you credit a small change to the source, {advice}"
+        "This verdict is about the {linked}{why}. Link order alone can change the time of a function \
+         by tens of percent, so before you credit a small change to the source, {advice}"
     )
 }
 
@@ -204,7 +216,9 @@ pub fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     }
     if let Some(own) = &comparison.aspects.own_link {
         let [change, interval] = estimated(own, comparison.coverage(), glyphs);
-        parts.push(format!("as you linked it: {change} ({interval})"));
+        parts.push(format!(
+            "for comparison, as you linked it: {change} ({interval})"
+        ));
     }
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }

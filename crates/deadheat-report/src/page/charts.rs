@@ -160,7 +160,7 @@ fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     words += &match comparison.aspects.dropped_blocks() {
         0 => ", none dropped".to_owned(),
         dropped if cause_of_dropping(comparison) == DISTURBED => {
-            format!(", {dropped} dropped for evidence of disturbance")
+            format!(", {dropped} dropped for evidence of disturbance, whatever the change")
         }
         dropped => format!(", {dropped} dropped, {}", cause_of_dropping(comparison)),
     };
@@ -292,6 +292,6 @@ pub(super) fn bands(comparison: &Comparison) -> String {
     interval.map_or(format!("{band}."), |range| {
         let precision = Precision::of(Some(&range));
         let [low, high] = ends(&range).map(|end| precision.end(end, GLYPHS));
-        format!("{band}, the orange one the interval from {low} to {high}.")
+        format!("{band}, the coloured one the interval from {low} to {high}.")
     })
 }

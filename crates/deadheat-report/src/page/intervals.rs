@@ -327,7 +327,7 @@ pub(super) fn hosts(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result
         out,
         "<h4>Hosts</h4><div class=\"scroll\"><table class=\"intervals\">\
          <caption class=\"unseen\">The change on each host, and over all of them</caption>\
-         <thead><tr><th scope=\"col\" class=\"name\">part: host</th>\
+         <thead><tr><th scope=\"col\" class=\"name\">parts: host</th>\
          <th scope=\"col\" class=\"number\">change</th>\
          <th scope=\"col\" class=\"interval\">CI{}</th>\
          <th scope=\"col\" class=\"number\">replicates</th>",
@@ -351,10 +351,10 @@ pub(super) fn hosts(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result
     }
     out.write_str("</tbody><tfoot>")?;
     if let Some(estimate) = &comparison.estimate {
-        let whom = if across.like_these {
-            "hosts like these"
-        } else {
-            "these hosts"
+        let whom = match (across.like_these, across.hosts.len()) {
+            (true, _) => "hosts like these",
+            (false, 1) => "this host",
+            (false, _) => "these hosts",
         };
         row(
             out,

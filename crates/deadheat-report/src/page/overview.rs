@@ -23,6 +23,8 @@ const WORDS: usize = 400;
 struct Columns {
     candidate: bool,
     gate: bool,
+    /// True if verdicts say their scope.
+    scope: bool,
 }
 
 /// Writes the overview. Of a page with one verdict it is there for the scripts alone: the headline and
@@ -42,6 +44,7 @@ pub(super) fn write(
             .comparisons
             .iter()
             .any(|one| one.suite.gate.is_some()),
+        scope: has_two_scopes(run),
     };
     let axis = Axis::of(&analysis.comparisons, &analysis.overall);
     let rows = analysis.comparisons.len() + analysis.failures.len() + analysis.left_out.len();
@@ -127,7 +130,7 @@ impl Row<'_> {
             out,
             "<td class=\"call\" data-sort=\"{}\">{}</td>",
             rank.unwrap_or(0),
-            badge(comparison)
+            badge(comparison, columns.scope)
         )?;
         let estimate = cost_of(comparison);
         interval_cells(
@@ -189,14 +192,27 @@ fn unanswered(
     Ok(())
 }
 
+/// Returns true if some verdicts are about the source and others about binaries. If not, the line
+/// below the headline says the scope of all.
+pub(super) fn has_two_scopes(run: &Run<'_>) -> bool {
+    let mut scopes = run
+        .analysis
+        .comparisons
+        .iter()
+        .map(|one| one.evidence.scope);
+    let first = scopes.next();
+    scopes.any(|scope| Some(scope) != first)
+}
+
 /// The verdict with its sign, small.
-pub(super) fn badge(comparison: &Comparison) -> String {
+pub(super) fn badge(comparison: &Comparison, says_scope: bool) -> String {
     let sign = GLYPHS.mark(comparison.verdict);
-    badge_of(
-        code_of(comparison),
-        sign,
-        &sentences::verdict_cell(comparison, GLYPHS),
-    )
+    let words = if says_scope || comparison.evidence.provisional {
+        sentences::verdict_cell(comparison, GLYPHS)
+    } else {
+        sentences::marked_word(comparison, GLYPHS)
+    };
+    badge_of(code_of(comparison), sign, &words)
 }
 
 /// The same of a verdict by its code, its sign and its word.
@@ -282,8 +298,8 @@ fn header(out: &mut dyn Write, columns: &Columns, change: &str, axis: &Axis) -> 
     column(out, "number", change, "")?;
     let marks = axis_marks(axis)?;
     column(out, "interval", "CI", &marks)?;
-    column(out, "number value", "baseline", "")?;
-    column(out, "number value", "candidate", "")?;
+    column(out, "number value", "typical baseline", "")?;
+    column(out, "number value", "typical candidate", "")?;
     if columns.gate {
         column(out, "gate", "gate", "")?;
     }
@@ -348,8 +364,12 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
         };
         write!(out, "<tr><th scope=\"row\" class=\"name\">{name}</th>")?;
         if columns.candidate {
-            let candidate = shown(&one.candidate, run.name, GLYPHS);
-            write!(out, "<td class=\"who\">{}</td>", Text(isolated(&candidate)))?;
+            // The rows of a single mean may have candidates of other names.
+            let candidate = match run.analysis.overall.len() {
+                1 => String::new(),
+                _ => isolated(&shown(&one.candidate, run.name, GLYPHS)),
+            };
+            write!(out, "<td class=\"who\">{}</td>", Text(candidate))?;
         }
         out.write_str("<td class=\"call\"></td>")?;
         interval_cells(out, Some(&mean), None, "none", axis)?;
@@ -377,7 +397,7 @@ fn legend(out: &mut dyn Write, run: &Run<'_>, axis: &Axis) -> fmt::Result {
         "the margin of each row".to_owned()
     };
     let bent = if axis.is_bent() {
-        " The axis draws far changes together."
+        " The axis is linear within the band and logarithmic beyond it."
     } else {
         ""
     };

@@ -317,7 +317,7 @@ fn a_second_race_that_says_nothing_of_what_broke_a_rule_is_told_in_every_shape()
         ..suite_of_doubts()
     };
     let text = said(&to_text(&failed, &TextOptions::default()));
-    let whole = "a verdict on 'weak', so the first race alone decides these: it panicked. ";
+    let whole = "a verdict on 'weak', so the first race alone counts; the reason: it panicked. ";
     assert!(text.contains(whole), "{text}");
 }
 
