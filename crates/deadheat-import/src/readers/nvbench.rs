@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use deadheat_model::{
-    Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultState, Results,
-};
+use crate::identity::{Identity, QualifierPlace, QualifierShown};
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::Metric;
 use serde::Deserialize;
 
 use super::json::from_json_entries;
