@@ -594,6 +594,8 @@ enum {
     DEADHEAT_PROTOCOL_ = 2,
     /* Inputs of a sample at most, where every call has its own. */
     DEADHEAT_MOST_INPUTS_ = 4096,
+    /* Calls of a sample at most. */
+    DEADHEAT_MOST_CALLS_ = 1 << 30,
 #ifdef __linux__
     DEADHEAT_METRICS_ = 8
 #elif defined(RUSAGE_THREAD)
@@ -935,11 +937,15 @@ static void deadheat_check_(const deadheat_entry_ *entry)
 
 /* ------------------------------------------------------------------- gauge */
 
-/* Everything that one sample of one thread shows. */
+/* Everything that one sample of one thread shows. A sample whose timing pauses
+ * is the sum of its parts. */
 typedef struct deadheat_reading_ {
+    /* Of the first and of the last part. */
     uint64_t start, stop;
+    /* Between `start` and `stop`, in no part. */
+    uint64_t paused_ns;
     double cpu_ns;
-    /* The metrics behind wall and CPU time. */
+    /* The metrics after wall and CPU time. */
     double counts[6];
 } deadheat_reading_;
 
@@ -1075,50 +1081,106 @@ static void __attribute__((noinline)) deadheat_ask_callgrind_(unsigned request)
 #endif
 }
 
-/* Runs a batch between two readings. The clock is read next to the calls: what
- * the other readings take is no part of the time. */
-static void deadheat_measure_(const deadheat_batch_ *batch, deadheat_reading_ *reading)
-{
-    uint64_t cpu;
+/* The clocks and counters of a thread at the start of a sample or of a part of
+ * one. */
+typedef struct deadheat_gauge_ {
+    /* The CPU clock of the thread, or that of the process. */
+    clockid_t cpu_clock;
+    /* Whether callgrind counts what the calls execute. */
+    int counted;
+    uint64_t start, cpu;
 #ifdef RUSAGE_THREAD
-    struct rusage before, after;
+    struct rusage usage;
     int core;
+#endif
 #ifdef __linux__
     uint64_t waited;
 #endif
-    getrusage(RUSAGE_THREAD, &before);
-    core = sched_getcpu();
-#ifdef __linux__
-    waited = deadheat_waited_(&before);
-#endif
-#endif
-    cpu = deadheat_now_(CLOCK_THREAD_CPUTIME_ID);
-    if (batch->counted) {
-        /* A reading of the clock does not always take as many instructions. */
-        reading->start = deadheat_now_(CLOCK_MONOTONIC);
-        deadheat_ask_callgrind_(DEADHEAT_TOGGLE_);
-        DEADHEAT_GUARDED_(batch->raced->calls(batch->raced->closure, batch->input, batch->inputs,
-                                              batch->iterations))
-        deadheat_ask_callgrind_(DEADHEAT_TOGGLE_);
-        reading->stop = deadheat_now_(CLOCK_MONOTONIC);
-    } else {
-        reading->start = deadheat_now_(CLOCK_MONOTONIC);
-        DEADHEAT_GUARDED_(batch->raced->calls(batch->raced->closure, batch->input, batch->inputs,
-                                              batch->iterations))
-        reading->stop = deadheat_now_(CLOCK_MONOTONIC);
-    }
-    reading->cpu_ns = (double)(deadheat_now_(CLOCK_THREAD_CPUTIME_ID) - cpu);
+} deadheat_gauge_;
+
+/* Reads the wall clock last, next to the calls, because the other readings must
+ * not be part of the time. */
+static inline __attribute__((always_inline)) void deadheat_start_(deadheat_gauge_ *gauge)
+{
 #ifdef RUSAGE_THREAD
-    getrusage(RUSAGE_THREAD, &after);
-    reading->counts[0] = (double)(after.ru_minflt - before.ru_minflt);
-    reading->counts[1] = (double)(after.ru_majflt - before.ru_majflt);
-    reading->counts[2] = (double)(after.ru_nvcsw - before.ru_nvcsw);
-    reading->counts[3] = (double)(after.ru_nivcsw - before.ru_nivcsw);
-    reading->counts[4] = sched_getcpu() != core ? 1.0 : 0.0;
+    getrusage(RUSAGE_THREAD, &gauge->usage);
+    gauge->core = sched_getcpu();
 #ifdef __linux__
-    reading->counts[5] = (double)(deadheat_waited_(&after) - waited);
+    gauge->waited = deadheat_waited_(&gauge->usage);
 #endif
 #endif
+    gauge->cpu = deadheat_now_(gauge->cpu_clock);
+    gauge->start = deadheat_now_(CLOCK_MONOTONIC);
+    /* After the clock, whose reading does not always take as many instructions. */
+    if (gauge->counted)
+        deadheat_ask_callgrind_(DEADHEAT_TOGGLE_);
+}
+
+/* Reads the wall clock first, and adds what happened since the start to
+ * `reading`, which is zero before the first part of a sample. */
+static inline __attribute__((always_inline)) void deadheat_stop_(
+    const deadheat_gauge_ *gauge, deadheat_reading_ *reading)
+{
+    uint64_t stop;
+#ifdef RUSAGE_THREAD
+    struct rusage usage;
+#endif
+    if (gauge->counted)
+        deadheat_ask_callgrind_(DEADHEAT_TOGGLE_);
+    stop = deadheat_now_(CLOCK_MONOTONIC);
+    if (reading->stop == 0)
+        reading->start = gauge->start;
+    else
+        reading->paused_ns += gauge->start - reading->stop;
+    reading->stop = stop;
+    reading->cpu_ns += (double)(deadheat_now_(gauge->cpu_clock) - gauge->cpu);
+#ifdef RUSAGE_THREAD
+    getrusage(RUSAGE_THREAD, &usage);
+    reading->counts[0] += (double)(usage.ru_minflt - gauge->usage.ru_minflt);
+    reading->counts[1] += (double)(usage.ru_majflt - gauge->usage.ru_majflt);
+    reading->counts[2] += (double)(usage.ru_nvcsw - gauge->usage.ru_nvcsw);
+    reading->counts[3] += (double)(usage.ru_nivcsw - gauge->usage.ru_nivcsw);
+    reading->counts[4] += sched_getcpu() != gauge->core ? 1.0 : 0.0;
+#ifdef __linux__
+    reading->counts[5] += (double)(deadheat_waited_(&usage) - gauge->waited);
+#endif
+#endif
+}
+
+/* Runs a batch between two readings. */
+static void deadheat_measure_(const deadheat_batch_ *batch, deadheat_reading_ *reading)
+{
+    deadheat_gauge_ gauge;
+    memset(reading, 0, sizeof *reading);
+    gauge.cpu_clock = CLOCK_THREAD_CPUTIME_ID;
+    gauge.counted = batch->counted;
+    deadheat_start_(&gauge);
+    DEADHEAT_GUARDED_(batch->raced->calls(batch->raced->closure, batch->input, batch->inputs,
+                                          batch->iterations))
+    deadheat_stop_(&gauge, reading);
+}
+
+/* The metrics of a sample from the readings of its threads. `cpu_overhead_ns`
+ * is what reading the CPU clock takes: left in, it would make every change look
+ * smaller. */
+static void deadheat_add_up_(const deadheat_reading_ *readings, unsigned threads,
+                             double cpu_overhead_ns, double *values)
+{
+    uint64_t start = readings[0].start, stop = readings[0].stop, paused_ns = readings[0].paused_ns;
+    unsigned i, k;
+    for (k = 0; k < DEADHEAT_METRICS_; k++)
+        values[k] = 0.0;
+    for (i = 0; i < threads; i++) {
+        double cpu_ns = readings[i].cpu_ns - cpu_overhead_ns;
+        start = readings[i].start < start ? readings[i].start : start;
+        stop = readings[i].stop > stop ? readings[i].stop : stop;
+        /* Of several threads all paused at least so long. */
+        paused_ns = readings[i].paused_ns < paused_ns ? readings[i].paused_ns : paused_ns;
+        values[1] += cpu_ns > 0.0 ? cpu_ns : 0.0;
+        for (k = 2; k < DEADHEAT_METRICS_; k++)
+            values[k] += readings[i].counts[k - 2];
+    }
+    values[0] = (double)(stop - start - paused_ns);
 }
 
 static void deadheat_no_calls_(void *closure, void *input, void *const *inputs,
@@ -1305,8 +1367,7 @@ static int deadheat_sample_(deadheat_race_ *race, size_t contender, uint64_t ite
     deadheat_batch_ batch = {&race->raced[contender], race->input, NULL, iterations,
                              race->counted};
     deadheat_reading_ alone, *readings = &alone;
-    unsigned i, k, threads = race->crew != NULL ? race->crew->threads : 1;
-    uint64_t made = 0, start, stop;
+    uint64_t made = 0;
     if (race->entry->input_per_call) {
         if (iterations > DEADHEAT_MOST_INPUTS_) {
             deadheat_fail("more calls in a sample than there can be inputs");
@@ -1330,20 +1391,8 @@ static int deadheat_sample_(deadheat_race_ *race, size_t contender, uint64_t ite
     }
     while (made > 0)
         deadheat_drop_input_(race, race->inputs[--made]);
-    start = readings[0].start;
-    stop = readings[0].stop;
-    for (k = 0; k < DEADHEAT_METRICS_; k++)
-        values[k] = 0.0;
-    for (i = 0; i < threads; i++) {
-        double cpu_ns = readings[i].cpu_ns - race->cpu_overhead_ns;
-        start = readings[i].start < start ? readings[i].start : start;
-        stop = readings[i].stop > stop ? readings[i].stop : stop;
-        /* What reading the CPU clock takes would shrink every change. */
-        values[1] += cpu_ns > 0.0 ? cpu_ns : 0.0;
-        for (k = 2; k < DEADHEAT_METRICS_; k++)
-            values[k] += readings[i].counts[k - 2];
-    }
-    values[0] = (double)(stop - start);
+    deadheat_add_up_(readings, race->crew != NULL ? race->crew->threads : 1,
+                     race->cpu_overhead_ns, values);
     return !deadheat_program_.failed;
 }
 
@@ -1377,36 +1426,83 @@ static int deadheat_call_everyone_once_(deadheat_race_ *race, uint64_t seed)
 
 /* ------------------------------------------------------------------- pilot */
 
-/* Nanoseconds of one call: from a batch that lasts long enough, the shortest
- * of three. Negative when a call failed. */
+/* Beyond this, in nanoseconds, one sample shows what a call takes. */
+static const double deadheat_slow_ns_ = 5e6;
+
+/* Finds the nanoseconds of one call: from samples that last long enough, the
+ * shortest of three. */
+typedef struct deadheat_trial_ {
+    double least_ns;
+    uint64_t most;
+    /* Whether a slow call is called twice, to find `was_warm`. */
+    int compares_first;
+    /* Calls of the sample that comes next; 0 when all is known. */
+    uint64_t iterations;
+    int samples, tries;
+    double first_ns, shortest_ns, call_ns;
+    /* Whether the first call was about as fast as the second. */
+    int was_warm;
+} deadheat_trial_;
+
+static deadheat_trial_ deadheat_begin_trial_(double least_ns, uint64_t most)
+{
+    deadheat_trial_ trial;
+    memset(&trial, 0, sizeof trial);
+    trial.least_ns = least_ns;
+    trial.most = most;
+    trial.iterations = 1;
+    return trial;
+}
+
+/* Ends the trial with a sample of this length, or chooses the next one. */
+static void deadheat_took_(deadheat_trial_ *trial, double wall_ns)
+{
+    const int is_first = trial->samples++ == 0;
+    double factor;
+    if (is_first)
+        trial->first_ns = wall_ns;
+    /* The first call finds everything cold, and shows nothing else. */
+    if (is_first && (wall_ns < deadheat_slow_ns_ || trial->compares_first))
+        return;
+    if (trial->samples == 2 && trial->iterations == 1)
+        trial->was_warm = wall_ns >= 0.99 * trial->first_ns;
+    if (wall_ns < trial->least_ns && trial->iterations < trial->most && trial->tries == 0) {
+        factor = 1.25 * trial->least_ns / (wall_ns > 1.0 ? wall_ns : 1.0);
+        factor = factor < 2.0 ? 2.0 : factor > 16.0 ? 16.0 : factor;
+        trial->iterations = (uint64_t)((double)trial->iterations * factor);
+        trial->iterations = trial->iterations < trial->most ? trial->iterations : trial->most;
+        return;
+    }
+    if (trial->tries++ == 0 || wall_ns < trial->shortest_ns)
+        trial->shortest_ns = wall_ns;
+    if (trial->tries < 3 && wall_ns < deadheat_slow_ns_)
+        return;
+    trial->call_ns = trial->shortest_ns / (double)trial->iterations;
+    trial->iterations = 0;
+}
+
+/* Calls that take `least_ns`. */
+static uint64_t deadheat_iterations_(double call_ns, double least_ns, uint64_t most)
+{
+    /* A call that seems to take no time wants infinitely many. */
+    double wanted = call_ns > 0.0 ? least_ns / call_ns : (double)most;
+    if (wanted >= (double)most)
+        return most;
+    return wanted > 1.0 ? (uint64_t)wanted + ((double)(uint64_t)wanted < wanted) : 1;
+}
+
+/* Nanoseconds of one call. Negative when a call failed. */
 static double deadheat_call_ns_(deadheat_race_ *race, size_t contender, double least_ns,
                                 uint64_t most)
 {
-    /* Beyond this, in nanoseconds, once is enough. */
-    const double slow_ns = 5e6;
-    double values[DEADHEAT_METRICS_], shortest;
-    uint64_t iterations = 1;
-    int tries;
-    /* The first call finds everything cold, and shows nothing else. */
-    if (!deadheat_sample_(race, contender, 1, values))
-        return -1.0;
-    if (values[0] < slow_ns && !deadheat_sample_(race, contender, 1, values))
-        return -1.0;
-    while (values[0] < least_ns && iterations < most) {
-        double factor = 1.25 * least_ns / (values[0] > 1.0 ? values[0] : 1.0);
-        factor = factor < 2.0 ? 2.0 : factor > 16.0 ? 16.0 : factor;
-        iterations = (uint64_t)((double)iterations * factor);
-        iterations = iterations < most ? iterations : most;
-        if (!deadheat_sample_(race, contender, iterations, values))
+    deadheat_trial_ trial = deadheat_begin_trial_(least_ns, most);
+    double values[DEADHEAT_METRICS_];
+    while (trial.iterations > 0) {
+        if (!deadheat_sample_(race, contender, trial.iterations, values))
             return -1.0;
+        deadheat_took_(&trial, values[0]);
     }
-    shortest = values[0];
-    for (tries = 1; tries < 3 && values[0] < slow_ns; tries++) {
-        if (!deadheat_sample_(race, contender, iterations, values))
-            return -1.0;
-        shortest = values[0] < shortest ? values[0] : shortest;
-    }
-    return shortest / (double)iterations;
+    return trial.call_ns;
 }
 
 /* Finds the calls of a sample in which the fastest contender takes `least_ns`.
@@ -1415,8 +1511,8 @@ static uint64_t deadheat_calibrate_(deadheat_race_ *race, uint64_t seed, double 
                                     double *call_ns)
 {
     const uint64_t most =
-        race->entry->input_per_call ? (uint64_t)DEADHEAT_MOST_INPUTS_ : (uint64_t)1 << 30;
-    double fastest = 0.0, wanted;
+        (uint64_t)(race->entry->input_per_call ? DEADHEAT_MOST_INPUTS_ : DEADHEAT_MOST_CALLS_);
+    double fastest = 0.0;
     size_t i;
     if (!deadheat_renew_(race, seed))
         return 0;
@@ -1427,42 +1523,49 @@ static uint64_t deadheat_calibrate_(deadheat_race_ *race, uint64_t seed, double 
         if (i == 0 || call_ns[i] < fastest)
             fastest = call_ns[i];
     }
-    /* A call that seems to take no time wants infinitely many. */
-    wanted = fastest > 0.0 ? least_ns / fastest : (double)most;
-    if (wanted >= (double)most)
-        return most;
-    return wanted > 1.0 ? (uint64_t)wanted + ((double)(uint64_t)wanted < wanted) : 1;
+    return deadheat_iterations_(fastest, least_ns, most);
 }
 
-/* Calls the contenders in this order, round by round with new inputs, until
- * two rounds on end are no faster. Gives back the rounds, 0 when one failed.
- * The input of a single round is left ready for a block. */
-static uint64_t deadheat_warm_up_(deadheat_race_ *race, uint64_t seed, const long *order,
-                                  size_t length, uint64_t iterations)
+/* The rounds of a warm-up, which ends when two in a row are no faster. */
+typedef struct deadheat_rounds_ {
+    double best_ns;
+    uint64_t count;
+    int idle;
+} deadheat_rounds_;
+
+/* Counts a round that took so long; whether another one follows. */
+static int deadheat_goes_on_(deadheat_rounds_ *rounds, double took_ns)
 {
     enum { MOST_ROUNDS = 50, IDLE_ROUNDS = 2 };
     const double gain = 0.01, slow_ns = 1e7;
-    double best = 0.0;
-    uint64_t round = 0;
-    int idle = 0;
+    const int is_first = rounds->count++ == 0;
+    rounds->idle = is_first || took_ns < rounds->best_ns * (1.0 - gain) ? 0 : rounds->idle + 1;
+    rounds->best_ns = is_first || took_ns < rounds->best_ns ? took_ns : rounds->best_ns;
+    return took_ns <= slow_ns && rounds->idle < IDLE_ROUNDS && rounds->count < MOST_ROUNDS;
+}
+
+/* Calls the contenders in this order, round by round with new inputs. Returns
+ * the number of rounds, 0 when one failed. The input of a single round is left
+ * ready for a block. */
+static uint64_t deadheat_warm_up_(deadheat_race_ *race, uint64_t seed, const long *order,
+                                  size_t length, uint64_t iterations)
+{
+    deadheat_rounds_ rounds = {0.0, 0, 0};
+    double took_ns;
     do {
-        double took = 0.0, values[DEADHEAT_METRICS_];
+        double values[DEADHEAT_METRICS_];
         size_t i;
-        if (!deadheat_renew_(race, round == 0 ? seed : deadheat_random(&seed)))
+        took_ns = 0.0;
+        if (!deadheat_renew_(race, rounds.count == 0 ? seed : deadheat_random(&seed)))
             return 0;
         for (i = 0; i < length; i++) {
             if (!deadheat_sample_(race, (size_t)order[i], iterations, values))
                 return 0;
-            took += values[0];
+            took_ns += values[0];
         }
-        idle = round == 0 || took < best * (1.0 - gain) ? 0 : idle + 1;
-        best = round == 0 || took < best ? took : best;
-        round++;
-        if (took > slow_ns)
-            break;
-    } while (idle < IDLE_ROUNDS && round < MOST_ROUNDS);
-    race->ready = round == 1;
-    return round;
+    } while (deadheat_goes_on_(&rounds, took_ns));
+    race->ready = rounds.count == 1;
+    return rounds.count;
 }
 
 /* ----------------------------------------------------------- text as it grows */
@@ -1538,7 +1641,7 @@ typedef struct deadheat_request_ {
     uint64_t seed, iterations, unrecorded, unrecorded_iterations;
     uint64_t heap_bytes, stack_bytes;
     double least_ns, cpu_overhead_ns;
-    int callgrind;
+    int callgrind, input_per_call;
     /* Contenders by number; -1 is somebody in the other process. */
     long *turns;
     size_t turn_count, turn_room;
@@ -1755,6 +1858,9 @@ static int deadheat_read_field_(const char **at, const char *key, deadheat_reque
     if (strcmp(key, "callgrind") == 0)
         return (request->callgrind = deadheat_passes_word_(at, "true")) ||
                deadheat_passes_word_(at, "false");
+    if (strcmp(key, "input_per_call") == 0)
+        return (request->input_per_call = deadheat_passes_word_(at, "true")) ||
+               deadheat_passes_word_(at, "false");
     if (strcmp(key, "turns") == 0 || strcmp(key, "order") == 0)
         return deadheat_read_turns_(at, request);
     return deadheat_skip_(at, 0);
@@ -1772,7 +1878,7 @@ static int deadheat_read_request_(const char *line, deadheat_request_ *request)
     request->iterations = request->unrecorded_iterations = 1;
     request->least_ns = 5000.0;
     request->cpu_overhead_ns = -1.0;
-    request->callgrind = 0;
+    request->callgrind = request->input_per_call = 0;
     request->turn_count = 0;
     if (!deadheat_passes_(at, '{') || (request->kind = deadheat_read_string_(at)) == NULL ||
         !deadheat_passes_(at, ':') || !deadheat_passes_(at, '{'))
@@ -1853,28 +1959,28 @@ static int deadheat_hear_(deadheat_worker_ *worker)
     return 0;
 }
 
-static void deadheat_hello_(deadheat_text_ *said)
+#ifdef __clang__
+#define DEADHEAT_COMPILER_ "clang " __clang_version__
+#else
+#define DEADHEAT_COMPILER_ "gcc " __VERSION__
+#endif
+
+/* `more` is NULL, or the name of a metric after those of all workers. */
+static void deadheat_hello_(deadheat_text_ *said, const char *name, const char *more)
 {
     size_t i;
     deadheat_say_(said, "{\"hello\":{\"protocol\":");
     deadheat_count_(said, DEADHEAT_PROTOCOL_);
     deadheat_say_(said, ",\"worker\":");
-    deadheat_quote_(said, "deadheat.h " DEADHEAT_VERSION
-#ifdef __cplusplus
-                          ", C++"
-#else
-                          ", C"
-#endif
-#ifdef __clang__
-                          ", clang " __clang_version__
-#else
-                          ", gcc " __VERSION__
-#endif
-    );
+    deadheat_quote_(said, name);
     deadheat_say_(said, ",\"metrics\":[");
     for (i = 0; i < DEADHEAT_METRICS_; i++) {
         deadheat_say_(said, i > 0 ? "," : "");
         deadheat_quote_(said, deadheat_metrics_[i]);
+    }
+    if (more != NULL) {
+        deadheat_say_(said, ",");
+        deadheat_quote_(said, more);
     }
     deadheat_say_(said, "]}}");
 }
@@ -1932,8 +2038,9 @@ static void deadheat_give_up_(deadheat_worker_ *worker, const char *problem)
     deadheat_send_(worker);
 }
 
-/* Replies what deadheat_fail was told. */
-static void deadheat_give_up_with_(deadheat_worker_ *worker, const char *message)
+/* Replies with a problem that needs words: "panicked", "skipped" or "refused". */
+static void deadheat_give_up_with_(deadheat_worker_ *worker, const char *problem,
+                                   const char *message)
 {
     deadheat_text_ *said = &worker->said;
     said->length = 0;
@@ -1942,10 +2049,18 @@ static void deadheat_give_up_with_(deadheat_worker_ *worker, const char *message
         deadheat_count_(said, (uint64_t)worker->race.calling);
     else
         deadheat_say_(said, "null");
-    deadheat_say_(said, ",\"problem\":{\"panicked\":");
+    deadheat_say_(said, ",\"problem\":{\"");
+    deadheat_say_(said, problem);
+    deadheat_say_(said, "\":");
     deadheat_quote_(said, message);
     deadheat_say_(said, "}}}");
     deadheat_send_(worker);
+}
+
+/* Replies with the message of deadheat_fail. */
+static void deadheat_give_up_failed_(deadheat_worker_ *worker)
+{
+    deadheat_give_up_with_(worker, "panicked", deadheat_program_.failure);
 }
 
 /* Waits for the baton. The other process is asleep once this one has let it
@@ -1972,71 +2087,109 @@ static int deadheat_hand_over_(deadheat_worker_ *worker)
     return written == 1;
 }
 
-/* Runs a block: 1 when it is done, 0 when a call failed, -1 when the other
- * process is gone. */
-static int deadheat_block_(deadheat_worker_ *worker, double *values)
+/* Whether the turn `i` of the requested block is one of this process; there are
+ * none before the first and after the last. */
+static int deadheat_is_own_turn_(const deadheat_worker_ *worker, size_t i)
 {
-    const deadheat_request_ *request = &worker->request;
-    const long *turns = request->turns;
-    const size_t count = request->turn_count;
-    const int in_turns = worker->baton_in >= 0 && count > 0;
-    double unrecorded[DEADHEAT_METRICS_];
-    size_t i;
-    if (!(worker->race.ready && worker->race.seed == request->seed) &&
-        !deadheat_renew_(&worker->race, request->seed))
-        return 0;
-    worker->race.ready = 0;
+    return i < worker->request.turn_count && worker->request.turns[i] >= 0;
+}
+
+static int deadheat_takes_turns_(const deadheat_worker_ *worker)
+{
+    return worker->baton_in >= 0 && worker->request.turn_count > 0;
+}
+
+/* Called when the input of a block is ready: lets the other process begin if
+ * the first turn is its own. 0 when it is gone, as below. */
+static int deadheat_begin_turns_(deadheat_worker_ *worker)
+{
 #ifdef __linux__
     if (!worker->race.beside.begun)
         worker->race.beside = deadheat_begin_beside_();
 #endif
     if (worker->race.counted)
         deadheat_ask_callgrind_(DEADHEAT_FORGET_);
-    if (in_turns && turns[0] < 0 && !deadheat_hand_over_(worker))
+    return !deadheat_takes_turns_(worker) || deadheat_is_own_turn_(worker, 0) ||
+           deadheat_hand_over_(worker);
+}
+
+static int deadheat_begin_turn_(deadheat_worker_ *worker, size_t i)
+{
+    return !deadheat_takes_turns_(worker) || (i > 0 && deadheat_is_own_turn_(worker, i - 1)) ||
+           deadheat_take_baton_(worker);
+}
+
+static int deadheat_end_turn_(deadheat_worker_ *worker, size_t i)
+{
+    if (worker->race.counted)
+        deadheat_ask_callgrind_(DEADHEAT_DUMP_);
+    if (!deadheat_takes_turns_(worker) || deadheat_is_own_turn_(worker, i + 1))
+        return 1;
+    deadheat_note_(&worker->race, -1);
+    return deadheat_hand_over_(worker);
+}
+
+/* Waits for the other process to take its turns that end the block. */
+static int deadheat_end_turns_(deadheat_worker_ *worker)
+{
+    deadheat_note_(&worker->race, -1);
+    return !deadheat_takes_turns_(worker) ||
+           deadheat_is_own_turn_(worker, worker->request.turn_count - 1) ||
+           deadheat_take_baton_(worker);
+}
+
+/* Runs a block: 1 when it is done, 0 when a call failed, -1 when the other
+ * process is gone. */
+static int deadheat_block_(deadheat_worker_ *worker, double *values)
+{
+    const deadheat_request_ *request = &worker->request;
+    double unrecorded[DEADHEAT_METRICS_];
+    size_t i;
+    if (!(worker->race.ready && worker->race.seed == request->seed) &&
+        !deadheat_renew_(&worker->race, request->seed))
+        return 0;
+    worker->race.ready = 0;
+    if (!deadheat_begin_turns_(worker))
         return -1;
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < request->turn_count; i++) {
         const int recorded = i >= request->unrecorded;
-        if (turns[i] < 0)
+        if (!deadheat_is_own_turn_(worker, i))
             continue;
-        if (in_turns && (i == 0 || turns[i - 1] < 0) && !deadheat_take_baton_(worker))
+        if (!deadheat_begin_turn_(worker, i))
             return -1;
-        if (!deadheat_sample_(&worker->race, (size_t)turns[i],
+        if (!deadheat_sample_(&worker->race, (size_t)request->turns[i],
                               recorded ? request->iterations : request->unrecorded_iterations,
                               recorded ? values : unrecorded))
             return 0;
-        if (worker->race.counted)
-            deadheat_ask_callgrind_(DEADHEAT_DUMP_);
+        if (!deadheat_end_turn_(worker, i))
+            return -1;
         if (recorded)
             values += DEADHEAT_METRICS_;
-        if (in_turns && (i + 1 == count || turns[i + 1] < 0)) {
-            deadheat_note_(&worker->race, -1);
-            if (!deadheat_hand_over_(worker))
-                return -1;
-        }
     }
-    deadheat_note_(&worker->race, -1);
-    if (in_turns && turns[count - 1] < 0 && !deadheat_take_baton_(worker))
-        return -1;
-    return 1;
+    return deadheat_end_turns_(worker) ? 1 : -1;
 }
 
-static int deadheat_reply_to_block_(deadheat_worker_ *worker)
+/* Recorded turns of the requested block that are of this process. */
+static size_t deadheat_recorded_(const deadheat_worker_ *worker)
 {
-    const deadheat_request_ *request = &worker->request;
-    double *values = (double *)deadheat_memory_(
-        NULL, request->turn_count * DEADHEAT_METRICS_ * sizeof(double));
     size_t i, own = 0;
-    int done = deadheat_block_(worker, values);
-    for (i = (size_t)request->unrecorded; i < request->turn_count; i++)
-        own += request->turns[i] >= 0 ? 1 : 0;
+    for (i = (size_t)worker->request.unrecorded; i < worker->request.turn_count; i++)
+        own += deadheat_is_own_turn_(worker, i) ? 1 : 0;
+    return own;
+}
+
+/* Replies with the values of a block: `count` of them in all. */
+static int deadheat_send_block_(deadheat_worker_ *worker, const double *values, size_t count)
+{
+    size_t i;
     deadheat_say_(&worker->said, "{\"block\":{\"values\":[");
-    for (i = 0; i < own * DEADHEAT_METRICS_ && done == 1; i++) {
+    for (i = 0; i < count; i++) {
         deadheat_say_(&worker->said, i > 0 ? "," : "");
         deadheat_number_(&worker->said, values[i]);
     }
     deadheat_say_(&worker->said, "]");
 #ifdef __linux__
-    if (done == 1) {
+    {
         const char *reason = deadheat_keep_waiting_(&worker->race.beside);
         if (reason != NULL) {
             deadheat_say_(&worker->said, ",\"keep_waiting\":");
@@ -2045,14 +2198,23 @@ static int deadheat_reply_to_block_(deadheat_worker_ *worker)
     }
 #endif
     deadheat_say_(&worker->said, "}}");
-    free(values);
+    return deadheat_send_(worker);
+}
+
+static int deadheat_reply_to_block_(deadheat_worker_ *worker)
+{
+    const size_t count = deadheat_recorded_(worker) * DEADHEAT_METRICS_;
+    double *values = (double *)deadheat_memory_(NULL, count * sizeof(double));
+    const int done = deadheat_block_(worker, values);
+    int goes_on = 0;
     if (done == 1)
-        return deadheat_send_(worker);
-    if (done == 0)
-        deadheat_give_up_with_(worker, deadheat_program_.failure);
+        goes_on = deadheat_send_block_(worker, values, count);
+    else if (done == 0)
+        deadheat_give_up_failed_(worker);
     else
         deadheat_give_up_(worker, "peer_gone");
-    return 0;
+    free(values);
+    return goes_on;
 }
 
 static int deadheat_reply_to_calibrate_(deadheat_worker_ *worker)
@@ -2080,7 +2242,7 @@ static int deadheat_reply_to_calibrate_(deadheat_worker_ *worker)
     deadheat_note_(race, iterations > 0 ? -1 : race->calling);
     if (iterations > 0)
         return deadheat_send_(worker);
-    deadheat_give_up_with_(worker, deadheat_program_.failure);
+    deadheat_give_up_failed_(worker);
     return 0;
 }
 
@@ -2129,7 +2291,7 @@ static int deadheat_answer_(deadheat_worker_ *worker)
         return 0;
     }
     if (rounds == 0) {
-        deadheat_give_up_with_(worker, deadheat_program_.failure);
+        deadheat_give_up_failed_(worker);
         return 0;
     }
     deadheat_note_(race, -1);
@@ -2158,28 +2320,40 @@ static void deadheat_serve_(deadheat_worker_ *worker)
     }
 }
 
-/* Serves with the stack so much lower. */
-static void __attribute__((noinline)) deadheat_serve_below_(deadheat_worker_ *worker,
-                                                            size_t bytes)
+/* Calls with the stack as much lower as the request says. */
+static void __attribute__((noinline)) deadheat_call_below_(const deadheat_request_ *request,
+                                                           void (*call)(void *), void *closure)
 {
-    void *step = __builtin_alloca(bytes + 1);
+    const size_t most = 1u << 20;
+    size_t bytes = (size_t)request->stack_bytes;
+    void *step = __builtin_alloca((bytes < most ? bytes : most) + 1);
     __asm__ volatile("" : : "r"(step) : "memory");
-    deadheat_serve_(worker);
+    call(closure);
     __asm__ volatile("" : : "r"(step) : "memory");
+}
+
+/* Allocates what the request says and holds it to the end, so that all later
+ * memory lies elsewhere. */
+static void deadheat_hold_heap_(const deadheat_request_ *request)
+{
+    void *held = deadheat_memory_(NULL, (size_t)request->heap_bytes);
+    memset(held, 1, (size_t)request->heap_bytes);
+    __asm__ volatile("" : : "r"(held) : "memory");
+}
+
+static void deadheat_serve_it_(void *worker)
+{
+    deadheat_serve_((deadheat_worker_ *)worker);
 }
 
 /* Gets one benchmark ready, and serves it to the end. */
 static void deadheat_prepare_(deadheat_worker_ *worker)
 {
-    const size_t most_stack = 1u << 20;
     const deadheat_request_ *request = &worker->request;
     deadheat_race_ *race = &worker->race;
     deadheat_entry_ *entry = deadheat_program_.first;
-    size_t contender = 0, stack_bytes = (size_t)request->stack_bytes;
-    /* Held to the end: whatever comes after lies elsewhere. */
-    void *held = deadheat_memory_(NULL, (size_t)request->heap_bytes);
-    memset(held, 1, (size_t)request->heap_bytes);
-    __asm__ volatile("" : : "r"(held) : "memory");
+    size_t contender = 0;
+    deadheat_hold_heap_(request);
     while (entry != NULL &&
            (request->benchmark == NULL || strcmp(entry->name, request->benchmark) != 0))
         entry = entry->next;
@@ -2191,7 +2365,7 @@ static void deadheat_prepare_(deadheat_worker_ *worker)
         return;
     }
     if (!deadheat_enter_(race, entry)) {
-        deadheat_give_up_with_(worker, deadheat_program_.failure);
+        deadheat_give_up_failed_(worker);
         return;
     }
     race->notes = worker->notes;
@@ -2206,7 +2380,7 @@ static void deadheat_prepare_(deadheat_worker_ *worker)
     deadheat_say_(&worker->said, entry->make != NULL ? "{\"prepared\":{\"renews_input\":true}}"
                                                      : "{\"prepared\":{\"renews_input\":false}}");
     if (deadheat_send_(worker))
-        deadheat_serve_below_(worker, stack_bytes < most_stack ? stack_bytes : most_stack);
+        deadheat_call_below_(request, deadheat_serve_it_, worker);
 }
 
 /* Reads the numbers of `count` descriptors from a variable and takes it out of
@@ -2384,7 +2558,11 @@ int deadheat_main(int argc, char **argv)
         deadheat_check_(entry);
     if (!is_worker)
         return deadheat_by_hand_(argc, argv);
-    deadheat_hello_(&worker.said);
+#ifdef __cplusplus
+    deadheat_hello_(&worker.said, "deadheat.h " DEADHEAT_VERSION ", C++, " DEADHEAT_COMPILER_, NULL);
+#else
+    deadheat_hello_(&worker.said, "deadheat.h " DEADHEAT_VERSION ", C, " DEADHEAT_COMPILER_, NULL);
+#endif
     if (deadheat_send_(&worker))
         deadheat_serve_(&worker);
     return worker.exit_code;

@@ -1,5 +1,6 @@
-//! Lists the sources of the crate deadheat-criterion and of what it needs, which the program carries
-//! with it. A crate that was packed for a registry has no siblings, and carries nothing.
+//! Lists the sources that the program carries: of the crate deadheat-criterion with what it needs, and
+//! of the library in the place of Google Benchmark. A crate that was packed for a registry has no
+//! siblings, and carries nothing.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,24 +19,36 @@ const INHERITED: [&str; 3] = [
 fn main() {
     let folder = |name: &str| PathBuf::from(env::var_os(name).expect("cargo sets it"));
     let (here, out) = (folder("CARGO_MANIFEST_DIR"), folder("OUT_DIR"));
-    let mut packed = Packed {
+    let empty = || Packed {
         crates: here.join(".."),
-        out,
+        out: out.clone(),
         files: Vec::new(),
     };
     println!("cargo::rerun-if-changed=build.rs");
-    if packed.crates.join(FIRST).is_dir() {
-        packed.workspace();
-        packed.crates_below(FIRST);
+    let mut criterion = empty();
+    if criterion.crates.join(FIRST).is_dir() {
+        criterion.workspace();
+        criterion.crates_below(FIRST);
     }
-    packed.write();
+    criterion.write("sources.rs");
+    let mut google_benchmark = empty();
+    let include = here.join("../../include");
+    google_benchmark.below(&include.join("benchmark"), "benchmark");
+    let header = include.join("deadheat.h");
+    if header.is_file() {
+        println!("cargo::rerun-if-changed={}", header.display());
+        google_benchmark
+            .files
+            .push(("deadheat.h".to_owned(), header));
+    }
+    google_benchmark.write("google_benchmark.rs");
 }
 
 /// The files to carry.
 struct Packed {
     crates: PathBuf,
     out: PathBuf,
-    /// The path in the carried workspace, and the file to read.
+    /// The path among the carried files, and the file to read.
     files: Vec<(String, PathBuf)>,
 }
 
@@ -110,14 +123,14 @@ impl Packed {
         self.files.push((name.to_owned(), path));
     }
 
-    fn write(&self) {
+    fn write(&self, name: &str) {
         let mut text = "&[\n".to_owned();
         for (name, path) in &self.files {
             let path = path.canonicalize().expect("it was just found");
             text += &format!("({name:?}, include_bytes!({path:?})),\n");
         }
         text += "]\n";
-        fs::write(self.out.join("sources.rs"), text).expect("OUT_DIR can be written");
+        fs::write(self.out.join(name), text).expect("OUT_DIR can be written");
     }
 }
 

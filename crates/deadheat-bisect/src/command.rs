@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser};
 use deadheat::parts::answer::Format;
-use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{HELP, Harness, fnv1a, positive_number, without_help};
+use deadheat::parts::model::{Harness, fnv1a, positive_number};
 use deadheat::parts::{PlanUse, ReportFiles, StartedFile, check_file};
-use deadheat_build::{CommandBuild, Parents, Recipe, refuse_tracked};
+use deadheat_build::{Parents, Recipe, refuse_tracked};
+use deadheat_options::commit_command::CommitCommand;
 use deadheat_options::commit_race::CommitRaceArgs;
 use deadheat_options::repository::{ends, refuse_path, refuse_split_range};
 
@@ -66,24 +66,16 @@ pub struct BisectArgs {
     )]
     range: Option<String>,
 
-    /// Race this command, in the folder of each commit, once --build has run there; without a shell
-    #[arg(
-        long,
-        value_name = "CMD",
-        help_heading = "Build",
-        conflicts_with_all = [
-            "exe", "go", "pytest", "cargo", "exact", "skip", "ignored", "include_ignored", "harness",
-            "nocapture",
-        ]
-    )]
-    pub(crate) run: Option<String>,
+    /// The command that is raced instead of benchmarks.
+    #[command(flatten)]
+    pub(crate) run: CommitCommand,
 
     /// Search by the benchmark of this name [default: the one that changed most]
     #[arg(
         long,
         value_name = "NAME",
         help_heading = "Which benchmarks",
-        conflicts_with = "run"
+        conflicts_with = "run_command"
     )]
     pub(crate) bench: Option<String>,
     /// Search along first parents: a merge counts as one commit [default]
@@ -122,23 +114,6 @@ pub struct BisectArgs {
 
     #[command(flatten)]
     pub(crate) race: CommitRaceArgs,
-}
-
-/// Refuses a command that cannot be raced, before anything is built for it.
-fn check_command(text: &str) -> Result<(), Failure> {
-    let spec = CommandRaceSpec {
-        commands: vec![text.to_owned()],
-        ..CommandRaceSpec::default()
-    };
-    match spec.plan() {
-        // Other commands have an option for that.
-        Err(Failure::Usage(why)) if why.contains("shell") => Err(Failure::Usage(format!(
-            "--run {}{HELP}--run \"sh -c '…'\" races a shell with all that it starts; --build CMD is a line \
-             for a shell and builds each commit",
-            without_help(&why)
-        ))),
-        checked => checked.map(|_| ()),
-    }
 }
 
 /// The choices of `--prior`.
@@ -233,20 +208,7 @@ impl BisectArgs {
             }
             self.race.options.only(name);
         }
-        if let Some(command) = &self.run {
-            check_command(command)?;
-        }
-        if self.run.is_some() && !self.race.options.filters.is_empty() {
-            let filters = self.race.options.filters.join("', '");
-            return refused(
-                &format!("'{filters}'"),
-                &format!(
-                    "filters select benchmarks, and --run races a command{HELP}leave them out, or put \
-                     them into the command: --run './tool {}'",
-                    self.race.options.filters.join(" ")
-                ),
-            );
-        }
+        self.run.check(&self.race.options.filters)?;
         let design = &self.race.options.design.0;
         let many = "a search has many races, and each has a file of its own";
         if self.race.options.save.is_some() {
@@ -298,14 +260,9 @@ impl BisectArgs {
     }
 
     pub(crate) fn recipe(&self) -> Result<Recipe, Failure> {
-        if self.run.is_some() {
-            let command = self.race.recipe.build.as_deref().unwrap_or(":");
-            return Ok(Recipe::Command(CommandBuild {
-                command: command.to_owned(),
-                executables: Vec::new(),
-                is_for_commands: true,
-                variables: Vec::new(),
-            }));
+        let build = self.race.recipe.build.as_deref();
+        if let Some(recipe) = self.run.recipe(build, Vec::new()) {
+            return Ok(recipe);
         }
         self.race.recipe()
     }
@@ -332,7 +289,7 @@ impl BisectArgs {
         let harness: Option<Harness> = self.race.options.harness;
         let question = format!(
             "{recipe:?} {:?} {:?} {settings:?} {:?} {harness:?} {:?} {:?} {:?}",
-            self.run,
+            self.run.command,
             self.race.cargo,
             self.race.options.selection(),
             self.parents(),

@@ -73,7 +73,7 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
         built: BTreeMap::new(),
         options: args.race.options.clone(),
         arguments,
-        command: args.run.clone(),
+        command: args.run.command.clone(),
         interrupts: &interrupts,
         clock: OsClock::start(),
         told: BTreeSet::new(),

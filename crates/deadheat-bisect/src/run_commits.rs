@@ -3,21 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::engine::{Clock as _, Interrupts, OsClock, contents, unix_seconds};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{create_run_folder, default_run_path, read_run};
-use deadheat::parts::model::{Conditions, EndReason, in_one_line, without_help};
+use deadheat::parts::model::{EndReason, in_one_line, without_help};
 use deadheat::parts::repetition::derived_seed;
 use deadheat::parts::report::Glyphs;
 use deadheat::parts::terminal::{self, to_stderr};
-use deadheat::parts::{LiveProgress, PlanUse, RaceOptions, RaceOutcome, race_commands};
 use deadheat_build::{BuildError, CommitBuilder, CommitInfo, Note, Recipe, Side};
 use deadheat_options::bench_options::BenchOptions;
+use deadheat_options::commit_command::RaceOfCommand;
 use deadheat_options::commit_race::race_sides;
-use deadheat_options::races::placements;
 use deadheat_options::recipe::RecipeOptions;
-use deadheat_options::repository::{commit, failure};
+use deadheat_options::repository::failure;
 
 use crate::advice::as_rev;
 use crate::log::{BisectEvent, BisectRequest};
@@ -109,47 +107,6 @@ impl Commits<'_> {
         let digests: Option<Vec<String>> = executables.map(|one| digest(&one.path)).collect();
         digests.map(|digests| digests.join("-"))
     }
-
-    fn race_command(
-        &self,
-        [old, new]: [&Side; 2],
-        text: &str,
-        options: &BenchOptions,
-    ) -> Result<RaceOutcome, Failure> {
-        let settings = options.rules.seeded();
-        let placements = placements(settings.placement);
-        let spec = CommandRaceSpec {
-            commands: vec![text.to_owned(); 2],
-            names: vec![old.name.clone(), new.name.clone()],
-            directories: vec![old.directory.clone(), new.directory.clone()],
-            settings,
-            rules: options.rules.some(),
-            ..CommandRaceSpec::default()
-        };
-        let plan = spec.plan()?;
-        // The races of a search are compared with each other, so all have the same arrangement.
-        let arrangement = spec.arrangement(&plan, false)?;
-        let commits = [old, new].map(|side| side.commit.as_ref().map(commit));
-        let race = RaceOptions {
-            command: Vec::new(),
-            save: options.save.clone(),
-            folder: PathBuf::new(),
-            shown: 2,
-            arrangement,
-            placements,
-            open: spec.is_open(),
-            in_launches: spec.is_in_launches(),
-            commits: commits.into_iter().flatten().collect(),
-            until: options.until.clone(),
-            use_of_plan: PlanUse::Race,
-            conditions: Conditions::default(),
-        };
-        let mut progress = LiveProgress::new(&plan.benchmarks, options.quiet);
-        let outcome = race_commands(plan, &race, &mut progress)
-            .map_err(|error| error.into_failure(&options.rules))?;
-        progress.finish();
-        Ok(outcome)
-    }
 }
 
 impl BisectSides for Commits<'_> {
@@ -197,7 +154,9 @@ impl BisectSides for Commits<'_> {
         }
         let sides = [&self.built[&from], &self.built[&to]];
         let raced = match &self.command {
-            Some(text) => self.race_command(sides, text, &options),
+            Some(text) => {
+                RaceOfCommand::new(sides, text, &options).and_then(|race| race.race(None))
+            }
             None => race_sides(sides, Vec::new(), &self.arguments, options),
         };
         let run = match raced {

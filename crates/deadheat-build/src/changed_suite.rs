@@ -127,6 +127,7 @@ fn owners(
     match recipe {
         Recipe::Cargo(_) => of_bench_targets(sides, path),
         Recipe::Go(_) => of_go_packages(sides, path),
+        Recipe::Cmake(_) => all_if(is_of_benchmarks(path)),
         Recipe::Pytest(build) => {
             all_if(TestSuite::new(&build.tests, &repository.inside).holds(path))
         }

@@ -131,15 +131,19 @@ impl<'a> CommitBuilder<'a> {
     ) -> Result<Side, BuildError> {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         if is_first {
-            self.way.swap_criterion(&self.repository, tell)?;
+            self.way.swap_library(&self.repository, tell)?;
         }
         let built = self.build_once(commit, tell);
         match built {
             // The first commit decides for all, which need the same harness.
-            Err(BuildError::NotWithOurCriterion { revision, problem }) if is_first => {
+            Err(BuildError::NotWithOurLibrary {
+                library,
+                revision,
+                problem,
+            }) if is_first => {
                 let problem = format!("{revision} does not compile with deadheat's ({problem})");
-                tell(Note::OwnCriterion { problem });
-                self.way.criterion = None;
+                tell(Note::OwnLibrary { library, problem });
+                self.way.replacement = None;
                 self.build_once(commit, tell)
             }
             built => built,

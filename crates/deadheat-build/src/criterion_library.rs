@@ -16,9 +16,9 @@ use std::{fs, io};
 use deadheat_link::Digest;
 
 use crate::artifacts::Messages;
-use crate::criterion::OfferedLibrary;
 use crate::disk::{entries, remove_all, remove_folder};
 use crate::error::{BuildError, Note};
+use crate::library::Library;
 use crate::recipe::CargoBuild;
 use crate::repository::Repository;
 use crate::slot::{Executable, Index, Slot};
@@ -42,6 +42,15 @@ const FEATURES: &str = "async_futures,async_smol";
 /// Flags of the compiler beside those of the user. Other metadata keeps crates apart that the suite
 /// depends on in the same version; bitcode is needed if the suite's profile asks for LTO.
 const FLAGS: [&str; 2] = ["-Cmetadata=deadheat", "-Cembed-bitcode=yes"];
+
+/// The file of the library, for the compiler.
+#[derive(Debug)]
+pub(crate) struct OfferedLibrary {
+    /// The `.rlib`; the libraries that it needs are in `deps` in the same folder.
+    pub(crate) file: PathBuf,
+    /// Identifies its sources and its compiler.
+    pub(crate) key: String,
+}
 
 /// The built library.
 #[derive(Debug)]
@@ -81,7 +90,7 @@ impl CriterionLibrary {
         let key = key(compiler, &flags);
         let interruption = &repository.interruption;
         let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut || {
-            tell(Note::WaitingForCriterion);
+            tell(Note::WaitingForLibrary(Library::Criterion));
         })?;
         if let Some(index) = index {
             // If this fails, only the time of the last use is wrong.

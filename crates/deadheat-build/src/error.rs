@@ -6,6 +6,7 @@ use std::{fmt, io};
 use deadheat_link::{OutsideError, RolesError, TrackedError};
 use serde::{Deserialize, Serialize};
 
+use crate::library::Library;
 use crate::missing_project::MissingProject;
 
 /// The cause of an error.
@@ -43,7 +44,7 @@ pub enum CargoError {
     /// Neither the folder nor one of its parents has a `Cargo.toml`.
     #[error(
         "{} is not in a package of cargo: there is no Cargo.toml in it or above\nhelp: go to the package; \
-         other languages are built by --build CMD --exe PATH, --go PACKAGE or --pytest PATH",
+         other languages are built by --build CMD --exe PATH, --cmake TARGET, --go PACKAGE or --pytest PATH",
         .0.display()
     )]
     NoManifest(PathBuf),
@@ -248,12 +249,17 @@ pub enum BuildError {
         "{0}: `cargo bench` builds no bench target here\nhelp: name a package with -p, or add a [[bench]]"
     )]
     NoBench(String),
-    /// The suite does not compile with deadheat's own criterion.
+    /// The suite does not compile with deadheat's own implementation of its library.
     #[error(
-        "{revision} does not compile with deadheat's own criterion ({problem})\nhelp: --criterion own \
-         builds all sides with the criterion that they name"
+        "{revision} does not compile with deadheat's own {} ({problem})\nhelp: {} own builds all \
+         sides with the {} that they name",
+        library.name(),
+        library.option(),
+        library.name()
     )]
-    NotWithOurCriterion {
+    NotWithOurLibrary {
+        /// The library.
+        library: Library,
         /// The side.
         revision: String,
         /// The compiler's first error.
@@ -266,6 +272,29 @@ pub enum BuildError {
         revision: String,
         /// Its import path, or the pattern that matches nothing.
         package: String,
+    },
+    /// The CMake project has no executable with the name of a target.
+    #[error(
+        "{revision}: the CMake project has no executable `{target}`{}",
+        executables_of_cmake(others)
+    )]
+    NoCmakeTarget {
+        /// The side.
+        revision: String,
+        /// As the user named it.
+        target: String,
+        /// The executables of the project.
+        others: Vec<String>,
+    },
+    /// CMake's description of the project cannot be read.
+    #[error("{revision}: {}: {problem}; CMake 3.14 or later writes it", path.display())]
+    CmakeReply {
+        /// The side.
+        revision: String,
+        /// The file.
+        path: PathBuf,
+        /// The problem with it.
+        problem: String,
     },
     /// The Python cannot be started.
     #[error("there is no Python '{python}': {said}\nhelp: --python names one, 3.10 or later")]
@@ -356,6 +385,16 @@ fn other_range(good: &str, bad: &str, is_reversed: bool) -> String {
     format!("`git merge-base {good} {bad}` names the last commit that both have")
 }
 
+/// The advice on a target that a CMake project lacks.
+fn executables_of_cmake(others: &[String]) -> String {
+    if others.is_empty() {
+        return "; it has none\nhelp: its options may leave benchmarks out: \
+                --configure='-DBUILD_BENCHMARKS=ON', or as the project names it"
+            .to_owned();
+    }
+    format!("\nhelp: it has {}", others.join(", "))
+}
+
 fn advice(missing: Option<MissingProject>) -> String {
     missing.map_or_else(String::new, |missing| format!("\nhelp: {missing}"))
 }
@@ -419,12 +458,13 @@ impl BuildError {
             Self::Failed { .. }
             | Self::NoExecutable { .. }
             | Self::NoTests { .. }
+            | Self::NoCmakeTarget { .. }
             | Self::NoPytest { .. }
             | Self::NoTestPath { .. }
             | Self::Committed { .. }
             | Self::SubmoduleOutside { .. }
             | Self::FileOutside { .. }
-            | Self::NotWithOurCriterion { .. }
+            | Self::NotWithOurLibrary { .. }
             | Self::BenchesDoNotFit { .. } => Fault::Side,
             Self::Interrupted => Fault::Interruption,
             _ => Fault::Internal,
@@ -458,10 +498,12 @@ pub enum Note {
     },
     /// deadheat's own criterion is about to be built.
     BuildingCriterion,
-    /// Another deadheat process is building it.
-    WaitingForCriterion,
-    /// The suite races with the criterion that it names.
-    OwnCriterion {
+    /// Another deadheat process is making deadheat's own implementation of this library.
+    WaitingForLibrary(Library),
+    /// The suite races with the library that it names.
+    OwnLibrary {
+        /// The library.
+        library: Library,
         /// The reason.
         problem: String,
     },
@@ -563,14 +605,17 @@ impl fmt::Display for Note {
                 "building deadheat's own criterion, once for each compiler, to race the suite's \
                  functions sample by sample"
             ),
-            Self::WaitingForCriterion => write!(
+            Self::WaitingForLibrary(library) => write!(
                 f,
-                "waiting for another deadheat, which is building deadheat's own criterion"
+                "waiting for another deadheat, which is making deadheat's own {}",
+                library.name()
             ),
-            Self::OwnCriterion { problem } => write!(
+            Self::OwnLibrary { library, problem } => write!(
                 f,
-                "the suite races with its own criterion, launch by launch: {problem} (--criterion own \
-                 says so from the start)"
+                "the suite races with its own {}, launch by launch: {problem} ({} own says so from \
+                 the start)",
+                library.name(),
+                library.option()
             ),
             Self::UnequalBuilds {
                 sides: [base, head],

@@ -11,6 +11,8 @@ pub enum MissingProject {
     Cargo,
     /// A module of Go.
     Go,
+    /// A CMake project.
+    Cmake,
     /// A package of Python that pip can install.
     Python,
 }
@@ -21,12 +23,13 @@ impl MissingProject {
         let names: &[&str] = match self {
             Self::Cargo => &["Cargo.toml"],
             Self::Go => &["go.mod", "go.work"],
+            Self::Cmake => &["CMakeLists.txt"],
             Self::Python => &["pyproject.toml", "setup.py", "setup.cfg"],
         };
         let is_here = |folder: &Path| names.iter().any(|name| folder.join(name).exists());
-        // pip installs the folder itself.
+        // pip and CMake take the folder itself.
         let folders = match self {
-            Self::Python => 1,
+            Self::Python | Self::Cmake => 1,
             Self::Cargo | Self::Go => usize::MAX,
         };
         let found = directory.ancestors().take(folders).any(is_here);
@@ -38,12 +41,16 @@ impl fmt::Display for MissingProject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cargo => {
-                "this side lacks a Cargo.toml: --build CMD --exe PATH, --go PACKAGE or --pytest \
-                 PATH build projects of other languages"
+                "this side lacks a Cargo.toml: --build CMD --exe PATH, --cmake TARGET, --go PACKAGE or \
+                 --pytest PATH build projects of other languages"
             }
             Self::Go => {
                 "this side lacks a go.mod: go to the folder of the module, or name its build by \
                  --build CMD --exe PATH"
+            }
+            Self::Cmake => {
+                "this side lacks a CMakeLists.txt: go to the folder of the project, or name its \
+                 build by --build CMD --exe PATH"
             }
             Self::Python => {
                 "this side lacks pyproject.toml and setup.py: --install names what to install \
@@ -59,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_project_is_found_where_its_tool_looks_for_it() {
-        use MissingProject::{Cargo, Go, Python};
+        use MissingProject::{Cargo, Cmake, Go, Python};
         let folder = tempfile::tempdir().unwrap();
         let below = folder.path().join("a/b");
         std::fs::create_dir_all(&below).unwrap();
@@ -71,5 +78,8 @@ mod tests {
         assert_eq!(Cargo.above(&below), None);
         assert_eq!(Go.above(&below), None);
         assert_eq!(Python.above(&below), Some(Python));
+        std::fs::write(folder.path().join("CMakeLists.txt"), "").unwrap();
+        assert_eq!(Cmake.above(folder.path()), None);
+        assert_eq!(Cmake.above(&below), Some(Cmake));
     }
 }

@@ -1,5 +1,5 @@
 //! How to build a side: with `cargo bench --no-run` and recorded links, with a command of the user
-//! for other projects, with Go, or as a Python environment; and all inputs of such a build besides
+//! for other projects, with CMake or Go, or as a Python environment; and all inputs of such a build besides
 //! the commit.
 
 use std::ffi::{OsStr, OsString};
@@ -12,11 +12,13 @@ use std::process::{Command, Stdio};
 use deadheat_link::{Roles, RolesError};
 
 use crate::artifacts::Messages;
-use crate::criterion::{CriterionChoice, OfferedLibrary};
+use crate::cmake::CmakeBuild;
+use crate::criterion_library::OfferedLibrary;
 use crate::error::BuildError;
 use crate::error::Note;
 use crate::git::forget_the_repository;
 use crate::go::GoBuild;
+use crate::library::{Library, LibraryChoice};
 use crate::missing_project::MissingProject;
 use crate::python::PytestBuild;
 use crate::repository::Repository;
@@ -30,6 +32,8 @@ pub enum Recipe {
     Cargo(CargoBuild),
     /// A command of the user builds it.
     Command(CommandBuild),
+    /// With CMake.
+    Cmake(CmakeBuild),
     /// With `go test -c`.
     Go(GoBuild),
     /// As a Python environment, for a pytest suite.
@@ -58,7 +62,7 @@ pub struct CargoBuild {
     /// Environment variables to set.
     pub variables: Variables,
     /// Whose criterion the bench targets are compiled with.
-    pub criterion: CriterionChoice,
+    pub criterion: LibraryChoice,
 }
 
 /// Makes `program` replace compiler and linker in a call of cargo that builds in `target`, so that
@@ -300,7 +304,8 @@ impl CargoBuild {
         }
         if site.criterion.is_some() {
             let first = messages.errors(site.top).into_iter().next();
-            return Err(BuildError::NotWithOurCriterion {
+            return Err(BuildError::NotWithOurLibrary {
+                library: Library::Criterion,
                 revision: site.revision.to_owned(),
                 problem: first.map_or_else(|| done.status.to_string(), |error| error.problem),
             });
@@ -561,7 +566,7 @@ mod tests {
             metadata: vec![],
             toolchain: None,
             variables: vec![],
-            criterion: CriterionChoice::Own,
+            criterion: LibraryChoice::Own,
         };
         let expected = [
             "--bench",

@@ -8,11 +8,12 @@ use deadheat_link::{LinkRecord, Roles, drop_unneeded, refuse_committed};
 
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchSource, BenchTarget, BenchesFrom, Overlay};
+use crate::cmake::{self, CmakeSite};
 use crate::commits::CommitInfo;
-use crate::criterion_library::CriterionLibrary;
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
+use crate::library::Replacement;
 use crate::python::PytestSite;
 use crate::recipe::{CargoBuild, Recipe, Site};
 use crate::repository::{Commit, Repository, Revisions};
@@ -64,7 +65,7 @@ pub struct Side {
     pub(crate) benches: Vec<BenchTarget>,
     _slot: Option<Slot>,
     /// The executables are linked again with it.
-    _criterion: Option<Rc<CriterionLibrary>>,
+    _replacement: Option<Rc<Replacement>>,
 }
 
 impl Side {
@@ -139,12 +140,15 @@ pub fn build(
         home.clear_abandoned(&repository)?;
     }
     let mut ways = Way::of(&repository, request.recipes)?;
-    for way in &mut ways {
-        way.swap_criterion(&repository, tell)?;
+    let [base_way, head_way] = &mut ways;
+    base_way.swap_library(&repository, tell)?;
+    match request.recipes[0] == request.recipes[1] {
+        true => head_way.replacement.clone_from(&base_way.replacement),
+        false => head_way.swap_library(&repository, tell)?,
     }
-    if ways.iter().any(|way| way.criterion.is_none()) {
+    if ways.iter().any(|way| way.replacement.is_none()) {
         // Both sides need the same harness.
-        ways.iter_mut().for_each(|way| way.criterion = None);
+        ways.iter_mut().for_each(|way| way.replacement = None);
     }
     let mut builder = Builder {
         repository: &repository,
@@ -153,16 +157,21 @@ pub fn build(
     };
     let commits = [base, head];
     let mut built = builder.sides(request, &ways, &commits);
-    if let Err(BuildError::NotWithOurCriterion { revision, problem }) = built {
+    if let Err(BuildError::NotWithOurLibrary {
+        library,
+        revision,
+        problem,
+    }) = built
+    {
         let problem = format!("{revision} does not compile with deadheat's ({problem})");
-        (builder.tell)(Note::OwnCriterion { problem });
-        ways.iter_mut().for_each(|way| way.criterion = None);
+        (builder.tell)(Note::OwnLibrary { library, problem });
+        ways.iter_mut().for_each(|way| way.replacement = None);
         built = builder.sides(request, &ways, &commits);
     }
     let sides = built?;
     if let [Recipe::Cargo(build), Recipe::Cargo(of_head)] = [ways[0].recipe, ways[1].recipe] {
-        let is_swapped = ways[0].criterion.is_some();
-        let ignored = is_swapped.then_some("criterion");
+        let replaced = ways[0].replacement.as_ref();
+        let ignored = replaced.map(|one| one.library().name());
         let both = [&sides.baseline, &sides.candidate].map(|side| (&*side.name, &*side.sources));
         let folders = build.lock_folders(&repository);
         let arguments = [&*build.arguments, &*of_head.arguments];
@@ -243,7 +252,7 @@ impl Builder<'_> {
         let (source, here) = (directory.clone(), top.clone());
         let executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, None)?,
-            Recipe::Go(_) | Recipe::Pytest(_) => {
+            Recipe::Cmake(_) | Recipe::Go(_) | Recipe::Pytest(_) => {
                 let (slot, executables) = self.working_tree_in_slot(way, directory)?;
                 place = Some(slot);
                 executables
@@ -260,7 +269,7 @@ impl Builder<'_> {
                     directory,
                     target,
                     lock: None,
-                    criterion: way.criterion.as_ref().map(|library| &library.offered),
+                    criterion: way.criterion(),
                 };
                 let messages = build.run_here(&site, beside, interruption, self.tell)?;
                 benches = messages.bench_targets(top);
@@ -283,11 +292,11 @@ impl Builder<'_> {
             sources: here,
             benches,
             _slot: place,
-            _criterion: way.criterion.clone(),
+            _replacement: way.replacement.clone(),
         })
     }
 
-    /// Builds the working tree with Go or pip, which have no output folder of their own, into a
+    /// Builds the working tree with CMake, Go or pip, which have no output folder of their own, into a
     /// locked folder.
     fn working_tree_in_slot(
         &mut self,
@@ -412,7 +421,7 @@ impl Builder<'_> {
             sources,
             benches: index.benches,
             _slot: Some(slot),
-            _criterion: way.criterion.clone(),
+            _replacement: way.replacement.clone(),
         })
     }
 
@@ -463,7 +472,7 @@ impl Builder<'_> {
         let (revision, interruption) = (&*commit.name, &self.repository.interruption);
         index.executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, tree.lock())?,
-            Recipe::Go(_) | Recipe::Pytest(_) => {
+            Recipe::Cmake(_) | Recipe::Go(_) | Recipe::Pytest(_) => {
                 let place = Place {
                     revision,
                     top: &tree.path,
@@ -490,7 +499,7 @@ impl Builder<'_> {
                     directory,
                     target,
                     lock: tree.lock(),
-                    criterion: way.criterion.as_ref().map(|library| &library.offered),
+                    criterion: way.criterion(),
                 };
                 let messages = match put_in {
                     None => build.run_apart(&site, self.repository, self.tell)?,
@@ -504,7 +513,11 @@ impl Builder<'_> {
             }
         };
         tree.detach()?;
-        prune(&folder.join("target"), &index.dependencies);
+        let made = folder.join("target");
+        match way.recipe {
+            Recipe::Cmake(_) => cmake::prune(&made),
+            _ => prune(&made, &index.dependencies),
+        }
         for executable in &index.executables {
             if let Some(made) = executable.path.parent()
                 && LinkRecord::home(made).exists()
@@ -652,6 +665,20 @@ impl Place<'_> {
             lock,
         } = self;
         match way.recipe {
+            Recipe::Cmake(build) => {
+                let site = CmakeSite {
+                    revision,
+                    top,
+                    directory,
+                    made,
+                    library: way.google_benchmark(),
+                    lock,
+                };
+                Ok(GoBuilt {
+                    executables: build.run(&site, interruption)?,
+                    elsewhere: Vec::new(),
+                })
+            }
             Recipe::Go(build) => {
                 let site = GoSite {
                     revision,
@@ -684,7 +711,7 @@ impl Place<'_> {
 /// Returns true if the executables still have their link records.
 fn is_recorded(way: &Way<'_>, slot: &Slot) -> Result<bool, BuildError> {
     match way.recipe {
-        Recipe::Command(_) | Recipe::Go(_) | Recipe::Pytest(_) => Ok(true),
+        Recipe::Command(_) | Recipe::Cmake(_) | Recipe::Go(_) | Recipe::Pytest(_) => Ok(true),
         Recipe::Cargo(build) => {
             let target = slot.folder.join("target");
             let roles = Roles::give(&target, &build.program)?;

@@ -19,7 +19,7 @@ use crate::slot::{Index, Slot};
 use crate::tree;
 
 /// The name of deadheat's own folders.
-const OURS: &str = ".deadheat";
+pub(crate) const OURS: &str = ".deadheat";
 
 /// The kinds of stored files, by how they can be made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

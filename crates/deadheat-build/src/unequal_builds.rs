@@ -129,6 +129,24 @@ impl Settings {
     }
 }
 
+/// Settings that have several spellings: the keys, and all spellings of one value.
+const SPELLINGS: [(&str, &[&str]); 6] = [
+    ("debug", &["false", "0", "\"none\""]),
+    ("debug", &["\"limited\"", "1"]),
+    ("debug", &["\"full\"", "2", "true"]),
+    ("lto", &["\"fat\"", "true"]),
+    ("strip", &["\"none\"", "false"]),
+    ("strip", &["\"symbols\"", "true"]),
+];
+
+/// The first spelling of a value, for comparisons.
+fn meant<'a>(name: &str, value: &'a str) -> &'a str {
+    let key = name.rsplit('.').next().unwrap_or(name);
+    let mut all = SPELLINGS.iter().filter(|(of, _)| *of == key);
+    let found = all.find(|(_, spellings)| spellings.contains(&value));
+    found.map_or_else(|| value.trim_matches('"'), |(_, spellings)| spellings[0])
+}
+
 /// Adds the values of a table by their dotted names.
 fn flatten(name: &str, value: &Value, flat: &mut BTreeMap<String, String>) {
     match value.as_table() {
@@ -170,7 +188,8 @@ fn differences([base, head]: &[Settings; 2], ignored: &[&str]) -> (Vec<String>, 
     let names = names.filter_map(|name| Some(format!("bench.{}", name.split_once('.')?.1)));
     for name in names.collect::<BTreeSet<String>>() {
         let [ours, theirs] = [base, head].map(|side| side.value(&name));
-        if ours != theirs {
+        let meant = |value: Option<&str>| value.map(|value| meant(&name, value).to_owned());
+        if meant(ours) != meant(theirs) {
             let said = |value: Option<&str>| value.unwrap_or("unset").to_owned();
             let (profile, key) = name.split_once('.').unwrap_or((&name, ""));
             all.push(format!(
@@ -321,10 +340,10 @@ mod tests {
     }
 
     #[test]
-    fn a_default_that_is_written_out_is_no_difference() {
+    fn a_default_in_any_spelling_is_no_difference() {
         let written = settings(&[(
             "Cargo.toml",
-            "[profile.release]\nopt-level = 3\nlto = false\n",
+            "[profile.release]\nopt-level = \"3\"\nlto = false\ndebug = 0\nstrip = false\n",
         )]);
         assert!(differences(&[written, settings(&[])], &[]).0.is_empty());
     }

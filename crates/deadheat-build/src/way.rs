@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::criterion::CriterionChoice;
-use crate::criterion_library::{self, CriterionLibrary};
+use crate::criterion_library::{self, CriterionLibrary, OfferedLibrary};
 use crate::error::{BuildError, Note};
+use crate::google_benchmark_library::GoogleBenchmarkLibrary;
 use crate::key::KeyInputs;
+use crate::library::{Library, LibraryChoice, Replacement};
 use crate::recipe::{Recipe, configuration_above, configuration_of_the_user};
 use crate::repository::Repository;
 
@@ -17,8 +18,8 @@ pub(crate) struct Way<'a> {
     pub(crate) key_inputs: KeyInputs,
     /// The version of the compiler, as it prints it.
     pub(crate) compiler: String,
-    /// What takes the place of criterion.
-    pub(crate) criterion: Option<Rc<CriterionLibrary>>,
+    /// What takes the place of the suite's library of benchmarks.
+    pub(crate) replacement: Option<Rc<Replacement>>,
 }
 
 impl<'a> Way<'a> {
@@ -64,6 +65,10 @@ impl<'a> Way<'a> {
                 }
                 &build.variables
             }
+            Recipe::Cmake(build) => {
+                build.add_to(&mut key_inputs);
+                &build.variables
+            }
             Recipe::Go(build) => {
                 key_inputs.add("by", "go");
                 for package in &build.packages {
@@ -90,36 +95,61 @@ impl<'a> Way<'a> {
             recipe,
             key_inputs,
             compiler,
-            criterion: None,
+            replacement: None,
         })
     }
 
-    /// Puts deadheat's own criterion in the place of criterion, if the packages use criterion and
-    /// the recipe does not forbid it.
-    pub(crate) fn swap_criterion(
+    /// Puts deadheat's own implementation in the place of the suite's library of benchmarks, if the
+    /// suite uses one that deadheat has and the recipe does not forbid it.
+    pub(crate) fn swap_library(
         &mut self,
         repository: &Repository<'_>,
         tell: &mut dyn FnMut(Note),
     ) -> Result<(), BuildError> {
-        let Recipe::Cargo(build) = self.recipe else {
-            return Ok(());
+        let made = match self.recipe {
+            Recipe::Cargo(build)
+                if build.criterion == LibraryChoice::Swapped
+                    && criterion_library::is_used(build, repository) =>
+            {
+                CriterionLibrary::make(build, &self.compiler, repository, tell)?
+                    .map(Replacement::Criterion)
+                    .map_err(|problem| (Library::Criterion, problem))
+            }
+            Recipe::Cmake(build) if build.google_benchmark == LibraryChoice::Swapped => {
+                GoogleBenchmarkLibrary::make(build, repository, tell)?
+                    .map(Replacement::GoogleBenchmark)
+                    .map_err(|problem| (Library::GoogleBenchmark, problem))
+            }
+            _ => return Ok(()),
         };
-        let is_wanted = build.criterion == CriterionChoice::Swapped;
-        if !is_wanted || !criterion_library::is_used(build, repository) {
-            return Ok(());
-        }
-        match CriterionLibrary::make(build, &self.compiler, repository, tell)? {
-            Ok(library) => self.criterion = Some(Rc::new(library)),
-            Err(problem) => tell(Note::OwnCriterion { problem }),
+        match made {
+            Ok(replacement) => self.replacement = Some(Rc::new(replacement)),
+            Err((library, problem)) => tell(Note::OwnLibrary { library, problem }),
         }
         Ok(())
+    }
+
+    /// What takes the place of criterion.
+    pub(crate) fn criterion(&self) -> Option<&OfferedLibrary> {
+        match self.replacement.as_deref() {
+            Some(Replacement::Criterion(library)) => Some(&library.offered),
+            _ => None,
+        }
+    }
+
+    /// What takes the place of Google Benchmark.
+    pub(crate) fn google_benchmark(&self) -> Option<&GoogleBenchmarkLibrary> {
+        match self.replacement.as_deref() {
+            Some(Replacement::GoogleBenchmark(library)) => Some(library),
+            _ => None,
+        }
     }
 
     /// The inputs of the build's key.
     pub(crate) fn inputs(&self) -> KeyInputs {
         let mut inputs = self.key_inputs.clone();
-        if let Some(library) = &self.criterion {
-            inputs.add("criterion", &library.offered.key);
+        if let Some(replacement) = &self.replacement {
+            inputs.add(replacement.library().name(), replacement.key());
         }
         inputs
     }

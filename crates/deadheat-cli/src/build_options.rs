@@ -5,9 +5,9 @@ use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, Parser};
 use deadheat::parts::exit::Failure;
-use deadheat_build::{BenchesFrom, CargoBuild, CriterionChoice, Revisions, Variables};
+use deadheat_build::{BenchesFrom, CargoBuild, LibraryChoice, Revisions, Variables};
 use deadheat_options::cargo_arguments::{Arguments, Bench};
-use deadheat_options::criterion_option::CriterionArgs;
+use deadheat_options::library_option::CriterionArgs;
 
 use crate::usage_error;
 
@@ -85,7 +85,7 @@ struct Way<'a> {
 
 impl BuildOptions {
     /// Reads those of `cargo deadheat`, and whose criterion its suites race with.
-    pub fn read(words: &[OsString]) -> Result<(Self, CriterionChoice), Failure> {
+    pub fn read(words: &[OsString]) -> Result<(Self, LibraryChoice), Failure> {
         let name = OsString::from("cargo deadheat");
         let words: Vec<OsString> = std::iter::once(&name).chain(words).cloned().collect();
         let read = Words::try_parse_from(&words)
@@ -248,7 +248,7 @@ mod tests {
             metadata: vec![],
             toolchain: None,
             variables: vec![],
-            criterion: CriterionChoice::Own,
+            criterion: LibraryChoice::Own,
         }
     }
 

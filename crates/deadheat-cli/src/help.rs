@@ -89,6 +89,7 @@ const SHORT: [(&str, &[&str]); 9] = [
         &[
             "build",
             "exe",
+            "cmake",
             "go",
             "pytest",
             "benches-from",
@@ -161,6 +162,7 @@ const SHORT: [(&str, &[&str]); 9] = [
             "all-parents",
             "build",
             "exe",
+            "cmake",
             "go",
             "pytest",
             "skip",

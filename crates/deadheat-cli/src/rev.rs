@@ -8,14 +8,14 @@ use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::report::escape;
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_build::{
-    BenchesFrom, BuildError, CriterionChoice, Interruption, Recipe, Request, Revisions, Sides,
-    build,
+    BenchesFrom, BuildError, Interruption, LibraryChoice, Recipe, Request, Revisions, Sides, build,
 };
 use deadheat_history::{KeepArgs, keep_in_history};
 use deadheat_options::bench_options::BenchOptions;
 use deadheat_options::build_race::race;
 use deadheat_options::cargo_arguments::Bench;
 use deadheat_options::changed_suite::ChangedSuite;
+use deadheat_options::commit_command::{CommitCommand, RaceOfCommand};
 use deadheat_options::commit_race::{CommitRaceArgs, in_both, of_cargo, ready};
 use deadheat_options::repository::{
     failure, here, interrupts, refuse_path, refuse_second_revision,
@@ -32,9 +32,11 @@ pub const EXAMPLES: &str = "\
 Examples:
   deadheat rev main
   deadheat rev main --build 'make bench' --exe build/bench
+  deadheat rev v1.0..v1.1 --build make --run './tool input.json'
   deadheat rev v1.0..v1.1 -- -p parser --features simd
   deadheat rev HEAD~1 parse --margin 2% -- --bench text
   deadheat rev main --go ./parse -- -test.cpu=4
+  deadheat rev v3.1..v3.2 --cmake bench_fuzz --configure -DBUILD_BENCHMARKS=ON
   deadheat rev main --pytest tests/bench --install '.[test]'
   deadheat rev HEAD..HEAD --build make --cand-build 'make CFLAGS=-O3' --exe build/bench
   deadheat rev HEAD..HEAD --cand-env RUSTFLAGS='-C target-cpu=native'";
@@ -52,6 +54,9 @@ pub struct RevArgs {
     /// Build the candidate by this command instead of --build
     #[arg(long, value_name = "CMD", help_heading = "Build", requires = "build")]
     cand_build: Option<String>,
+    /// The command that is raced instead of benchmarks.
+    #[command(flatten)]
+    run: CommitCommand,
     #[command(flatten)]
     ways: BuildOptions,
     /// Build both sides, print the paths of the executables, and race nothing
@@ -67,6 +72,7 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     refuse_path(&args.revisions, &args.race.filters, "a commit")?;
     refuse_second_revision(&args.revisions, &args.race.filters)?;
     args.race.select();
+    args.check_command()?;
     args.race.options.history = args.keep.history;
     args.race.options.read_rules()?;
     let Some(recipes) = args.recipes()? else {
@@ -101,6 +107,10 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
             .check(&[&sides.baseline, &sides.candidate])
             .map_err(failure)?;
     }
+    if let Some(command) = args.run.command.as_deref().filter(|_| !args.no_run) {
+        let both = [&sides.baseline, &sides.candidate];
+        return RaceOfCommand::new(both, command, &options)?.race_and_tell();
+    }
     options.changed_suite = ChangedSuite::between(&sides, &recipes[0])?;
     let ways = args.ways.in_words(args.cand_build.as_deref());
     let options = (!args.no_run).then_some(options);
@@ -108,9 +118,36 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
 }
 
 impl RevArgs {
+    /// Refuses what a race of a command does not have.
+    fn check_command(&self) -> Result<(), Failure> {
+        let options = &self.race.options;
+        for (is_given, flag, why) in [
+            (options.list, "--list", "a command holds no benchmarks"),
+            (
+                self.keep.history,
+                "--history",
+                "a history has benchmarks, not commands",
+            ),
+        ] {
+            if is_given && self.run.command.is_some() {
+                return Err(Failure::Usage(format!(
+                    "{flag} with --run: {why}\nhelp: leave it out"
+                )));
+            }
+        }
+        self.run.check(&options.filters)
+    }
+
     /// The ways to build both sides without cargo; `None` where cargo builds them.
     fn recipes(&self) -> Result<Option<[Recipe; 2]>, Failure> {
         let [base, cand] = self.ways.variables();
+        let build = self.race.recipe.build.as_deref();
+        if let Some(of_base) = self.run.recipe(build, base.clone()) {
+            let of_cand = self
+                .run
+                .recipe(self.cand_build.as_deref().or(build), cand.clone());
+            return Ok(of_cand.map(|of_cand| [of_base, of_cand]));
+        }
         let base = self.race.recipe.recipe(None, base)?;
         let cand = self.race.recipe.recipe(self.cand_build.as_deref(), cand)?;
         Ok(base.zip(cand).map(|(base, cand)| [base, cand]))
@@ -158,7 +195,7 @@ pub struct CargoRace {
     /// The ways in which they are built.
     pub ways: BuildOptions,
     /// Whose criterion they are compiled with.
-    pub criterion: CriterionChoice,
+    pub criterion: LibraryChoice,
     /// The options of the race; `None` when the revisions are only built.
     pub options: Option<BenchOptions>,
     /// The hint added to the error where there is no such revision.

@@ -492,6 +492,66 @@ fn an_interrupt_does_not_wait_for_a_long_command() {
 }
 
 #[test]
+fn no_process_of_a_hook_survives_a_signal() {
+    for (flag, number) in [
+        ("--setup", libc::SIGINT),
+        ("--prepare", libc::SIGTERM),
+        ("--conclude", libc::SIGHUP),
+        ("--cleanup", libc::SIGTERM),
+    ] {
+        let track = Track::new();
+        let pids = track.path("pids");
+        // A child, one in a session of its own, and a child of that.
+        let hook = format!(
+            "sleep 600 & echo $! >> {0}; \
+             setsid sh -c 'sleep 600 & echo $! $$ >> {0}; wait' & wait",
+            pids.display()
+        );
+        let child = track.start(&["run", "-r", "2", "-S", flag, &hook, "--", "true", "true "]);
+        let started = || std::fs::read_to_string(&pids).unwrap_or_default();
+        wait_until("the hook has started all", || {
+            started().lines().count() == 2
+        });
+        signal(child.id(), number);
+        let done = Finished::from(child.wait_with_output().unwrap());
+        assert_eq!(done.code, Some(128 + number), "{done:?}");
+        let left: Vec<String> = started().split_whitespace().map(str::to_owned).collect();
+        assert!(!left.iter().any(|pid| lives(pid)), "{flag}: {left:?}");
+    }
+}
+
+#[test]
+fn a_failure_quotes_the_message_of_a_panic_and_not_its_backtrace() {
+    let track = Track::new();
+    std::fs::write(track.path("x.rs"), "fn main() { panic!(\"out of luck\") }").unwrap();
+    track.tool("rustc", &["-o", "x", "x.rs"]);
+    for words in [
+        &["run", "-S", "--", "RUST_BACKTRACE=1 ./x", "true"][..],
+        &[
+            "run",
+            "-S",
+            "--setup",
+            "RUST_BACKTRACE=full ./x",
+            "--",
+            "true",
+        ],
+        &[
+            "bench",
+            "env RUST_BACKTRACE=1 ./x",
+            "env RUST_BACKTRACE=full ./x",
+        ],
+    ] {
+        let done = track.run(words);
+        done.fails_with(3, &["panicked at x.rs:1:13", "out of luck"]);
+        assert!(!done.stderr.contains("rust_begin_unwind"), "{done:?}");
+        assert!(
+            !done.stderr.contains("RUST_BACKTRACE=full` for"),
+            "{done:?}"
+        );
+    }
+}
+
+#[test]
 fn no_process_survives_when_deadheat_is_killed() {
     let track = Track::new();
     let save = track.path("run.jsonl");

@@ -5,6 +5,7 @@ mod common;
 
 use std::fs::File;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::Command;
 
 use common::{Finished, Track, text};
@@ -219,17 +220,78 @@ fn a_device_is_no_file_of_results() {
     }
 }
 
+/// A named pipe.
+fn pipe(track: &Track, name: &str) -> PathBuf {
+    track.tool("mkfifo", &[name]);
+    track.path(name)
+}
+
+#[test]
+fn a_named_pipe_whose_other_end_nobody_opens_is_given_up() {
+    let track = Track::new();
+    track
+        .run(&["run", "-r", "2", "--save", "r.jsonl", "--", "true", "true "])
+        .succeeds();
+    for name in ["pipe", "pipe-2", "pipe-3", "pipe-4"] {
+        pipe(&track, name);
+    }
+    let config = [
+        "run", "-r", "2", "--config", "pipe-3", "--", "true", "true ",
+    ];
+    let table = ["analyze", "r.jsonl", "--export-csv", "pipe-4"];
+    // All at once, because each waits for ten seconds.
+    let waiting = [
+        (&["analyze", "pipe"][..], 4, "for writing within 10 s"),
+        (
+            &["compare", "r.jsonl", "pipe-2"],
+            4,
+            "for writing within 10 s",
+        ),
+        (&config, 2, "for writing within 10 s"),
+        (&table, 5, "for reading within 10 s"),
+    ];
+    let waiting = waiting.map(|(words, code, why)| (track.start(words), code, why));
+    for (child, code, why) in waiting {
+        let done = Finished::from(child.wait_with_output().unwrap());
+        done.fails_with(code, &["pipe", why, "help: start the other process first"]);
+    }
+    for words in [
+        &["run", "--plan", "pipe"][..],
+        &["run", "--resume", "pipe"],
+        &["merge", "pipe"],
+    ] {
+        track.run(words).fails_with(4, &["pipe", "read only once"]);
+    }
+}
+
+#[test]
+fn a_named_pipe_is_read_once_its_writer_comes() {
+    let track = Track::new();
+    track
+        .run(&["run", "-r", "2", "--save", "r.jsonl", "--", "true", "true "])
+        .succeeds();
+    pipe(&track, "pipe");
+    let analysis = track.start(&["analyze", "--json", "pipe"]);
+    track.tool("sh", &["-c", "sleep 0.5; cat r.jsonl > pipe"]);
+    let done = Finished::from(analysis.wait_with_output().unwrap());
+    assert_eq!(
+        done.succeeds().json()["benchmarks"][0]["baseline"]["samples"],
+        2
+    );
+    let export = track.start(&["analyze", "r.jsonl", "--export-csv", "pipe"]);
+    track.tool("sh", &["-c", "sleep 0.5; cat pipe > r.csv"]);
+    Finished::from(export.wait_with_output().unwrap()).succeeds();
+    assert!(
+        std::fs::read_to_string(track.path("r.csv"))
+            .unwrap()
+            .contains("wall_ns")
+    );
+}
+
 #[test]
 fn no_race_waits_for_a_pipe_in_place_of_the_calibration() {
     let track = Track::new();
-    let pipe = track.path("calibration");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let pipe = pipe(&track, "calibration");
     let mut command = track.command();
     command.args(["run", "-r", "1", "-w", "0", "--", "true"]);
     for place in [text(&pipe), "/dev/zero"] {

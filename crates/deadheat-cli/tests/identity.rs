@@ -62,12 +62,6 @@ struct Compared {
 }
 
 impl Track {
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
     fn compare(&self, words: &[&str]) -> Finished {
         self.run(&[&["compare"], words].concat())
     }

@@ -41,7 +41,7 @@ use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork, pipe2};
 
 use crate::counters::Counters;
-use crate::interrupt::Interrupts;
+use crate::interrupt::{Interrupts, held_back_signal};
 use crate::observed::Sighting;
 use child::Spawner;
 use image::{EnvironmentImage, Image};
@@ -153,6 +153,7 @@ impl Launcher {
             traced: false,
             record: Vec::new(),
             daemons: Vec::new(),
+            has_failed: false,
         };
         // SAFETY: the child runs `serve`, which opens counters and then makes
         // only system calls on memory it owns, and leaves through `_exit`: no
@@ -335,7 +336,11 @@ impl Launcher {
 
 impl Drop for Launcher {
     fn drop(&mut self) {
-        let _ = self.send(&Head::Goodbye.encode());
+        let head = match held_back_signal() {
+            None => Head::Goodbye,
+            Some(_) => Head::BreakOff,
+        };
+        let _ = self.send(&head.encode());
         self.requests = None;
         let _ = waitpid(self.pid, None);
     }

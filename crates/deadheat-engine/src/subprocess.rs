@@ -6,11 +6,13 @@
 #[cfg(feature = "commands")]
 mod gate;
 mod group;
+mod stack_trace;
 mod stderr_tail;
 
 #[cfg(feature = "commands")]
 use gate::start_together;
 pub(crate) use group::ProcessGroup;
+pub(crate) use stack_trace::without_stack_traces;
 pub(crate) use stderr_tail::StderrTail;
 #[cfg(feature = "commands")]
 pub(crate) use stderr_tail::in_one_line;
@@ -35,7 +37,7 @@ use crate::procfs::{LONGEST_STOP, stopped_by};
 /// More than any honest answer has.
 const MOST_OUTPUT: usize = 4 << 20;
 /// Bytes of the standard error that are kept: the last ones.
-const MOST_ERRORS: usize = 8 << 10;
+const MOST_ERRORS: usize = 32 << 10;
 
 /// The output of a process until it ended.
 #[derive(Debug)]
@@ -485,7 +487,9 @@ impl Running<'_> {
     /// The output of one that has ended. It is gone, with all it started, when this returns.
     fn captured(self) -> Captured {
         let stderr_tail = String::from_utf8_lossy(&self.errors);
-        let lines = stderr_tail.trim().lines().map(str::trim);
+        let lines = without_stack_traces(&stderr_tail)
+            .into_iter()
+            .map(str::trim);
         Captured {
             stderr_tail: lines.collect::<Vec<_>>().join(" | "),
             output: self.output,

@@ -545,6 +545,59 @@ fn a_server_that_a_hook_started_lives_until_a_hook_ends_it() {
     assert_eq!(running("sleep 3003"), 0);
 }
 
+/// Sets one of the four hooks of a command, by its flag.
+fn with_hook(mut command: CommandLine, flag: &str, script: &str) -> CommandLine {
+    let words = Some(["sh", "-c", script].map(str::to_owned).to_vec());
+    let hooks = &mut command.hooks;
+    match flag {
+        "--setup" => hooks.setup = words,
+        "--prepare" => hooks.prepare = words,
+        "--conclude" => hooks.conclude = words,
+        _ => hooks.cleanup = words,
+    }
+    command
+}
+
+#[test]
+fn the_time_limit_ends_every_hook_and_what_it_started() {
+    for (flag, seconds) in [
+        ("--setup", "3004.1"),
+        ("--prepare", "3004.2"),
+        ("--conclude", "3004.3"),
+        ("--cleanup", "3004.4"),
+    ] {
+        let script = format!("setsid -f sleep {seconds}; sleep 100");
+        let mut command = with_hook(shell("true"), flag, &script);
+        command.timeout = Some(Duration::from_millis(300));
+        let text = message(&plan(vec![command]));
+        assert!(text.contains(flag), "{text}");
+        assert!(text.contains("did not end within 300ms"), "{text}");
+        assert_eq!(running(&format!("sleep {seconds}")), 0, "{flag}");
+    }
+}
+
+#[test]
+fn a_server_of_a_hook_outlives_the_race_only_if_the_race_ends_well() {
+    let script = "setsid -f sleep SECONDS; sleep 0.05";
+    let started = |command, seconds| {
+        with_hook(
+            shell(command),
+            "--setup",
+            &script.replace("SECONDS", seconds),
+        )
+    };
+    one_block(&plan(vec![started("true", "3005.1")])).unwrap();
+    assert_eq!(running("sleep 3005.1"), 1);
+    let done = std::process::Command::new("pkill")
+        .args(["-fx", "sleep 3005.1"])
+        .status();
+    assert!(done.unwrap().success());
+    for (command, seconds) in [("exit 3", "3005.2"), ("kill -9 $$", "3005.3")] {
+        message(&plan(vec![started(command, seconds)]));
+        assert_eq!(running(&format!("sleep {seconds}")), 0, "{command}");
+    }
+}
+
 #[test]
 fn a_fifo_as_input_or_output_is_refused_and_never_waited_for() {
     let folder = tempfile::tempdir().unwrap();

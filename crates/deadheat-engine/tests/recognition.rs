@@ -178,3 +178,31 @@ fn executables_of_google_benchmark_are_known_by_their_answer_whatever_their_main
         );
     }
 }
+
+#[test]
+fn the_parts_of_a_go_benchmark_are_found_although_its_first_run_broke_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = folder.path().join("ran");
+    let script = format!(
+        "case \"$*\" in\n\
+         *benchmark_list_tests*) printf '  -test.run\\n  -test.timeout\\n  -test.v\\n' >&2; exit 2;;\n\
+         *--help*) printf '  -test.run\\n  -test.timeout\\n  -test.v\\n' >&2; exit 2;;\n\
+         *test.list*) printf 'BenchmarkA\\nBenchmarkB\\nok\\n'; exit 0;;\n\
+         *'(BenchmarkA)'*) printf 'BenchmarkA\\nBenchmarkA/x\\nBenchmarkA/y\\n'; exit 0;;\n\
+         *'(BenchmarkB)'*) printf 'BenchmarkB\\n'; exit 0;;\n\
+         esac\n\
+         touch {0}; printf 'BenchmarkA\\nBenchmarkA/x\\n'; kill -9 $$\n",
+        ran.display()
+    );
+    let file = folder.path().join("x.sh");
+    fs::write(&file, script).unwrap();
+    match inspected(Path::new("/bin/sh"), &[file.to_str().unwrap()]) {
+        Ok(Inspected::Harness(listing)) => {
+            assert_eq!(listing.harness, Harness::Go);
+            let expected = ["BenchmarkA/x", "BenchmarkA/y", "BenchmarkB"];
+            assert_eq!(listing.names, expected);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(ran.exists());
+}

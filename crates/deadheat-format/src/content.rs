@@ -13,8 +13,11 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use deadheat_model::HELP;
+
 use crate::error::{FormatError, cannot_read};
 use crate::limits::{self, Bounded};
+use crate::named_pipe::{is_pipe, open_to_read};
 
 #[cfg(feature = "read")]
 pub use lines::{Lines, in_parts, worthwhile_parts};
@@ -35,11 +38,21 @@ pub fn open(path: &Path) -> io::Result<Bounded<File>> {
     if kind.is_file() {
         limits::refuse_larger(about.len())?;
     }
-    Bounded::new(File::open(path)?)
+    Bounded::new(open_to_read(path)?)
+}
+
+/// Opens a file that is read more than once, which a pipe cannot be.
+pub fn open_repeatedly(path: &Path) -> io::Result<Bounded<File>> {
+    if is_pipe(path) {
+        return Err(io::Error::other(format!(
+            "it is a pipe, which can be read only once{HELP}write its content to a file first"
+        )));
+    }
+    open(path)
 }
 
 /// Opens a file that nobody named, where deadheat looks for it: a pipe there would be waited for.
-pub(crate) fn open_plain(path: &Path) -> io::Result<Bounded<File>> {
+pub fn open_plain(path: &Path) -> io::Result<Bounded<File>> {
     let kind = fs::metadata(path)?;
     if !kind.is_file() && !kind.is_dir() {
         return Err(io::Error::other("it is not a plain file"));

@@ -31,6 +31,7 @@ mod json_lines;
 pub mod limits;
 #[cfg(feature = "read")]
 mod made_files;
+mod named_pipe;
 pub mod number;
 mod output;
 mod output_kind;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use deadheat_model::under_new_name;
 
 use crate::error::{FileProblem, FormatError, cannot_write, create_folder_of};
+use crate::named_pipe::{is_pipe, open_to_write};
 
 /// Gives a file another name beside its own that nothing has, so that a new one can have this, and
 /// says which.
@@ -108,6 +109,10 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
         let error = io::Error::new(io::ErrorKind::AlreadyExists, problem);
         return Err(cannot_write(path)(error));
     }
+    // Closing it would be the end of the file for its reader.
+    if is_pipe(path) {
+        return Ok(());
+    }
     let missing = fs::symlink_metadata(path).is_err();
     let opened = OpenOptions::new().create(true).append(true).open(path);
     opened.map_err(cannot_write(path))?;
@@ -145,7 +150,7 @@ pub(crate) fn replace(
         Err(error) => return Err(cannot_write(path)(error)),
     };
     let Some((beside, file)) = beside else {
-        let file = File::create(path).map_err(cannot_write(path))?;
+        let file = open_to_write(path).map_err(cannot_write(path))?;
         let mut out = BufWriter::with_capacity(1 << 16, file);
         write(&mut out)?;
         return out.flush().map_err(cannot_write(path));

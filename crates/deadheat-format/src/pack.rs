@@ -47,7 +47,7 @@ pub struct PackedFile {
 /// When it cannot be read.
 pub fn is_pack(path: &Path) -> Result<bool, FormatError> {
     let mut first = Vec::new();
-    let file = content::open(path).map_err(cannot_read(path))?;
+    let file = content::open_repeatedly(path).map_err(cannot_read(path))?;
     let read = file.take(ZSTD.len() as u64).read_to_end(&mut first);
     read.map_err(cannot_read(path))?;
     Ok(first == ZSTD)

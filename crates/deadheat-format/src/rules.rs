@@ -1,7 +1,7 @@
 //! `deadheat.toml`: where it is found, and from its bytes to what it says. Errors know their place
 //! in it, and values are spelled as the flags are.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{FileProblem, FormatError, cannot_read};
+use crate::named_pipe::open_to_read;
 
 /// The name of the file that is looked for.
 pub const RULES_FILE: &str = "deadheat.toml";
@@ -71,7 +72,7 @@ const OF_AN_IGNORE: [&str; 4] = ["name", "reason", "until", "rule"];
 /// Reads a rules file.
 pub fn read_rules(path: impl AsRef<Path>) -> Result<RulesFile, FormatError> {
     let path = path.as_ref();
-    let file = File::open(path).map_err(cannot_read(path))?;
+    let file = open_to_read(path).map_err(cannot_read(path))?;
     let mut bytes = Vec::new();
     let read = file.take(MOST_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(cannot_read(path))?;

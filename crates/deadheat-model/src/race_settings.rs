@@ -362,7 +362,7 @@ settings! {
         kind: ValueKind::Time,
         in_file: None,
         helps: &[
-            help(&[Front::Run], "Kill a launch that takes longer than this, and fail", ""),
+            help(&[Front::Run], "Kill a launch or hook that takes longer than this, and fail", ""),
             help(
                 &[Front::Bench, Front::Harness],
                 "Time limit of a single sample, or 'none': kill what takes longer",

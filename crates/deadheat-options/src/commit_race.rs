@@ -7,13 +7,13 @@ use deadheat::parts::RaceOutcome;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::model::{Commit, Program};
 use deadheat::parts::pairing::Target;
-use deadheat_build::{CargoBuild, CriterionChoice, Recipe, Side};
+use deadheat_build::{CargoBuild, LibraryChoice, Recipe, Side};
 
 use crate::bench_options::BenchOptions;
 use crate::build_race::{BuildPrograms, race_silently};
 use crate::cargo_arguments::{Arguments, Bench};
-use crate::criterion_option::CriterionArgs;
-use crate::recipe::RecipeOptions;
+use crate::library_option::CriterionArgs;
+use crate::recipe::{RecipeOptions, this_program};
 use crate::repository::commit;
 
 /// Options of races of commits: what is built of each, and how that is raced.
@@ -32,8 +32,8 @@ pub struct CommitRaceArgs {
     #[command(flatten)]
     pub options: BenchOptions,
 
-    /// Options of cargo bench that say what is built; with --go, arguments of the executables; with
-    /// --pytest, options of pytest
+    /// Options of cargo bench that say what is built; with --cmake or --go, arguments of the
+    /// executables; with --pytest, options of pytest
     #[arg(last = true, value_name = "CARGO BENCH ARGS", help_heading = "Build")]
     pub cargo: Vec<OsString>,
 }
@@ -87,18 +87,16 @@ pub fn of_cargo(words: &[OsString]) -> Result<Bench, Failure> {
 pub fn in_both(
     cargo: OsString,
     bench: Bench,
-    criterion: CriterionChoice,
+    criterion: LibraryChoice,
 ) -> Result<CargoBuild, Failure> {
     if bench.message_format {
         return Err(Failure::Usage(
             "--message-format: deadheat reads this output itself\nhelp: leave it out".to_owned(),
         ));
     }
-    let program = std::env::current_exe()
-        .map_err(|problem| Failure::Internal(format!("deadheat cannot find itself: {problem}")))?;
     Ok(CargoBuild {
         cargo,
-        program,
+        program: this_program()?,
         arguments: bench.building,
         target_dir: bench.target_dir,
         metadata: bench.metadata,

@@ -10,7 +10,7 @@
 //! | [`races`] | the steps that all races share: answer, resume, run again |
 //! | [`bench_options`], [`build_race`] | races of two builds, benchmark by benchmark |
 //! | [`recipe`], [`commit_race`] | what is built of a commit, and races of commits |
-//! | [`criterion_option`] | whose criterion suites race with |
+//! | [`library_option`] | whose library of benchmarks suites race with |
 //! | [`repository`] | the repository around the user, and its commits |
 
 pub mod age;
@@ -19,8 +19,9 @@ pub mod bench_options;
 pub mod build_race;
 pub mod cargo_arguments;
 pub mod changed_suite;
+pub mod commit_command;
 pub mod commit_race;
-pub mod criterion_option;
+pub mod library_option;
 mod pyperf;
 pub mod races;
 pub mod recipe;

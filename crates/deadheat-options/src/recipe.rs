@@ -1,4 +1,4 @@
-//! Options that say what is built of a commit: by a command, by Go, by pip or by cargo.
+//! Options that say what is built of a commit: by a command, by CMake, by Go, by pip or by cargo.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,13 +7,15 @@ use clap::Args;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::model::Harness;
 use deadheat_build::{
-    BuildError, CommandBuild, GoBuild, PytestBuild, PythonPackage, Recipe, Side, Variables,
+    BuildError, CmakeBuild, CommandBuild, GoBuild, LibraryChoice, PytestBuild, PythonPackage,
+    Recipe, Side, Variables,
 };
 
 use crate::bench_options::BenchOptions;
+use crate::library_option::choices;
 
-/// What is built of a commit: by a command, by Go or by pip; by cargo where none of them is asked
-/// for.
+/// What is built of a commit: by a command, by CMake, by Go or by pip; by cargo if no option names
+/// another way.
 #[derive(Debug, Args)]
 pub struct RecipeOptions {
     /// Build each commit by this command, which 'sh -c' runs in the folder that corresponds to this
@@ -28,12 +30,15 @@ pub struct RecipeOptions {
     /// An executable with benchmarks that --build makes (may be repeated)
     #[arg(long, value_name = "PATH", help_heading = "Build", requires = "build")]
     pub exe: Vec<PathBuf>,
+    /// Executables that CMake builds.
+    #[command(flatten)]
+    pub cmake: CmakeOptions,
     /// Build the tests of this Go package, and race their benchmarks (may be repeated)
     #[arg(
         long,
         value_name = "PACKAGE",
         help_heading = "Build",
-        conflicts_with = "build"
+        conflicts_with_all = ["build", "cmake"]
     )]
     go: Vec<String>,
     /// A suite of pytest.
@@ -51,6 +56,9 @@ impl RecipeOptions {
     ) -> Result<Option<Recipe>, Failure> {
         if let Some(build) = self.suite.build()? {
             return Ok(Some(Recipe::Pytest(PytestBuild { variables, ..build })));
+        }
+        if let Some(build) = self.cmake.build()? {
+            return Ok(Some(Recipe::Cmake(CmakeBuild { variables, ..build })));
         }
         if !self.go.is_empty() {
             return Ok(Some(Recipe::Go(GoBuild {
@@ -73,6 +81,8 @@ impl RecipeOptions {
     pub fn arguments(&self, words: &[OsString], options: &mut BenchOptions) -> Vec<String> {
         if !self.go.is_empty() {
             options.harness.get_or_insert(Harness::Go);
+        }
+        if !self.go.is_empty() || self.cmake.is_asked_for() {
             let words = words.iter().map(|word| word.to_string_lossy());
             return words.map(Into::into).collect();
         }
@@ -81,6 +91,70 @@ impl RecipeOptions {
         }
         Vec::new()
     }
+}
+
+/// Options of races of executables that CMake builds.
+#[derive(Debug, Args)]
+pub struct CmakeOptions {
+    /// Build this target with CMake, and race its benchmarks (may be repeated)
+    #[arg(
+        long,
+        value_name = "TARGET",
+        help_heading = "Build",
+        conflicts_with = "build"
+    )]
+    cmake: Vec<String>,
+    /// With --cmake: arguments of the configuration, in the words of `cmake`, such as
+    /// '-DBUILD_BENCHMARKS=ON'
+    #[arg(
+        long,
+        value_name = "WORDS",
+        help_heading = "Build",
+        requires = "cmake",
+        allow_hyphen_values = true
+    )]
+    configure: Option<String>,
+    /// With --cmake: race suites of Google Benchmark sample by sample, compiled with deadheat's
+    /// library of that name (swapped), or launch by launch with the one that they name (own)
+    /// [default: swapped if the suite compiles]
+    #[arg(
+        long,
+        value_name = "WHICH",
+        help_heading = "Build",
+        hide_possible_values = true,
+        requires = "cmake",
+        value_parser = choices()
+    )]
+    google_benchmark: Option<LibraryChoice>,
+}
+
+impl CmakeOptions {
+    /// Returns true if executables of CMake are raced.
+    pub fn is_asked_for(&self) -> bool {
+        !self.cmake.is_empty()
+    }
+
+    /// The way to build both sides; `None` if CMake builds nothing.
+    pub fn build(&self) -> Result<Option<CmakeBuild>, Failure> {
+        if !self.is_asked_for() {
+            return Ok(None);
+        }
+        let arguments = shell_words::split(self.configure.as_deref().unwrap_or_default())
+            .map_err(|problem| Failure::Usage(format!("--configure: {problem}")))?;
+        Ok(Some(CmakeBuild {
+            program: this_program()?,
+            targets: self.cmake.clone(),
+            arguments,
+            google_benchmark: self.google_benchmark.unwrap_or_default(),
+            variables: Vec::new(),
+        }))
+    }
+}
+
+/// The path of this program, which records links when compilers are started through it.
+pub(crate) fn this_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .map_err(|problem| Failure::Internal(format!("deadheat cannot find itself: {problem}")))
 }
 
 /// The variable that names the package `deadheat` for Python: a folder, or a wheel.
@@ -95,7 +169,7 @@ pub struct PytestOptions {
         long,
         value_name = "PATH",
         help_heading = "Build",
-        conflicts_with_all = ["build", "go"]
+        conflicts_with_all = ["build", "cmake", "go"]
     )]
     pytest: Vec<String>,
     /// With --pytest: what pip installs on both sides, in the words of `pip install`

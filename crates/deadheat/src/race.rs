@@ -33,7 +33,7 @@ use deadheat_format::{FileProblem, read_header, refuse_plan};
 use deadheat_format::{FormatError, NOWHERE};
 #[cfg(feature = "commands")]
 use deadheat_model::Origin;
-use deadheat_model::{EndReason, Metric, Run};
+use deadheat_model::{EndReason, HELP, Metric, Run};
 
 use crate::exit::Failure;
 use crate::rules::Rules;
@@ -121,6 +121,15 @@ pub enum RaceError {
     Unplannable(String),
     /// The run file is of another user or machine, and the user does not trust it.
     Untrusted(String),
+    /// Programs, scripts or inputs are not those of the plan or run.
+    OtherFiles {
+        /// The option that names the plan or run.
+        flag: &'static str,
+        /// Its file.
+        path: PathBuf,
+        /// The first difference.
+        difference: String,
+    },
     /// The run cannot be taken up again.
     NotResumable {
         /// The file.
@@ -146,6 +155,21 @@ impl std::fmt::Display for RaceError {
             Self::MetricNotMeasured { metric, reason } => write!(f, "--metric {metric}: {reason}"),
             Self::Design(inner) | Self::Unplannable(inner) | Self::Untrusted(inner) => {
                 write!(f, "{inner}")
+            }
+            Self::OtherFiles {
+                flag,
+                path,
+                difference,
+            } => {
+                let advice = match *flag {
+                    "--plan" => "deadheat pack packs the planned files with the plan",
+                    _ => "race it again",
+                };
+                let path = path.display();
+                write!(
+                    f,
+                    "{flag}: {path} was begun with other files: {difference}{HELP}{advice}"
+                )
             }
             Self::NotResumable { path, reason } => {
                 write!(f, "--resume: {} {reason}", path.display())
@@ -217,7 +241,9 @@ impl From<RaceError> for Failure {
             RaceError::Resume(cause) if cause.is_write_error() => {
                 Failure::unwritable("--resume", &cause)
             }
-            RaceError::Resume(_) | RaceError::NotResumable { .. } => Failure::Data(text),
+            RaceError::Resume(_)
+            | RaceError::OtherFiles { .. }
+            | RaceError::NotResumable { .. } => Failure::Data(text),
         }
     }
 }

@@ -35,10 +35,14 @@ impl Track {
             .env("LC_ALL", "C.UTF-8")
             // The machine of whoever runs this may be calibrated.
             .env("DEADHEAT_CALIBRATION", "")
-            // Nothing is added to the list of files of whoever runs this.
+            // Nothing is added to the files of the user who runs this.
             .env(
                 "XDG_STATE_HOME",
                 concat!(env!("CARGO_TARGET_TMPDIR"), "/state"),
+            )
+            .env(
+                "XDG_CACHE_HOME",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"),
             )
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE");
@@ -62,20 +66,34 @@ impl Track {
 
     /// Runs a tool in the folder to its end.
     #[track_caller]
-    pub fn tool(&self, program: &str, args: &[&str]) {
+    pub fn tool(&self, program: &str, args: &[&str]) -> String {
         let done = Command::new(program)
             .args(args)
             .current_dir(self.folder.path())
             .output()
             .unwrap_or_else(|error| panic!("{program}: {error}"));
-        Finished::from(done).succeeds();
+        Finished::from(done).succeeds().stdout.clone()
     }
 
     /// Runs git in the folder, as a user with a name.
     #[track_caller]
-    pub fn git(&self, words: &[&str]) {
+    pub fn git(&self, words: &[&str]) -> String {
         let named = ["-c", "user.name=Ada", "-c", "user.email=a@x"];
-        self.tool("git", &[&named[..], words].concat());
+        self.tool("git", &[&named[..], words].concat())
+    }
+
+    /// Writes a file below the folder.
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Commits all files.
+    #[track_caller]
+    pub fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", message]);
     }
 
     /// Makes the folder a repository with commits `1` to `count`, each of which changes `file`.

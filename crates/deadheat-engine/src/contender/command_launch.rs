@@ -17,6 +17,7 @@ use crate::executable::program_paths;
 use crate::launcher::image::{Image, MOST_OUTPUT};
 use crate::launcher::wire::{HookEnd, Launch, NO_IMAGE, Outcome};
 use crate::start_failure::why_not_started;
+use crate::subprocess::without_stack_traces;
 use crate::valgrind::is_counted;
 
 /// The images of one contender.
@@ -74,17 +75,17 @@ impl BenchmarkImages {
         let mut contenders = Vec::new();
         let (mut setups, mut cleanups) = (Vec::<Once>::new(), Vec::<Once>::new());
         for (contender, command) in commands.iter().enumerate() {
-            let mut hook = |words: &Option<Vec<String>>, limit| match words {
+            let mut hook = |words: &Option<Vec<String>>| match words {
                 None => Ok(NO_IMAGE),
                 Some(words) => {
                     let image = Image::of_words(words);
                     let directory = command.directory.as_deref();
                     let image = image.and_then(|image| image.within(directory));
-                    add(command, image.map(|image| image.limited(limit)))
+                    add(command, image.map(|image| image.limited(command.timeout)))
                 }
             };
-            let prepare = hook(&command.hooks.prepare, command.timeout)?;
-            let conclude = hook(&command.hooks.conclude, command.timeout)?;
+            let prepare = hook(&command.hooks.prepare)?;
+            let conclude = hook(&command.hooks.conclude)?;
             // One setup for all contenders is one setup, not one each: the
             // second start of the same server would fail.
             for (list, words) in [
@@ -98,8 +99,7 @@ impl BenchmarkImages {
                     })
                 {
                     list.push(Once {
-                        // Without a limit: it may build what the launches need.
-                        image: hook(words, None)?,
+                        image: hook(words)?,
                         contender,
                         words: text.clone(),
                     });
@@ -302,24 +302,33 @@ pub(super) fn tail(file: &OwnedFd) -> String {
     last_lines(file).join(" | ")
 }
 
-/// The last lines of a standard error, without control characters.
+/// Bytes shown of a standard error.
+const MOST_LAST_BYTES: usize = 400;
+
+/// The last lines of a standard error, without stack traces and control characters.
 pub(super) fn last_lines(file: &OwnedFd) -> Vec<String> {
     let Ok(file) = file.try_clone().map(File::from) else {
         return Vec::new();
     };
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let start = length.saturating_sub(400);
+    let start = length.saturating_sub(32 << 10);
     let mut bytes = vec![0; (length - start) as usize];
     let Ok(()) = file.read_exact_at(&mut bytes, start) else {
         return Vec::new();
     };
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let mut lines: Vec<String> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| line.trim_end().chars().flat_map(harmless).collect())
-        .collect();
-    lines.split_off(lines.len().saturating_sub(3))
+    let lines = without_stack_traces(&text);
+    let mut left = MOST_LAST_BYTES;
+    let last = lines.iter().rev().take(3).map_while(|line| {
+        let line = line.trim_end();
+        let cut = line.len().saturating_sub(left);
+        left -= line.len() - cut;
+        let from = (cut..line.len()).find(|from| line.is_char_boundary(*from))?;
+        Some(line[from..].chars().flat_map(harmless).collect())
+    });
+    let mut last: Vec<String> = last.collect();
+    last.reverse();
+    last
 }
 
 /// Where two outputs part.

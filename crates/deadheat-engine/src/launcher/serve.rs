@@ -58,6 +58,9 @@ pub(super) struct Server {
     pub(super) record: Vec<u8>,
     /// Processes that hooks left running.
     pub(super) daemons: Vec<Pid>,
+    /// True if a launch or a hook failed, so that the hook that stops such a process may not have
+    /// run.
+    pub(super) has_failed: bool,
 }
 
 /// The standard streams of a launch.
@@ -73,6 +76,8 @@ pub(super) struct Streams {
 pub(super) enum Leave {
     /// The race is over.
     Goodbye,
+    /// A signal ended the race.
+    BreakOff,
     /// deadheat is gone, or talks nonsense.
     Abandoned,
 }
@@ -101,8 +106,12 @@ impl Server {
         if !write_all(self.replies.as_fd(), &errno.to_ne_bytes()) {
             return;
         }
-        if let Leave::Abandoned = self.answer_requests() {
-            kill_descendants();
+        match self.answer_requests() {
+            Leave::Goodbye if !self.has_failed => {}
+            Leave::Goodbye | Leave::BreakOff => {
+                kill_others(&[], false);
+            }
+            Leave::Abandoned => kill_descendants(),
         }
     }
 
@@ -128,6 +137,7 @@ impl Server {
                 },
                 Some(Head::Cancel) => continue,
                 Some(Head::Goodbye) => return Leave::Goodbye,
+                Some(Head::BreakOff) => return Leave::BreakOff,
                 None => return Leave::Abandoned,
             };
             let mut sharing = [0; SHARING_BYTES];
@@ -143,6 +153,10 @@ impl Server {
                     Ok(measured) => measured,
                     Err(leave) => return leave,
                 };
+                let mut ended = launches.iter().zip(&measured);
+                self.has_failed |= Sharing::decode(sharing).trial_ms == 0
+                    && !ended
+                        .all(|(launch, measured)| self.did_its_work(*launch, measured.outcome));
                 let targets = reply.chunks_exact_mut(MEASURED_BYTES);
                 for (measured, target) in measured.iter().zip(targets) {
                     measured.encode(target);
@@ -179,6 +193,8 @@ impl Server {
                 }
                 measured.encode(target);
             }
+            // A traced launch that fails is launched once more.
+            self.has_failed |= failed && !traced;
             if !write_all(self.replies.as_fd(), &reply[..count * MEASURED_BYTES]) {
                 return Leave::Abandoned;
             }
@@ -261,6 +277,10 @@ impl Server {
         let traced = std::mem::take(&mut self.traced);
         let measured = self.process(usize::from(image), [null, null, errors], None)?;
         self.traced = traced;
+        if !matches!(measured.outcome, Outcome::Exited(_)) {
+            // A process that left the group of the hook was not killed with it.
+            kill_others(&self.daemons, false);
+        }
         self.daemons = children();
         Ok(match measured.outcome {
             Outcome::Exited(0) => None,

@@ -42,8 +42,10 @@ pub(crate) enum Head {
     /// Stop what is running. Without effect when nothing is, so that a cancel
     /// that crosses the reply on its way does no harm.
     Cancel,
-    /// The race is over; leave, and leave daemons of the hooks alone.
+    /// The race is over; leave. Servers that hooks started go on, unless the race failed.
     Goodbye,
+    /// A signal ended the race; kill what hooks left running, and leave.
+    BreakOff,
 }
 
 impl Head {
@@ -59,6 +61,7 @@ impl Head {
             }
             Head::Cancel => (b'C', 0),
             Head::Goodbye => (b'G', 0),
+            Head::BreakOff => (b'B', 0),
         };
         [tag, count, 0, 0]
     }
@@ -80,6 +83,7 @@ impl Head {
             [b'V', 0, low, high] => Some(Head::Vary(u16::from_ne_bytes([low, high]))),
             [b'C', 0, 0, 0] => Some(Head::Cancel),
             [b'G', 0, 0, 0] => Some(Head::Goodbye),
+            [b'B', 0, 0, 0] => Some(Head::BreakOff),
             _ => None,
         }
     }
@@ -569,6 +573,7 @@ mod tests {
             Head::Vary(u16::MAX),
             Head::Cancel,
             Head::Goodbye,
+            Head::BreakOff,
         ] {
             assert_eq!(Head::decode(head.encode()), Some(head));
         }

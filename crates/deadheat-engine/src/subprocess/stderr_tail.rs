@@ -8,8 +8,10 @@ use std::os::unix::fs::FileExt;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Bytes kept of all that was printed.
-const KEPT: u64 = 2_048;
+use super::without_stack_traces;
+
+/// Bytes kept of all that was printed. A full backtrace of Rust has some 10 kB.
+const KEPT: u64 = 32 << 10;
 /// Bytes that may lie there before the first of them are given back.
 const LOOSENED: u64 = 1 << 20;
 /// Time until it is looked again whether one that prints fills the memory. Looking may
@@ -90,14 +92,13 @@ impl StderrTail {
 
 /// The last lines that say anything, as one that does no harm on a terminal.
 pub(crate) fn in_one_line(text: &str) -> Option<String> {
-    let said = |line: &&str| !line.trim_matches(is_nothing).is_empty();
-    let mut lines: Vec<&str> = text.lines().rev().filter(said).take(LINES).collect();
-    lines.reverse();
-    let lines: Vec<&str> = lines
+    let mut lines: Vec<&str> = without_stack_traces(text)
         .into_iter()
         .map(|line| line.trim_matches(is_nothing))
+        .filter(|line| !line.is_empty())
         .collect();
     let whole: String = lines
+        .split_off(lines.len().saturating_sub(LINES))
         .join(" | ")
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })

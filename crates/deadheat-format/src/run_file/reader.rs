@@ -27,11 +27,12 @@ pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
     read_run_from(BufReader::with_capacity(BUFFER, file), path)
 }
 
-/// Reads the first line of a run file only: what was known before the first sample.
+/// Reads the first line of a run file only: what was known before the first sample. Refuses a pipe,
+/// because the rest of the file is read later.
 pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, FormatError> {
     let path = path.as_ref();
     let mut line = Vec::new();
-    let file = content::open(path).map_err(cannot_read(path))?;
+    let file = content::open_repeatedly(path).map_err(cannot_read(path))?;
     read_line(&mut BufReader::new(file), &mut line).map_err(cannot_read(path))?;
     Ok(read_run_from(line.as_slice(), path)?.header)
 }
@@ -43,7 +44,7 @@ pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, FormatError> {
 /// The file cannot be read.
 pub fn has_only_header(path: impl AsRef<Path>) -> Result<bool, FormatError> {
     let path = path.as_ref();
-    let file = content::open(path).map_err(cannot_read(path))?;
+    let file = content::open_repeatedly(path).map_err(cannot_read(path))?;
     let (mut reader, mut line) = (BufReader::new(file), Vec::new());
     let mut next_length = || read_line(&mut reader, &mut line).map_err(cannot_read(path));
     next_length()?;

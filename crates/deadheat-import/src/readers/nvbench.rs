@@ -2,7 +2,6 @@
 //! and files of their samples.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
@@ -14,6 +13,7 @@ use serde::Deserialize;
 use super::json::from_json_entries;
 use super::rows::{Rows, summarised, tool};
 use deadheat_format::FileProblem;
+use deadheat_format::content::open_plain;
 use deadheat_format::limits::Allowance;
 
 /// Samples of one state at most: what a file holds beyond that is not read.
@@ -224,7 +224,7 @@ impl WireState {
 /// The samples of a file, in nanoseconds.
 fn samples(folder: &Path, file: &str) -> Result<Vec<f64>, String> {
     let mut bytes = Vec::new();
-    let opened = File::open(folder.join(within(file)));
+    let opened = open_plain(&folder.join(within(file)));
     let limit = (MOST_SAMPLES * WIDTH + 1) as u64;
     opened
         .and_then(|file| file.take(limit).read_to_end(&mut bytes))

@@ -221,17 +221,10 @@ fn go_on_with(
     }
 }
 
-/// New replicates of another build would be taken for those of the old one.
+/// Refuses files that changed since the race began.
 fn refuse_rewritten(path: &Path, old: &RunHeader) -> Result<(), RaceError> {
-    let recorded = &old.environment.programs;
-    if !recorded.is_empty() {
-        return match first_difference(recorded, &contents_of_programs(&old.plan)) {
-            None => Ok(()),
-            Some(difference) => Err(RaceError::NotResumable {
-                path: path.to_owned(),
-                reason: format!("was begun with other files: {difference}\nhelp: race it again"),
-            }),
-        };
+    if !old.environment.programs.is_empty() {
+        return refuse_other_files("--resume", path, old);
     }
     // An older deadheat did not record what its programs held.
     let Some(started_at) = old.started_at else {
@@ -322,7 +315,7 @@ pub fn race_planned(
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, Failure> {
     let mut planned = planned.clone();
-    refuse_other_programs(&planned, how.file)?;
+    refuse_other_files("--plan", how.file, &planned)?;
     if let Some((ShardNumber::Of(index, count), by)) = how.part {
         let most = planned.plan.max_replicates();
         take_part(&mut planned.plan, Shard::of(index, count, by, most))?;
@@ -399,17 +392,21 @@ fn take_part(plan: &mut Plan, part: Shard) -> Result<(), RaceError> {
     Ok(())
 }
 
-/// Refuses what would be measured in place of what was planned.
-fn refuse_other_programs(planned: &RunHeader, file: &Path) -> Result<(), Failure> {
-    let ours = contents_of_programs(&planned.plan);
-    match first_difference(&planned.environment.programs, &ours) {
+/// Refuses programs, scripts and inputs other than those of the plan or run that `flag` names,
+/// because new replicates of another build would count as those of the old one.
+fn refuse_other_files(
+    flag: &'static str,
+    path: &Path,
+    recorded: &RunHeader,
+) -> Result<(), RaceError> {
+    let here = contents_of_programs(&recorded.plan);
+    match first_difference(&recorded.environment.programs, &here) {
         None => Ok(()),
-        Some(difference) => Err(Failure::Contender(format!(
-            "--plan {}: {difference}, unlike when the race was planned\nhelp: deadheat pack packs \
-             the \
-             planned programs with the plan",
-            file.display()
-        ))),
+        Some(difference) => Err(RaceError::OtherFiles {
+            flag,
+            path: path.to_owned(),
+            difference,
+        }),
     }
 }
 

@@ -49,9 +49,8 @@ impl HarnessAdapter for Go {
         lines.map(str::to_owned).collect()
     }
 
-    /// Every benchmark runs once. One that panics takes those behind it along, which are then asked
-    /// for again; one that never comes is listed by the name of its function, so that its launch
-    /// tells why.
+    /// Runs every benchmark once. If this breaks off, the last function may have parts that did not
+    /// run, so it is asked for alone, and the functions behind it again.
     fn benchmarks(
         &self,
         ask: &mut dyn FnMut(&Question) -> Result<Captured, EngineError>,
@@ -63,28 +62,26 @@ impl HarnessAdapter for Go {
         let mut unseen = self.listed(&String::from_utf8_lossy(&captured.output));
         let mut names = Vec::new();
         while !unseen.is_empty() {
-            let functions: Vec<String> = unseen.iter().map(|name| escaped(name)).collect();
-            let chosen = format!("-test.bench=^({})$", functions.join("|"));
-            let [no_test, verbose] = QUIET;
-            let once = [
-                no_test,
-                verbose,
-                "-test.benchtime=1x",
-                "-test.count=1",
-                &chosen,
-            ];
-            let captured = ask(&Question::by(&once))?;
-            let printed = String::from_utf8_lossy(&captured.output);
-            let ran = printed.lines().filter(|line| is_name(line));
-            let ran = ran.filter(|name| unseen.iter().any(|one| one == function(name)));
-            let ran: Vec<&str> = ran.collect();
+            let captured = ask(&once(&unseen))?;
+            let ran = names_of(&unseen, &captured);
+            let last = ran
+                .last()
+                .map(|name| function(name))
+                .or(unseen.first().map(|name| &**name));
+            let last = last
+                .filter(|_| captured.ending.is_some())
+                .map(str::to_owned);
+            let is_of_last = |name: &&String| Some(function(name)) == last.as_deref();
+            names.extend(leaves(ran.iter().filter(|name| !is_of_last(name))));
+            if let Some(last) = &last {
+                names.extend(alone(
+                    last,
+                    ran.iter().filter(is_of_last).cloned().collect(),
+                    ask,
+                )?);
+            }
             let before = unseen.len();
-            unseen = unseen
-                .iter()
-                .filter(|one| !ran.contains(&one.as_str()))
-                .cloned()
-                .collect();
-            names.extend(leaves(&ran));
+            unseen.retain(|one| !ran.contains(one) && Some(one) != last.as_ref());
             if unseen.len() == before {
                 break;
             }
@@ -155,12 +152,17 @@ impl HarnessAdapter for Go {
         if let Some(reason) = reason(text, "--- SKIP: ") {
             return Err(HarnessError::Skipped(reason));
         }
-        let names: Vec<&str> = text.lines().filter(|line| is_name(line)).collect();
-        if !names.contains(&ask.benchmark) {
+        let names: Vec<String> = text
+            .lines()
+            .filter(|line| is_name(line))
+            .map(str::to_owned)
+            .collect();
+        if !names.iter().any(|name| name == ask.benchmark) {
             return Err(HarnessError::Missing(Harness::Go));
         }
         let parts = format!("{}/", ask.benchmark);
         let parts: Vec<String> = leaves(&names)
+            .into_iter()
             .filter(|name| name.starts_with(&parts))
             .collect();
         let broken = text
@@ -223,16 +225,55 @@ fn function(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// The names that are no parents of others: Go measures these alone.
-fn leaves<'a>(names: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
+/// The question that runs these functions once.
+fn once(functions: &[String]) -> Question {
+    let functions: Vec<String> = functions.iter().map(|name| escaped(name)).collect();
+    let chosen = format!("-test.bench=^({})$", functions.join("|"));
+    let [no_test, verbose] = QUIET;
+    Question::by(&[
+        no_test,
+        verbose,
+        "-test.benchtime=1x",
+        "-test.count=1",
+        &chosen,
+    ])
+}
+
+/// The names that a run of these functions printed.
+fn names_of(functions: &[String], ran: &Captured) -> Vec<String> {
+    let printed = String::from_utf8_lossy(&ran.output);
+    let names = printed.lines().filter(|line| is_name(line));
+    let own = names.filter(|name| functions.iter().any(|one| one == function(name)));
+    own.map(str::to_owned).collect()
+}
+
+/// The benchmarks of a function whose run broke off after it printed the names `seen`. If it breaks
+/// off once more, the function itself is among them, so that its launch tells why.
+fn alone(
+    function: &str,
+    seen: Vec<String>,
+    ask: &mut dyn FnMut(&Question) -> Result<Captured, EngineError>,
+) -> Result<Vec<String>, EngineError> {
+    let functions = [function.to_owned()];
+    let captured = ask(&once(&functions))?;
+    let ran = names_of(&functions, &captured);
+    let mut names = leaves(if ran.len() < seen.len() { &seen } else { &ran });
+    let is_whole = captured.ending.is_none() && !names.is_empty();
+    if !is_whole && !names.iter().any(|name| name == function) {
+        names.push(function.to_owned());
+    }
+    Ok(names)
+}
+
+/// The names without the parents of others: Go measures these alone.
+fn leaves<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+    let names: Vec<&String> = names.into_iter().collect();
     let is_parent = |name: &str| {
-        let mut others = names
-            .iter()
-            .filter_map(move |other| other.strip_prefix(name));
+        let mut others = names.iter().filter_map(|other| other.strip_prefix(name));
         others.any(|rest| rest.starts_with('/'))
     };
-    let leaves = names.iter().filter(move |name| !is_parent(name));
-    leaves.map(|name| (*name).to_owned())
+    let leaves = names.iter().filter(|name| !is_parent(name));
+    leaves.map(|name| (*name).clone()).collect()
 }
 
 /// The text that was logged before a verdict such as `--- FAIL: `: its last entry, in one line.
@@ -460,24 +501,27 @@ PASS
     }
 
     #[test]
-    fn benchmarks_behind_one_that_panics_are_asked_for_again() {
+    fn lists_the_last_function_alone_and_those_behind_it_if_a_listing_breaks_off() {
         let (names, asked) = listed(&[
             "BenchmarkA\nBenchmarkB\nBenchmarkC\nok\n",
             "BenchmarkA\nBenchmarkA/x\nBenchmarkA/x \t 1\t 5 ns/op\nBenchmarkA/x/y\nBenchmarking\nBenchmarkB\n",
+            "BenchmarkB\n",
             "BenchmarkC\n",
+            "BenchmarkC\nBenchmarkC/z\n",
         ]);
-        assert_eq!(names, ["BenchmarkA/x/y", "BenchmarkB", "BenchmarkC"]);
+        let expected = ["BenchmarkA/x/y", "BenchmarkB", "BenchmarkC/z", "BenchmarkC"];
+        assert_eq!(names, expected);
         assert_eq!(
             asked[1..],
             [
                 "-test.bench=^(BenchmarkA|BenchmarkB|BenchmarkC)$",
+                "-test.bench=^(BenchmarkB)$",
+                "-test.bench=^(BenchmarkC)$",
                 "-test.bench=^(BenchmarkC)$"
             ]
         );
-        let (names, asked) = listed(&["BenchmarkA\nBenchmarkB\n", ""]);
-        assert_eq!(
-            (names, asked.len()),
-            (own(&["BenchmarkA", "BenchmarkB"]), 2)
-        );
+        let (names, asked) = listed(&["BenchmarkA\nBenchmarkB\n", "", "BenchmarkA/x\n", "", ""]);
+        let expected = ["BenchmarkA/x", "BenchmarkA", "BenchmarkB"];
+        assert_eq!((names, asked.len()), (own(&expected), 5));
     }
 }

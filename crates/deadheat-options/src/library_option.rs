@@ -1,15 +1,23 @@
-//! The option that says whose criterion a suite of criterion races with.
+//! Options that say whose library of benchmarks a suite is compiled with.
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use deadheat::parts::exit::Failure;
-use deadheat_build::CriterionChoice;
+use deadheat_build::LibraryChoice;
 
-/// The words of the option, and the choices.
-const CHOICES: [(&str, CriterionChoice); 2] = [
-    ("swapped", CriterionChoice::Swapped),
-    ("own", CriterionChoice::Own),
+/// The words of such an option, and the choices.
+const CHOICES: [(&str, LibraryChoice); 2] = [
+    ("swapped", LibraryChoice::Swapped),
+    ("own", LibraryChoice::Own),
 ];
+
+/// Reads the word of such an option.
+pub(crate) fn choices() -> impl TypedValueParser<Value = LibraryChoice> {
+    PossibleValuesParser::new(CHOICES.map(|(word, _)| word)).map(|word| {
+        let found = CHOICES.iter().find(|(known, _)| *known == word);
+        found.map_or_else(LibraryChoice::default, |(_, choice)| *choice)
+    })
+}
 
 /// Whose criterion the bench targets are compiled with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -21,19 +29,14 @@ pub struct CriterionArgs {
         value_name = "WHICH",
         help_heading = "Build",
         hide_possible_values = true,
-        value_parser = PossibleValuesParser::new(CHOICES.map(|(word, _)| word)).map(|word| choice(&word))
+        value_parser = choices()
     )]
-    criterion: Option<CriterionChoice>,
-}
-
-fn choice(word: &str) -> CriterionChoice {
-    let found = CHOICES.iter().find(|(known, _)| *known == word);
-    found.map_or_else(CriterionChoice::default, |(_, choice)| *choice)
+    criterion: Option<LibraryChoice>,
 }
 
 impl CriterionArgs {
     /// The choice of the user, or the default.
-    pub fn choice(&self) -> CriterionChoice {
+    pub fn choice(&self) -> LibraryChoice {
         self.criterion.unwrap_or_default()
     }
 

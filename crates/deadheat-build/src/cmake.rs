@@ -1,0 +1,495 @@
+//! Builds with CMake: the executables of named targets, linked through deadheat, with deadheat's own
+//! implementation of Google Benchmark in the place of the project's.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::available_parallelism;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::disk::{entries, is_folder, remove_all};
+use crate::error::BuildError;
+use crate::git::forget_the_repository;
+use crate::google_benchmark_library::GoogleBenchmarkLibrary;
+use crate::key::KeyInputs;
+use crate::library::{Library, LibraryChoice};
+use crate::missing_project::MissingProject;
+use crate::slot::Executable;
+use crate::storage::OURS;
+use crate::subprocess::{Finished, Interruption, Variables};
+
+/// The user's options for CMake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CmakeBuild {
+    /// The program that records links.
+    pub program: PathBuf,
+    /// The targets whose executables are raced.
+    pub targets: Vec<String>,
+    /// Arguments of the configuration, such as `-DBUILD_BENCHMARKS=ON`.
+    pub arguments: Vec<String>,
+    /// Whose Google Benchmark the executables are compiled with.
+    pub google_benchmark: LibraryChoice,
+    /// Environment variables to set.
+    pub variables: Variables,
+}
+
+/// Where CMake builds a side.
+#[derive(Debug)]
+pub(crate) struct CmakeSite<'a> {
+    /// The side, for errors.
+    pub(crate) revision: &'a str,
+    /// The top of the sources.
+    pub(crate) top: &'a Path,
+    /// The folder below it that contains the project.
+    pub(crate) directory: PathBuf,
+    /// The build folder.
+    pub(crate) made: PathBuf,
+    /// Takes the place of Google Benchmark, if given.
+    pub(crate) library: Option<&'a GoogleBenchmarkLibrary>,
+    /// Held while CMake runs.
+    pub(crate) lock: Option<&'a File>,
+}
+
+/// The variable with files that CMake includes after the first `project()`.
+const INCLUDES: &str = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES";
+
+/// The requests and replies of CMake's file API, in a build folder.
+const QUERY: &str = ".cmake/api/v1/query/codemodel-v2";
+const REPLY: &str = ".cmake/api/v1/reply";
+
+impl CmakeBuild {
+    /// Adds the options to the inputs of a build's key.
+    pub(crate) fn add_to(&self, inputs: &mut KeyInputs) {
+        inputs.add("by", "cmake");
+        for target in &self.targets {
+            inputs.add("target", target);
+        }
+        for argument in &self.arguments {
+            inputs.add("argument", argument);
+        }
+    }
+
+    /// The version of CMake; `None` if its output contains none.
+    pub(crate) fn version(
+        &self,
+        directory: &Path,
+        interruption: &Interruption<'_>,
+    ) -> Result<Option<(u32, u32)>, BuildError> {
+        let mut command = Command::new("cmake");
+        command.arg("--version").current_dir(directory);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let done = interruption.run(&mut command, None)?;
+        Ok(version_in(&String::from_utf8_lossy(&done.stdout)))
+    }
+
+    /// Configures and builds, and returns the executables in the order of the targets.
+    pub(crate) fn run(
+        &self,
+        site: &CmakeSite<'_>,
+        interruption: &Interruption<'_>,
+    ) -> Result<Vec<Executable>, BuildError> {
+        let query = site.made.join(QUERY);
+        let folder = query.parent().unwrap_or(&site.made);
+        fs::create_dir_all(folder).map_err(BuildError::at(folder))?;
+        fs::write(&query, "").map_err(BuildError::at(&query))?;
+        let settings = site.write_settings()?;
+        site.run(
+            &self.configure(site, &settings),
+            &self.variables,
+            interruption,
+        )?;
+        let executables = site.executables(&self.targets)?;
+        site.run(&self.build(site), &self.variables, interruption)?;
+        Ok(executables)
+    }
+
+    fn configure(&self, site: &CmakeSite<'_>, settings: &Path) -> Vec<String> {
+        let launcher = format!("{};link;--", self.program.display());
+        let theirs = self.value(INCLUDES).map(|files| format!(";{files}"));
+        let mut words = vec![
+            "-S".to_owned(),
+            site.directory.display().to_string(),
+            "-B".to_owned(),
+            site.made.display().to_string(),
+            format!("-DCMAKE_C_LINKER_LAUNCHER={launcher}"),
+            format!("-DCMAKE_CXX_LINKER_LAUNCHER={launcher}"),
+            "-DCMAKE_BUILD_RPATH_USE_ORIGIN=ON".to_owned(),
+        ];
+        if self.value("CMAKE_BUILD_TYPE").is_none() {
+            words.push("-DCMAKE_BUILD_TYPE=Release".to_owned());
+        }
+        words.extend(self.arguments.iter().cloned());
+        words.push(format!(
+            "-D{INCLUDES}={}{}",
+            settings.display(),
+            theirs.unwrap_or_default()
+        ));
+        words
+    }
+
+    fn build(&self, site: &CmakeSite<'_>) -> Vec<String> {
+        let cores = available_parallelism().map_or(1, usize::from);
+        let mut words = vec!["--build".to_owned(), site.made.display().to_string()];
+        words.extend(["--config", "Release", "--parallel"].map(str::to_owned));
+        words.extend([cores.to_string(), "--target".to_owned()]);
+        words.extend(self.targets.iter().cloned());
+        words
+    }
+
+    /// The value that the arguments or the environment give to a variable of CMake.
+    fn value(&self, name: &str) -> Option<String> {
+        let given = self.arguments.iter().rev().find_map(|argument| {
+            let (key, value) = argument.strip_prefix("-D")?.split_once('=')?;
+            let key = key.split(':').next().unwrap_or(key);
+            (key == name).then(|| value.to_owned())
+        });
+        let variable = self.variables.iter().find(|(variable, _)| variable == name);
+        given
+            .or_else(|| variable.map(|(_, value)| value.clone()))
+            .or_else(|| std::env::var(name).ok())
+    }
+}
+
+/// The major and minor version in the output of `cmake --version`.
+fn version_in(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.strip_prefix("cmake version ")?.split('.');
+    let mut next = || numbers.next()?.parse().ok();
+    Some((next()?, next()?))
+}
+
+impl CmakeSite<'_> {
+    /// Writes the settings that all targets of the project get, unless they are there.
+    fn write_settings(&self) -> Result<PathBuf, BuildError> {
+        let file = self.made.join("deadheat.cmake");
+        let text = self.settings();
+        // CMake would configure the project again if the file were newer.
+        if fs::read_to_string(&file).is_ok_and(|known| known == text) {
+            return Ok(file);
+        }
+        fs::write(&file, text).map_err(BuildError::at(&file))?;
+        Ok(file)
+    }
+
+    /// Functions get sections of their own, which neutral links put into another order. Paths of the
+    /// side's own folders would differ between the sides, and with them the data of programs.
+    fn settings(&self) -> String {
+        let flags = format!(
+            "-ffunction-sections;-ffile-prefix-map={}=build;-ffile-prefix-map={}=.",
+            self.made.display(),
+            self.top.display()
+        );
+        let mut text = format!("add_compile_options(\"$<$<COMPILE_LANGUAGE:C,CXX>:{flags}>\")\n");
+        if let Some(library) = self.library {
+            text += &format!("include(\"{}\")\n", library.provider.display());
+        }
+        text
+    }
+
+    fn run(
+        &self,
+        words: &[String],
+        variables: &Variables,
+        interruption: &Interruption<'_>,
+    ) -> Result<Finished, BuildError> {
+        let mut command = Command::new("cmake");
+        command.args(words).current_dir(&self.directory);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        forget_the_repository(&mut command);
+        let done = interruption.run(&mut command, self.lock)?;
+        if done.status.success() {
+            return Ok(done);
+        }
+        let missing = MissingProject::Cmake.above(&self.directory);
+        if self.library.is_some() && missing.is_none() {
+            return Err(BuildError::NotWithOurLibrary {
+                library: Library::GoogleBenchmark,
+                revision: self.revision.to_owned(),
+                problem: first_error(&done),
+            });
+        }
+        for text in [&done.stdout, &done.stderr] {
+            // Fails if standard error is closed; then the output cannot be shown.
+            let _ = std::io::stderr().lock().write_all(text);
+        }
+        Err(done.failed(
+            self.revision,
+            &format!("cmake {}", words.join(" ")),
+            missing,
+        ))
+    }
+
+    /// The executables of these targets, whether they are built or not.
+    fn executables(&self, targets: &[String]) -> Result<Vec<Executable>, BuildError> {
+        let all = self.all_executables()?;
+        let found = targets.iter().map(|target| {
+            let found = all.iter().find(|executable| executable.name == *target);
+            found.cloned().ok_or_else(|| BuildError::NoCmakeTarget {
+                revision: self.revision.to_owned(),
+                target: target.clone(),
+                others: all.iter().map(|one| one.name.clone()).collect(),
+            })
+        });
+        found.collect()
+    }
+
+    fn all_executables(&self) -> Result<Vec<Executable>, BuildError> {
+        let replies = self.made.join(REPLY);
+        // CMake wrote the one with the last name last.
+        let is_index = |file: &PathBuf| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("index-")
+        };
+        let index = entries(&replies).filter(is_index).max();
+        let index: ReplyIndex = self.read(&index.unwrap_or_else(|| replies.join("index.json")))?;
+        let model: Codemodel = self.read(&replies.join(index.reply.codemodel.json_file))?;
+        let configurations = model.configurations;
+        let release = configurations.iter().find(|one| one.name == "Release");
+        let mut found = Vec::new();
+        for target in release
+            .or(configurations.first())
+            .iter()
+            .flat_map(|one| &one.targets)
+        {
+            let about: Target = self.read(&replies.join(&target.json_file))?;
+            if about.kind == "EXECUTABLE"
+                && let Some(artifact) = about.artifacts.first()
+            {
+                found.push(Executable {
+                    name: about.name,
+                    path: self.made.join(&artifact.path),
+                    directory: None,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    fn read<T: DeserializeOwned>(&self, path: &Path) -> Result<T, BuildError> {
+        let bad = |problem: String| BuildError::CmakeReply {
+            revision: self.revision.to_owned(),
+            path: path.to_owned(),
+            problem,
+        };
+        let text = fs::read(path).map_err(|problem| bad(problem.to_string()))?;
+        serde_json::from_slice(&text).map_err(|problem| bad(problem.to_string()))
+    }
+}
+
+/// The compiler's or CMake's first error, on one line.
+fn first_error(done: &Finished) -> String {
+    let text = [&*done.stdout, &*done.stderr].map(String::from_utf8_lossy);
+    let lines: Vec<&str> = text.iter().flat_map(|text| text.lines()).collect();
+    let at = |words: &str| lines.iter().position(|line| line.contains(words));
+    if let Some(line) = at(" error: ").or_else(|| at("undefined reference")) {
+        return lines[line].trim().to_owned();
+    }
+    match at("CMake Error") {
+        // The message is indented below a line with the place.
+        Some(line) => {
+            let message = lines[line..].iter().take(3).map(|line| line.trim());
+            message.collect::<Vec<_>>().join(" ").trim().to_owned()
+        }
+        None => done.status.to_string(),
+    }
+}
+
+/// Removes objects and archives of a finished build, which take most of its space. Neutral links use
+/// the copies in the records of links, which stay.
+pub(crate) fn prune(made: &Path) {
+    for path in entries(made) {
+        let end = path.extension().and_then(|end| end.to_str());
+        if is_folder(&path) {
+            if !path.ends_with(OURS) {
+                prune(&path);
+            }
+        } else if matches!(end, Some("o" | "a" | "gch" | "pch")) {
+            // If this fails, the file only takes space.
+            let _ = remove_all(&path);
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct ReplyIndex {
+    reply: Replies,
+}
+
+#[derive(Debug, Deserialize)]
+struct Replies {
+    #[serde(rename = "codemodel-v2")]
+    codemodel: Reference,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Reference {
+    json_file: PathBuf,
+}
+
+#[derive(Debug, Deserialize)]
+struct Codemodel {
+    configurations: Vec<Configuration>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Configuration {
+    name: String,
+    targets: Vec<Reference>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Target {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    artifacts: Vec<Artifact>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Artifact {
+    path: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    use super::*;
+
+    fn build(arguments: &[&str]) -> CmakeBuild {
+        CmakeBuild {
+            program: "/p/deadheat".into(),
+            targets: vec!["bench".to_owned()],
+            arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
+            google_benchmark: LibraryChoice::Own,
+            variables: Vec::new(),
+        }
+    }
+
+    fn site(made: &Path) -> CmakeSite<'_> {
+        CmakeSite {
+            revision: "v1",
+            top: Path::new("/top"),
+            directory: "/top/inside".into(),
+            made: made.to_owned(),
+            library: None,
+            lock: None,
+        }
+    }
+
+    #[test]
+    fn a_configuration_is_a_release_unless_the_user_says_otherwise() {
+        let words = |arguments: &[&str]| {
+            build(arguments).configure(&site(Path::new("/made")), Path::new("/made/s.cmake"))
+        };
+        let has = |words: &[String], word: &str| words.iter().any(|one| one == word);
+        let plain = words(&["-DX=1"]);
+        assert!(has(&plain, "-DCMAKE_BUILD_TYPE=Release") && has(&plain, "-DX=1"));
+        assert!(has(
+            &plain,
+            "-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=/made/s.cmake"
+        ));
+        let own = words(&[
+            "-DCMAKE_BUILD_TYPE:STRING=RelWithDebInfo",
+            "-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=conan.cmake",
+        ]);
+        assert!(!has(&own, "-DCMAKE_BUILD_TYPE=Release"));
+        let both = "-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=/made/s.cmake;conan.cmake";
+        assert_eq!(own.last().unwrap(), both);
+    }
+
+    #[test]
+    fn executables_are_read_from_the_last_reply_of_cmake() {
+        let folder = tempfile::tempdir().unwrap();
+        let replies = folder.path().join(REPLY);
+        fs::create_dir_all(&replies).unwrap();
+        let write = |name: &str, text: &str| fs::write(replies.join(name), text).unwrap();
+        write("index-2025.json", "old");
+        write(
+            "index-2026.json",
+            r#"{"cmake":{},"reply":{"codemodel-v2":{"jsonFile":"model.json","kind":"codemodel"}}}"#,
+        );
+        write(
+            "model.json",
+            r#"{"configurations":[{"name":"Release","targets":[{"jsonFile":"a.json"},{"jsonFile":"b.json"},{"jsonFile":"c.json"}]}]}"#,
+        );
+        write(
+            "a.json",
+            r#"{"name":"lib","type":"STATIC_LIBRARY","artifacts":[{"path":"lib.a"}]}"#,
+        );
+        write("b.json", r#"{"name":"all","type":"UTILITY"}"#);
+        write(
+            "c.json",
+            r#"{"name":"bench","type":"EXECUTABLE","artifacts":[{"path":"b/bench"}]}"#,
+        );
+        let site = site(folder.path());
+        let found = site.executables(&["bench".to_owned()]).unwrap();
+        assert_eq!(found[0].path, folder.path().join("b/bench"));
+        let error = site.executables(&["other".to_owned()]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "v1: the CMake project has no executable `other`\nhelp: it has bench"
+        );
+        write("c.json", "{");
+        let error = site.executables(&["bench".to_owned()]).unwrap_err();
+        assert!(error.to_string().contains("c.json"), "{error}");
+    }
+
+    #[test]
+    fn the_first_error_is_the_compilers_or_cmakes() {
+        let said = |stdout: &str, stderr: &str| {
+            first_error(&Finished {
+                status: ExitStatus::from_raw(256),
+                stdout: stdout.into(),
+                stderr: stderr.into(),
+            })
+        };
+        let compiler =
+            "[1/2] Building\n/a/b.cc:3:1: error: no member named 'x'\n/a/b.cc:4:1: error: y\n";
+        assert_eq!(
+            said(compiler, ""),
+            "/a/b.cc:3:1: error: no member named 'x'"
+        );
+        let cmake = "CMake Error at CMakeLists.txt:3 (find_package):\n  Could not find x\n\nmore";
+        assert_eq!(
+            said("-- Configuring\n", cmake),
+            "CMake Error at CMakeLists.txt:3 (find_package): Could not find x"
+        );
+        assert_eq!(said("", ""), "exit status: 1");
+    }
+
+    #[test]
+    fn a_version_is_read_from_the_first_line() {
+        assert_eq!(
+            version_in("cmake version 3.25.1\n\nCMake suite"),
+            Some((3, 25))
+        );
+        assert_eq!(version_in("cmake version 4.0-rc1"), None);
+        assert_eq!(version_in("something"), None);
+    }
+
+    #[test]
+    fn pruning_keeps_programs_shared_libraries_and_records() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("CMakeFiles");
+        fs::create_dir(&inner).unwrap();
+        for name in ["bench", "libx.so", "libx.a"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        fs::write(inner.join("x.cc.o"), "").unwrap();
+        let record = folder.path().join(OURS);
+        fs::create_dir(&record).unwrap();
+        fs::write(record.join("y.o"), "").unwrap();
+        prune(folder.path());
+        let left: Vec<_> = entries(folder.path()).collect();
+        assert_eq!(left.len(), 4, "{left:?}");
+        assert_eq!(entries(&record).count(), 1);
+        assert_eq!(entries(&inner).count(), 0);
+    }
+}

@@ -1,0 +1,120 @@
+//! The sources of deadheat's own implementation of Google Benchmark, which the program carries. A
+//! CMake project gets them in the place of Google Benchmark, from a dependency provider.
+//!
+//! ```text
+//! CACHE/deadheat/libraries/KEY/include/    the carried sources
+//! ```
+
+use std::fs;
+use std::path::PathBuf;
+
+use deadheat_link::Digest;
+
+use crate::cmake::CmakeBuild;
+use crate::disk::remove_folder;
+use crate::error::{BuildError, Note};
+use crate::library::Library;
+use crate::repository::Repository;
+use crate::slot::{Executable, Index, Slot};
+use crate::storage::Home;
+
+/// The carried sources: paths below `include`, and contents.
+const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/google_benchmark.rs"));
+
+/// The dependency provider, below `include`.
+const PROVIDER: &str = "benchmark/provider.cmake";
+
+/// The oldest CMake with dependency providers.
+const OLDEST: (u32, u32) = (3, 24);
+
+/// The unpacked sources.
+#[derive(Debug)]
+pub(crate) struct GoogleBenchmarkLibrary {
+    pub(crate) provider: PathBuf,
+    pub(crate) key: String,
+    /// Keeps them from being removed.
+    _slot: Slot,
+}
+
+impl GoogleBenchmarkLibrary {
+    /// Unpacks the sources into the user's cache, or finds them there.
+    ///
+    /// # Errors
+    ///
+    /// The reason in words, if they cannot be used here; [`BuildError::Interrupted`].
+    pub(crate) fn make(
+        build: &CmakeBuild,
+        repository: &Repository<'_>,
+        tell: &mut dyn FnMut(Note),
+    ) -> Result<Result<Self, String>, BuildError> {
+        let Some(home) = Home::of_libraries() else {
+            return Ok(Err(
+                "deadheat found no folder for caches: set HOME or XDG_CACHE_HOME".to_owned(),
+            ));
+        };
+        if !SOURCES.iter().any(|(name, _)| *name == PROVIDER) {
+            return Ok(Err(
+                "this build of deadheat does not carry its sources".to_owned()
+            ));
+        }
+        let version = build.version(&repository.top, &repository.interruption)?;
+        if version.is_none_or(|version| version < OLDEST) {
+            let (major, minor) = OLDEST;
+            return Ok(Err(format!("this needs CMake {major}.{minor} or later")));
+        }
+        if let Err(problem) = fs::create_dir_all(&home.folder) {
+            return Ok(Err(format!("{}: {problem}", home.folder.display())));
+        }
+        let key = key();
+        let interruption = &repository.interruption;
+        let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut || {
+            tell(Note::WaitingForLibrary(Library::GoogleBenchmark));
+        })?;
+        let provider = slot.folder.join("include").join(PROVIDER);
+        match index {
+            // If this fails, only the time of the last use is wrong.
+            Some(index) => drop(index.touch()),
+            None => {
+                unpack(&slot).map_err(BuildError::at(&slot.folder))?;
+                home.trim();
+                slot.share().map_err(BuildError::at(&slot.folder))?;
+            }
+        }
+        Ok(Ok(Self {
+            provider,
+            key,
+            _slot: slot,
+        }))
+    }
+}
+
+fn unpack(slot: &Slot) -> std::io::Result<()> {
+    remove_folder(&slot.folder)?;
+    let include = slot.folder.join("include");
+    for (name, content) in SOURCES {
+        let file = include.join(name);
+        fs::create_dir_all(file.parent().unwrap_or(&include))?;
+        fs::write(file, content)?;
+    }
+    let mut index = Index::new(&slot.folder, "");
+    index.executables.push(Executable {
+        name: PROVIDER.to_owned(),
+        path: include.join(PROVIDER),
+        directory: None,
+    });
+    index.write()
+}
+
+/// The name of the folder, in the form of all kept builds.
+fn key() -> String {
+    let mut all = Vec::new();
+    for part in SOURCES
+        .iter()
+        .flat_map(|(name, text)| [name.as_bytes(), text])
+    {
+        all.extend(part.len().to_le_bytes());
+        all.extend(part);
+    }
+    let Digest(digest) = Digest::of(&all);
+    format!("{}-{}", &digest[..8], &digest[8..24])
+}
