@@ -5,10 +5,10 @@
 use std::path::Path;
 
 use deadheat::parts::analysis::{Options, analyse};
-use deadheat::parts::model::{Metric, ResultBenchmark, ResultState, Results, Run};
+use deadheat::parts::model::{Metric, Run};
 use deadheat_import::{
-    GoogleSide, Side, Terms, join, read_criterion_set, read_results_from, write_bmf,
-    write_google_benchmark, write_smaller_is_better,
+    GoogleSide, ResultBenchmark, ResultState, Results, Side, Terms, join, read_criterion_set,
+    read_results_from, write_bmf, write_google_benchmark, write_smaller_is_better,
 };
 use libfuzzer_sys::fuzz_target;
 

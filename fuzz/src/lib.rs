@@ -4,12 +4,12 @@ pub mod on_disk;
 pub mod saved;
 
 use deadheat::parts::analysis::{Options, analyse};
-use deadheat_import::RecordingPlan;
 use deadheat::parts::model::{Analysis, Comparison, Estimate, Metric, Run, Side};
 use deadheat::parts::report::{
     CommentOptions, TextOptions, to_comment, to_json, to_junit, to_markdown, to_page, to_pictures,
     to_text,
 };
+use deadheat_import::RecordingPlan;
 
 /// The plan of a recording.
 pub fn recording_plan() -> RecordingPlan {

@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use deadheat::parts::model::{ResultState, Results};
 use deadheat_import::{
-    SavedFormat, Side, Terms, join, read_results_from, saved_format, write_go,
+    ResultState, Results, SavedFormat, Side, Terms, join, read_results_from, saved_format, write_go,
 };
 
 /// Reads a text, where it is of this format, and looks at every value.

@@ -14,7 +14,7 @@ use deadheat::parts::answer::{Format, line_to_stdout, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_writable, is_same_file, write_text};
 use deadheat::parts::model::{Analysis, HELP, LeftOut, LeftOutReason, Run, Warning};
-use deadheat::parts::pairing::{Target, family, side_names};
+use deadheat::parts::pairing::{Target, side_names};
 use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
     to_json, to_paired,
@@ -22,7 +22,7 @@ use deadheat::parts::report::{
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 use deadheat_import::{
-    Side, Terms, join_without_samples, keep_selected, warn_of_unread, without_results,
+    Side, Terms, family, join_without_samples, keep_selected, warn_of_unread, without_results,
 };
 use deadheat_options::answer::choice;
 use deadheat_options::bench_options::BenchOptions;

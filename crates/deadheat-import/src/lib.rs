@@ -17,8 +17,12 @@
 
 mod csv;
 mod csv_rows;
+mod family;
+mod identity;
+mod naming;
 mod readers;
 mod recorded;
+mod results;
 mod sides;
 mod table;
 mod terms;
@@ -26,11 +30,15 @@ mod writers;
 
 pub use csv::read_csv_from;
 pub use csv_rows::RecordingPlan;
+pub use family::family;
+pub use identity::{Identity, Qualifier, QualifierPlace, QualifierShown};
+pub use naming::name_together;
 pub use readers::{
     Recording, SavedFormat, files_in, read_criterion, read_criterion_set, read_recording,
     read_results, read_results_from, saved_format,
 };
 pub use recorded::{Recorded, refuse_folder_of_files};
+pub use results::{ExitCodes, ResultBenchmark, ResultState, Results};
 pub use sides::{
     JoinedSides, Side, alone, join, join_without_samples, name_alike, side_names_of,
     tell_recordings_apart, warn_of_unread, without_results,

@@ -24,10 +24,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
-use deadheat_model::{
-    Benchmark, HELP, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark,
-    ResultState, Results, Run, name_together,
-};
+use crate::identity::{Identity, QualifierPlace, QualifierShown};
+use crate::naming::name_together;
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::{Benchmark, HELP, Metric, Run};
 
 pub use criterion::{files_in, read_criterion, read_criterion_set};
 

@@ -7,15 +7,16 @@ mod side_names;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use crate::identity::{Identity, Qualifier, QualifierPlace};
+use crate::results::{ExitCodes, ResultBenchmark, ResultState, Results};
 use deadheat::parts::analysis::{Options, analyse_with};
 use deadheat::parts::answer::Answer;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_model::{
     Analysis, Benchmark, BenchmarkFailure, BenchmarkOverrides, Contender, ContenderId, Design,
-    Environment, ExitCodes, HELP, Identity, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan,
-    PlanError, Qualifier, QualifierPlace, ResultBenchmark, ResultFacts, ResultSide, ResultSource,
-    ResultState, Results, Run, RunHeader, Samples, Saved, Workload,
+    Environment, HELP, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError, ResultFacts,
+    ResultSide, ResultSource, Run, RunHeader, Samples, Saved, Workload,
 };
 
 use crate::terms::{Terms, recorded_rules};

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
+use crate::results::Results;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::rules::Rules;
 use deadheat::parts::settings::Selection;
-use deadheat_model::{
-    BenchmarkOverrides, LevelOverride, Looks, Metric, Origin, Results, RulesOfSome, Run,
-};
+use deadheat_model::{BenchmarkOverrides, LevelOverride, Looks, Metric, Origin, RulesOfSome, Run};
 
 /// The terms that saved results, which carry no plan, are judged by.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,7 +10,8 @@ use std::path::Path;
 use common::{block, header};
 use deadheat_format::read_run;
 use deadheat_import::{
-    GoogleSide, read_results_from, write_csv, write_go, write_google_benchmark, write_hyperfine,
+    GoogleSide, ResultState, read_results_from, write_csv, write_go, write_google_benchmark,
+    write_hyperfine,
 };
 use deadheat_model::{BenchmarkFailure, Metric, Run, TextCells};
 
@@ -170,7 +171,7 @@ fn what_failed_is_written_as_go_tells_it() {
         message: "it crashed\nwith SIGSEGV".to_owned(),
     });
     let results = read_results_from(Path::new("go.txt"), &as_go(&run)).unwrap();
-    let failed = deadheat_model::ResultState::Failed("it crashed".to_owned());
+    let failed = ResultState::Failed("it crashed".to_owned());
     let states: Vec<_> = results.benchmarks.iter().map(|one| &one.state).collect();
     assert!(states.contains(&&failed), "{states:?}");
 }

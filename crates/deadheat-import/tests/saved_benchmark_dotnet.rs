@@ -5,8 +5,8 @@ mod problem;
 
 use std::path::Path;
 
-use deadheat_import::{read_results, read_results_from};
-use deadheat_model::{Metric, ResultState, Results};
+use deadheat_import::{ResultState, Results, read_results, read_results_from};
+use deadheat_model::Metric;
 use problem::problem;
 
 fn folder() -> std::path::PathBuf {

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use deadheat_format::{FileProblem, FormatError};
-use deadheat_import::{read_criterion, read_criterion_set};
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
+use deadheat_import::{ResultBenchmark, ResultState, Results, read_criterion, read_criterion_set};
+use deadheat_model::{Better, Metric, Unit};
 
 fn golden(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use deadheat_import::{read_results, read_results_from};
-use deadheat_model::{Better, Metric, ResultState, Results, Unit};
+use deadheat_import::{ResultState, Results, read_results, read_results_from};
+use deadheat_model::{Better, Metric, Unit};
 
 fn golden(name: &str) -> Results {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/saved/go");
@@ -175,7 +175,7 @@ fn a_metric_that_is_no_number_is_left_out() {
 /// The states of the benchmarks of a text, and what could not be read of it.
 fn states(text: &str) -> (Vec<(String, String)>, Vec<String>) {
     let results = read(text);
-    let state = |one: &deadheat_model::ResultBenchmark| {
+    let state = |one: &deadheat_import::ResultBenchmark| {
         let state = match &one.state {
             ResultState::Failed(why) => format!("failed: {why}"),
             ResultState::Skipped(why) => format!("skipped: {why}"),

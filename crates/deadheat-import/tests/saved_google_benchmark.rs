@@ -6,8 +6,11 @@ mod problem;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deadheat_import::{SavedFormat, read_results, read_results_from, saved_format};
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
+use deadheat_import::{
+    ResultBenchmark, ResultState, Results, SavedFormat, read_results, read_results_from,
+    saved_format,
+};
+use deadheat_model::{Better, Metric, Unit};
 use problem::problem;
 
 fn folder() -> PathBuf {

@@ -6,8 +6,8 @@ mod problem;
 use std::path::{Path, PathBuf};
 
 use deadheat_format::FileProblem;
-use deadheat_import::{read_results, read_results_from};
-use deadheat_model::{Metric, ResultBenchmark, ResultState, Results};
+use deadheat_import::{ResultBenchmark, ResultState, Results, read_results, read_results_from};
+use deadheat_model::Metric;
 use problem::problem;
 
 fn golden(name: &str) -> PathBuf {

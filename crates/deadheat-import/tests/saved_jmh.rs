@@ -5,8 +5,11 @@ mod problem;
 
 use std::path::Path;
 
-use deadheat_import::{SavedFormat, read_results, read_results_from, saved_format};
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
+use deadheat_import::{
+    ResultBenchmark, ResultState, Results, SavedFormat, read_results, read_results_from,
+    saved_format,
+};
+use deadheat_model::{Better, Metric, Unit};
 use problem::problem;
 
 fn golden(name: &str) -> Results {

@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deadheat_import::{SavedFormat, read_results, read_results_from, saved_format};
-use deadheat_model::{Metric, ResultState, Results};
+use deadheat_import::{
+    ResultState, Results, SavedFormat, read_results, read_results_from, saved_format,
+};
+use deadheat_model::Metric;
 use tempfile::tempdir;
 
 fn folder() -> PathBuf {

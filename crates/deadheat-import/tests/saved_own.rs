@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use deadheat_format::read_run;
 use deadheat_import::{
-    Recording, RecordingPlan, read_csv_from, read_recording, read_results, read_results_from,
+    Recording, RecordingPlan, ResultBenchmark, ResultState, Results, read_csv_from, read_recording,
+    read_results, read_results_from,
 };
 
-use deadheat_model::{Metric, ResultBenchmark, ResultState, Results};
+use deadheat_model::Metric;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 fn path(name: &str) -> PathBuf {

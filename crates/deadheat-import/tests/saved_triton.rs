@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use deadheat_import::{SavedFormat, read_results, read_results_from, saved_format};
-use deadheat_model::{Better, Metric, ResultState, Results, Unit};
+use deadheat_import::{
+    ResultState, Results, SavedFormat, read_results, read_results_from, saved_format,
+};
+use deadheat_model::{Better, Metric, Unit};
 
 fn golden(name: &str) -> Results {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/saved/triton");

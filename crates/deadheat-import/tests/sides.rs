@@ -6,10 +6,11 @@ use std::path::Path;
 use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::report::{ComparisonOptions, to_comparison};
-use deadheat_import::{Side, Terms, alone, join, read_results_from};
+use deadheat_import::{
+    ExitCodes, ResultBenchmark, ResultState, Results, Side, Terms, alone, join, read_results_from,
+};
 use deadheat_model::{
-    Analysis, Better, Comparison, ExitCodes, LeftOutReason, Metric, ResultBenchmark, ResultState,
-    Results, Run, Unit, Verdict, Warning,
+    Analysis, Better, Comparison, LeftOutReason, Metric, Run, Unit, Verdict, Warning,
 };
 use proptest::prelude::*;
 

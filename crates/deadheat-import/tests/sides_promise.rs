@@ -2,8 +2,8 @@
 //! finds what is there.
 
 use deadheat::parts::analysis::{Options, analyse};
-use deadheat_import::{Side, Terms, join};
-use deadheat_model::{Analysis, Comparison, Metric, ResultBenchmark, Results, Verdict};
+use deadheat_import::{ResultBenchmark, Results, Side, Terms, join};
+use deadheat_model::{Analysis, Comparison, Metric, Verdict};
 use deadheat_testing::random::Stream;
 
 /// The parameters by which the files of a simulated comparison are drawn; all spreads are of

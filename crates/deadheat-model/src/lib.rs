@@ -51,12 +51,10 @@ mod calibration;
 pub mod doctor;
 mod estimate;
 mod figures;
-mod identity;
 mod json;
 mod message;
 mod metric;
 mod names;
-mod naming;
 mod new_name;
 mod observed;
 mod plan;
@@ -100,7 +98,6 @@ pub use figures::{
     Histograms, OppositePeaks, PairSigns, RankSums, SideFigures, SignedRanks, Spread,
     StabilityFigures, TTested, Tested,
 };
-pub use identity::{Identity, Qualifier, QualifierPlace, QualifierShown};
 pub use json::{Json, JsonError, Object};
 #[cfg(feature = "scan")]
 pub use json::{JsonPieces, JsonScalar, JsonScan, NO_NUMBERS, plain_bytes};
@@ -112,7 +109,6 @@ pub use metric::{
     text_of_cell,
 };
 pub use names::{is_inner_path, is_object_id};
-pub use naming::name_together;
 pub use new_name::under_new_name;
 pub use observed::{AddressSpace, Observed, ObservedImage, ObservedProcess, ProcessDifference};
 pub use plan::{Plan, PlanError};
@@ -122,9 +118,7 @@ pub use plots::{
 };
 pub use quantities::{Day, byte_size, duration, fnv1a, fraction};
 pub use race_settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};
-pub use results::{
-    ExitCodes, ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results,
-};
+pub use results::{ResultFacts, ResultSide, ResultSource};
 pub use rules::{
     Excuse, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore, RulesFile, RulesOfSome, SuiteLevel,
     Unproven,

@@ -8,7 +8,7 @@ mod pair;
 use deadheat_engine::{ListedBenchmark, WorkerListing};
 use deadheat_model::{Benchmark, LeftOut, Metric, Program};
 
-pub use families::{Families, families, families_between, family};
+pub use families::{Families, families, families_between, pattern};
 pub use names::{Launched, pair_names, side_names};
 pub use pair::{Worker, pair, race_alone};
 

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{Found, found_at, read_header, refuse_plan, similar_file};
-use deadheat::parts::model::{HELP, Program, Results, suggestion};
-use deadheat::parts::pairing::family;
+use deadheat::parts::model::{HELP, Program, suggestion};
 use deadheat::parts::settings::program;
 use deadheat_import::{
-    Side, files_in, name_alike, read_criterion, read_results, side_names_of, tell_recordings_apart,
+    Results, Side, family, files_in, name_alike, read_criterion, read_results, side_names_of,
+    tell_recordings_apart,
 };
 
 /// One side as it was named.

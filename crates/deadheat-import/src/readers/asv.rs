@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::{Better, Metric, ResultFacts, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -4,10 +4,9 @@ mod table;
 
 use std::collections::HashMap;
 
-use deadheat_model::{
-    Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultFacts, ResultState,
-    Results,
-};
+use crate::identity::{Identity, QualifierPlace, QualifierShown};
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::{Metric, ResultFacts};
 use serde::Deserialize;
 use serde_json::Value;
 

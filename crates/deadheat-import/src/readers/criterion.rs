@@ -6,7 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::{Better, Metric, Unit};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use deadheat_model::{
-    Better, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultFacts,
-    ResultState, Results, Unit,
-};
+use crate::identity::{Identity, QualifierPlace, QualifierShown};
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::{Better, Metric, ResultFacts, Unit};
 
 use serde::Deserialize;
 

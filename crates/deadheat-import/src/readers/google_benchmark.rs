@@ -11,7 +11,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::{Better, Metric, Unit};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{
-    Better, ExitCodes, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark,
-    ResultFacts, ResultState, Results, Unit,
-};
+use crate::identity::{Identity, QualifierPlace, QualifierShown};
+use crate::results::{ExitCodes, ResultBenchmark, ResultState, Results};
+use deadheat_model::{Better, Metric, ResultFacts, Unit};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -349,7 +348,8 @@ fn facts(metadata: &WireMetadata) -> ResultFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_model::{ResultState, name_together};
+    use crate::naming::name_together;
+    use crate::results::ResultState;
 
     fn read_text(text: &str) -> Result<Results, String> {
         let read = read(text.as_bytes());

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{
-    Better, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultFacts,
-    ResultState, Results, Unit,
-};
+use crate::identity::{Identity, QualifierPlace, QualifierShown};
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::{Better, Metric, ResultFacts, Unit};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

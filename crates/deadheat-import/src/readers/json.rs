@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use deadheat_model::{HELP, Identity, NO_NUMBERS, ResultBenchmark, Results};
+use crate::identity::Identity;
+use crate::results::{ResultBenchmark, Results};
+use deadheat_model::{HELP, NO_NUMBERS};
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde_json::Value;
 

@@ -1,6 +1,7 @@
 //! The JSON of nanobench, as its template `json()` writes it: benchmarks with their epochs.
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::{Better, Metric, Unit};
 use serde::Deserialize;
 
 use super::json::{Number, Text, from_json_entries, lenient};

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use deadheat_model::{
-    Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultState, Results,
-};
+use crate::identity::{Identity, QualifierPlace, QualifierShown};
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::Metric;
 use serde::Deserialize;
 
 use super::json::from_json_entries;

@@ -1,8 +1,8 @@
 //! The JSON of pyperf: suites of benchmarks whose runs are processes.
 
-use deadheat_model::{
-    Better, Identity, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit,
-};
+use crate::identity::Identity;
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::{Better, Metric, ResultFacts, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -1,6 +1,7 @@
 //! The JSON of pytest-benchmark: tests with the times of their rounds.
 
-use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results};
+use crate::results::{ResultBenchmark, ResultState, Results};
+use deadheat_model::{Metric, ResultFacts};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 
-use deadheat_model::{Metric, ResultBenchmark, ResultState};
+use crate::results::{ResultBenchmark, ResultState};
+use deadheat_model::Metric;
 
 /// A tool with its version, where that is known.
 pub(super) fn tool(name: &str, version: Option<impl Display>) -> String {

@@ -1,10 +1,10 @@
 //! The CSV of `triton.testing.perf_report`: a row a value of the parameters, a column a line of the
 //! plot, with its unit after its name.
 
+use crate::identity::{Identity, QualifierPlace, QualifierShown};
+use crate::results::{ResultBenchmark, Results};
 use csv::ReaderBuilder;
-use deadheat_model::{
-    Better, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, Results, Unit,
-};
+use deadheat_model::{Better, Metric, Unit};
 
 use super::json::without_mark;
 use super::rows::{Rows, failed, summarised};

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use deadheat_model::{ResultBenchmark, Results, name_together};
+use crate::naming::name_together;
+use crate::results::{ResultBenchmark, Results};
 
 /// The tool that keeps each benchmark in a folder of its own, and copies it from set to set.
 const CRITERION: &str = "criterion";

@@ -1,7 +1,7 @@
 //! The problem with a file of saved results, wherever it was found.
 
 use deadheat_format::FormatError;
-use deadheat_model::{ResultState, Results};
+use deadheat_import::{ResultState, Results};
 
 /// The problem with `a.json`: with all of it, or else with its first benchmark that failed, or with
 /// what could not be read of it.

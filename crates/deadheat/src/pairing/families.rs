@@ -1,7 +1,7 @@
 //! Benchmarks of one program that race each other: names that are alike but
 //! for the part that tells two implementations apart.
 
-use deadheat_model::{Identity, LeftOut, LeftOutReason, Results};
+use deadheat_model::{LeftOut, LeftOutReason};
 use regex_lite::{NoExpand, Regex};
 
 use crate::exit::Failure;
@@ -82,7 +82,12 @@ impl Families {
     }
 }
 
-fn pattern(filter: &str) -> Result<Regex, Failure> {
+/// The regular expression of a filter.
+///
+/// # Errors
+///
+/// It is not a regular expression.
+pub fn pattern(filter: &str) -> Result<Regex, Failure> {
     Regex::new(filter).map_err(|problem| {
         Failure::Usage(format!(
             "filter '{filter}' is not a regular expression: {problem}\nhelp: a backslash makes a \
@@ -100,33 +105,9 @@ fn selected(names: &[String], filter: &str, place: &str) -> Result<Vec<(String, 
     Ok(fitting.map(|name| (shown(name), name.clone())).collect())
 }
 
-/// Keeps the benchmarks that a filter fits, and puts `shown` where it does, so
-/// that two families meet under one name; without `shown` the names stay.
-pub fn family(results: &mut Results, filter: &str, shown: Option<&str>) -> Result<(), Failure> {
-    let pattern = pattern(filter)?;
-    let all = std::mem::take(&mut results.benchmarks);
-    let mut kept = Results::new(&results.source, &results.tool);
-    kept.facts = std::mem::take(&mut results.facts);
-    for mut benchmark in all {
-        if !pattern.is_match(&benchmark.name) {
-            continue;
-        }
-        if let Some(shown) = shown {
-            let name = pattern.replace_all(&benchmark.name, NoExpand(shown));
-            benchmark.name = name.into_owned();
-            // A user who pairs two families wants them compared, however they differ.
-            benchmark.identity = Identity::default();
-        }
-        kept.push(benchmark);
-    }
-    *results = kept;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_model::ResultBenchmark;
 
     fn found(names: &[&str], baseline: &str, candidate: &str) -> Families {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -209,26 +190,5 @@ mod tests {
     fn a_filter_that_is_no_pattern_is_named() {
         let problem = families(&[], "(", "b").unwrap_err().to_string();
         assert!(problem.starts_with("filter '('"), "{problem}");
-    }
-
-    #[test]
-    fn families_meet_under_one_name_and_the_rest_is_dropped() {
-        let mut results = Results::new("a.json", "x");
-        for name in ["copy/8", "move/8", "copy/16", "other"] {
-            results.push(ResultBenchmark {
-                name: name.to_owned(),
-                ..ResultBenchmark::default()
-            });
-        }
-        let names = |results: &Results| -> Vec<String> {
-            results.benchmarks.iter().map(|b| b.name.clone()).collect()
-        };
-        let mut family_of = results.clone();
-        family(&mut family_of, "^copy", Some("[$1]")).unwrap();
-        assert_eq!(names(&family_of), ["[$1]/8", "[$1]/16"]);
-        family(&mut results, "8$", None).unwrap();
-        assert_eq!(names(&results), ["copy/8", "move/8"]);
-        let error = family(&mut results, "(", None).unwrap_err();
-        assert!(error.to_string().starts_with("filter '(' is not a regular"));
     }
 }

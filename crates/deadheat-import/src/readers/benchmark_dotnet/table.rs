@@ -1,10 +1,10 @@
 //! The CSV of BenchmarkDotNet: a row a method, with its job, its parameters and statistics of its
 //! times as people read them, units in the cells or in the header.
 
+use crate::identity::{Identity, QualifierPlace, QualifierShown};
+use crate::results::{ResultBenchmark, ResultState, Results};
 use csv::{ReaderBuilder, StringRecord};
-use deadheat_model::{
-    Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultState, Results,
-};
+use deadheat_model::Metric;
 
 use super::super::json::without_mark;
 use super::super::rows::{Rows, summarised};

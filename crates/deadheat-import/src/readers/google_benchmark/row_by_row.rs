@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use deadheat_model::{JsonPieces, JsonScalar, JsonScan, Results};
+use crate::results::Results;
+use deadheat_model::{JsonPieces, JsonScalar, JsonScan};
 
 use super::{Families, Row, RunType, read_whole, without_benchmarks};
 use crate::readers::json::{Number, without_mark};
