@@ -39,12 +39,12 @@ fn pipes(case: &mut Case) -> Found {
         _ => &["run", "--config", "pipe.json", "--", "true", "true "],
     };
     match case.random.index_below(4) {
-        0 => case.run(words, &[2, 4, 5]).map(drop),
+        0 => case.run(words, &[2, 3, 4]).map(drop),
         one => {
             let (signal, number) = case.pick(&[("INT", 2), ("TERM", 15), ("HUP", 1)]);
             let launcher = ["timeout", "--foreground", "--preserve-status", "-s", signal, "1"];
             let mut silent = (one == 1).then(|| silent_writer(&pipe));
-            let found = case.run_by(&launcher, words, &[2, 4, 5, 128 + number]).map(drop);
+            let found = case.run_by(&launcher, words, &[2, 3, 4, 128 + number]).map(drop);
             if let Some(writer) = &mut silent {
                 let _ = writer.kill();
                 let _ = writer.wait();
