@@ -7,11 +7,12 @@
 Fetches nothing: every CHECKOUT is a folder with the files of one release of google/benchmark. Test files are copied
 unchanged. Of the library's own sources they see what the test helpers need (check.h, re.h, log.h and what those
 include), never its implementation. A test that fails is tried with the library of the first checkout as well, since
-the output has changed from release to release.
+the output has changed from release to release. With --results, verdicts are kept in a file and not sought again.
 """
 
 import argparse
 import concurrent.futures
+import json
 import os
 import re
 import shlex
@@ -26,9 +27,9 @@ OURS = ROOT / "include" / "benchmark"
 PAGE = ROOT / "docs" / "validation" / "google_benchmark_api.md"
 CXX = os.environ.get("CXX", "g++")
 WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-variable", "-Wno-deprecated-declarations"]
-# BENCHMARK_OVERRIDE is in the tests of 1.6 and 1.7, but no longer in the library.
-ASSERTIONS = ["-UNDEBUG", "-DTEST_BENCHMARK_LIBRARY_HAS_NO_ASSERTIONS", "-DBENCHMARK_STATIC_DEFINE",
-              "-DBENCHMARK_OVERRIDE=override"]
+# Macros of earlier releases that the current one has no longer, but old tests use.
+OLD_MACROS = ["-DBENCHMARK_OVERRIDE=override", "-DBENCHMARK_NOEXCEPT=noexcept", "-DBENCHMARK_NOEXCEPT_OP(x)=noexcept(x)"]
+ASSERTIONS = ["-UNDEBUG", "-DTEST_BENCHMARK_LIBRARY_HAS_NO_ASSERTIONS", "-DBENCHMARK_STATIC_DEFINE", *OLD_MACROS]
 
 # The test helpers ask the library's internals for one thing: the options of a console reporter without color.
 OUR_INTERNALS = f"""\
@@ -312,28 +313,43 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("releases", nargs="+", metavar="NAME=CHECKOUT")
     parser.add_argument("--show", metavar="TEST", help="try one test and print all output")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="go on where an earlier run stopped")
     options = parser.parse_args()
     releases = {name: Path(checkout).resolve() for name, checkout in (text.split("=", 1) for text in options.releases)}
+    results = Results(options.results)
     with tempfile.TemporaryDirectory() as folder:
-        columns = compare(releases, Path(folder), options.show)
+        compare(releases, Path(folder), options.show, results)
     if not options.show:
-        PAGE.write_text(page(columns, loop_table(next(iter(releases.values())))))
+        PAGE.write_text(page(results.columns, loop_table(next(iter(releases.values())))))
 
 
-def compare(releases, work, only):
-    """The verdict on every test of every release."""
+class Results:
+    """The verdicts by release and test, and the file that keeps them."""
+
+    def __init__(self, file):
+        self.file = file
+        self.columns = json.loads(file.read_text()) if file and file.exists() else {}
+
+    def has(self, release, test):
+        return test in self.columns.get(release, {})
+
+    def add(self, release, test, verdict):
+        print(f"{release:8} {test:40} {verdict}", flush=True)
+        self.columns.setdefault(release, {})[test] = verdict
+        if self.file:
+            self.file.write_text(json.dumps(self.columns, indent=1))
+
+
+def compare(releases, work, only, results):
+    """Finds the verdict on every test of every release."""
     first, checkout = next(iter(releases.items()))
     ours, theirs = Library.ours(work), Library.theirs(first, checkout, work)
-    columns = {}
-    for name, checkout in releases.items():
-        tests, reference = (Tests(name, checkout, library, work) for library in (ours, theirs))
-        names = [only] if only else tests.names()
+    for release, checkout in releases.items():
+        tests, reference = (Tests(release, checkout, library, work) for library in (ours, theirs))
+        names = [test for test in ([only] if only else tests.names()) if not results.has(release, test)]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            results = pool.map(lambda test: verdict(tests, reference, test, only), names)
-            columns[name] = dict(zip(names, results))
-        for test, result in columns[name].items():
-            print(f"{name:8} {test:40} {result}", flush=True)
-    return columns
+            for test, result in zip(names, pool.map(lambda test: verdict(tests, reference, test, only), names)):
+                results.add(release, test, result)
 
 
 if __name__ == "__main__":
