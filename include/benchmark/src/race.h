@@ -174,7 +174,9 @@ void Race::call_function() {
 
 void Race::run_thread(int thread) {
   Runner runner(*this, thread);
-  finish(runner, instance_.run(1, thread, runner));
+  // Suites may size what they need by `max_iterations`.
+  const IterationCount fixed = instance_.settings().iterations;
+  finish(runner, instance_.run(fixed > 0 ? fixed : 1, thread, runner));
 }
 
 // Exceptions must not leave the function, or a thread of it.
