@@ -106,6 +106,11 @@ fn signals(case: &mut Case) -> Found {
     let command = format!("trap '' INT TERM HUP QUIT; {}", stubborn(case));
     let race: Vec<&str> = match place {
         "--" => vec!["run", "-q", "-S", "--", &command, "sleep 300"],
+        // A signal before it starts this hook, which then has its own time.
+        "--cleanup" => {
+            let limited = ["run", "-q", "-S", "--timeout", "5s", "--cleanup", &command];
+            [&limited[..], &["--", "true", "true "]].concat()
+        }
         hook => vec!["run", "-q", "-S", hook, &command, "--", "true", "true "],
     };
     case.run_by(&launcher, &race, &[128 + number]).map(drop)
