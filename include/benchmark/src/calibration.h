@@ -83,7 +83,7 @@ class Calibration : public Phase {
  private:
   enum class Stage { kTrial, kTrend, kLead, kTrendAgain, kEnd };
 
-  static constexpr double kLongSampleNs = 2e7;
+  static constexpr double kLongSampleNs = 5e6;
   static constexpr double kTrendNs = 8e7;
   static constexpr double kLongSetupNs = 5e7;
   static constexpr size_t kTrendSamples = 32;
@@ -108,17 +108,18 @@ class Calibration : public Phase {
   }
 
   void took_trial(const Sample& sample) {
+    if (sample.timed_ns == 0 && sample.wall_ns > 0)
+      link_.give_up("refused", "has UseManualTime and never calls SetIterationTime");
     position_ += sample.executed;
     // The first sample asks for one iteration, and KeepRunningBatch runs its whole batch.
     if (trial_.samples == 0 && fixed_ == 0) unit_ = std::max<IterationCount>(sample.executed, 1);
-    const double wall_ns = sample.wall_ns * static_cast<double>(sample.executed) / static_cast<double>(sample.iterations);
-    const double timed_ns = sample.timed_ns * wall_ns / std::max(sample.wall_ns, 1.0);
+    const double timed_ns =
+        sample.timed_ns * static_cast<double>(sample.executed) / static_cast<double>(sample.iterations);
     // A sample that spends its time in pauses does not get longer than this.
     if (sample.elapsed_ns > kLongSampleNs) trial_.most = std::min(trial_.most, trial_.iterations);
-    const uint64_t iterations = trial_.iterations;
     deadheat_took_(&trial_, timed_ns);
     if (trial_.tries > 0) {
-      const double each_ns = wall_ns / static_cast<double>(iterations) / static_cast<double>(unit_);
+      const double each_ns = sample.elapsed_ns / static_cast<double>(sample.executed);
       call_ns_ = trial_.tries == 1 ? each_ns : std::min(call_ns_, each_ns);
     }
     if (trial_.iterations == 0) end_trial();
@@ -174,6 +175,7 @@ class Calibration : public Phase {
   IterationCount unit_ = 1;
   // Units of a sample.
   IterationCount iterations_ = 1;
+  // With pauses: deadheat plans by it how long a race takes.
   double call_ns_ = 0;
   // Iterations up to the first trend, and up to the second.
   IterationCount position_ = 0;

@@ -59,7 +59,7 @@ class WarmUp : public Phase {
     if (used && restart_ == Restart::kEachSample) return Step::restart();
     return Step::sample(static_cast<IterationCount>(link_.request().iterations));
   }
-  void took(const Sample& sample) override { goes_on_ = deadheat_goes_on_(&rounds_, sample.wall_ns); }
+  void took(const Sample& sample) override { goes_on_ = deadheat_goes_on_(&rounds_, sample.elapsed_ns); }
   void reply() override {
     link_.say("{\"warm\":{\"rounds\":").count(rounds_.count);
     // A function that starts again has used nothing of what the block will use.
