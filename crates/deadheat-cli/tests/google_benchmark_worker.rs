@@ -100,14 +100,14 @@ using benchmark::State;
 
 ROW(exits, LOOP exit(3););
 ROW(throws, LOOP throw std::runtime_error("no disk"););
-ROW(throws_in_a_thread, LOOP if (state.thread_index() == 1) throw std::runtime_error("no core"););
+ROW(throws_in_a_thread, LOOP if (state.thread_index() == 1) throw std::runtime_error("no core");)
     ->Threads(2);
 ROW(never, (void)state;);
 ROW(breaks, int i = 0; LOOP if (++i == 100) break;);
 ROW(loops_twice, LOOP benchmark::ClobberMemory(); LOOP benchmark::ClobberMemory(););
 ROW(skips, state.SkipWithError("no GPU"); LOOP {});
 ROW(skips_later, int i = 0; LOOP if (++i == 100) { state.SkipWithMessage("no data"); break; });
-ROW(sets_no_time, LOOP benchmark::ClobberMemory(););
+ROW(sets_no_time, LOOP benchmark::ClobberMemory();)
     ->UseManualTime();
 ROW(prints, LOOP { printf("x"); std::cout << "y" << std::flush; });
 ROW(reads, LOOP { benchmark::DoNotOptimize(getchar()); clearerr(stdin); });
@@ -137,7 +137,7 @@ fn library() -> &'static Path {
 #[track_caller]
 fn suite(program: &Path, source: &str, flags: &[&str]) {
     let file = program.with_extension("cc");
-    fs::write(&file, source.replace(");\n    ->", ")\n    ->")).unwrap();
+    fs::write(&file, source).unwrap();
     let done = Command::new("g++")
         .args([
             "-std=c++17",
@@ -299,13 +299,8 @@ fn what_goes_wrong_costs_its_row_only() {
          SetIterationTime.",
         "skipped (no GPU): skips.",
         "skipped (no data): skips_later.",
-        "4 dead heats",
     ] {
-        assert!(
-            said.contains(line) || line == "4 dead heats",
-            "{line}\n{}",
-            done.stdout
-        );
+        assert!(said.contains(line), "{line}\n{}", done.stdout);
     }
     for row in ["prints", "reads", "changes_folder", "forks"] {
         assert!(

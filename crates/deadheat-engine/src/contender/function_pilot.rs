@@ -256,6 +256,9 @@ fn beside(one: Pilot, other: Pilot) -> Pilot {
         // The sides get their inputs in one way, or their times could not be compared.
         input_per_call: one.input_per_call || other.input_per_call,
         notes: Vec::new(),
+        throughput: one
+            .throughput
+            .filter(|_| one.throughput == other.throughput),
         // Each makes its own, one after the other on one core.
         input_ns: match one.input_per_call || other.input_per_call {
             true => None,

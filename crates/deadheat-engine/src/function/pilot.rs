@@ -3,6 +3,8 @@
 
 use std::time::Instant;
 
+use deadheat_model::Throughput;
+
 use super::FunctionBenchmark;
 use crate::clock::Gauge;
 
@@ -51,6 +53,8 @@ pub struct Pilot {
     pub notes: Vec<String>,
     /// Nanoseconds that making an input took, where the worker says so.
     pub input_ns: Option<f64>,
+    /// The work of one call, if the worker learns it only by calling.
+    pub throughput: Option<Throughput>,
 }
 
 /// Trial blocks at most.
@@ -107,6 +111,7 @@ pub fn pilot(
         input_per_call: false,
         notes: Vec::new(),
         input_ns: None,
+        throughput: None,
     }
 }
 

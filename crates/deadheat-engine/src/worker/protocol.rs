@@ -380,7 +380,8 @@ impl Reply {
                     .with_some("warm_at_once", pilot.warm_at_once.then_some(true))
                     .with_some("input_per_call", pilot.input_per_call.then_some(true))
                     .with_some("notes", notes)
-                    .with_some("input_ns", pilot.input_ns);
+                    .with_some("input_ns", pilot.input_ns)
+                    .with_some("throughput", pilot.throughput.map(throughput_json));
                 ("calibrated", said)
             }
             Reply::Sound => ("sound", Object::new()),
@@ -476,6 +477,7 @@ impl Reply {
                 input_per_call: optional(said, "input_per_call", Json::as_bool)?.unwrap_or(false),
                 notes: optional(said, "notes", |notes| list(notes, text))?.unwrap_or_default(),
                 input_ns: optional(said, "input_ns", Json::as_number)?,
+                throughput: optional(said, "throughput", throughput_of)?,
             }),
             "warm" => Reply::Warm {
                 rounds: said.get("rounds")?.as_u64()?,
@@ -498,13 +500,24 @@ impl Reply {
     }
 }
 
+fn throughput_json(throughput: Throughput) -> Json {
+    match throughput {
+        Throughput::Bytes(bytes) => Json::tagged("bytes", bytes),
+        Throughput::Items(items) => Json::tagged("items", items),
+    }
+}
+
+fn throughput_of(said: &Json) -> Option<Throughput> {
+    match said.as_object()?.only()? {
+        ("bytes", bytes) => Some(Throughput::Bytes(bytes.as_u64()?)),
+        ("items", items) => Some(Throughput::Items(items.as_u64()?)),
+        _ => None,
+    }
+}
+
 impl ListedBenchmark {
     fn to_json(&self) -> Json {
         let pair = |(name, value): &(String, String)| Json::from_iter([name, value]);
-        let throughput = self.throughput.map(|throughput| match throughput {
-            Throughput::Bytes(bytes) => Json::tagged("bytes", bytes),
-            Throughput::Items(items) => Json::tagged("items", items),
-        });
         Object::new()
             .with("name", &self.name)
             .with("contenders", self.contenders.iter().collect::<Json>())
@@ -512,7 +525,7 @@ impl ListedBenchmark {
                 "parameters",
                 self.parameters.iter().map(pair).collect::<Json>(),
             )
-            .with("throughput", throughput)
+            .with("throughput", self.throughput.map(throughput_json))
             .with("threads", self.threads)
             .with("ignored", self.ignored)
             .with_some(
@@ -532,17 +545,12 @@ impl ListedBenchmark {
             let [name, value]: [String; 2] = list(pair, text)?.try_into().ok()?;
             Some((name, value))
         };
-        let throughput = |value: &Json| match value.as_object()?.only()? {
-            ("bytes", bytes) => Some(Throughput::Bytes(bytes.as_u64()?)),
-            ("items", items) => Some(Throughput::Items(items.as_u64()?)),
-            _ => None,
-        };
         let threads = optional(said, "threads", Json::as_u64)?.unwrap_or(1);
         Some(Self {
             contenders: contenders.unwrap_or_else(|| vec![name.clone()]),
             parameters: optional(said, "parameters", |pairs| list(pairs, pair))?
                 .unwrap_or_default(),
-            throughput: optional(said, "throughput", throughput)?,
+            throughput: optional(said, "throughput", throughput_of)?,
             threads: u32::try_from(threads).ok()?,
             ignored: optional(said, "ignored", Json::as_bool)?.unwrap_or(false),
             sources: optional(said, "sources", |all| list(all, Source::from_json))?
@@ -797,6 +805,7 @@ mod tests {
                 input_per_call: true,
                 notes: vec!["\"a\" is\nsorted".to_owned(), String::new()],
                 input_ns: Some(1.5),
+                throughput: Some(Throughput::Bytes(800)),
             }),
             Reply::Calibrated(Pilot {
                 iterations: 7,
@@ -808,6 +817,7 @@ mod tests {
                 input_per_call: false,
                 notes: vec![],
                 input_ns: None,
+                throughput: None,
             }),
             Reply::Sound,
             Reply::Warm {

@@ -321,6 +321,7 @@ pub(super) fn complete(
     }
     benchmark.input_per_call = piloted.pilot.input_per_call;
     benchmark.notes = piloted.pilot.notes.clone();
+    benchmark.throughput = benchmark.throughput.or(piloted.pilot.throughput);
     benchmark.without_warm_up =
         of_quantile.is_none() && can_start_cold(benchmark, &piloted.pilot, margin);
     benchmark.in_pairs = blocks.is_none() && of_quantile.is_none() && is_slow(benchmark, piloted);
@@ -568,6 +569,7 @@ mod tests {
                 input_per_call: false,
                 notes: Vec::new(),
                 input_ns: None,
+                throughput: None,
             },
             process_ns: 3e6,
             shares_start: false,
