@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds Google Benchmark's own tests against include/benchmark and runs them as its CMakeLists.txt says.
+"""Builds Google Benchmark's own tests against include/google_benchmark/benchmark and runs them as its CMakeLists.txt says.
 
     google_benchmark_api.py head=CHECKOUT v1.9.4=CHECKOUT ...   writes docs/validation/google_benchmark_api.md
     google_benchmark_api.py --show TEST head=CHECKOUT           prints what the compiler and the test say
@@ -23,7 +23,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ROOT / "include" / "benchmark"
+OURS = ROOT / "include" / "google_benchmark" / "benchmark"
 PAGE = ROOT / "docs" / "validation" / "google_benchmark_api.md"
 CXX = os.environ.get("CXX", "g++")
 WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-variable", "-Wno-deprecated-declarations"]
@@ -294,7 +294,7 @@ def page(columns, loops):
         "",
         "Written by `validation/google_benchmark_api.py`.",
         "",
-        "`include/benchmark` has Google Benchmark's API. The tests of several releases of google/benchmark are compiled",
+        "`include/google_benchmark` has Google Benchmark's API. The tests of several releases of google/benchmark are compiled",
         f"against it unchanged, with {version}, and run with the arguments of their CMakeLists.txt.",
         f"**{passing} of {api} tests of the API pass.** {outdated} old ones fail with {next(iter(columns))}'s own library,",
         "too, because its output has changed since.",

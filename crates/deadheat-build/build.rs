@@ -33,7 +33,7 @@ fn main() {
     criterion.write("sources.rs");
     let mut google_benchmark = empty();
     let include = here.join("../../include");
-    google_benchmark.below(&include.join("benchmark"), "benchmark");
+    google_benchmark.below(&include.join("google_benchmark"), "google_benchmark");
     let header = include.join("deadheat.h");
     if header.is_file() {
         println!("cargo::rerun-if-changed={}", header.display());

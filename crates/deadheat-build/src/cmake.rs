@@ -10,7 +10,7 @@ use std::thread::available_parallelism;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::disk::{entries, is_folder, remove_all};
+use crate::disk::{OURS, entries, is_folder, remove_all};
 use crate::error::BuildError;
 use crate::git::forget_the_repository;
 use crate::google_benchmark_library::GoogleBenchmarkLibrary;
@@ -18,7 +18,6 @@ use crate::key::KeyInputs;
 use crate::library::{Library, LibraryChoice};
 use crate::missing_project::MissingProject;
 use crate::slot::Executable;
-use crate::storage::OURS;
 use crate::subprocess::{Finished, Interruption, Variables};
 
 /// The user's options for CMake.
@@ -70,19 +69,6 @@ impl CmakeBuild {
         for argument in &self.arguments {
             inputs.add("argument", argument);
         }
-    }
-
-    /// The version of CMake; `None` if its output contains none.
-    pub(crate) fn version(
-        &self,
-        directory: &Path,
-        interruption: &Interruption<'_>,
-    ) -> Result<Option<(u32, u32)>, BuildError> {
-        let mut command = Command::new("cmake");
-        command.arg("--version").current_dir(directory);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let done = interruption.run(&mut command, None)?;
-        Ok(version_in(&String::from_utf8_lossy(&done.stdout)))
     }
 
     /// Configures and builds, and returns the executables in the order of the targets.
@@ -151,13 +137,6 @@ impl CmakeBuild {
             .or_else(|| variable.map(|(_, value)| value.clone()))
             .or_else(|| std::env::var(name).ok())
     }
-}
-
-/// The major and minor version in the output of `cmake --version`.
-fn version_in(text: &str) -> Option<(u32, u32)> {
-    let mut numbers = text.strip_prefix("cmake version ")?.split('.');
-    let mut next = || numbers.next()?.parse().ok();
-    Some((next()?, next()?))
 }
 
 impl CmakeSite<'_> {
@@ -462,16 +441,6 @@ mod tests {
             "CMake Error at CMakeLists.txt:3 (find_package): Could not find x"
         );
         assert_eq!(said("", ""), "exit status: 1");
-    }
-
-    #[test]
-    fn a_version_is_read_from_the_first_line() {
-        assert_eq!(
-            version_in("cmake version 3.25.1\n\nCMake suite"),
-            Some((3, 25))
-        );
-        assert_eq!(version_in("cmake version 4.0-rc1"), None);
-        assert_eq!(version_in("something"), None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use deadheat_link::Digest;
 use crate::artifacts::Messages;
 use crate::disk::{entries, remove_all, remove_folder};
 use crate::error::{BuildError, Note};
-use crate::library::Library;
+use crate::library::{Library, OfferedLibrary};
 use crate::recipe::CargoBuild;
 use crate::repository::Repository;
 use crate::slot::{Executable, Index, Slot};
@@ -42,15 +42,6 @@ const FEATURES: &str = "async_futures,async_smol";
 /// Flags of the compiler beside those of the user. Other metadata keeps crates apart that the suite
 /// depends on in the same version; bitcode is needed if the suite's profile asks for LTO.
 const FLAGS: [&str; 2] = ["-Cmetadata=deadheat", "-Cembed-bitcode=yes"];
-
-/// The file of the library, for the compiler.
-#[derive(Debug)]
-pub(crate) struct OfferedLibrary {
-    /// The `.rlib`; the libraries that it needs are in `deps` in the same folder.
-    pub(crate) file: PathBuf,
-    /// Identifies its sources and its compiler.
-    pub(crate) key: String,
-}
 
 /// The built library.
 #[derive(Debug)]

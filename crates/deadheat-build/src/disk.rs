@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
+/// The name of deadheat's own folders.
+pub(crate) const OURS: &str = ".deadheat";
+
 /// Returns true for a folder, and not for a symbolic link to one.
 pub(crate) fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())

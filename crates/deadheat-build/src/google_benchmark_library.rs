@@ -7,10 +7,10 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use deadheat_link::Digest;
 
-use crate::cmake::CmakeBuild;
 use crate::disk::remove_folder;
 use crate::error::{BuildError, Note};
 use crate::library::Library;
@@ -22,7 +22,7 @@ use crate::storage::Home;
 const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/google_benchmark.rs"));
 
 /// The dependency provider, below `include`.
-const PROVIDER: &str = "benchmark/provider.cmake";
+const PROVIDER: &str = "google_benchmark/benchmark/provider.cmake";
 
 /// The oldest CMake with dependency providers.
 const OLDEST: (u32, u32) = (3, 24);
@@ -43,7 +43,6 @@ impl GoogleBenchmarkLibrary {
     ///
     /// The reason in words, if they cannot be used here; [`BuildError::Interrupted`].
     pub(crate) fn make(
-        build: &CmakeBuild,
         repository: &Repository<'_>,
         tell: &mut dyn FnMut(Note),
     ) -> Result<Result<Self, String>, BuildError> {
@@ -57,7 +56,7 @@ impl GoogleBenchmarkLibrary {
                 "this build of deadheat does not carry its sources".to_owned()
             ));
         }
-        let version = build.version(&repository.top, &repository.interruption)?;
+        let version = version(repository)?;
         if version.is_none_or(|version| version < OLDEST) {
             let (major, minor) = OLDEST;
             return Ok(Err(format!("this needs CMake {major}.{minor} or later")));
@@ -86,6 +85,22 @@ impl GoogleBenchmarkLibrary {
             _slot: slot,
         }))
     }
+}
+
+/// The version of CMake; `None` if its output contains none.
+fn version(repository: &Repository<'_>) -> Result<Option<(u32, u32)>, BuildError> {
+    let mut command = Command::new("cmake");
+    command.arg("--version").current_dir(&repository.top);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let done = repository.interruption.run(&mut command, None)?;
+    Ok(version_in(&String::from_utf8_lossy(&done.stdout)))
+}
+
+/// The major and minor version in the output of `cmake --version`.
+fn version_in(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.strip_prefix("cmake version ")?.split('.');
+    let mut next = || numbers.next()?.parse().ok();
+    Some((next()?, next()?))
 }
 
 fn unpack(slot: &Slot) -> std::io::Result<()> {
@@ -117,4 +132,27 @@ fn key() -> String {
     }
     let Digest(digest) = Digest::of(&all);
     format!("{}-{}", &digest[..8], &digest[8..24])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_carries_header_provider_and_sources() {
+        let has = |end: &str| SOURCES.iter().any(|(name, _)| name.ends_with(end));
+        for name in [PROVIDER, "benchmark/benchmark.h", "deadheat.h", "worker.cc"] {
+            assert!(has(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_read_from_the_first_line() {
+        assert_eq!(
+            version_in("cmake version 3.25.1\n\nCMake suite"),
+            Some((3, 25))
+        );
+        assert_eq!(version_in("cmake version 4.0-rc1"), None);
+        assert_eq!(version_in("something"), None);
+    }
 }

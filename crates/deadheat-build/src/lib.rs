@@ -29,6 +29,7 @@ mod missing_project;
 mod python;
 mod python_environment;
 mod recipe;
+mod replacement;
 mod repository;
 mod shared_suite;
 mod sides;

@@ -1,9 +1,8 @@
 //! Libraries of benchmarks for which deadheat has an implementation of its own.
 
-use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
-use crate::criterion_library::CriterionLibrary;
-use crate::google_benchmark_library::GoogleBenchmarkLibrary;
+use serde::{Deserialize, Serialize};
 
 /// Whose implementation of a library of benchmarks a suite is compiled with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,26 +42,11 @@ impl Library {
     }
 }
 
-/// deadheat's implementation, which takes the place of a library.
+/// The file of a library in the place of criterion, for the compiler.
 #[derive(Debug)]
-pub(crate) enum Replacement {
-    Criterion(CriterionLibrary),
-    GoogleBenchmark(GoogleBenchmarkLibrary),
-}
-
-impl Replacement {
-    pub(crate) fn library(&self) -> Library {
-        match self {
-            Self::Criterion(_) => Library::Criterion,
-            Self::GoogleBenchmark(_) => Library::GoogleBenchmark,
-        }
-    }
-
-    /// Identifies its sources, and its compiler if it is built already.
-    pub(crate) fn key(&self) -> &str {
-        match self {
-            Self::Criterion(library) => &library.offered.key,
-            Self::GoogleBenchmark(library) => &library.key,
-        }
-    }
+pub(crate) struct OfferedLibrary {
+    /// The `.rlib`; the libraries that it needs are in `deps` in the same folder.
+    pub(crate) file: PathBuf,
+    /// Identifies its sources and its compiler.
+    pub(crate) key: String,
 }

@@ -13,12 +13,11 @@ use deadheat_link::{Roles, RolesError};
 
 use crate::artifacts::Messages;
 use crate::cmake::CmakeBuild;
-use crate::criterion_library::OfferedLibrary;
 use crate::error::BuildError;
 use crate::error::Note;
 use crate::git::forget_the_repository;
 use crate::go::GoBuild;
-use crate::library::{Library, LibraryChoice};
+use crate::library::{Library, LibraryChoice, OfferedLibrary};
 use crate::missing_project::MissingProject;
 use crate::python::PytestBuild;
 use crate::repository::Repository;

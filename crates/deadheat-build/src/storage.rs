@@ -11,15 +11,12 @@ use std::time::{Duration, SystemTime};
 
 use deadheat_link::{Digest, StoredLinks, TrackedError, refuse_tracked};
 
-use crate::disk::{Tally, entries, is_folder, remove_all, top_of};
+use crate::disk::{OURS, Tally, entries, is_folder, remove_all, top_of};
 use crate::error::{BuildError, Note};
 use crate::recipe::Recipe;
 use crate::repository::{Commit, Repository};
 use crate::slot::{Index, Slot};
 use crate::tree;
-
-/// The name of deadheat's own folders.
-pub(crate) const OURS: &str = ".deadheat";
 
 /// The kinds of stored files, by how they can be made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::criterion_library::{self, CriterionLibrary, OfferedLibrary};
+use crate::criterion_library::{self, CriterionLibrary};
 use crate::error::{BuildError, Note};
 use crate::google_benchmark_library::GoogleBenchmarkLibrary;
 use crate::key::KeyInputs;
-use crate::library::{Library, LibraryChoice, Replacement};
+use crate::library::{Library, LibraryChoice, OfferedLibrary};
 use crate::recipe::{Recipe, configuration_above, configuration_of_the_user};
+use crate::replacement::Replacement;
 use crate::repository::Repository;
 
 /// How to build a side, with all its inputs except the commit.
@@ -116,7 +117,7 @@ impl<'a> Way<'a> {
                     .map_err(|problem| (Library::Criterion, problem))
             }
             Recipe::Cmake(build) if build.google_benchmark == LibraryChoice::Swapped => {
-                GoogleBenchmarkLibrary::make(build, repository, tell)?
+                GoogleBenchmarkLibrary::make(repository, tell)?
                     .map(Replacement::GoogleBenchmark)
                     .map_err(|problem| (Library::GoogleBenchmark, problem))
             }

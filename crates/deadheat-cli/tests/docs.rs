@@ -165,6 +165,11 @@ fn run_examples(documents: &[(String, String)]) {
     trycmd::TestCases::new()
         .register_bin("deadheat", Path::new(env!("CARGO_BIN_EXE_deadheat")))
         .env("LC_ALL", "C.UTF-8")
+        // The user who runs this may have builds there, which `deadheat clean` lists.
+        .env(
+            "XDG_CACHE_HOME",
+            concat!(env!("CARGO_TARGET_TMPDIR"), "/docs-cache"),
+        )
         // The machine of whoever runs this may be calibrated.
         .env("DEADHEAT_CALIBRATION", "")
         .case(scratch.path().join("*.md"))

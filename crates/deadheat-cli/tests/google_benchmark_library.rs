@@ -1,4 +1,4 @@
-//! include/benchmark: suites written for Google Benchmark compile against it, and run by hand as with
+//! include/google_benchmark/benchmark: suites written for Google Benchmark compile against it, and run by hand as with
 //! Google Benchmark's own library.
 
 mod common;
@@ -151,7 +151,8 @@ fn suite() -> &'static Path {
 
 /// The library without its `main`.
 fn library_objects(folder: &Path) -> Vec<PathBuf> {
-    let sources = fs::read_dir(repository().join("include/benchmark/src")).unwrap();
+    let sources =
+        fs::read_dir(repository().join("include/google_benchmark/benchmark/src")).unwrap();
     sources
         .map(|entry| entry.unwrap().path())
         .filter(|file| file.extension().is_some_and(|kind| kind == "cc"))
@@ -175,7 +176,7 @@ fn compiler(name: &str, flags: &[&str]) -> Command {
     command
         .args(flags)
         .arg("-I")
-        .arg(repository().join("include"));
+        .arg(repository().join("include/google_benchmark"));
     command
 }
 

@@ -1,4 +1,4 @@
-//! include/benchmark: deadheat races suites written for Google Benchmark, and CMake puts the library in
+//! include/google_benchmark/benchmark: deadheat races suites written for Google Benchmark, and CMake puts the library in
 //! the place of Google Benchmark's own.
 
 mod common;
@@ -122,7 +122,7 @@ fn library() -> &'static Path {
     LIBRARY.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("google_benchmark_worker");
         let library = folder.join("libbenchmark.a");
-        let source = repository().join("include/benchmark");
+        let source = repository().join("include/google_benchmark/benchmark");
         let build = |args: &[&str]| {
             let done = Finished::from(Command::new("cmake").args(args).output().unwrap());
             done.succeeds();
@@ -143,7 +143,7 @@ fn suite(program: &Path, source: &str, flags: &[&str]) {
             "-std=c++17",
             "-O2",
             "-I",
-            text(&repository().join("include")),
+            text(&repository().join("include/google_benchmark")),
         ])
         .args(flags)
         .arg(&file)
@@ -325,9 +325,9 @@ target_link_libraries(suite benchmark::benchmark_main)
 #[test]
 fn cmake_projects_get_the_library_unchanged() {
     needs!("cmake", "g++", "make");
-    let provider = repository().join("include/benchmark/provider.cmake");
+    let provider = repository().join("include/google_benchmark/benchmark/provider.cmake");
     let provided = format!("-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES={}", text(&provider));
-    let package = repository().join("include/benchmark/cmake");
+    let package = repository().join("include/google_benchmark/benchmark/cmake");
     let package = format!("-Dbenchmark_DIR={}", text(&package));
     let declared = "include(FetchContent)\n\
                     FetchContent_Declare(googlebenchmark URL https://localhost:1/none)\n";

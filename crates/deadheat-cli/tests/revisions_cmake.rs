@@ -74,6 +74,35 @@ fn a_suite_of_google_benchmark_races_by_its_functions_and_no_file_of_it_changes(
 }
 
 #[test]
+fn a_suite_that_does_not_compile_with_our_library_races_with_its_own() {
+    needs!("cmake", "g++", "make", "benchmark/benchmark.h");
+    let track = project();
+    // Only their sources have it.
+    let theirs = SUITE.replace(
+        "BENCHMARK_MAIN();",
+        "using Private = benchmark::internal::BenchmarkFamilies;\nBENCHMARK_MAIN();",
+    );
+    track.write("bench_sums.cc", &theirs);
+    track.commit("private");
+    let words = [
+        "rev",
+        "HEAD..HEAD",
+        "--cmake",
+        "bench_sums",
+        WITH_BENCHMARKS,
+        "--no-run",
+    ];
+    let done = track.run(&words);
+    done.succeeds();
+    for part in [
+        "its own Google Benchmark, launch by launch",
+        "FunctionBenchmark",
+    ] {
+        assert!(done.stderr.contains(part), "{}", done.stderr);
+    }
+}
+
+#[test]
 fn a_target_that_the_project_lacks_is_answered_by_those_that_it_has() {
     needs!("cmake", "g++", "make");
     let track = project();

@@ -6,7 +6,7 @@
 #define DEADHEAT_IMPLEMENTATION
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include "../../deadheat.h"
+#include "../../../deadheat.h"
 #pragma GCC diagnostic pop
 
 #include "benchmark/state.h"

@@ -1,9 +1,9 @@
 # Puts deadheat's library in the place of Google Benchmark, in a project that is not changed:
 #
-#     cmake -S . -B build -DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=…/include/benchmark/provider.cmake
+#     cmake -S . -B build -DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=…/include/google_benchmark/benchmark/provider.cmake
 #
 # Answers find_package, FetchContent, CPM, and add_subdirectory of a copy in the project. All other packages are found as
-# before. CMake older than 3.24: -Dbenchmark_DIR=…/include/benchmark/cmake answers find_package.
+# before. CMake older than 3.24: -Dbenchmark_DIR=…/include/google_benchmark/benchmark/cmake answers find_package.
 if(CMAKE_VERSION VERSION_LESS 3.24)
   message(FATAL_ERROR "deadheat cannot replace Google Benchmark: CMake ${CMAKE_VERSION} has no dependency providers\n"
     "use CMake 3.24 or later, or -Dbenchmark_DIR=${CMAKE_CURRENT_LIST_DIR}/cmake")
@@ -32,7 +32,7 @@ cmake_language(SET_DEPENDENCY_PROVIDER deadheat_provide_benchmark SUPPORTED_METH
 macro(add_subdirectory deadheat_folder)
   get_filename_component(deadheat_path "${deadheat_folder}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
   get_filename_component(deadheat_name "${deadheat_path}" NAME)
-  if(EXISTS "${deadheat_path}/include/benchmark/benchmark.h"
+  if(EXISTS "${deadheat_path}/include/google_benchmark/benchmark/benchmark.h"
       OR "${deadheat_path}" STREQUAL "${DEADHEAT_BENCHMARK_FOLDER}"
       OR ("${deadheat_name}" MATCHES "^(google[-_]?)?benchmark$" AND NOT EXISTS "${deadheat_path}/CMakeLists.txt"))
     if(NOT TARGET benchmark)
