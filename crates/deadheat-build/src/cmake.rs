@@ -13,7 +13,6 @@ use serde::de::DeserializeOwned;
 use crate::disk::{OURS, entries, is_folder, remove_all};
 use crate::error::BuildError;
 use crate::git::forget_the_repository;
-use crate::google_benchmark_library::GoogleBenchmarkLibrary;
 use crate::key::KeyInputs;
 use crate::library::{Library, LibraryChoice};
 use crate::missing_project::MissingProject;
@@ -46,8 +45,8 @@ pub(crate) struct CmakeSite<'a> {
     pub(crate) directory: PathBuf,
     /// The build folder.
     pub(crate) made: PathBuf,
-    /// Takes the place of Google Benchmark, if given.
-    pub(crate) library: Option<&'a GoogleBenchmarkLibrary>,
+    /// The dependency provider that replaces Google Benchmark, if given.
+    pub(crate) provider: Option<&'a Path>,
     /// Held while CMake runs.
     pub(crate) lock: Option<&'a File>,
 }
@@ -161,8 +160,8 @@ impl CmakeSite<'_> {
             self.top.display()
         );
         let mut text = format!("add_compile_options(\"$<$<COMPILE_LANGUAGE:C,CXX>:{flags}>\")\n");
-        if let Some(library) = self.library {
-            text += &format!("include(\"{}\")\n", library.provider.display());
+        if let Some(provider) = self.provider {
+            text += &format!("include(\"{}\")\n", provider.display());
         }
         text
     }
@@ -183,7 +182,7 @@ impl CmakeSite<'_> {
             return Ok(done);
         }
         let missing = MissingProject::Cmake.above(&self.directory);
-        if self.library.is_some() && missing.is_none() {
+        if self.provider.is_some() && missing.is_none() {
             return Err(BuildError::NotWithOurLibrary {
                 library: Library::GoogleBenchmark,
                 revision: self.revision.to_owned(),
@@ -357,7 +356,7 @@ mod tests {
             top: Path::new("/top"),
             directory: "/top/inside".into(),
             made: made.to_owned(),
-            library: None,
+            provider: None,
             lock: None,
         }
     }

@@ -671,7 +671,7 @@ impl Place<'_> {
                     top,
                     directory,
                     made,
-                    library: way.google_benchmark(),
+                    provider: way.google_benchmark(),
                     lock,
                 };
                 Ok(GoBuilt {

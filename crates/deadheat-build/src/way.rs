@@ -138,10 +138,10 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// What takes the place of Google Benchmark.
-    pub(crate) fn google_benchmark(&self) -> Option<&GoogleBenchmarkLibrary> {
+    /// The dependency provider that replaces Google Benchmark.
+    pub(crate) fn google_benchmark(&self) -> Option<&Path> {
         match self.replacement.as_deref() {
-            Some(Replacement::GoogleBenchmark(library)) => Some(library),
+            Some(Replacement::GoogleBenchmark(library)) => Some(&library.provider),
             _ => None,
         }
     }

@@ -96,7 +96,7 @@ fn a_suite_that_does_not_compile_with_our_library_races_with_its_own() {
     done.succeeds();
     for part in [
         "its own Google Benchmark, launch by launch",
-        "FunctionBenchmark",
+        "BenchmarkFamilies",
     ] {
         assert!(done.stderr.contains(part), "{}", done.stderr);
     }
