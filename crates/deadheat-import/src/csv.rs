@@ -1,5 +1,6 @@
 //! Tidy CSV: one row per sample.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
@@ -32,7 +33,8 @@ pub fn read_csv_from(
     if header.is_empty() {
         return Err(FileProblem::Empty.of(file));
     }
-    let header: Vec<&str> = header.iter().map(text_of_cell).collect();
+    let header: Vec<Cow<'_, str>> = header.iter().map(text_of_cell).collect();
+    let header: Vec<&str> = header.iter().map(AsRef::as_ref).collect();
     refuse_other_separators(file, &header)?;
     let columns = Columns::find(file, &header)?;
     let mut recording = Recording::new(columns.are_paired(), columns.metrics.len());
@@ -75,10 +77,11 @@ fn read_row(
     foreign: &mut ForeignColumns,
     recording: &mut Recording,
 ) -> Result<(), FormatError> {
+    let name = text_of_cell(&record[columns.benchmark]);
     let mut place = Place {
         file,
         line: record.position().map_or(0, csv::Position::line),
-        benchmark: text_of_cell(&record[columns.benchmark]),
+        benchmark: &name,
         replicate: None,
         block: None,
         slot: None,
@@ -95,7 +98,7 @@ fn read_row(
     let role = cell(&place, record, columns.role, "role", parse_role)?.flatten();
     let benchmark = recording.benchmark(place.benchmark);
     let contender = recording.benchmarks[benchmark]
-        .contender(text_of_cell(&record[columns.contender]), role)
+        .contender(&text_of_cell(&record[columns.contender]), role)
         .map_err(|(column, problem)| place.cell(column, problem))?;
     for (index, column) in columns.metrics.iter().enumerate() {
         let cell = &record[column.place];

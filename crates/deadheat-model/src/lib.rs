@@ -70,6 +70,7 @@ mod setting_values;
 mod shard;
 mod suggestion;
 mod surroundings;
+mod text_cells;
 mod warning;
 mod workload;
 
@@ -105,10 +106,10 @@ pub use message::{
     HELP, QUOTE, before_help, in_one_line, without_help, without_system_numbers, words_of_system,
 };
 pub use metric::{
-    Better, FIXED_COLUMNS, ForeignMetric, Metric, TextCells, Unit, column_name, metric_of_column,
-    text_of_cell,
+    Better, FIXED_COLUMNS, ForeignMetric, Metric, Unit, column_name, metric_of_column,
 };
 pub use names::{is_inner_path, is_object_id};
+pub use text_cells::{TextCells, is_workflow_command, text_of_cell};
 pub use new_name::under_new_name;
 pub use observed::{AddressSpace, Observed, ObservedImage, ObservedProcess, ProcessDifference};
 pub use plan::{Plan, PlanError};

@@ -342,43 +342,6 @@ pub fn metric_of_column(column: &str) -> Metric {
         .unwrap_or_else(|| Metric::Custom(column.to_owned()))
 }
 
-/// The way texts are written into a table that a spreadsheet may open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TextCells {
-    /// With an apostrophe before what a spreadsheet would run as a formula: a benchmark may be
-    /// called `=HYPERLINK(…)` by whoever wrote it.
-    #[default]
-    Guarded,
-    /// As they are.
-    Exact,
-}
-
-impl TextCells {
-    /// The cell of a text.
-    pub fn cell(self, text: &str) -> Cow<'_, str> {
-        if self == TextCells::Guarded && is_formula(text) {
-            format!("'{text}").into()
-        } else {
-            text.into()
-        }
-    }
-}
-
-/// The text of a cell, guarded or not; the reverse of [`TextCells::cell`].
-pub fn text_of_cell(cell: &str) -> &str {
-    match cell.strip_prefix('\'') {
-        Some(text) if is_formula(text) => text,
-        _ => cell,
-    }
-}
-
-/// Returns `true` for a text that a spreadsheet may run, or that would be read back as one that was
-/// guarded.
-fn is_formula(text: &str) -> bool {
-    let text = text.trim_start_matches('\'');
-    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n'])
-}
-
 fn built_in_column(metric: &Metric) -> String {
     let name = metric.name().replace('-', "_");
     let unit = match metric.unit() {
@@ -483,31 +446,7 @@ mod tests {
         assert_eq!(Metric::from_name("wall").as_in(&described), Metric::Wall);
     }
 
-    #[test]
-    fn what_a_spreadsheet_would_run_gets_an_apostrophe_unless_it_must_be_exact() {
-        for (text, guarded) in [
-            ("=1+1", "'=1+1"),
-            ("@SUM(A1)", "'@SUM(A1)"),
-            ("-O3", "'-O3"),
-            ("\t=1", "'\t=1"),
-            ("'=1", "''=1"),
-            ("'sort'", "'sort'"),
-            ("sort -n", "sort -n"),
-        ] {
-            assert_eq!(TextCells::Guarded.cell(text), guarded);
-            assert_eq!(TextCells::Exact.cell(text), text);
-            assert_eq!(text_of_cell(guarded), text);
-        }
-    }
-
     proptest! {
-        #[test]
-        fn every_text_is_found_again_in_its_guarded_cell(text in "[-'=+@a\t]{0,6}|.*") {
-            let cell = TextCells::Guarded.cell(&text);
-            prop_assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']));
-            prop_assert_eq!(text_of_cell(&cell), text.as_str());
-        }
-
         #[test]
         fn every_custom_metric_is_found_again_by_its_column(name: String) {
             let metric = Metric::Custom(name);

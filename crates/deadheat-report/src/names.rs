@@ -7,6 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::hash::Hash;
 
+use deadheat_model::is_workflow_command;
+
 use crate::glyphs::Glyphs;
 use crate::layout::Width as _;
 
@@ -38,7 +40,7 @@ pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
     let mut lines = text.split('\n');
     let mut safe = escape(lines.next().unwrap_or_default(), glyphs);
     for line in lines {
-        safe += if line.starts_with("  ") && !is_order(line) {
+        safe += if line.starts_with("  ") && !is_workflow_command(line) {
             "\n"
         } else {
             "\\n"
@@ -52,16 +54,10 @@ pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
 /// break: no terminal and no runner of workflows obeys it.
 pub fn escape_line(text: &str, glyphs: Glyphs) -> String {
     let safe = escape(text, glyphs);
-    match is_order(&safe) {
+    match is_workflow_command(&safe) {
         true => format!("\\{}", safe.trim_start()),
         false => safe,
     }
-}
-
-/// Returns true for a line that a runner of GitHub takes for an order.
-pub(crate) fn is_order(line: &str) -> bool {
-    let line = line.trim_start();
-    line.starts_with("::") || line.starts_with("##[")
 }
 
 /// A whole output that neither a terminal nor a runner of workflows obeys, except for the colours of
@@ -70,12 +66,12 @@ pub(crate) fn is_order(line: &str) -> bool {
 /// after names were escaped, and Markdown does not show it.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     let safe = without_controls(text);
-    if !safe.lines().any(is_order) {
+    if !safe.lines().any(is_workflow_command) {
         return safe;
     }
     let lines = safe.split_inclusive('\n').map(|line| {
         let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
-        match is_order(line) {
+        match is_workflow_command(line) {
             true => format!("{indent}\\{rest}"),
             false => line.to_owned(),
         }

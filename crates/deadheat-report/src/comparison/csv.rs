@@ -1,12 +1,11 @@
 //! A comparison of saved results as a table for other programs.
 
 use deadheat_model::{
-    Analysis, Better, Comparison, LeftOutReason, MetricComparison, Side, TextCells, Verdict,
+    Analysis, Better, Comparison, LeftOutReason, MetricComparison, Side, TextCells, Verdict, is_workflow_command,
 };
 
 use super::rows::{RowSubject, Sort, rows};
 use crate::glyphs::Glyphs;
-use crate::names::is_order;
 use crate::units::ends;
 
 /// The columns, as [`to_comparison_csv`] explains them.
@@ -180,7 +179,7 @@ impl Table {
     fn line(&mut self, cells: &[String]) {
         let quoted = cells.iter().map(|cell| {
             // A runner of workflows that prints the table obeys no cell between quotes.
-            if cell.contains([',', '"', '\n', '\r']) || is_order(cell) {
+            if cell.contains([',', '"', '\n', '\r']) || is_workflow_command(cell) {
                 format!("\"{}\"", cell.replace('"', "\"\""))
             } else {
                 cell.clone()

@@ -220,7 +220,7 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
         Content::Facts(title, facts) => {
             write!(out, "<div><h3>{title}</h3><dl>")?;
             for (name, value) in facts {
-                let [name, value] = [name, value].map(|text| Text(isolated(text)));
+                let [name, value] = [name, value].map(|text| foreign(text));
                 write!(out, "<div><dt>{name}</dt><dd>{value}</dd></div>")?;
             }
             out.write_str("</dl></div>")

@@ -1,0 +1,172 @@
+//! Texts as cells of a table: harmless to a spreadsheet, a terminal and a runner of workflows, and
+//! read back as they were.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The way texts are written into a table that others open or print.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextCells {
+    /// With an apostrophe before what a spreadsheet would run as a formula, and with escapes for
+    /// what a terminal or a runner of workflows would obey: a benchmark may be called
+    /// `=HYPERLINK(…)` by whoever wrote it.
+    #[default]
+    Guarded,
+    /// As they are.
+    Exact,
+}
+
+impl TextCells {
+    /// The cell of a text.
+    pub fn cell(self, text: &str) -> Cow<'_, str> {
+        match self {
+            TextCells::Exact => text.into(),
+            TextCells::Guarded if is_obeyed(text) => escaped(text).into(),
+            TextCells::Guarded if needs_apostrophe(text) => format!("'{text}").into(),
+            TextCells::Guarded => text.into(),
+        }
+    }
+}
+
+/// The text of a cell, guarded or not; the reverse of [`TextCells::cell`].
+pub fn text_of_cell(cell: &str) -> Cow<'_, str> {
+    if let Some(text) = cell.strip_prefix('\'')
+        && needs_apostrophe(text)
+    {
+        return text.into();
+    }
+    // Another tool's text may begin with a backslash, too; it would not have been escaped.
+    let text = cell.strip_prefix('\\').and_then(unescaped);
+    match text.filter(|text| is_obeyed(text)) {
+        Some(text) => text.into(),
+        None => cell.into(),
+    }
+}
+
+/// Returns true for a line that a runner of GitHub takes for a command.
+pub fn is_workflow_command(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("::") || line.starts_with("##[")
+}
+
+/// Returns true for a text that a spreadsheet may run, or that would be read back as one that was
+/// guarded.
+fn needs_apostrophe(text: &str) -> bool {
+    let text = text.trim_start_matches('\'');
+    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\\'])
+}
+
+fn is_obeyed(text: &str) -> bool {
+    text.contains(is_control) || text.lines().any(is_workflow_command)
+}
+
+/// Characters that move the cursor, change the colour or reverse the reading direction.
+fn is_control(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            true
+        }
+        _ => character.is_control(),
+    }
+}
+
+/// A backslash, and the text with escapes for backslashes, controls and the first character of a
+/// workflow command.
+fn escaped(text: &str) -> String {
+    let mut safe = String::from('\\');
+    for line in text.split_inclusive('\n') {
+        let command = is_workflow_command(line).then(|| line.len() - line.trim_start().len());
+        for (at, character) in line.char_indices() {
+            match character {
+                '\\' => safe += r"\\",
+                _ if is_control(character) || Some(at) == command => {
+                    let _ = write!(safe, r"\u{{{:x}}}", u32::from(character));
+                }
+                _ => safe.push(character),
+            }
+        }
+    }
+    safe
+}
+
+/// The text that [`escaped`] was given, from what comes behind its first backslash.
+fn unescaped(cell: &str) -> Option<String> {
+    let mut text = String::with_capacity(cell.len());
+    let mut rest = cell;
+    while let Some(at) = rest.find('\\') {
+        text += &rest[..at];
+        rest = &rest[at + 1..];
+        if let Some(behind) = rest.strip_prefix('\\') {
+            text.push('\\');
+            rest = behind;
+        } else {
+            let (digits, behind) = rest.strip_prefix("u{")?.split_once('}')?;
+            text.push(char::from_u32(u32::from_str_radix(digits, 16).ok()?)?);
+            rest = behind;
+        }
+    }
+    Some(text + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_a_spreadsheet_would_run_gets_an_apostrophe_unless_it_must_be_exact() {
+        for (text, guarded) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("-O3", "'-O3"),
+            ("\t=1", "'\t=1"),
+            ("'=1", "''=1"),
+            ("'sort'", "'sort'"),
+            ("sort -n", "sort -n"),
+            (r"\u{1b}", r"'\u{1b}"),
+            ("sort \\\n -n", "sort \\\n -n"),
+        ] {
+            assert_eq!(TextCells::Guarded.cell(text), guarded);
+            assert_eq!(TextCells::Exact.cell(text), text);
+            assert_eq!(text_of_cell(guarded), text);
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_or_a_runner_of_workflows_would_obey_is_escaped() {
+        for (text, guarded) in [
+            ("a\u{1b}[31m", r"\a\u{1b}[31m"),
+            ("\u{9b}2J", r"\\u{9b}2J"),
+            ("a\rb", r"\a\u{d}b"),
+            ("\u{202e}a\\b", r"\\u{202e}a\\b"),
+            ("::error::a", r"\\u{3a}:error::a"),
+            ("a\n ##[group]b", "\\a\n \\u{23}#[group]b"),
+        ] {
+            assert_eq!(TextCells::Guarded.cell(text), guarded);
+            assert_eq!(TextCells::Exact.cell(text), text);
+            assert_eq!(text_of_cell(guarded), text);
+        }
+    }
+
+    #[test]
+    fn a_text_of_another_tool_that_begins_with_a_backslash_stays_as_it_is() {
+        for text in [r"\\server\share", r"\frac", r"\", r"\a\\b", r"\u{61}", r"\u{110000}\u{1b}"] {
+            assert_eq!(text_of_cell(text), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_found_again_in_its_guarded_cell(
+            text in "[-'=+@a\t\\\\u{}1b\u{1b}]{0,8}|[:#\n \\[a]{0,8}|.*"
+        ) {
+            let cell = TextCells::Guarded.cell(&text);
+            prop_assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']));
+            prop_assert!(!cell.contains(is_control));
+            prop_assert!(!cell.lines().any(is_workflow_command));
+            prop_assert_eq!(text_of_cell(&cell), text.as_str());
+        }
+    }
+}
