@@ -4,6 +4,8 @@
 //! never ends: each was read until the memory was full. One setting scales all limits but those of
 //! a line and of a name.
 
+mod memory;
+
 use std::io::{self, BufRead, Read};
 
 use deadheat_model::{HELP, byte_size};
@@ -11,9 +13,14 @@ use deadheat_model::{HELP, byte_size};
 /// Another limit, in bytes or with `K`, `M` or `G`.
 const VARIABLE: &str = "DEADHEAT_MAX_INPUT";
 
-/// Bytes read of one file unless [`VARIABLE`] says otherwise. A million rows of Google Benchmark
-/// take 760 MB.
+/// Bytes read of one file unless [`VARIABLE`] says otherwise, where the memory is 16 GiB or more. A
+/// million rows of Google Benchmark take 760 MB.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// With less memory than that, the part of it that one file may take: two files are read at once, each
+/// unpacked into a buffer that doubles, and needs [`MEMORY_FACTOR`] times its size. A file of 24 kB
+/// that held 256 MiB of brackets was read in a limit of 1 GiB until an allocation failed.
+const PART_OF_MEMORY: u64 = 16;
 
 /// Bytes of a line of a run file: the longest is its header, with some kB a benchmark.
 const MOST_OF_A_LINE: u64 = 64 << 20;
@@ -92,7 +99,7 @@ pub fn holds(bytes: u64) -> bool {
 
 fn most_bytes() -> io::Result<u64> {
     match std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
-        None => Ok(MOST_BYTES),
+        None => Ok(MOST_BYTES.min(memory::usable() / PART_OF_MEMORY)),
         Some(value) => value.to_str().and_then(byte_size).ok_or_else(|| {
             let value = value.display();
             io::Error::other(format!(
@@ -125,9 +132,11 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Bytes of memory for what was read of one file, in estimates: at least 256 MiB.
+    /// Bytes of memory for what was read of one file, in estimates: at least 256 MiB, unless the
+    /// machine has too little for that.
     pub fn of_memory() -> io::Result<Self> {
-        let most = most_bytes()?.saturating_mul(MEMORY_FACTOR).max(256 << 20);
+        let least = (256 << 20).min(memory::usable() / 4);
+        let most = most_bytes()?.saturating_mul(MEMORY_FACTOR).max(least);
         Ok(Self::to(most, "bytes of memory"))
     }
 

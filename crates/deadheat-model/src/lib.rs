@@ -109,7 +109,6 @@ pub use metric::{
     Better, FIXED_COLUMNS, ForeignMetric, Metric, Unit, column_name, metric_of_column,
 };
 pub use names::{is_inner_path, is_object_id};
-pub use text_cells::{TextCells, is_workflow_command, text_of_cell};
 pub use new_name::under_new_name;
 pub use observed::{AddressSpace, Observed, ObservedImage, ObservedProcess, ProcessDifference};
 pub use plan::{Plan, PlanError};
@@ -138,6 +137,7 @@ pub use setting_values::{
 pub use shard::{Conditions, Disturbance, Host, Limits, Merged, Shard, ShardBy, ShardNumber};
 pub use suggestion::suggestion;
 pub use surroundings::{PackageVersions, SharedSuite, Surroundings};
+pub use text_cells::{TextCells, is_workflow_command, text_of_cell};
 pub use warning::{ClockCause, CutShortKept, Observation, Warning};
 pub use workload::{
     CommandLine, ExitPolicy, FunctionCalls, Harness, HarnessCalls, Hooks, Input, Output, Program,

@@ -152,7 +152,14 @@ mod tests {
 
     #[test]
     fn a_text_of_another_tool_that_begins_with_a_backslash_stays_as_it_is() {
-        for text in [r"\\server\share", r"\frac", r"\", r"\a\\b", r"\u{61}", r"\u{110000}\u{1b}"] {
+        for text in [
+            r"\\server\share",
+            r"\frac",
+            r"\",
+            r"\a\\b",
+            r"\u{61}",
+            r"\\u{110000}",
+        ] {
             assert_eq!(text_of_cell(text), text);
         }
     }

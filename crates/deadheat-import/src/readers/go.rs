@@ -13,10 +13,14 @@ use serde::Deserialize;
 use super::json::{Number, without_mark};
 use super::rows::Rows;
 use deadheat_format::FileProblem;
+use deadheat_format::limits::Allowance;
 
 /// Keys of configuration lines that tell benchmarks apart. Whatever a program
 /// prints may look like such a line, so there must be an end to them.
 const MOST_KEYS: usize = 32;
+
+/// Estimated bytes held of a line, beside three times its length: a line of 21 bytes takes 90.
+const MEMORY_OF_LINE: u64 = 32;
 
 /// Reads the lines of the Go benchmark format; others are passed over. What one process printed
 /// begins with its header (`goos:`, `pkg:`) or behind the `PASS`, `FAIL` or `ok` of the one before.
@@ -26,8 +30,11 @@ const MOST_KEYS: usize = 32;
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = Reader::default();
     let mut before = Cow::Borrowed("");
+    let mut memory = Allowance::of_memory().map_err(FileProblem::CannotRead)?;
     for line in without_mark(text).split(|byte| *byte == b'\n') {
         reader.line += 1;
+        let held = memory.take(MEMORY_OF_LINE + 3 * line.len() as u64);
+        held.map_err(FileProblem::CannotRead)?;
         let line = String::from_utf8_lossy(line);
         reader.take(&line, &before);
         before = line;

@@ -388,6 +388,10 @@ fn way_to(text: &[u8], line: usize, column: usize) -> Vec<Step<'_>> {
             b'"' => end_of_string(text, at),
             _ => at + 1,
         };
+        // Deeper than the parser reads: 256 MiB of brackets took 3 GB here.
+        if way.len() > DEEPEST {
+            return Vec::new();
+        }
         match (text[at], way.last_mut()) {
             (b'"', _) => string = &text[at..end],
             // What is wrong with an object or list is said where it begins or ends.
@@ -421,6 +425,9 @@ fn written_out(way: &[Step]) -> String {
     }
     path
 }
+
+/// Levels at which `serde_json` gives up.
+const DEEPEST: usize = 128;
 
 /// One level of the way into a tree.
 enum Step<'t> {
@@ -637,6 +644,7 @@ mod tests {
         assert_eq!(far(b"[\n 1,\n x", 3, 2), "[1]");
         assert_eq!(far(b"", 1, 0), "");
         assert_eq!(far(b"]}", 7, 9), "");
+        assert_eq!(far("[".repeat(1000).as_bytes(), 1, 1000), "");
     }
 
     #[test]

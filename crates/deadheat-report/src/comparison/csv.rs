@@ -1,7 +1,8 @@
 //! A comparison of saved results as a table for other programs.
 
 use deadheat_model::{
-    Analysis, Better, Comparison, LeftOutReason, MetricComparison, Side, TextCells, Verdict, is_workflow_command,
+    Analysis, Better, Comparison, LeftOutReason, MetricComparison, Side, TextCells, Verdict,
+    is_workflow_command,
 };
 
 use super::rows::{RowSubject, Sort, rows};

@@ -1,4 +1,7 @@
-use deadheat_model::{Analysis, Comparison, Excuse, GateHit, LogRatio, Processes, Verdict};
+use deadheat_model::{
+    Analysis, Comparison, CounterAccess, Excuse, GateHit, LogRatio, NeutralLinks, Processes,
+    RunHeader, Verdict,
+};
 use deadheat_report::to_page;
 use proptest::prelude::*;
 
@@ -27,7 +30,11 @@ fn without(text: &str, begin: &str, end: &str) -> String {
 /// The page without its style and its scripts, and without the policy that
 /// holds their hashes; data stay.
 fn markup(analysis: &Analysis) -> String {
-    let page = to_page(analysis, &header());
+    markup_of(analysis, &header())
+}
+
+fn markup_of(analysis: &Analysis, header: &RunHeader) -> String {
+    let page = to_page(analysis, header);
     let page = without(&page, "<style>", "</style>\n");
     let page = without(&page, "<script>", "</script>\n");
     without(&page, "<meta http-equiv", ">\n")
@@ -507,17 +514,48 @@ fn hostile_names_stay_text() {
     }
 }
 
+#[test]
+fn hostile_facts_of_a_run_stay_text() {
+    for name in HOSTILE {
+        let text = format!("{name}\u{1b}[31m\n::error::{name}");
+        let mut header = header();
+        header.tool_version = text.clone();
+        header.command = vec![text.clone(); 3];
+        let environment = &mut header.environment;
+        environment.system = text.clone();
+        environment.kernel = Some(text.clone());
+        environment.cpu = Some(text.clone());
+        environment.governor = Some(text.clone());
+        environment.counters = Some(CounterAccess::Unavailable(text.clone()));
+        environment.neutral_links = vec![NeutralLinks {
+            executable: text.clone(),
+            made_by: Err(text.clone()),
+            unsectioned: vec![text.clone()],
+            matched: Some(Err(text.clone())),
+            random_addresses: true,
+        }];
+        let analysis = drawn(race());
+        let page = markup_of(&analysis, &header);
+        assert_page_is_harmless(&analysis, &page);
+        let facts = &page[page.find("<div class=\"facts\">").unwrap()..];
+        assert!(!facts.trim_end().contains(char::is_control), "{facts:?}");
+    }
+}
+
 /// However the names are, the page has the elements it has with plain ones.
 fn assert_harmless(analysis: &Analysis) {
-    let page = markup(analysis);
-    assert_balanced(&without(&page, "<script type", "</script>"));
+    assert_page_is_harmless(analysis, &markup(analysis));
+}
+
+fn assert_page_is_harmless(analysis: &Analysis, page: &str) {
+    assert_balanced(&without(page, "<script type", "</script>"));
     let scripts = page.matches("<script").count();
     assert_eq!(scripts, analysis.comparisons.len(), "only data are left");
     assert!(!page.contains("<img") && !page.contains("<svg onload"));
     assert!(!page.contains([
         '\u{202e}', '\u{2066}', '\u{2068}', '\u{2069}', '\u{2028}', '\0', '\r'
     ]));
-    for (name, tag) in tags(&page) {
+    for (name, tag) in tags(page) {
         assert!(!tag.contains(" on"), "{name}: {tag}");
     }
     for data in page.split("<script type=\"application/json\"").skip(1) {
