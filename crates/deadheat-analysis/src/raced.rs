@@ -223,8 +223,8 @@ pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
         // The kernel reports CPU time of processes in microseconds.
         Metric::Cpu | Metric::User | Metric::System => Some(1000.0),
         Metric::PeakRss => Some(4096.0),
-        // How finely events tell the time, each device decides.
-        Metric::Gpu | Metric::Custom(_) | Metric::Foreign(_) => None,
+        // How finely they are told, the device or the benchmark decides.
+        Metric::Gpu | Metric::Manual | Metric::Custom(_) | Metric::Foreign(_) => None,
         _ => Some(1.0),
     }
 }

@@ -28,6 +28,7 @@ impl From<Listed> for ListedBenchmark {
             name: listed.name,
             parameters: Vec::new(),
             throughput: listed.throughput,
+            judged: None,
             threads: 1,
             ignored: false,
             sources: Vec::new(),

@@ -135,6 +135,8 @@ pub enum Metric {
     Gpu,
     /// The largest amount of GPU memory that a call allocates.
     PeakGpuMemory,
+    /// Time that the benchmark itself reports, as of Google Benchmark's `SetIterationTime`.
+    Manual,
     /// Anything else a recording brings along, kept under its own name.
     Custom(String),
     /// Something that another tool recorded and described.
@@ -143,7 +145,7 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric deadheat itself can measure, in the order they are shown.
-    pub const BUILT_IN: [Metric; 19] = [
+    pub const BUILT_IN: [Metric; 20] = [
         Metric::Wall,
         Metric::Cpu,
         Metric::User,
@@ -163,6 +165,7 @@ impl Metric {
         Metric::CacheMisses,
         Metric::Gpu,
         Metric::PeakGpuMemory,
+        Metric::Manual,
     ];
 
     /// The name used by `--metric`, in files and in JSON.
@@ -187,6 +190,7 @@ impl Metric {
             Metric::CacheMisses => "cache-misses",
             Metric::Gpu => "gpu",
             Metric::PeakGpuMemory => "peak-gpu-memory",
+            Metric::Manual => "manual",
             Metric::Custom(name) => name,
             Metric::Foreign(foreign) => &foreign.name,
         }
@@ -228,7 +232,8 @@ impl Metric {
             | Metric::User
             | Metric::System
             | Metric::RunDelay
-            | Metric::Gpu => Unit::Nanoseconds,
+            | Metric::Gpu
+            | Metric::Manual => Unit::Nanoseconds,
             Metric::PeakRss | Metric::AllocatedBytes | Metric::PeakGpuMemory => Unit::Bytes,
             Metric::Custom(name) if name.ends_with("_ns") => Unit::Nanoseconds,
             Metric::Custom(name) if name.ends_with("_bytes") => Unit::Bytes,
@@ -251,7 +256,12 @@ impl Metric {
     pub fn is_pace(&self) -> bool {
         matches!(
             self,
-            Metric::Wall | Metric::Cpu | Metric::User | Metric::System | Metric::Gpu
+            Metric::Wall
+                | Metric::Cpu
+                | Metric::User
+                | Metric::System
+                | Metric::Gpu
+                | Metric::Manual
         )
     }
 
@@ -408,7 +418,7 @@ mod tests {
             "wall_ns cpu_ns user_ns system_ns peak_rss_bytes minor_faults major_faults \
              voluntary_switches involuntary_switches migrations run_delay_ns allocations \
              allocated_bytes cycles instructions branch_misses cache_misses gpu_ns \
-             peak_gpu_memory_bytes"
+             peak_gpu_memory_bytes manual_ns"
         );
     }
 

@@ -276,7 +276,7 @@ settings! {
         helps: &[
             help(
                 &[Front::Run],
-                "Limit of replicates; with --resume, of further ones [default: as many as fit into 5 s, \
+                "Limit of replicates; with --resume, how many more [default: as many as fit into 5 s, \
                  from 40 to 200]",
                 "",
             ),

@@ -22,6 +22,7 @@ pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
         Metric::PeakRss => "peak memory",
         Metric::Gpu => "GPU time",
         Metric::PeakGpuMemory => "peak GPU memory",
+        Metric::Manual => "manual time",
         Metric::MinorFaults => "minor page faults",
         Metric::MajorFaults => "major page faults",
         Metric::Custom(name) => return shown(name, 24, glyphs),

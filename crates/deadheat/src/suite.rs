@@ -137,6 +137,7 @@ impl WorkerSuite for Suite {
             contenders: distinct(benchmark.contenders.clone()),
             parameters: benchmark.parameters.clone(),
             throughput: benchmark.throughput,
+            judged: None,
             threads: benchmark.threads(),
             ignored: benchmark.ignored,
             sources: Vec::new(),

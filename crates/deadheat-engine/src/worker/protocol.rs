@@ -209,6 +209,8 @@ pub struct ListedBenchmark {
     pub parameters: Vec<(String, String)>,
     /// The work that one iteration gets done.
     pub throughput: Option<Throughput>,
+    /// The metric that is judged unless the user names one; `None` for that of the race.
+    pub judged: Option<Metric>,
     /// Threads that call each contender at the same time.
     pub threads: u32,
     /// True if it is left out unless somebody asks for it.
@@ -526,6 +528,7 @@ impl ListedBenchmark {
                 self.parameters.iter().map(pair).collect::<Json>(),
             )
             .with("throughput", self.throughput.map(throughput_json))
+            .with_some("judged", self.judged.as_ref().map(column_name))
             .with("threads", self.threads)
             .with("ignored", self.ignored)
             .with_some(
@@ -551,6 +554,7 @@ impl ListedBenchmark {
             parameters: optional(said, "parameters", |pairs| list(pairs, pair))?
                 .unwrap_or_default(),
             throughput: optional(said, "throughput", throughput_of)?,
+            judged: optional(said, "judged", |name| name.as_str().map(metric_of_column))?,
             threads: u32::try_from(threads).ok()?,
             ignored: optional(said, "ignored", Json::as_bool)?.unwrap_or(false),
             sources: optional(said, "sources", |all| list(all, Source::from_json))?
@@ -765,6 +769,7 @@ mod tests {
                     contenders: vec!["loop".to_owned(), "fold".to_owned()],
                     parameters: vec![("length".to_owned(), "100".to_owned())],
                     throughput: Some(Throughput::Bytes(800)),
+                    judged: Some(Metric::Manual),
                     threads: 4,
                     ignored: true,
                     sources: vec![Source {
@@ -777,6 +782,7 @@ mod tests {
                     contenders: vec!["x".to_owned()],
                     parameters: vec![],
                     throughput: None,
+                    judged: None,
                     threads: 1,
                     ignored: false,
                     sources: vec![],

@@ -81,7 +81,7 @@ impl Default for Compare {
 }
 
 impl Compare {
-    /// A margin of 1 %, α of 5 %, and about half a second.
+    /// A margin of 1%, α of 5%, and about half a second.
     pub fn new() -> Self {
         Self {
             margin: 0.01,
@@ -92,8 +92,9 @@ impl Compare {
         }
     }
 
-    /// The smallest relative change worth acting on, kept between .01 % and
-    /// 99 %.
+    /// The smallest relative change worth acting on, kept between 0.01% and 99%. A dead heat needs
+    /// 2% or more: the standard error of another memory layout makes the half-width of the interval
+    /// at least 0.98%.
     pub fn margin(mut self, margin: f64) -> Self {
         self.margin = if margin.is_nan() {
             0.01
@@ -103,8 +104,8 @@ impl Compare {
         self
     }
 
-    /// The chance of a wrong verdict that is accepted, kept between .01 % and
-    /// 50 %.
+    /// The chance of a wrong verdict that is accepted, kept between 0.01% and
+    /// 50%.
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.alpha = if alpha.is_nan() {
             0.05

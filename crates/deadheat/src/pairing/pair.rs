@@ -2,7 +2,8 @@
 
 use deadheat_engine::{ListedBenchmark, Source, WorkerListing};
 use deadheat_model::{
-    Benchmark, Contender, FunctionCalls, LeftOut, LeftOutReason, Program, WorkerCalls, Workload,
+    Benchmark, BenchmarkOverrides, Contender, FunctionCalls, LeftOut, LeftOutReason, Program,
+    WorkerCalls, Workload,
 };
 
 use super::names::Shown;
@@ -63,6 +64,10 @@ pub fn race_alone(targets: &[Worker], selection: &Selection) -> Pairing {
                 parameters: benchmark.parameters.clone(),
                 contenders,
                 throughput: benchmark.throughput,
+                overrides: BenchmarkOverrides {
+                    judged: benchmark.judged.clone(),
+                    ..BenchmarkOverrides::default()
+                },
                 ..Benchmark::default()
             });
         }
@@ -158,6 +163,10 @@ impl OfTarget<'_> {
             parameters: old.parameters.clone(),
             contenders: contenders.collect(),
             throughput: old.throughput.filter(|_| old.throughput == new.throughput),
+            overrides: BenchmarkOverrides {
+                judged: old.judged.clone().filter(|_| old.judged == new.judged),
+                ..BenchmarkOverrides::default()
+            },
             changed_files: changed_files(&old.sources, &new.sources),
             ..Benchmark::default()
         });
@@ -235,6 +244,7 @@ mod tests {
             contenders: contenders.iter().map(|name| (*name).to_owned()).collect(),
             parameters: Vec::new(),
             throughput: None,
+            judged: None,
             threads: 1,
             ignored: false,
             sources: Vec::new(),
@@ -342,6 +352,22 @@ mod tests {
         ));
         let other = paired(&[target(old, vec![four, items(2)])]);
         assert_eq!(other.benchmarks[0].throughput, None);
+    }
+
+    #[test]
+    fn a_benchmark_is_judged_by_what_both_sides_say() {
+        let judged = |metric: Option<Metric>| ListedBenchmark {
+            judged: metric,
+            ..bench("a", &["a"])
+        };
+        let manual = || judged(Some(Metric::Manual));
+        let of = |old, new| {
+            let pairing = paired(&[target(vec![old], vec![new])]);
+            pairing.benchmarks[0].overrides.judged.clone()
+        };
+        assert_eq!(of(manual(), manual()), Some(Metric::Manual));
+        assert_eq!(of(manual(), judged(None)), None);
+        assert_eq!(of(judged(None), judged(None)), None);
     }
 
     #[test]

@@ -127,11 +127,14 @@ pub fn race_benchmarks(
 /// The metric judged, unless the user names one: GPU time where it is measured, because wall time then
 /// depends on how fast the host launches.
 fn judged(settings: &RaceSettings, measured: &[Metric]) -> Metric {
-    let unsaid = settings.metric.is_none() && !settings.callgrind();
-    match unsaid && measured.contains(&Metric::Gpu) {
+    match names_no_metric(settings) && measured.contains(&Metric::Gpu) {
         true => Metric::Gpu,
         false => settings.judged(),
     }
+}
+
+fn names_no_metric(settings: &RaceSettings) -> bool {
+    settings.metric.is_none() && !settings.callgrind()
 }
 
 /// The number of benchmarks, each counted once.
@@ -228,8 +231,12 @@ fn planned(
         if race.settings.control() {
             benchmark.add_control();
         }
+        let listed = benchmark.overrides.judged.take();
         benchmark.overrides =
             benchmark_overrides(rules, &benchmark.name, |alpha| looks(&race.settings, alpha))?;
+        if names_no_metric(&race.settings) && benchmark.overrides.judged.is_none() {
+            benchmark.overrides.judged = listed;
+        }
         benchmark.blocks_per_replicate =
             blocks_of_quantile(benchmark, &race.settings).map_err(RaceError::Design)?;
         if benchmark.blocks_per_replicate.is_some() && benchmark.keeps_order() {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use deadheat_engine::user;
 use deadheat_format::{FileDigest, MadeFiles};
-use deadheat_model::{CommandLine, HELP, Output, Plan, Program, Workload};
+use deadheat_model::{CommandLine, HELP, Input, Output, Plan, Program, Workload};
 
 use super::known_calibration::made_files_folder;
 use crate::exit::Failure;
@@ -110,7 +110,7 @@ pub fn starts(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// A command with its hooks, and the file that it overwrites.
+/// A command with its hooks, and the files that it reads as its input and overwrites.
 fn of_command(line: &CommandLine) -> Vec<String> {
     let hooks = &line.hooks;
     let around = [
@@ -124,6 +124,9 @@ fn of_command(line: &CommandLine) -> Vec<String> {
         Some(format!("{name}: {words}"))
     });
     let mut command = shell_words::join(&line.words);
+    if let Input::File(file) = &line.input {
+        command += &format!(" < {}", shell_words::quote(&file.to_string_lossy()));
+    }
     if let Output::File(file) = &line.output {
         command += &format!(" > {}", shell_words::quote(&file.to_string_lossy()));
     }
@@ -172,6 +175,7 @@ mod tests {
                 cleanup: Some(vec!["sync".to_owned()]),
                 ..Hooks::default()
             };
+            line.input = Input::File("in".into());
             line.output = Output::File("out put".into());
             line.directory = Some("/old".into());
         }
@@ -183,10 +187,10 @@ mod tests {
             ..plan.design
         };
         let expected = [
-            "sort 'a b' > 'out put' (in /old)",
+            "sort 'a b' < in > 'out put' (in /old)",
             "prepare: rm -r x",
             "cleanup: sync",
-            "uniq c > 'out put' (in /old)",
+            "uniq c < in > 'out put' (in /old)",
             "(removes values.txt before each launch)",
         ];
         assert_eq!(starts(&plan), expected);
