@@ -115,7 +115,7 @@ fn merged_in_any_order_parts_give_the_same_bytes_and_the_gate_holds_for_all_of_t
     assert!(hosts["next_host"][0].as_f64().unwrap() < hosts["next_host"][1].as_f64().unwrap());
     let again = track.run(&["analyze", "one.jsonl", "-v"]);
     says(&again, 0, &["this verdict is about hosts like these 6"]);
-    assert!(said(&again).contains("part: host"), "{again:?}");
+    assert!(said(&again).contains("parts: host"), "{again:?}");
 }
 
 #[test]

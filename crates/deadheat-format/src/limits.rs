@@ -17,7 +17,7 @@ const VARIABLE: &str = "DEADHEAT_MAX_INPUT";
 /// million rows of Google Benchmark take 760 MB.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// With less memory than that, the part of it that one file may take: two files are read at once, each
+/// With less memory than that, the part of it for one file: two files are read at once, each
 /// unpacked into a buffer that doubles, and needs [`MEMORY_FACTOR`] times its size. A file of 24 kB
 /// that held 256 MiB of brackets was read in a limit of 1 GiB until an allocation failed.
 const PART_OF_MEMORY: u64 = 16;
