@@ -1439,10 +1439,6 @@ fn two_revisions_and_words_taken_for_values_are_answered_by_how_to_write_them() 
             ["cannot be used with", "options of cargo bench"],
         ),
         (
-            &["rev", "v1", "--run", "./tool"],
-            ["'--run'", "an option of deadheat bisect"],
-        ),
-        (
             &["bisect", "v1...HEAD"],
             ["not a range of commits", "such as 'v1..HEAD'"],
         ),
