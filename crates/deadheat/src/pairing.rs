@@ -115,6 +115,7 @@ mod tests {
             contenders: vec!["sum".to_owned()],
             parameters: parameters.iter().map(owned).collect(),
             throughput: None,
+            judged: None,
             threads,
             ignored: false,
             sources: Vec::new(),

@@ -528,7 +528,12 @@ impl ListedBenchmark {
                 self.parameters.iter().map(pair).collect::<Json>(),
             )
             .with("throughput", self.throughput.map(throughput_json))
-            .with_some("judged", self.judged.as_ref().map(column_name))
+            .with_some(
+                "judged",
+                self.judged
+                    .as_ref()
+                    .map(|metric| column_name(metric).into_owned()),
+            )
             .with("threads", self.threads)
             .with("ignored", self.ignored)
             .with_some(
@@ -554,7 +559,7 @@ impl ListedBenchmark {
             parameters: optional(said, "parameters", |pairs| list(pairs, pair))?
                 .unwrap_or_default(),
             throughput: optional(said, "throughput", throughput_of)?,
-            judged: optional(said, "judged", |name| name.as_str().map(metric_of_column))?,
+            judged: optional(said, "judged", |name| Some(metric_of_column(&text(name)?)))?,
             threads: u32::try_from(threads).ok()?,
             ignored: optional(said, "ignored", Json::as_bool)?.unwrap_or(false),
             sources: optional(said, "sources", |all| list(all, Source::from_json))?

@@ -198,7 +198,9 @@ fn unit(metric: &Metric) -> String {
         Metric::AllocatedBytes => "B/op".to_owned(),
         Metric::Allocations => "allocs/op".to_owned(),
         Metric::PeakRss => "peak-RSS-bytes".to_owned(),
-        Metric::Cpu | Metric::User | Metric::System | Metric::Gpu | Metric::Manual => format!("{metric}-ns/op"),
+        Metric::Cpu | Metric::User | Metric::System | Metric::Gpu | Metric::Manual => {
+            format!("{metric}-ns/op")
+        }
         Metric::PeakGpuMemory => "peak-GPU-bytes".to_owned(),
         Metric::Custom(name) => word(name),
         // Values are bytes, whatever their unit was called where they came from.
