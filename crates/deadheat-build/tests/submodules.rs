@@ -79,6 +79,8 @@ fn fills_submodules_of_the_commit_without_network() {
     let mut left: Vec<_> = entries.map(|entry| entry.file_name()).collect();
     left.sort();
     assert_eq!(left, ["index.json", "tree"]);
+    let tree = repo.builds()[0].join("tree");
+    assert!(tree.join("before/.git").exists() && tree.join("before/inner/.git").exists());
 }
 
 #[test]

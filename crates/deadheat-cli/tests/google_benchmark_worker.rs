@@ -337,18 +337,24 @@ fn cmake_projects_get_the_library_unchanged() {
          add_subdirectory(${{googlebenchmark_SOURCE_DIR}} ${{googlebenchmark_BINARY_DIR}})"
     );
     let found = "find_package(benchmark 1.6 REQUIRED)\nadd_custom_target(benchmark)";
-    let copied =
-        "add_subdirectory(third_party/benchmark)\nset_property(TARGET benchmark PROPERTY A 1)";
+    let copied = "add_subdirectory(third_party/copy)\nset_property(TARGET benchmark PROPERTY A 1)";
+    let missing = "add_subdirectory(third_party/benchmark)\n\
+                   set_property(TARGET benchmark PROPERTY A 1)";
     for (way, option, builds) in [
         (found, &provided, true),
         (&fetched, &provided, false),
         (&populated, &provided, false),
         (copied, &provided, false),
+        (missing, &provided, false),
         (found, &package, false),
     ] {
         let folder = TempDir::new().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("third_party/benchmark")).unwrap();
+        fs::create_dir_all(at("third_party/copy/include/benchmark")).unwrap();
+        fs::write(at("third_party/copy/include/benchmark/benchmark.h"), "").unwrap();
+        let refused = "message(FATAL_ERROR \"Google Benchmark itself\")";
+        fs::write(at("third_party/copy/CMakeLists.txt"), refused).unwrap();
         fs::write(at("CMakeLists.txt"), PROJECT.replace("WAY", way)).unwrap();
         let row = "#include <benchmark/benchmark.h>\n\
                    static void row(benchmark::State &state) { for (auto _ : state) {} }\n\

@@ -10,7 +10,7 @@ if(CMAKE_VERSION VERSION_LESS 3.24)
 endif()
 
 set(DEADHEAT_BENCHMARK_FOLDER "${CMAKE_CURRENT_LIST_DIR}" CACHE INTERNAL "deadheat's library with Google Benchmark's API")
-foreach(name benchmark googlebenchmark google_benchmark)
+foreach(name benchmark googlebenchmark google_benchmark google_benchmarks)
   string(TOUPPER ${name} upper)
   # For FetchContent_Populate, which asks no provider.
   set(FETCHCONTENT_SOURCE_DIR_${upper} "${DEADHEAT_BENCHMARK_FOLDER}" CACHE PATH "")
@@ -32,7 +32,7 @@ cmake_language(SET_DEPENDENCY_PROVIDER deadheat_provide_benchmark SUPPORTED_METH
 macro(add_subdirectory deadheat_folder)
   get_filename_component(deadheat_path "${deadheat_folder}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
   get_filename_component(deadheat_name "${deadheat_path}" NAME)
-  if(EXISTS "${deadheat_path}/include/google_benchmark/benchmark/benchmark.h"
+  if(EXISTS "${deadheat_path}/include/benchmark/benchmark.h"
       OR "${deadheat_path}" STREQUAL "${DEADHEAT_BENCHMARK_FOLDER}"
       OR ("${deadheat_name}" MATCHES "^(google[-_]?)?benchmark$" AND NOT EXISTS "${deadheat_path}/CMakeLists.txt"))
     if(NOT TARGET benchmark)
