@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::thread;
 
 use deadheat_model::{
-    Analysis, Benchmark, Contender, Ending, FailedBenchmark, Gates, Origin, Plan, Processes,
-    RerunKind, Run, Samples, Workload,
+    Analysis, Benchmark, Contender, EndReason, Ending, FailedBenchmark, Gates, LeftOut,
+    LeftOutReason, Origin, Plan, Processes, RerunKind, Run, Samples, Workload,
 };
 
 use crate::benchmark::benchmark;
@@ -126,16 +126,39 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         self.whole(answers)
     }
 
+    /// The benchmarks that this race was to run and that have no sample: a suite of 53 benchmarks once
+    /// showed the one that the budget had time for, and no word of the others.
+    fn not_begun(&self, answers: &Answers) -> Vec<LeftOut> {
+        let run = self.run;
+        if run.header.origin != Origin::Race {
+            return Vec::new();
+        }
+        let plan = &run.header.plan;
+        let answered = (0..plan.benchmarks.len()).filter(|index| self.has_answer(*index));
+        let answered = answered
+            .zip(answers.counts())
+            .map(|(index, count)| (&plan.benchmarks[index], count));
+        answered
+            .filter(|(benchmark, count)| *count == 0 && plan.races(benchmark))
+            .map(|(benchmark, _)| LeftOut {
+                benchmark: benchmark.name.clone(),
+                reason: LeftOutReason::Skipped(reason_not_begun(run).to_owned()),
+            })
+            .collect()
+    }
+
     fn whole(&self, answers: Answers) -> Analysis {
         let run = self.run;
         let plan = &run.header.plan;
+        let mut left_out = run.header.left_out.clone();
+        left_out.extend(self.not_begun(&answers));
         let comparisons = in_suite(run, answers);
         Analysis {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: (run.header.origin == Origin::Race).then_some(plan.seed),
             design: plan.design.clone(),
             failures: failures(run),
-            left_out: run.header.left_out.clone(),
+            left_out,
             overall: overall(run, &comparisons),
             comparisons,
             #[cfg(feature = "recordings")]
@@ -158,6 +181,14 @@ impl<'a> PerBenchmarkAnalysis<'a> {
             second_race: None,
             calibration: run.header.environment.calibration.clone(),
         }
+    }
+}
+
+/// The reason for which a race ended before the first block of a benchmark.
+fn reason_not_begun(run: &Run) -> &'static str {
+    match run.end.as_ref().map(|end| &end.reason) {
+        Some(EndReason::Budget) => "the time budget ended before its first block",
+        _ => "the race ended before its first block",
     }
 }
 

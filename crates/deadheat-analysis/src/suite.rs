@@ -67,6 +67,11 @@ impl Answers {
         self.controls.push(part.control);
     }
 
+    /// The number of comparisons of each benchmark.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
+        self.counts.iter().copied()
+    }
+
     /// The comparisons of each benchmark.
     fn groups(&self) -> Vec<&[Comparison]> {
         let mut rest = &self.comparisons[..];

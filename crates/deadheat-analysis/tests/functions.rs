@@ -383,6 +383,36 @@ fn benchmarks_that_were_left_out_and_counters_of_one_come_through() {
 }
 
 #[test]
+fn a_benchmark_without_a_block_is_left_out_with_the_reason() {
+    let (workload, _) = &of_others()[1];
+    let mut header = race(workload, 1, 25, &[Metric::Wall]).header;
+    let second = benchmark("never begun", contenders(["old", "new"], workload));
+    header.plan.benchmarks.push(second);
+    let mut run = Run::new(header);
+    fill(&mut run, 0, 1, 25, |contender, block, slot| {
+        vec![wobbling(contender, block, slot, 1.0)]
+    });
+    for (end, reason) in [
+        (None, "the race ended before its first block"),
+        (
+            Some(EndReason::Budget),
+            "the time budget ended before its first block",
+        ),
+    ] {
+        run.end = end.map(ended);
+        let found = analysis(&run);
+        assert_eq!(found.comparisons.len(), 1);
+        let left_out = LeftOut {
+            benchmark: "never begun".to_owned(),
+            reason: LeftOutReason::Skipped(reason.to_owned()),
+        };
+        assert_eq!(found.left_out, [left_out]);
+    }
+    run.header.origin = Origin::UnpairedRecording;
+    assert_eq!(analysis(&run).left_out, []);
+}
+
+#[test]
 fn a_call_that_takes_less_than_a_cycle_is_named_and_a_launch_never_is() {
     let times = |contender: u8, _, _| if contender == 1 { 10.0 } else { 1000.0 };
     let away = Warning::OptimisedAway {

@@ -262,6 +262,28 @@ fn a_calibration_run_finds_what_a_row_needs() {
 }
 
 #[test]
+fn manual_time_is_judged_unless_the_user_names_a_metric() {
+    needs!("cmake", "g++", "make");
+    let track = Track::new();
+    suite(&track.path("old"), SUITE, &["-DWORK=400"]);
+    fs::copy(track.path("old"), track.path("new")).unwrap();
+    for (words, metrics) in [
+        (&[][..], ["manual", "wall"]),
+        (&["--metric", "cpu"], ["cpu", "cpu"]),
+    ] {
+        let race = ["bench", "old", "new", "--max-replicates", "6", "--json"];
+        let done = track.run(&[&race[..], words, &["manual", "pauses"]].concat());
+        let answer = done.json();
+        let judged = |name: &str| {
+            let rows = answer["benchmarks"].as_array().unwrap();
+            let row = rows.iter().find(|row| row["benchmark"] == name).unwrap();
+            row["metric"].clone()
+        };
+        assert_eq!([judged("manual/manual_time"), judged("pauses")], metrics);
+    }
+}
+
+#[test]
 fn the_user_can_ask_for_a_fresh_call_in_every_block() {
     needs!("cmake", "g++", "make");
     let folder = TempDir::new().unwrap();
