@@ -141,7 +141,7 @@ impl<'a> CommitBuilder<'a> {
                 revision,
                 problem,
             }) if is_first => {
-                let problem = format!("{revision} does not compile with deadheat's ({problem})");
+                let problem = format!("{revision} does not build with deadheat's ({problem})");
                 tell(Note::OwnLibrary { library, problem });
                 self.way.replacement = None;
                 self.build_once(commit, tell)

@@ -251,7 +251,7 @@ pub enum BuildError {
     NoBench(String),
     /// The suite does not compile with deadheat's own implementation of its library.
     #[error(
-        "{revision} does not compile with deadheat's own {} ({problem})\nhelp: {} own builds all \
+        "{revision} does not build with deadheat's own {} ({problem})\nhelp: {} own builds all \
          sides with the {} that they name",
         library.name(),
         library.option(),

@@ -163,7 +163,7 @@ pub fn build(
         problem,
     }) = built
     {
-        let problem = format!("{revision} does not compile with deadheat's ({problem})");
+        let problem = format!("{revision} does not build with deadheat's ({problem})");
         (builder.tell)(Note::OwnLibrary { library, problem });
         ways.iter_mut().for_each(|way| way.replacement = None);
         built = builder.sides(request, &ways, &commits);
