@@ -132,6 +132,10 @@ validate-placement *options:
 validate-google-suites *words:
     cargo run --release --manifest-path validation/Cargo.toml --bin google_suites -- {{words}}
 
+# A public C++ suite by `deadheat rev --cmake`: `measure NAME CHECKOUT OLD NEW TARGET` races it, `page` writes docs/validation/google_benchmark.md (`cargo build --release` before, and nothing else may run)
+validate-google-benchmark *words:
+    python3 validation/google_benchmark_suites.py {{words}}
+
 # Google Benchmark's own tests against include/google_benchmark/benchmark: some six minutes (g++, clang++, libgmock-dev, the locale en_US.UTF-8); arguments are `head=CHECKOUT v1.9.4=CHECKOUT …`, and the first is the reference
 validate-google-benchmark-api +checkouts:
     python3 validation/google_benchmark_api.py {{checkouts}}

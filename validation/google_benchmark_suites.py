@@ -2,9 +2,10 @@
 """Races public C++ suites by `deadheat rev --cmake`: each against itself, and between two releases.
 
     google_benchmark_suites.py measure NAME CHECKOUT OLD NEW TARGET [--configure WORDS] [--filter NAME]...
+    google_benchmark_suites.py tried NAME OLD NEW TARGET ROWS RESULT [--configure WORDS]
     google_benchmark_suites.py page
 
-`measure` appends to validation/data/google_benchmark_suites.jsonl. CHECKOUT is a clone of the project with the tags OLD
+`tried` adds a suite that was built and raced by hand, and what came of it. `measure` appends to validation/data/google_benchmark_suites.jsonl. CHECKOUT is a clone of the project with the tags OLD
 and NEW; nothing is fetched, so WORDS name local copies of what the project would. With --compare-py CHECKOUT of
 google/benchmark, the same rows are compared by its compare.py, too: 10 repetitions, interleaved at random, of executables
 with Google Benchmark's own library. Nothing else may run on the machine. `page` writes
@@ -44,10 +45,25 @@ def main():
     measured.add_argument("--build", default="", help="how the project builds: the way to the library")
     measured.add_argument("--compare-py", metavar="CHECKOUT")
     measured.add_argument("--own-configure", default="", help="of executables with Google Benchmark's own library")
+    tried = commands.add_parser("tried")
+    for name in ["name", "old", "new", "target", "rows", "result"]:
+        tried.add_argument(name)
+    tried.add_argument("--configure", default="")
     commands.add_parser("page")
     options = parser.parse_args()
     if options.command == "page":
         PAGE.write_text(page([json.loads(line) for line in DATA.read_text().splitlines()]))
+    elif options.command == "tried":
+        add({
+            "suite": options.name,
+            "old": options.old,
+            "new": options.new,
+            "target": options.target,
+            "configure": generic(options.configure),
+            "filter": [],
+            "rows": options.rows,
+            "tried": options.result,
+        })
     else:
         measure(options)
 
@@ -70,13 +86,17 @@ def measure(options):
     record["releases"] = raced(options, options.old, options.new, budget)
     if options.compare_py:
         record["compare_py"] = compared(options)
+    add(record)
+
+
+def add(record):
     with DATA.open("a") as data:
         data.write(json.dumps(record) + "\n")
 
 
 def generic(words):
     """Without the folders of this machine."""
-    return shlex.join(
+    return " ".join(
         word.split("=", 1)[0] + "=…" if "=" in word and "/" in word.split("=", 1)[1] else word
         for word in shlex.split(words)
     )
@@ -186,17 +206,51 @@ def percent(change):
 
 
 def page(records):
-    latest = {record["suite"]: record for record in records}
-    records = list(latest.values())
+    tried = [record for record in records if "tried" in record]
+    measured = list({record["suite"]: record for record in records if "copies" in record}.values())
     lines = [
         "# Public C++ suites",
         "",
         "Written by `validation/google_benchmark_suites.py` from `validation/data/google_benchmark_suites.jsonl`.",
         "",
-        "Suites of public projects, not a line of them changed, raced by one command: `deadheat rev OLD..NEW --cmake TARGET`, which compiles them",
-        "with [deadheat's implementation of Google Benchmark's API](../google_benchmark.md#deadheats-own-library). The copies are the newer release against",
-        f"itself, so every row that is called faster or slower is a false call. A race has {SECONDS_PER_ROW} s a row. `compare.py` is Google Benchmark's, with 10 repetitions of",
-        "executables with the library that the project names, interleaved at random; it tells rows apart by their real time at 5%.",
+        "Suites of public projects, not a line of them changed, raced by one command: `deadheat rev OLD..NEW --cmake TARGET`. It compiles them with",
+        "[deadheat's implementation of Google Benchmark's interface](../google_benchmark.md#deadheats-own-library).",
+        "",
+        "## Suites that were tried",
+        "",
+        "| suite | target | commits | benchmarks | result |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {record['suite']} | {code(record['target'])} | {record['old']} → {record['new']} | {record['rows']} | {record['tried']} |"
+        for record in tried
+    ]
+    lines += measured_part(measured) if measured else []
+    lines += ["", "## Commands", "", "```sh"]
+    seen = set()
+    for record in tried + measured:
+        words = ["deadheat", "rev", f"{record['old']}..{record['new']}", "--cmake", record["target"], *record["filter"]]
+        configure = f" --configure={shlex.quote(record['configure'])}" if record["configure"] else ""
+        line = f"{shlex.join(words)}{configure}   # {record['suite']}"
+        if line not in seen and record["target"] != "–":
+            lines.append(line)
+        seen.add(line)
+    lines += ["```", "", "`…` is a local copy of what the project would download.", ""]
+    return "\n".join(lines)
+
+
+def code(target):
+    return "–" if target == "–" else f"`{target}`"
+
+
+def measured_part(records):
+    lines = [
+        "",
+        "## Copies and releases",
+        "",
+        "The copies are the newer release against itself, so every row that is called faster or slower is a false call. A race has at most",
+        f"{SECONDS_PER_ROW} s a benchmark. `compare.py` is Google Benchmark's, with 10 repetitions of executables with the library that the project names, interleaved",
+        "at random; it tells rows apart by their real time at 5%.",
         "",
         "| suite | rows | copies: called | dead heats | time | releases | faster, slower | time | compare.py: copies called | releases called |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -222,7 +276,7 @@ def page(records):
         f"Copies of all suites: {all_called} of {all_rows} rows called (at most {100 * upper_bound(all_called, all_rows):.1f}%, 95% one-sided; asked: 5%), "
         f"{all_equal} dead heats ({100 * all_equal / all_rows:.0f}%; asked: 90%).",
         "",
-        "## Rows that the releases changed",
+        "### Rows that the releases changed",
         "",
         "| suite | row | change | 95% CI |",
         "| --- | --- | --- | --- |",
@@ -232,13 +286,7 @@ def page(records):
             if row["verdict"] in ("faster", "slower"):
                 low, high = map(percent, row["ci"])
                 lines.append(f"| {record['suite']} | `{row['row']}` | {percent(row['change'])} | [{low}, {high}] |")
-    lines += ["", "## Commands", "", "```sh"]
-    for record in records:
-        words = ["deadheat", "rev", f"{record['old']}..{record['new']}", "--cmake", record["target"], *record["filter"]]
-        configure = f" --configure={shlex.quote(record['configure'])}" if record["configure"] else ""
-        lines.append(f"{shlex.join(words)}{configure}   # {record['suite']}")
-    lines += ["```", ""]
-    return "\n".join(lines)
+    return lines
 
 
 if __name__ == "__main__":
