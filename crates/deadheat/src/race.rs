@@ -241,6 +241,9 @@ impl From<RaceError> for Failure {
             RaceError::Resume(cause) if cause.is_write_error() => {
                 Failure::unwritable("--resume", &cause)
             }
+            // A part of a planned race fails as its contender would: whoever starts the parts does not
+            // retry it.
+            RaceError::OtherFiles { flag: "--plan", .. } => Failure::Contender(text),
             RaceError::Resume(_)
             | RaceError::OtherFiles { .. }
             | RaceError::NotResumable { .. } => Failure::Data(text),

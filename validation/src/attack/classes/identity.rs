@@ -60,7 +60,7 @@ pub fn check(case: &mut Case) -> Found {
         file.set_modified(when).map_err(|e| e.to_string())?;
     }
     case.commands.push(format!("{name} was changed"));
-    let ended = case.run(again, &[4])?;
+    let ended = case.run(again, if planned { &[3] } else { &[4] })?;
     match ended.stderr.contains("holds other bytes") {
         true => Ok(()),
         false => Err(format!("another reason: {}", ended.stderr)),
