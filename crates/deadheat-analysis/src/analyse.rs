@@ -126,8 +126,8 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         self.whole(answers)
     }
 
-    /// The benchmarks that this race was to run and that have no sample: a suite of 53 benchmarks once
-    /// showed the one that the budget had time for, and no word of the others.
+    /// The benchmarks of this race without a sample. The answer about a suite of 53 once showed the one
+    /// that the budget had time for, and did not mention the others.
     fn not_begun(&self, answers: &Answers) -> Vec<LeftOut> {
         let run = self.run;
         if run.header.origin != Origin::Race {
@@ -184,7 +184,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
     }
 }
 
-/// The reason for which a race ended before the first block of a benchmark.
+/// Why a benchmark has no samples: the race ended before its first block.
 fn reason_not_begun(run: &Run) -> &'static str {
     match run.end.as_ref().map(|end| &end.reason) {
         Some(EndReason::Budget) => "the time budget ended before its first block",

@@ -325,7 +325,8 @@ impl FinalDecision {
                 Some(scan) if ended_by_plan => planned(scan, planned_at, false),
                 _ if run.left_its_plan() => once(Level::Anytime(alpha)),
                 Some(scan) => planned(scan, planned_at, true),
-                // Cut by its budget before the first look: this is the only one, so it may spend all of α.
+                // The budget ended the race before its first planned look. This look is then the only
+                // one, so it may spend all of α.
                 None => FinalDecision {
                     budget_spent: !benchmark_state.candidates.is_empty(),
                     ..once(Level::Nominal(alpha))

@@ -232,6 +232,10 @@ fn share(count: usize, of: usize) -> f64 {
     }
 }
 
+/// Notes of workers in an answer about a benchmark. More come from a file that means harm: warnings are
+/// compared with each other.
+const MOST_NOTES: usize = 64;
+
 /// Doubts about what was called: whether anything is left of it, as it was built and as it was
 /// timed.
 pub(crate) fn about_the_code(
@@ -239,7 +243,7 @@ pub(crate) fn about_the_code(
     header: &RunHeader,
     benchmark: &Benchmark,
 ) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = (benchmark.notes.iter().cloned())
+    let mut warnings: Vec<Warning> = (benchmark.notes.iter().take(MOST_NOTES).cloned())
         .map(|note| Warning::WorkerNote { note })
         .collect();
     // It is known of the program that raced, not of what others built.

@@ -210,8 +210,8 @@ impl Submodules<'_> {
                 fs::create_dir_all(&next.ours).map_err(BuildError::at(&next.ours))?;
                 self.output(&next, &["read-tree"], &[id])?;
                 self.output(&next, &["checkout-index", "--all", "--force"], &[])?;
-                // Build files take a submodule without `.git` for one that was not fetched. Git ignores
-                // an empty folder of this name.
+                // Some build files treat a submodule without `.git` as not fetched. Git does not take
+                // an empty folder of this name for a repository.
                 let git = next.ours.join(".git");
                 fs::create_dir_all(&git).map_err(BuildError::at(&git))?;
                 return self.level(&next);

@@ -242,6 +242,12 @@ fn is_set(matches: &ArgMatches, flag: &str) -> bool {
 
 /// Adds the files that a value of an option names.
 fn add(named: &mut Vec<Named>, by: &str, value: &OsStr, role: Role) {
+    // A command that reads `-` reads standard input, which a shell may have opened from any file.
+    let reads_stdin = value == "-" && matches!(role, Reads | ReadsFolders) && by != "--input";
+    let value = match reads_stdin {
+        true => OsStr::new("/dev/stdin"),
+        false => value,
+    };
     let path = Path::new(value);
     let is_a_word_of_ours = match by {
         "--input" => value == "null",

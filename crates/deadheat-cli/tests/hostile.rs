@@ -336,3 +336,19 @@ fn an_answer_that_nobody_can_read_is_no_success() {
         done.fails_with(5, &["standard output", "it is closed"]);
     }
 }
+
+#[test]
+fn an_input_on_standard_input_is_not_replaced_by_an_output() {
+    let track = Track::new();
+    let table = "benchmark,contender,wall_ns\na,x,1\na,y,2\n";
+    std::fs::write(track.path("a.csv"), table).unwrap();
+    let input = File::open(track.path("a.csv")).unwrap();
+    let words = ["analyze", "-", "--export-json", "a.csv"];
+    let done = track.command().args(words).stdin(input).output().unwrap();
+    let done = Finished::from(done);
+    done.fails_with(
+        2,
+        &["--export-json a.csv is the same file as the argument /dev/stdin"],
+    );
+    assert_eq!(std::fs::read_to_string(track.path("a.csv")).unwrap(), table);
+}

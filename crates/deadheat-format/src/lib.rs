@@ -66,7 +66,7 @@ pub use json_lines::{JsonLinesWriter, read_json_lines};
 pub use made_files::{FileDigest, MadeFiles};
 pub use output::{
     ensure_folder, ensure_writable, refuse_file_in_use, set_aside, write_bytes, write_export,
-    write_text, write_text_by,
+    write_into, write_text, write_text_by,
 };
 pub use output_kind::OutputKind;
 #[cfg(feature = "read")]

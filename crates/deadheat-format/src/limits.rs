@@ -13,13 +13,13 @@ use deadheat_model::{HELP, byte_size};
 /// Another limit, in bytes or with `K`, `M` or `G`.
 const VARIABLE: &str = "DEADHEAT_MAX_INPUT";
 
-/// Bytes read of one file unless [`VARIABLE`] says otherwise, where the memory is 16 GiB or more. A
-/// million rows of Google Benchmark take 760 MB.
+/// The largest file that is read, in bytes after decompression, unless [`VARIABLE`] sets another limit
+/// or less than 16 GiB of memory is usable. A Google Benchmark file of a million rows has 760 MB.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// With less memory than that, the part of it for one file: two files are read at once, each
-/// unpacked into a buffer that doubles, and needs [`MEMORY_FACTOR`] times its size. A file of 24 kB
-/// that held 256 MiB of brackets was read in a limit of 1 GiB until an allocation failed.
+/// With less than 16 GiB of usable memory, a file may have this part of it: two files are read at
+/// once, unpacking doubles its buffer, and reading needs [`MEMORY_FACTOR`] times the size. A compressed
+/// file of 24 kB, with 256 MiB of brackets in it, exhausted a limit of 1 GiB.
 const PART_OF_MEMORY: u64 = 16;
 
 /// Bytes of a line of a run file: the longest is its header, with some kB a benchmark.
@@ -132,8 +132,8 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Bytes of memory for what was read of one file, in estimates: at least 256 MiB, unless the
-    /// machine has too little for that.
+    /// The memory that the contents of one file may need by estimate: [`MEMORY_FACTOR`] times the
+    /// limit of its bytes, but at least the smaller of 256 MiB and a quarter of the usable memory.
     pub fn of_memory() -> io::Result<Self> {
         let least = (256 << 20).min(memory::usable() / 4);
         let most = most_bytes()?.saturating_mul(MEMORY_FACTOR).max(least);

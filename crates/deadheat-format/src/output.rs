@@ -68,6 +68,16 @@ impl fmt::Write for TextWriter<'_> {
     }
 }
 
+/// Writes a file of bytes into a folder. A link of that name is replaced and not followed: the user
+/// named the folder, and what the link leads to may be any file.
+pub fn write_into(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), FormatError> {
+    let path = folder.join(name);
+    if path.is_symlink() {
+        fs::remove_file(&path).map_err(cannot_write(&path))?;
+    }
+    write_bytes(path, bytes)
+}
+
 /// Writes a file of bytes, replacing an older one.
 pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), FormatError> {
     let path = path.as_ref();
@@ -318,6 +328,19 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
+
+    #[test]
+    fn a_link_in_a_folder_of_outputs_is_replaced_and_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = folder.path().join("source.c");
+        let pictures = folder.path().join("pictures");
+        fs::create_dir(&pictures).unwrap();
+        fs::write(&outside, "mine").unwrap();
+        symlink("../source.c", pictures.join("a.svg")).unwrap();
+        write_into(&pictures, "a.svg", b"new").unwrap();
+        assert_eq!(fs::read(&outside).unwrap(), b"mine");
+        assert_eq!(fs::read(pictures.join("a.svg")).unwrap(), b"new");
+    }
 
     #[test]
     fn asking_whether_a_file_is_writable_leaves_its_content_alone() {

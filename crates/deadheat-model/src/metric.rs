@@ -135,7 +135,7 @@ pub enum Metric {
     Gpu,
     /// The largest amount of GPU memory that a call allocates.
     PeakGpuMemory,
-    /// Time that the benchmark itself reports, as of Google Benchmark's `SetIterationTime`.
+    /// Time that the benchmark itself reports, for example by Google Benchmark's `SetIterationTime`.
     Manual,
     /// Anything else a recording brings along, kept under its own name.
     Custom(String),

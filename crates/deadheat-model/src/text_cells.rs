@@ -1,23 +1,24 @@
-//! Texts as cells of a table: harmless to a spreadsheet, a terminal and a runner of workflows, and
-//! read back as they were.
+//! Names and other texts as cells of a table: spreadsheets, terminals and CI runners do not execute
+//! them, and readers get the original text back.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The way texts are written into a table that others open or print.
+/// How texts are written into the cells of a table that users open in a spreadsheet, or print in a
+/// terminal or a log of CI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextCells {
-    /// With an apostrophe before what a spreadsheet would run as a formula, and with escapes for
-    /// what a terminal or a runner of workflows would obey: a benchmark may be called
-    /// `=HYPERLINK(…)` by whoever wrote it.
+    /// Puts an apostrophe before a text that a spreadsheet would run as a formula, and escapes
+    /// control characters and workflow commands. Names of benchmarks are not trusted: one may be
+    /// `=HYPERLINK(…)`.
     #[default]
     Guarded,
-    /// As they are.
+    /// Unchanged.
     Exact,
 }
 
 impl TextCells {
-    /// The cell of a text.
+    /// Returns a text as the content of a cell.
     pub fn cell(self, text: &str) -> Cow<'_, str> {
         match self {
             TextCells::Exact => text.into(),
@@ -35,7 +36,7 @@ pub fn text_of_cell(cell: &str) -> Cow<'_, str> {
     {
         return text.into();
     }
-    // Another tool's text may begin with a backslash, too; it would not have been escaped.
+    // A text of another tool may begin with a backslash that escapes nothing; it stays unchanged.
     let text = cell.strip_prefix('\\').and_then(unescaped);
     match text.filter(|text| is_obeyed(text)) {
         Some(text) => text.into(),
@@ -43,14 +44,13 @@ pub fn text_of_cell(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns true for a line that a runner of GitHub takes for a command.
+/// Returns true if a runner of GitHub Actions would execute a line as a workflow command.
 pub fn is_workflow_command(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("::") || line.starts_with("##[")
 }
 
-/// Returns true for a text that a spreadsheet may run, or that would be read back as one that was
-/// guarded.
+/// Returns true if a spreadsheet may run a text as a formula, or if [`text_of_cell`] would change it.
 fn needs_apostrophe(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\\'])
@@ -90,7 +90,7 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-/// The text that [`escaped`] was given, from what comes behind its first backslash.
+/// Reverses [`escaped`]. `cell` is without the first backslash; `None` if an escape in it is invalid.
 fn unescaped(cell: &str) -> Option<String> {
     let mut text = String::with_capacity(cell.len());
     let mut rest = cell;

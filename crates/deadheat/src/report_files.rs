@@ -10,7 +10,10 @@ use deadheat_format::{
 use deadheat_model::{Analysis, HELP, RunHeader};
 use deadheat_report::{CommentOptions, to_comment, to_junit, write_page};
 #[cfg(feature = "commands")]
-use {deadheat_format::ensure_folder, deadheat_report::to_pictures};
+use {
+    deadheat_format::{ensure_folder, write_into},
+    deadheat_report::to_pictures,
+};
 
 use crate::answer::{Answer, RunFiles, to_stdout};
 use crate::exit::Failure;
@@ -227,9 +230,9 @@ fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String
                 let pixels = picture
                     .png()
                     .map_err(|error| Failure::Internal(format!("{flag}: {name}: {error}")))?;
-                deadheat_format::write_bytes(folder.join(format!("{name}.png")), &pixels)
+                write_into(folder, &format!("{name}.png"), &pixels)
             }
-            _ => write_text(folder.join(format!("{name}.svg")), &picture.svg),
+            _ => write_into(folder, &format!("{name}.svg"), picture.svg.as_bytes()),
         }
         .map_err(|error| Failure::writing(flag, error))?;
     }

@@ -67,6 +67,9 @@ impl WorkerPipes {
 /// Stands in notes for everything that is no contender: making and dropping inputs.
 pub(super) const NOBODY: u8 = 0;
 
+/// Reads of the notes at once: more than a pipe holds.
+const MOST_READS: usize = 256;
+
 /// The coordinator's end of the notes.
 #[derive(Debug)]
 pub(crate) struct Trace {
@@ -89,8 +92,12 @@ impl Trace {
     pub(super) fn moved_on(&mut self) -> bool {
         let mut buffer = [0; 512];
         let mut moved = false;
-        // An end of the pipe, an error and nothing to read are all the same.
-        while let Ok(bytes @ 1..) = self.notes.read(&mut buffer) {
+        // An end of the pipe, an error and nothing to read are all the same. A worker that never stops
+        // writing must not keep its coordinator here, where no time limit ends it.
+        for _ in 0..MOST_READS {
+            let Ok(bytes @ 1..) = self.notes.read(&mut buffer) else {
+                break;
+            };
             self.last = buffer[bytes - 1];
             moved = true;
         }

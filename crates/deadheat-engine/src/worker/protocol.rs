@@ -209,7 +209,8 @@ pub struct ListedBenchmark {
     pub parameters: Vec<(String, String)>,
     /// The work that one iteration gets done.
     pub throughput: Option<Throughput>,
-    /// The metric that is judged unless the user names one; `None` for that of the race.
+    /// The metric that the verdict is about unless the user names one; `None` for the metric of the
+    /// race.
     pub judged: Option<Metric>,
     /// Threads that call each contender at the same time.
     pub threads: u32,
@@ -228,6 +229,9 @@ pub struct Source {
     /// in common.
     pub digests: Vec<String>,
 }
+
+/// Notes that a worker may make of a benchmark; further ones are ignored.
+const MOST_NOTES: usize = 16;
 
 /// Characters shown of a reply that does not belong where it is said.
 const SHOWN: usize = 100;
@@ -477,7 +481,13 @@ impl Reply {
                 block_cost_ns: optional(said, "block_cost_ns", Json::as_number)?,
                 warm_at_once: optional(said, "warm_at_once", Json::as_bool)?.unwrap_or(false),
                 input_per_call: optional(said, "input_per_call", Json::as_bool)?.unwrap_or(false),
-                notes: optional(said, "notes", |notes| list(notes, text))?.unwrap_or_default(),
+                notes: {
+                    let mut notes = optional(said, "notes", |notes| list(notes, text))?;
+                    notes
+                        .iter_mut()
+                        .for_each(|notes| notes.truncate(MOST_NOTES));
+                    notes.unwrap_or_default()
+                },
                 input_ns: optional(said, "input_ns", Json::as_number)?,
                 throughput: optional(said, "throughput", throughput_of)?,
             }),

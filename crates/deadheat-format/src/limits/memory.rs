@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::OnceLock;
 
-/// Bytes of memory that this process may use: those of the machine, or what a control group or
-/// `ulimit` leaves of them. The largest number where nothing tells, as on other systems than Linux.
+/// The memory that this process may use, in bytes: the least of the machine's memory, the limit of its
+/// control group and `ulimit`. `u64::MAX` if none of them can be read, as on other systems than Linux.
 pub(super) fn usable() -> u64 {
     static USABLE: OnceLock<u64> = OnceLock::new();
     *USABLE.get_or_init(|| {

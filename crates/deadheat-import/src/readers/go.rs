@@ -19,7 +19,8 @@ use deadheat_format::limits::Allowance;
 /// prints may look like such a line, so there must be an end to them.
 const MOST_KEYS: usize = 32;
 
-/// Estimated bytes held of a line, beside three times its length: a line of 21 bytes takes 90.
+/// Estimated memory of a line, in bytes, in addition to three times its length. Lines of 21 bytes
+/// needed 90.
 const MEMORY_OF_LINE: u64 = 32;
 
 /// Reads the lines of the Go benchmark format; others are passed over. What one process printed

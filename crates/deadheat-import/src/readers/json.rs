@@ -388,7 +388,7 @@ fn way_to(text: &[u8], line: usize, column: usize) -> Vec<Step<'_>> {
             b'"' => end_of_string(text, at),
             _ => at + 1,
         };
-        // Deeper than the parser reads: 256 MiB of brackets took 3 GB here.
+        // The parser refuses deeper nesting. Without this check, 256 MiB of brackets took 3 GB.
         if way.len() > DEEPEST {
             return Vec::new();
         }
@@ -426,7 +426,7 @@ fn written_out(way: &[Step]) -> String {
     path
 }
 
-/// Levels at which `serde_json` gives up.
+/// The depth of nesting at which `serde_json` returns an error.
 const DEEPEST: usize = 128;
 
 /// One level of the way into a tree.

@@ -81,7 +81,7 @@ impl Default for Compare {
 }
 
 impl Compare {
-    /// A margin of 1%, α of 5%, and about half a second.
+    /// A comparison with a margin of 1%, α = 5% and a time budget of 0.5 s.
     pub fn new() -> Self {
         Self {
             margin: 0.01,
