@@ -123,6 +123,18 @@ pub fn refuse_long_name(name: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Refuses a benchmark of more than 256 parameters: each is compared with the others, and 40,000 of one
+/// benchmark took more than 30 s.
+pub fn refuse_many_parameters(count: usize) -> io::Result<()> {
+    const MOST: usize = 256;
+    if count > MOST {
+        return Err(io::Error::other(format!(
+            "a benchmark in it has {count} parameters, and {MOST} at most are read"
+        )));
+    }
+    Ok(())
+}
+
 /// Counts down what a reader may still keep.
 #[derive(Clone, Debug)]
 pub struct Allowance {

@@ -2,7 +2,7 @@
 
 use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::report::{TextOptions, to_json, to_markdown, to_text};
-use deadheat_import::{RecordingPlan, read_csv_from};
+use deadheat_import::{RecordingPlan, read_csv_from, read_results_from};
 use deadheat_model::Metric;
 use proptest::prelude::*;
 
@@ -68,4 +68,19 @@ fn a_design_that_finds_only_changes_beyond_any_number_of_percent_keeps_silent() 
         [1.0, 1.7e308, 1.7e308, 1.0],
     ];
     is_told_in_words_and_numbers(&blocks, 2);
+}
+
+#[test]
+fn a_benchmark_of_too_many_parameters_is_refused_before_they_are_compared() {
+    let file = |count: usize| {
+        let parameters: Vec<String> = (0..count).map(|n| format!("\"p{n}\":\"1\"")).collect();
+        format!(
+            r#"{{"results":[{{"command":"c","times":[1,1.1],"parameters":{{{}}}}}]}}"#,
+            parameters.join(",")
+        )
+    };
+    let read = |count| read_results_from("a.json".as_ref(), file(count).as_bytes());
+    assert_eq!(read(256).unwrap().benchmarks.len(), 1);
+    let error = read(40_000).unwrap_err().to_string();
+    assert!(error.contains("has 40000 parameters"), "{error}");
 }
