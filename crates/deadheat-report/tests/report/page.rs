@@ -520,7 +520,6 @@ fn hostile_facts_of_a_run_stay_text() {
         let text = format!("{name}\u{1b}[31m\n::error::{name}");
         let mut header = header();
         header.tool_version = text.clone();
-        header.command = vec![text.clone(); 3];
         let environment = &mut header.environment;
         environment.system = text.clone();
         environment.kernel = Some(text.clone());
