@@ -223,7 +223,7 @@ pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
         // The kernel reports CPU time of processes in microseconds.
         Metric::Cpu | Metric::User | Metric::System => Some(1000.0),
         Metric::PeakRss => Some(4096.0),
-        // Their resolution depends on the device, or on the benchmark.
+        // The resolution of these metrics depends on the device, the benchmark or the file.
         Metric::Gpu | Metric::Manual | Metric::Custom(_) | Metric::Foreign(_) => None,
         _ => Some(1.0),
     }

@@ -11,7 +11,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use deadheat::parts::answer::{line_to_stdout, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{ensure_folder, write_text};
+use deadheat::parts::format::{ensure_folder, path_in, write_text};
 
 use crate::cargo_deadheat::HELP;
 use crate::rev::CargoRace;
@@ -57,7 +57,7 @@ pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
     };
     ensure_folder(folder).map_err(|error| Failure::writing("--out", error))?;
     for page in &pages {
-        let path = folder.join(&page.file);
+        let path = path_in(folder, &page.file).map_err(|error| Failure::writing("--out", error))?;
         write_text(&path, &page.text).map_err(|error| Failure::writing("--out", error))?;
         line_to_stdout(&path.display().to_string())?;
     }

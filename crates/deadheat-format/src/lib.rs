@@ -65,8 +65,8 @@ pub use json_lines::{JsonLinesWriter, read_json_lines};
 #[cfg(feature = "read")]
 pub use made_files::{FileDigest, MadeFiles};
 pub use output::{
-    ensure_folder, ensure_writable, refuse_file_in_use, set_aside, write_bytes, write_export,
-    write_into, write_text, write_text_by,
+    ensure_folder, ensure_writable, path_in, refuse_file_in_use, set_aside, write_bytes,
+    write_export, write_text, write_text_by,
 };
 pub use output_kind::OutputKind;
 #[cfg(feature = "read")]

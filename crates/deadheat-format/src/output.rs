@@ -68,14 +68,14 @@ impl fmt::Write for TextWriter<'_> {
     }
 }
 
-/// Writes a file of bytes into a folder. A link of that name is replaced and not followed: the user
-/// named the folder, and what the link leads to may be any file.
-pub fn write_into(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), FormatError> {
+/// The path of a file that is about to be written into a folder. A link of that name is removed and
+/// not followed: the user named the folder, and the link may lead to any file.
+pub fn path_in(folder: &Path, name: &str) -> Result<PathBuf, FormatError> {
     let path = folder.join(name);
     if path.is_symlink() {
         fs::remove_file(&path).map_err(cannot_write(&path))?;
     }
-    write_bytes(path, bytes)
+    Ok(path)
 }
 
 /// Writes a file of bytes, replacing an older one.
@@ -337,7 +337,7 @@ mod tests {
         fs::create_dir(&pictures).unwrap();
         fs::write(&outside, "mine").unwrap();
         symlink("../source.c", pictures.join("a.svg")).unwrap();
-        write_into(&pictures, "a.svg", b"new").unwrap();
+        write_bytes(path_in(&pictures, "a.svg").unwrap(), b"new").unwrap();
         assert_eq!(fs::read(&outside).unwrap(), b"mine");
         assert_eq!(fs::read(pictures.join("a.svg")).unwrap(), b"new");
     }

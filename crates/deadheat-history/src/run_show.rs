@@ -9,7 +9,7 @@ use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::answer::{line_to_stdout, to_stdout};
 use deadheat::parts::engine::unix_seconds;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{ensure_folder, read_run, write_text};
+use deadheat::parts::format::{ensure_folder, path_in, read_run, write_text};
 use deadheat::parts::model::{HELP, LogRatio};
 use deadheat::parts::report::Glyphs;
 use deadheat::parts::report::units::counted;
@@ -191,8 +191,9 @@ fn race_pages(
         };
         // Two runs of one name lie in two folders.
         let name = format!("{}.html", path.replace('/', "-"));
+        let page = path_in(folder, &name).map_err(|error| Failure::writing("--races", error))?;
         let reports = ReportFiles {
-            html: Some(folder.join(&name)),
+            html: Some(page),
             ..ReportFiles::default()
         };
         let benchmarks = run.header.plan.benchmarks.len();

@@ -241,8 +241,8 @@ impl From<RaceError> for Failure {
             RaceError::Resume(cause) if cause.is_write_error() => {
                 Failure::unwritable("--resume", &cause)
             }
-            // A part of a planned race fails as its contender would: whoever starts the parts does not
-            // retry it.
+            // A scheduler does not start a part again that exits with this code; another attempt would
+            // find the same files.
             RaceError::OtherFiles { flag: "--plan", .. } => Failure::Contender(text),
             RaceError::Resume(_)
             | RaceError::OtherFiles { .. }

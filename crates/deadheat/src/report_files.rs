@@ -11,7 +11,7 @@ use deadheat_model::{Analysis, HELP, RunHeader};
 use deadheat_report::{CommentOptions, to_comment, to_junit, write_page};
 #[cfg(feature = "commands")]
 use {
-    deadheat_format::{ensure_folder, write_into},
+    deadheat_format::{ensure_folder, path_in},
     deadheat_report::to_pictures,
 };
 
@@ -230,9 +230,11 @@ fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String
                 let pixels = picture
                     .png()
                     .map_err(|error| Failure::Internal(format!("{flag}: {name}: {error}")))?;
-                write_into(folder, &format!("{name}.png"), &pixels)
+                path_in(folder, &format!("{name}.png"))
+                    .and_then(|path| deadheat_format::write_bytes(path, &pixels))
             }
-            _ => write_into(folder, &format!("{name}.svg"), picture.svg.as_bytes()),
+            _ => path_in(folder, &format!("{name}.svg"))
+                .and_then(|path| write_text(path, &picture.svg)),
         }
         .map_err(|error| Failure::writing(flag, error))?;
     }
