@@ -184,8 +184,13 @@ impl<'a> PerBenchmarkAnalysis<'a> {
     }
 }
 
-/// Why a benchmark has no samples: the race ended before its first block.
+/// Why a benchmark has no samples: its part of the race is missing, or the race ended before its first
+/// block.
 fn reason_not_begun(run: &Run) -> &'static str {
+    let merged = run.header.environment.merged.as_ref();
+    if merged.is_some_and(|parts| parts.missing().next().is_some()) {
+        return "the part that races it is missing";
+    }
     match run.end.as_ref().map(|end| &end.reason) {
         Some(EndReason::Budget) => "the time budget ended before its first block",
         _ => "the race ended before its first block",

@@ -3,9 +3,9 @@
 use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look};
 use deadheat_model::{
     Analysis, BenchmarkFailure, BlockRecord, ClockCause, ClockFacts, Comparison, Decision, Design,
-    EndReason, FunctionCalls, Harness, HarnessCalls, LeftOut, LeftOutReason, Metric, Origin,
-    Processes, Program, RepetitionLength, Run, RunEnd, RunHeader, Sample, StoppingRule, Throughput,
-    Verdict, Warning, WorkerCalls, Workload,
+    EndReason, FunctionCalls, Harness, HarnessCalls, LeftOut, LeftOutReason, Merged, Metric,
+    Origin, Processes, Program, RepetitionLength, Run, RunEnd, RunHeader, Sample, ShardBy,
+    StoppingRule, Throughput, Verdict, Warning, WorkerCalls, Workload,
 };
 use deadheat_testing::runs::{self, benchmark, contenders, design, ended, header, sample};
 
@@ -408,6 +408,15 @@ fn a_benchmark_without_a_block_is_left_out_with_the_reason() {
         };
         assert_eq!(found.left_out, [left_out]);
     }
+    run.header.environment.merged = Some(Merged {
+        count: 2,
+        by: ShardBy::Benchmark,
+        replicates: 0,
+        hosts: Vec::new(),
+    });
+    let missing = LeftOutReason::Skipped("the part that races it is missing".to_owned());
+    assert_eq!(analysis(&run).left_out[0].reason, missing);
+    run.header.environment.merged = None;
     run.header.origin = Origin::UnpairedRecording;
     assert_eq!(analysis(&run).left_out, []);
 }
