@@ -275,17 +275,16 @@ def measured_part(records):
         "",
         f"Copies of all suites: {all_called} of {all_rows} rows called (at most {100 * upper_bound(all_called, all_rows):.1f}%, 95% one-sided; asked: 5%), "
         f"{all_equal} dead heats ({100 * all_equal / all_rows:.0f}%; asked: 90%).",
-        "",
-        "### Rows that the releases changed",
-        "",
-        "| suite | row | change | 95% CI |",
-        "| --- | --- | --- | --- |",
     ]
+    changed = []
     for record in records:
         for row in record["releases"]["rows"]:
             if row["verdict"] in ("faster", "slower"):
                 low, high = map(percent, row["ci"])
-                lines.append(f"| {record['suite']} | `{row['row']}` | {percent(row['change'])} | [{low}, {high}] |")
+                changed.append(f"| {record['suite']} | `{row['row']}` | {percent(row['change'])} | [{low}, {high}] |")
+    if changed:
+        head = ["", "### Rows that the releases changed", "", "| suite | row | change | 95% CI |", "| --- | --- | --- | --- |"]
+        lines += head + changed
     return lines
 
 
