@@ -398,6 +398,26 @@ fn a_search_without_an_answer_tells_what_it_has_narrowed_the_culprit_down_to() {
     assert!(step.low < 0.02 && 0.02 < step.high);
 }
 
+/// A precise race measures .06% where the margin is 5%: neither exactly nothing, nor a step.
+#[test]
+fn differences_far_below_the_margin_are_no_step_however_precisely_they_are_measured() {
+    let levels = [0.0, 0.0006, -0.0003, 0.0011, 0.0006];
+    for margin in [0.01, 0.05, 0.2] {
+        for number_of_races in 1..=4 {
+            let mut search = CulpritSearch::uniform(8, margin, ALPHA).unwrap();
+            for number in 1..=number_of_races {
+                let commit = if number == 1 { 8 } else { number };
+                let mut race = precise(0, commit, levels[number % levels.len()]);
+                race.se = 0.0001;
+                search.add(race).unwrap();
+            }
+            let answer = search.posterior().answer();
+            let is_no_step = matches!(answer, Some(Answer::NoStep { .. }));
+            assert!(is_no_step, "{margin} {number_of_races}: {answer:?}");
+        }
+    }
+}
+
 #[test]
 fn where_no_single_step_explains_the_races_a_search_goes_on_between_two_of_them() {
     let search = search_with(&[
