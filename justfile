@@ -48,6 +48,11 @@ _fleet place *tools:
 python *options:
     python/try {{options}}
 
+# The npm package: format, types and tests with Node 20, 22 and 24, and an installation from the tarball (node, npm; a debug build of deadheat)
+javascript:
+    cargo build -p deadheat-cli
+    javascript/try
+
 # A wheel of the Python package with the program in it, as it is handed out, in python/dist; `just wheel --profile dev` is there sooner
 wheel *options:
     python/try wheel {{options}}

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::benches::BenchTarget;
 use crate::error::BuildError;
 use crate::git::Git;
+use crate::node::NodeSuite;
 use crate::recipe::Recipe;
 use crate::repository::{Commit, Repository};
 use crate::sides::Side;
@@ -131,6 +132,18 @@ fn owners(
         Recipe::Pytest(build) => {
             all_if(TestSuite::new(&build.tests, &repository.inside).holds(path))
         }
+        Recipe::Node(build) => match &build.suite {
+            NodeSuite::Vitest => all_if(is_of_benchmarks(path)),
+            NodeSuite::Scripts(_) => {
+                let names = sides.iter().flat_map(|side| &side.executables);
+                let mut names = names.map(|executable| &executable.name);
+                let own = names.find(|name| repository.inside.join(name) == path);
+                match own {
+                    Some(name) => vec![Some(name.clone())],
+                    None => all_if(is_of_benchmarks(path)),
+                }
+            }
+        },
         Recipe::Command(build) => {
             let mut executables = build.executables.iter();
             let is_raced = executables.any(|file| repository.inside.join(file) == path);

@@ -44,7 +44,7 @@ pub enum CargoError {
     /// Neither the folder nor one of its parents has a `Cargo.toml`.
     #[error(
         "{} is not in a package of cargo: there is no Cargo.toml in it or above\nhelp: go to the package; \
-         other languages are built by --build CMD --exe PATH, --cmake TARGET, --go PACKAGE or --pytest PATH",
+         other languages are built by --build CMD --exe PATH, --cmake TARGET, --go PACKAGE, --pytest PATH, --vitest or --node FILE",
         .0.display()
     )]
     NoManifest(PathBuf),
@@ -323,6 +323,25 @@ pub enum BuildError {
         /// The side.
         revision: String,
     },
+    /// There is no Node.
+    #[error(
+        "there is no Node.js in PATH: {said}\nhelp: suites of JavaScript need `node`, 20 or later"
+    )]
+    NoNode {
+        /// The reason.
+        said: String,
+    },
+    /// The side lacks scripts of benchmarks.
+    #[error(
+        "{revision} has no file '{pattern}'\nhelp: --node names scripts that both sides have, \
+         relative to this folder"
+    )]
+    NoScript {
+        /// The side.
+        revision: String,
+        /// As the user named them.
+        pattern: String,
+    },
     /// The side lacks a file or folder of tests.
     #[error("{revision} has no `{path}`\nhelp: --pytest names tests that both sides have")]
     NoTestPath {
@@ -451,6 +470,7 @@ impl BuildError {
             | Self::BenchesForWorkingTree(_)
             | Self::NoToolchain { .. }
             | Self::NoPython { .. }
+            | Self::NoNode { .. }
             | Self::OldPython { .. }
             | Self::Cargo(
                 CargoError::TargetDir { .. } | CargoError::NoManifest(_) | CargoError::NoPackage(_),
@@ -461,6 +481,7 @@ impl BuildError {
             | Self::NoCmakeTarget { .. }
             | Self::NoPytest { .. }
             | Self::NoTestPath { .. }
+            | Self::NoScript { .. }
             | Self::Committed { .. }
             | Self::SubmoduleOutside { .. }
             | Self::FileOutside { .. }

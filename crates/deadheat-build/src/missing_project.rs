@@ -15,6 +15,8 @@ pub enum MissingProject {
     Cmake,
     /// A package of Python that pip can install.
     Python,
+    /// A package of npm.
+    Node,
 }
 
 impl MissingProject {
@@ -25,12 +27,13 @@ impl MissingProject {
             Self::Go => &["go.mod", "go.work"],
             Self::Cmake => &["CMakeLists.txt"],
             Self::Python => &["pyproject.toml", "setup.py", "setup.cfg"],
+            Self::Node => &["package.json"],
         };
         let is_here = |folder: &Path| names.iter().any(|name| folder.join(name).exists());
         // pip and CMake take the folder itself.
         let folders = match self {
             Self::Python | Self::Cmake => 1,
-            Self::Cargo | Self::Go => usize::MAX,
+            Self::Cargo | Self::Go | Self::Node => usize::MAX,
         };
         let found = directory.ancestors().take(folders).any(is_here);
         (!found).then_some(self)
@@ -41,8 +44,8 @@ impl fmt::Display for MissingProject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cargo => {
-                "this side lacks a Cargo.toml: --build CMD --exe PATH, --cmake TARGET, --go PACKAGE or \
-                 --pytest PATH build projects of other languages"
+                "this side lacks a Cargo.toml: --build CMD --exe PATH, --cmake TARGET, --go PACKAGE, \
+                 --pytest PATH, --vitest or --node FILE build projects of other languages"
             }
             Self::Go => {
                 "this side lacks a go.mod: go to the folder of the module, or name its build by \
@@ -51,6 +54,10 @@ impl fmt::Display for MissingProject {
             Self::Cmake => {
                 "this side lacks a CMakeLists.txt: go to the folder of the project, or name its \
                  build by --build CMD --exe PATH"
+            }
+            Self::Node => {
+                "this side lacks a package.json: go to the folder of the project, or prepare it by \
+                 --build CMD"
             }
             Self::Python => {
                 "this side lacks pyproject.toml and setup.py: --install names what to install \

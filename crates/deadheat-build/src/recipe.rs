@@ -19,6 +19,7 @@ use crate::git::forget_the_repository;
 use crate::go::GoBuild;
 use crate::library::{Library, LibraryChoice, OfferedLibrary};
 use crate::missing_project::MissingProject;
+use crate::node::NodeBuild;
 use crate::python::PytestBuild;
 use crate::repository::Repository;
 use crate::slot::Executable;
@@ -37,6 +38,8 @@ pub enum Recipe {
     Go(GoBuild),
     /// As a Python environment, for a pytest suite.
     Pytest(PytestBuild),
+    /// With the dependencies of a JavaScript project.
+    Node(NodeBuild),
 }
 
 /// The environment variable with the user's own wrapper of rustc.

@@ -13,6 +13,7 @@ use crate::commits::CommitInfo;
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
+use crate::node::NodeSite;
 use crate::python::PytestSite;
 use crate::recipe::{CargoBuild, Recipe, Site};
 use crate::replacement::Replacement;
@@ -252,7 +253,7 @@ impl Builder<'_> {
         let (source, here) = (directory.clone(), top.clone());
         let executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, None)?,
-            Recipe::Cmake(_) | Recipe::Go(_) | Recipe::Pytest(_) => {
+            Recipe::Cmake(_) | Recipe::Go(_) | Recipe::Pytest(_) | Recipe::Node(_) => {
                 let (slot, executables) = self.working_tree_in_slot(way, directory)?;
                 place = Some(slot);
                 executables
@@ -296,7 +297,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Builds the working tree with CMake, Go or pip, which have no output folder of their own, into a
+    /// Builds the working tree with CMake, Go, pip or npm, which have no output folder of their own, into a
     /// locked folder.
     fn working_tree_in_slot(
         &mut self,
@@ -472,7 +473,7 @@ impl Builder<'_> {
         let (revision, interruption) = (&*commit.name, &self.repository.interruption);
         index.executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, tree.lock())?,
-            Recipe::Cmake(_) | Recipe::Go(_) | Recipe::Pytest(_) => {
+            Recipe::Cmake(_) | Recipe::Go(_) | Recipe::Pytest(_) | Recipe::Node(_) => {
                 let place = Place {
                     revision,
                     top: &tree.path,
@@ -703,6 +704,20 @@ impl Place<'_> {
                     elsewhere: Vec::new(),
                 })
             }
+            Recipe::Node(build) => {
+                let site = NodeSite {
+                    revision,
+                    top,
+                    directory,
+                    made,
+                    node: &way.compiler,
+                    lock,
+                };
+                Ok(GoBuilt {
+                    executables: build.run(&site, interruption)?,
+                    elsewhere: Vec::new(),
+                })
+            }
             Recipe::Cargo(_) | Recipe::Command(_) => unreachable!("they know where they build"),
         }
     }
@@ -711,7 +726,11 @@ impl Place<'_> {
 /// Returns true if the executables still have their link records.
 fn is_recorded(way: &Way<'_>, slot: &Slot) -> Result<bool, BuildError> {
     match way.recipe {
-        Recipe::Command(_) | Recipe::Cmake(_) | Recipe::Go(_) | Recipe::Pytest(_) => Ok(true),
+        Recipe::Command(_)
+        | Recipe::Cmake(_)
+        | Recipe::Go(_)
+        | Recipe::Pytest(_)
+        | Recipe::Node(_) => Ok(true),
         Recipe::Cargo(build) => {
             let target = slot.folder.join("target");
             let roles = Roles::give(&target, &build.program)?;

@@ -305,7 +305,7 @@ pub(crate) struct Home {
 
 impl Home {
     /// The folder in which a commit is built: `.deadheat/builds` at the top of the working tree. It
-    /// is in the user's cache if cargo, Go or pytest would there read files of the working tree
+    /// is in the user's cache if cargo, Go, pytest or Node would there read files of the working tree
     /// instead of the commit's, or if git tracks builds in the working tree.
     pub(crate) fn of(
         repository: &Repository<'_>,
@@ -315,8 +315,9 @@ impl Home {
     ) -> Result<Self, BuildError> {
         let top = &repository.top;
         let tracked = Self::inside(top).tracked()?;
-        // pytest looks for its configuration in all parent folders.
-        let is_apart = matches!(recipe, Recipe::Pytest(_));
+        // pytest looks for its configuration in all parent folders, Node for its modules, and Vitest
+        // for benchmarks in all folders below.
+        let is_apart = matches!(recipe, Recipe::Pytest(_) | Recipe::Node(_));
         match Self::outside(top) {
             Some(outside)
                 if is_apart || tracked.is_some() || sees_the_working_tree(repository, commit)? =>

@@ -8,6 +8,7 @@ use crate::error::{BuildError, Note};
 use crate::google_benchmark_library::GoogleBenchmarkLibrary;
 use crate::key::KeyInputs;
 use crate::library::{Library, LibraryChoice, OfferedLibrary};
+use crate::node::NodeBuild;
 use crate::recipe::{Recipe, configuration_above, configuration_of_the_user};
 use crate::replacement::Replacement;
 use crate::repository::Repository;
@@ -84,6 +85,12 @@ impl<'a> Way<'a> {
             Recipe::Pytest(build) => {
                 let here = repository.top.join(&repository.inside);
                 compiler = build.interpreter(&here, &repository.interruption)?;
+                build.add_to(&mut key_inputs, &compiler);
+                &build.variables
+            }
+            Recipe::Node(build) => {
+                let here = repository.top.join(&repository.inside);
+                compiler = NodeBuild::node(&here, &repository.interruption)?;
                 build.add_to(&mut key_inputs, &compiler);
                 &build.variables
             }

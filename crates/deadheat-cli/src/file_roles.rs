@@ -63,6 +63,7 @@ pub const ROLES: &[(&str, &str, Role)] = &[
     ("*", "export_bmf", Writes),
     ("*", "exe", Elsewhere),
     ("*", "pytest", Elsewhere),
+    ("*", "node", Elsewhere),
     ("run", "commands", Races),
     ("run", "input", Reads),
     ("run", "output", TakesOutput),

@@ -92,6 +92,8 @@ const SHORT: [(&str, &[&str]); 9] = [
             "cmake",
             "go",
             "pytest",
+            "vitest",
+            "node",
             "benches-from",
             "skip",
             "list",

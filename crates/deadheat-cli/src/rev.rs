@@ -38,6 +38,8 @@ Examples:
   deadheat rev main --go ./parse -- -test.cpu=4
   deadheat rev v3.1..v3.2 --cmake bench_fuzz --configure -DBUILD_BENCHMARKS=ON
   deadheat rev main --pytest tests/bench --install '.[test]'
+  deadheat rev main --vitest
+  deadheat rev main --node 'bench/*.mjs'
   deadheat rev HEAD..HEAD --build make --cand-build 'make CFLAGS=-O3' --exe build/bench
   deadheat rev HEAD..HEAD --cand-env RUSTFLAGS='-C target-cpu=native'";
 

@@ -20,8 +20,8 @@ const VARIABLE: &str = "DEADHEAT_OWNER";
 /// The name of the folder starts with this.
 const PREFIX: &str = "deadheat-";
 
-/// Watches the owner, which holds the write end of the pipe on standard input and never writes to
-/// it. Dropping this value after the owner has ended removes the folder.
+/// Watches the owner, which holds the other end of the pipe or socket on standard input and never
+/// writes to it. Dropping this value after the owner has ended removes the folder.
 #[derive(Debug)]
 pub struct Owner {
     folder: PathBuf,
@@ -38,7 +38,9 @@ impl Owner {
         let (pid, folder) = named(&std::env::var(VARIABLE).ok()?)?;
         let stdin = io::stdin();
         let mode = fstat(&stdin).ok()?.st_mode;
-        let is_pipe = SFlag::from_bits_truncate(mode).contains(SFlag::S_IFIFO);
+        let kind = SFlag::from_bits_truncate(mode) & SFlag::S_IFMT;
+        // Node connects processes by sockets.
+        let is_pipe = kind == SFlag::S_IFIFO || kind == SFlag::S_IFSOCK;
         // The owner may already have ended.
         let is_owned = getppid() == pid || kill(pid, None) == Err(Errno::ESRCH);
         if !is_owned || !is_pipe {

@@ -48,6 +48,9 @@ use pipes::{BATON_VARIABLE, Trace, VARIABLE, set_nonblocking};
 /// The variable by which Python seeds the hashes of texts, and so the order of sets.
 const HASH_SEED_VARIABLE: &str = "PYTHONHASHSEED";
 
+/// The variable with the seed for workers that start Node themselves.
+const NODE_SEED_VARIABLE: &str = "DEADHEAT_NODE_SEED";
+
 /// Time that a worker that was told to leave may take, and one that closed its
 /// pipe until it is gone.
 const LEAVE: Duration = Duration::from_secs(2);
@@ -129,8 +132,12 @@ impl WorkerProcess {
             Some(path_padding) => (path_padding.started(image), path_padding.named(own)),
         };
         let mut command = Command::new(started);
+        command.arg0(named);
+        if let Some(seed) = start.hash_seed {
+            seed_hashes(&mut command, seed);
+            command.args(options_of_node(start.program, seed));
+        }
         command
-            .arg0(named)
             .args(&start.program.arguments)
             .args(start.probe)
             .env(VARIABLE, numbers(&inherited))
@@ -145,9 +152,6 @@ impl WorkerProcess {
             for variable in GOOGLE_BENCHMARK_VARIABLES {
                 command.env_remove(variable);
             }
-        }
-        if let Some(seed) = start.hash_seed {
-            seed_hashes(&mut command, seed);
         }
         if let Some(directory) = &start.program.directory {
             run_in(&mut command, directory);
@@ -378,6 +382,36 @@ pub(crate) fn seed_hashes(command: &mut Command, seed: u32) {
     if std::env::var_os(HASH_SEED_VARIABLE).is_none() {
         command.env(HASH_SEED_VARIABLE, format!("{seed:010}"));
     }
+    command.env(NODE_SEED_VARIABLE, node_seed(seed));
+}
+
+/// The options by which Node seeds its hashes and `Math.random`, and compiles and collects garbage on
+/// the thread of the functions: a worker has one core, on which V8's other threads would interrupt
+/// every sample of a function that makes garbage. None if the program is another one, or if the user
+/// gives options of these names.
+fn options_of_node(program: &WorkerProgram, seed: u32) -> Vec<String> {
+    let name = program.executable.file_name().unwrap_or_default();
+    if name != "node" && name != "nodejs" {
+        return Vec::new();
+    }
+    let seed = node_seed(seed);
+    let options = [
+        ("hash-seed", format!("--hash-seed={seed}")),
+        ("random-seed", format!("--random-seed={seed}")),
+        ("single-threaded", "--single-threaded".to_owned()),
+    ];
+    let is_given = |name: &str| {
+        let mut words = program.arguments.iter().map(|word| word.to_string_lossy());
+        words.any(|word| word.starts_with("--") && word.replace('_', "-").contains(name))
+    };
+    let own = options.into_iter().filter(|(name, _)| !is_given(name));
+    own.map(|(_, option)| option).collect()
+}
+
+/// V8 reads a signed number of 32 bits, and takes 0 for no seed. All have ten digits, because
+/// longer arguments move the stack.
+fn node_seed(seed: u32) -> String {
+    (1_000_000_000 + seed % 1_000_000_000).to_string()
 }
 
 /// A few words of a line that makes no sense.

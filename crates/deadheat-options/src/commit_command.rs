@@ -23,7 +23,7 @@ pub struct CommitCommand {
         value_name = "CMD",
         help_heading = "Build",
         conflicts_with_all = [
-            "exe", "cmake", "go", "pytest", "cargo", "exact", "skip", "ignored", "include_ignored",
+            "exe", "cmake", "go", "pytest", "node", "vitest", "cargo", "exact", "skip", "ignored", "include_ignored",
             "harness", "nocapture",
         ]
     )]

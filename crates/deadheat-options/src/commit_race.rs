@@ -33,7 +33,7 @@ pub struct CommitRaceArgs {
     pub options: BenchOptions,
 
     /// Options of cargo bench that say what is built; with --cmake or --go, arguments of the
-    /// executables; with --pytest, options of pytest
+    /// executables; with --pytest, options of pytest; with --vitest or --node, arguments of the suite
     #[arg(last = true, value_name = "CARGO BENCH ARGS", help_heading = "Build")]
     pub cargo: Vec<OsString>,
 }

@@ -22,6 +22,7 @@ pub mod changed_suite;
 pub mod commit_command;
 pub mod commit_race;
 pub mod library_option;
+mod node;
 mod pyperf;
 pub mod races;
 pub mod recipe;

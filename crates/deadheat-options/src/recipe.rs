@@ -1,4 +1,4 @@
-//! Options that say what is built of a commit: by a command, by CMake, by Go, by pip or by cargo.
+//! Options that say what is built of a commit: by a command, by CMake, by Go, by pip, by npm or by cargo.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,14 +7,15 @@ use clap::Args;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::model::Harness;
 use deadheat_build::{
-    BuildError, CmakeBuild, CommandBuild, GoBuild, LibraryChoice, PytestBuild, PythonPackage,
-    Recipe, Side, Variables,
+    BuildError, CmakeBuild, CommandBuild, GoBuild, LibraryChoice, NodeBuild, PytestBuild,
+    PythonPackage, Recipe, Side, Variables,
 };
 
 use crate::bench_options::BenchOptions;
 use crate::library_option::choices;
+use crate::node::NodeOptions;
 
-/// What is built of a commit: by a command, by CMake, by Go or by pip; by cargo if no option names
+/// What is built of a commit: by a command, by CMake, by Go, by pip or by npm; by cargo if no option names
 /// another way.
 #[derive(Debug, Args)]
 pub struct RecipeOptions {
@@ -44,6 +45,9 @@ pub struct RecipeOptions {
     /// A suite of pytest.
     #[command(flatten)]
     pub suite: PytestOptions,
+    /// A suite of JavaScript.
+    #[command(flatten)]
+    pub node: NodeOptions,
 }
 
 impl RecipeOptions {
@@ -57,6 +61,10 @@ impl RecipeOptions {
         if let Some(build) = self.suite.build()? {
             return Ok(Some(Recipe::Pytest(PytestBuild { variables, ..build })));
         }
+        let command = command.or(self.build.as_deref());
+        if let Some(build) = self.node.build(command)? {
+            return Ok(Some(Recipe::Node(NodeBuild { variables, ..build })));
+        }
         if let Some(build) = self.cmake.build()? {
             return Ok(Some(Recipe::Cmake(CmakeBuild { variables, ..build })));
         }
@@ -66,7 +74,6 @@ impl RecipeOptions {
                 variables,
             })));
         }
-        let command = command.or(self.build.as_deref());
         Ok(command.map(|command| {
             Recipe::Command(CommandBuild {
                 command: command.to_owned(),
@@ -82,7 +89,7 @@ impl RecipeOptions {
         if !self.go.is_empty() {
             options.harness.get_or_insert(Harness::Go);
         }
-        if !self.go.is_empty() || self.cmake.is_asked_for() {
+        if !self.go.is_empty() || self.cmake.is_asked_for() || self.node.is_asked_for() {
             let words = words.iter().map(|word| word.to_string_lossy());
             return words.map(Into::into).collect();
         }

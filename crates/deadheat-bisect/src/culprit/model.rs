@@ -17,16 +17,9 @@
 //! excludes steps from half the margin on, so that races cannot deny a step of exactly the margin
 //! by showing a little less.
 //!
-//! *Negligible changes* are differences that a precise race measures although nobody looks for
-//! them, such as .05% from the place of a function, where the margin is 5%. Without this
-//! hypothesis, such races fit neither no change nor any step of the grid, and several steps were
-//! reported.
-//!
-//! The likelihood of an estimate θ̂ with standard error SE and ν degrees of freedom is Student's
-//! density of (θ̂ − truth)/SE. It results from the likelihood of normal replicates by integrating
-//! their unknown scale over 1/σ, so it does not depend on the stopping rule of the race (Jeffreys
-//! 1961; Berger & Wolpert 1988). The model assumes that one race in twenty has an additional error
-//! of about 1%. Otherwise one disturbed race would outweigh any number of good ones.
+//! *Negligible changes* are differences that a precise race measures although they do not matter,
+//! such as .05% from the place of a function, where the margin is 5%. Without this hypothesis, such
+//! races fit neither no change nor any step of the grid, and several steps were reported.
 //!
 //! *No single step* covers histories of another shape, such as creep and several steps, for which the
 //! answer would otherwise be a wrong commit. Its levels are independent and normal with a spread

@@ -1,0 +1,324 @@
+//! Suites of JavaScript: installs the dependencies of each side, and makes a worker for every file,
+//! or one for the benchmarks of Vitest.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::error::BuildError;
+use crate::git::forget_the_repository;
+use crate::key::KeyInputs;
+use crate::missing_project::MissingProject;
+use crate::slot::Executable;
+use crate::subprocess::{Interruption, Variables};
+
+/// The user's options for suites of JavaScript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeBuild {
+    /// What Node runs.
+    pub suite: NodeSuite,
+    /// The command that prepares a side; `None` installs the dependencies by the lock file.
+    pub command: Option<String>,
+    /// The folder of the npm package `deadheat`, which contains the workers.
+    pub package: PathBuf,
+    /// Environment variables to set.
+    pub variables: Variables,
+}
+
+/// The benchmarks of a side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeSuite {
+    /// Scripts, by paths with the wildcards of a shell; each is a program of its own.
+    Scripts(Vec<String>),
+    /// The benchmarks that `vitest bench` would run.
+    Vitest,
+}
+
+/// A file by which the folder of the package is recognised.
+pub(crate) const MODULE: &str = "lib/vitest_worker.js";
+
+/// Lock files, and the command that installs exactly what each one names.
+const INSTALLERS: [(&str, &str); 5] = [
+    ("package-lock.json", NPM_CI),
+    ("npm-shrinkwrap.json", NPM_CI),
+    (
+        "pnpm-lock.yaml",
+        "pnpm install --frozen-lockfile --prefer-offline",
+    ),
+    (
+        "yarn.lock",
+        "yarn install --frozen-lockfile --prefer-offline",
+    ),
+    ("bun.lock", "bun install --frozen-lockfile"),
+];
+const NPM_CI: &str = "npm ci --prefer-offline --no-audit --no-fund --loglevel=error";
+/// Of a project without a lock file.
+const NPM_INSTALL: &str =
+    "npm install --prefer-offline --no-audit --no-fund --no-package-lock --loglevel=error";
+const MODULES: &str = "node_modules";
+
+/// Where a side is prepared.
+#[derive(Debug)]
+pub(crate) struct NodeSite<'a> {
+    /// The side, for errors.
+    pub(crate) revision: &'a str,
+    /// The top of the sources.
+    pub(crate) top: &'a Path,
+    /// The folder in which the suite runs.
+    pub(crate) directory: PathBuf,
+    /// The folder for the workers.
+    pub(crate) made: PathBuf,
+    /// The path of Node, and its version in the next line.
+    pub(crate) node: &'a str,
+    /// Held while the dependencies are installed.
+    pub(crate) lock: Option<&'a fs::File>,
+}
+
+impl NodeBuild {
+    /// The path of Node in `PATH`, and its version in the next line.
+    pub(crate) fn node(
+        directory: &Path,
+        interruption: &Interruption<'_>,
+    ) -> Result<String, BuildError> {
+        let mut command = Command::new("node");
+        command.args(["-p", "process.execPath + '\\n' + process.version"]);
+        command.current_dir(directory);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        match interruption.run(&mut command, None) {
+            Ok(done) if done.status.success() => {
+                Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
+            }
+            Ok(done) => Err(BuildError::NoNode { said: done.said() }),
+            Err(BuildError::NotStarted { problem, .. }) => Err(BuildError::NoNode {
+                said: problem.to_string(),
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Adds all inputs except the commit.
+    pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, node: &str) {
+        key_inputs.add("by", "node");
+        match &self.suite {
+            NodeSuite::Vitest => key_inputs.add("suite", "vitest"),
+            NodeSuite::Scripts(patterns) => {
+                for pattern in patterns {
+                    key_inputs.add("script", pattern);
+                }
+            }
+        }
+        key_inputs.add("command", self.command.as_deref().unwrap_or_default());
+        key_inputs.add("node", node);
+        // The workers refer to the package where it is.
+        key_inputs.add("package", &self.package);
+    }
+
+    /// Installs the dependencies, and returns the workers.
+    pub(crate) fn run(
+        &self,
+        site: &NodeSite<'_>,
+        interruption: &Interruption<'_>,
+    ) -> Result<Vec<Executable>, BuildError> {
+        self.prepare(site, interruption)?;
+        fs::create_dir_all(&site.made).map_err(BuildError::at(&site.made))?;
+        let worker = |number: usize, name: String, words: &[&str]| {
+            let path = site.made.join(format!("suite-{number}.sh"));
+            let node = site.node.lines().next().unwrap_or("node");
+            fs::write(&path, script(node, words))
+                .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o755)))
+                .map_err(BuildError::at(&path))?;
+            Ok(Executable {
+                name,
+                path,
+                directory: Some(site.directory.clone()),
+            })
+        };
+        match &self.suite {
+            NodeSuite::Vitest => {
+                let module = self.package.join(MODULE);
+                Ok(vec![worker(0, "vitest".to_owned(), &[&utf8(&module)])?])
+            }
+            NodeSuite::Scripts(patterns) => {
+                let register = self.package.join("lib/register.js");
+                let files = site.files(patterns)?;
+                let numbered = files.into_iter().enumerate();
+                let workers = numbered.map(|(number, file)| {
+                    let words = ["--import", &utf8(&register), &file];
+                    worker(number, file.clone(), &words)
+                });
+                workers.collect()
+            }
+        }
+    }
+
+    fn prepare(
+        &self,
+        site: &NodeSite<'_>,
+        interruption: &Interruption<'_>,
+    ) -> Result<(), BuildError> {
+        let Some(text) = self.command.as_deref().or_else(|| site.installer()) else {
+            return Ok(());
+        };
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", text])
+            .current_dir(&site.directory)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            // Its output is for the user, and standard output is reserved for answers.
+            .stdout(std::io::stderr());
+        forget_the_repository(&mut command);
+        let done = interruption.run(&mut command, site.lock)?;
+        if done.status.success() {
+            return Ok(());
+        }
+        let missing = MissingProject::Node.above(&site.directory);
+        Err(done.failed(site.revision, text, missing))
+    }
+}
+
+impl NodeSite<'_> {
+    /// The command that installs the dependencies, unless they are there or there are none.
+    fn installer(&self) -> Option<&'static str> {
+        let folders = || {
+            let above = self.directory.ancestors();
+            above.take_while(|folder| folder.starts_with(self.top))
+        };
+        if folders().any(|folder| folder.join(MODULES).exists()) {
+            return None;
+        }
+        let of_folder = |folder: &Path| {
+            let found = INSTALLERS
+                .iter()
+                .find(|(lock, _)| folder.join(lock).is_file());
+            found.map(|(_, command)| *command)
+        };
+        let is_project = || folders().any(|folder| folder.join("package.json").is_file());
+        folders()
+            .find_map(of_folder)
+            .or_else(|| is_project().then_some(NPM_INSTALL))
+    }
+
+    /// The files that match the patterns, relative to the folder; those of one pattern in the order
+    /// of their names.
+    fn files(&self, patterns: &[String]) -> Result<Vec<String>, BuildError> {
+        let mut files: Vec<String> = Vec::new();
+        for pattern in patterns {
+            let no_file = || BuildError::NoScript {
+                revision: self.revision.to_owned(),
+                pattern: pattern.clone(),
+            };
+            let below = glob::Pattern::escape(&utf8(&self.directory));
+            let paths = glob::glob(&format!("{below}/{pattern}")).map_err(|_| no_file())?;
+            let paths = paths.flatten().filter(|path| path.is_file());
+            let inside = |path: PathBuf| Some(utf8(path.strip_prefix(&self.directory).ok()?));
+            let found: Vec<String> = paths
+                .filter_map(inside)
+                .filter(|file| !file.split('/').any(|part| part == MODULES))
+                .collect();
+            if found.is_empty() {
+                return Err(no_file());
+            }
+            for file in found {
+                if !files.contains(&file) {
+                    files.push(file);
+                }
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// The worker: a shell script that starts Node, with the seeds of this replicate if it has any.
+fn script(node: &str, words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let node = quoted(node);
+    format!(
+        "\
+#!/bin/sh
+exec {node} --single-threaded ${{DEADHEAT_NODE_SEED:+--hash-seed=$DEADHEAT_NODE_SEED}} \
+         ${{DEADHEAT_NODE_SEED:+--random-seed=$DEADHEAT_NODE_SEED}} {} \"$@\"
+",
+        words.join(" ")
+    )
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn utf8(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(directory: &Path) -> NodeSite<'_> {
+        NodeSite {
+            revision: "v1",
+            top: directory,
+            directory: directory.to_owned(),
+            made: directory.join("made"),
+            node: "/usr/bin/node\nv22.0.0",
+            lock: None,
+        }
+    }
+
+    #[test]
+    fn the_lock_file_decides_how_dependencies_are_installed() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = site(folder.path());
+        assert_eq!(site.installer(), None);
+        fs::write(folder.path().join("package.json"), "{}").unwrap();
+        assert_eq!(site.installer(), Some(NPM_INSTALL));
+        for (lock, command) in INSTALLERS {
+            let file = folder.path().join(lock);
+            fs::write(&file, "").unwrap();
+            assert_eq!(site.installer(), Some(command), "{lock}");
+            fs::remove_file(file).unwrap();
+        }
+        fs::create_dir(folder.path().join(MODULES)).unwrap();
+        assert_eq!(site.installer(), None);
+    }
+
+    #[test]
+    fn patterns_name_files_of_the_side_but_none_of_its_dependencies() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = site(folder.path());
+        for file in [
+            "bench/b.mjs",
+            "bench/a.mjs",
+            "bench/c.txt",
+            "node_modules/x/d.mjs",
+        ] {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let files = |patterns: &[&str]| {
+            let patterns: Vec<String> = patterns.iter().copied().map(str::to_owned).collect();
+            site.files(&patterns)
+        };
+        assert_eq!(
+            files(&["bench/*.mjs"]).unwrap(),
+            ["bench/a.mjs", "bench/b.mjs"]
+        );
+        let twice = files(&["bench/b.mjs", "**/*.mjs"]).unwrap();
+        assert_eq!(twice, ["bench/b.mjs", "bench/a.mjs"]);
+        let error = files(&["test/*.mjs"]).unwrap_err().to_string();
+        assert!(error.starts_with("v1 has no file 'test/*.mjs'"), "{error}");
+    }
+
+    #[test]
+    fn the_worker_script_quotes_every_path() {
+        let text = script("/a b's/node", &["--import", "/p/register.js", "x y.mjs"]);
+        let end = "'--import' '/p/register.js' 'x y.mjs' \"$@\"\n";
+        assert!(
+            text.starts_with("#!/bin/sh\nexec '/a b'\\''s/node' --single-threaded ${"),
+            "{text}"
+        );
+        assert!(text.ends_with(end), "{text}");
+    }
+}

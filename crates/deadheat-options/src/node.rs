@@ -1,0 +1,93 @@
+//! Options of races of JavaScript suites.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use deadheat::parts::exit::Failure;
+use deadheat_build::{NodeBuild, NodeSuite};
+
+/// The variable that names the folder of the npm package `deadheat`.
+const PACKAGE: &str = "DEADHEAT_JAVASCRIPT_PACKAGE";
+const MODULES: &str = "node_modules";
+const NAME: &str = "deadheat";
+
+/// Options of races of JavaScript suites.
+#[derive(Debug, Args)]
+pub struct NodeOptions {
+    /// Race the benchmarks of this script, written for tinybench, mitata, bench-node, benchmark.js
+    /// or deadheat; *, ? and ** are wildcards (may be repeated). --build CMD prepares each side
+    /// [default: its lock file decides how dependencies are installed]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Build",
+        conflicts_with_all = ["exe", "cmake", "go", "pytest"]
+    )]
+    node: Vec<String>,
+    /// Race the benchmarks of `vitest bench` (Vitest 5); arguments after -- select files
+    #[arg(
+        long,
+        help_heading = "Build",
+        conflicts_with_all = ["exe", "cmake", "go", "pytest", "node"]
+    )]
+    vitest: bool,
+}
+
+impl NodeOptions {
+    /// Returns true if a JavaScript suite is raced.
+    pub fn is_asked_for(&self) -> bool {
+        self.vitest || !self.node.is_empty()
+    }
+
+    /// The way to build both sides, which `command` prepares if there is one; `None` if no suite of
+    /// JavaScript is raced.
+    pub fn build(&self, command: Option<&str>) -> Result<Option<NodeBuild>, Failure> {
+        if !self.is_asked_for() {
+            return Ok(None);
+        }
+        let suite = match self.vitest {
+            true => NodeSuite::Vitest,
+            false => NodeSuite::Scripts(self.node.clone()),
+        };
+        Ok(Some(NodeBuild {
+            suite,
+            command: command.map(str::to_owned),
+            package: package()?,
+            variables: Vec::new(),
+        }))
+    }
+}
+
+/// The folder of the npm package: the one that is named, or the one beside this program, or the one
+/// that Node would find from here.
+fn package() -> Result<PathBuf, Failure> {
+    let is_package = |folder: &PathBuf| folder.join("lib/register.js").is_file();
+    if let Some(named) = env::var_os(PACKAGE).filter(|named| !named.is_empty()) {
+        let folder = PathBuf::from(named);
+        return Some(folder.clone()).filter(is_package).ok_or_else(|| {
+            Failure::Usage(format!(
+                "{PACKAGE}={}: this is not the folder of the npm package {NAME}",
+                folder.display()
+            ))
+        });
+    }
+    let program = env::current_exe().and_then(|program| program.canonicalize());
+    let here = env::current_dir().ok();
+    let from = program.ok().into_iter().chain(here);
+    let mut folders = from.flat_map(|from| folders_above(&from));
+    folders.find(is_package).ok_or_else(|| {
+        Failure::Usage(format!(
+            "the npm package {NAME}, which contains the workers for JavaScript, is not installed \
+             here\nhelp: npm install --save-dev {NAME}, or name its folder by {PACKAGE}"
+        ))
+    })
+}
+
+/// Where Node looks for the package, from a folder upwards.
+fn folders_above(from: &Path) -> Vec<PathBuf> {
+    let above = from.ancestors();
+    above
+        .map(|folder| folder.join(MODULES).join(NAME))
+        .collect()
+}

@@ -1,0 +1,83 @@
+// A benchmark of a worker: contenders that do the same task, and their input.
+
+import { UsageError } from "./errors.js";
+
+const OPTIONS = ["input", "run", "contenders", "inputPerCall", "checkOutputs", "throughput"];
+
+/**
+ * A function with what surrounds its calls: `beforeAll` and `afterAll` run once in a process,
+ * `beforeEach` and `afterEach` around each call, outside of its time. A task with an `input` of its
+ * own gets a new one for every call.
+ *
+ * @typedef {object} Task
+ * @property {Function} fn may be set by `beforeAll`
+ * @property {() => unknown} [beforeAll]
+ * @property {() => unknown} [beforeEach]
+ * @property {() => unknown} [afterEach]
+ * @property {() => unknown} [afterAll]
+ * @property {() => unknown} [input]
+ */
+
+/** Functions that do the same task. */
+export class Benchmark {
+  /** A benchmark that another library has described. */
+  static ofTasks(name, tasks) {
+    const contenders = Object.fromEntries(
+      [...tasks].map(([key, task]) => [key, task.fn ?? (() => {})]),
+    );
+    const benchmark = new Benchmark(name, { contenders });
+    benchmark.tasks = new Map(tasks);
+    return benchmark;
+  }
+
+  /**
+   * @param {string} name
+   * @param {Function | object} described the function, or an object with `run` or `contenders`
+   */
+  constructor(name, described) {
+    const given = typeof described === "function" ? { run: described } : described;
+    if (given === null || typeof given !== "object") {
+      throw new UsageError(`'${name}' must be a function or an object, not ${described}`);
+    }
+    const unknown = Object.keys(given).find((key) => !OPTIONS.includes(key));
+    if (unknown !== undefined) {
+      throw new UsageError(`'${name}' has no option '${unknown}'; there are ${OPTIONS.join(", ")}`);
+    }
+    if ((given.run === undefined) === (given.contenders === undefined)) {
+      throw new UsageError(`'${name}' needs 'run', or 'contenders' with several functions`);
+    }
+    this.name = name;
+    /** @type {Map<string, Task>} */
+    this.tasks = new Map();
+    for (const [contender, fn] of Object.entries(given.contenders ?? { [name]: given.run })) {
+      if (typeof fn !== "function")
+        throw new UsageError(`'${contender}' of '${name}' is no function`);
+      refuseGenerator(contender, fn);
+      this.tasks.set(contender, { fn });
+    }
+    if (given.input !== undefined && typeof given.input !== "function") {
+      throw new UsageError(`the input of '${name}' must be a function of a seed`);
+    }
+    if (given.inputPerCall && !given.input) {
+      throw new UsageError(`'${name}' has inputPerCall but no input`);
+    }
+    this.input = given.input ?? null;
+    this.inputPerCall = given.inputPerCall ?? null;
+    this.checkOutputs = given.checkOutputs ?? false;
+    this.throughput = given.throughput;
+  }
+
+  listed() {
+    const listed = { name: this.name, contenders: [...this.tasks.keys()] };
+    return this.throughput === undefined ? listed : { ...listed, throughput: this.throughput };
+  }
+}
+
+export function refuseGenerator(name, fn) {
+  if (/Generator/.test(fn.constructor.name)) {
+    throw new UsageError(
+      `'${name}' is a generator function, whose calls compute nothing: pass a function that ` +
+        "exhausts it",
+    );
+  }
+}

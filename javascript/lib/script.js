@@ -1,0 +1,65 @@
+// Scripts written for another library, whose stand-in offers the benchmarks at the place where that
+// library would have run them.
+
+import process from "node:process";
+
+import { Benchmark } from "./benchmark.js";
+import { Session, failed, hello } from "./session.js";
+import { VERSION } from "./worker.js";
+
+/** The worker of a script. */
+export class Script {
+  #channel;
+  #pending = null;
+  #listed = [];
+  #names = new Map();
+
+  /** @param {import("./channel.js").Channel} channel */
+  constructor(channel) {
+    this.#channel = channel;
+    channel.reply(...hello(VERSION));
+    process.on("exit", () => this.#end());
+  }
+
+  /** A name that no other benchmark of the script has. */
+  #unique(name) {
+    const count = (this.#names.get(name) ?? 0) + 1;
+    this.#names.set(name, count);
+    return count === 1 ? name : `${name} #${count}`;
+  }
+
+  /**
+   * Lists the benchmarks, or serves the requested one if it is among them and ends the process.
+   *
+   * @param {[string, Map<string, import("./benchmark.js").Task>][]} described names and contenders
+   */
+  async offer(described) {
+    const benchmarks = described.map(([name, tasks]) =>
+      Benchmark.ofTasks(this.#unique(name), tasks),
+    );
+    this.#pending ??= this.#channel.request();
+    const [kind, asked] = this.#pending;
+    if (kind === "list") {
+      this.#listed.push(...benchmarks.map((benchmark) => benchmark.listed()));
+      return;
+    }
+    const found = benchmarks.find((benchmark) => benchmark.name === asked.benchmark);
+    if (kind !== "prepare" || found === undefined) return;
+    this.#pending = ["bye", {}];
+    await new Session(this.#channel, async () => found).serve(asked);
+    this.#channel.end();
+  }
+
+  // The script has ended without the requested benchmark, or was only listed.
+  #end() {
+    const [kind, asked] = this.#pending ?? this.#channel.request();
+    if (kind === "list") {
+      this.#channel.reply("listed", { benchmarks: this.#listed });
+      this.#channel.request();
+    } else if (kind === "prepare") {
+      this.#channel.reply(
+        ...failed(asked.benchmark === undefined ? { out_of_turn: {} } : { unknown: {} }),
+      );
+    }
+  }
+}

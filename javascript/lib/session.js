@@ -1,0 +1,372 @@
+// The one benchmark of a process, and the state of its race.
+
+import process from "node:process";
+import { isDeepStrictEqual } from "node:util";
+import v8 from "node:v8";
+
+import { PeerGone } from "./channel.js";
+import { Refused } from "./errors.js";
+import { Contender, Inputs, Instruments, METRICS, collectGarbage } from "./sample.js";
+import { warmUp } from "./warm_up.js";
+
+// The shortest sample: shorter ones show single interruptions and the resolution of the clocks.
+const LEAST_NS = 200_000;
+// Collections of garbage that take this share of the time are worth a note.
+const SHARE = 0.02;
+// Nanoseconds over which collections are counted.
+const PROFILED_NS = 20_000_000;
+// The most inputs that exist at once.
+const MOST_INPUTS = 4_096;
+// No warm-up if calls are this long and the first is at most this share slower than the second.
+const LONG_NS = 20_000_000;
+const GAIN = 0.01;
+// Bytes of an input whose changes are looked for.
+const MOST_COMPARED = 16 << 20;
+const MOST_SAID = 2_000;
+const FRAMES = 4;
+
+export class Session {
+  #channel;
+  #find;
+  #benchmark = null;
+  #contenders = [];
+  #tools = new Instruments();
+  #calling = null;
+  // By contender.
+  #inputs = [];
+  #perCall = false;
+  #ready = null;
+  #calls = new Map();
+  #held = null;
+  #seed = null;
+
+  /**
+   * @param {import("./channel.js").Channel} channel
+   * @param {(name: string, prepared: object) => Promise<import("./benchmark.js").Benchmark | null>} find
+   */
+  constructor(channel, find) {
+    this.#channel = channel;
+    this.#find = find;
+  }
+
+  /** Answers requests about the benchmark of this `prepare` until `bye`. Returns false if it failed. */
+  async serve(asked) {
+    let reply = await this.#answered("prepare", asked);
+    for (;;) {
+      this.#channel.reply(...reply);
+      if (reply[0] === "failed") return false;
+      const [kind, said] = this.#channel.request();
+      if (kind === "bye") break;
+      reply = await this.#answered(kind, said);
+    }
+    for (const contender of this.#contenders) await contender.task.afterAll?.();
+    return true;
+  }
+
+  async #answered(kind, asked) {
+    try {
+      return await this.#answer(kind, asked);
+    } catch (error) {
+      return failed(problemOf(error, this.#seed), this.#calling);
+    }
+  }
+
+  async #answer(kind, asked) {
+    if (kind === "prepare" && this.#benchmark === null) return await this.#prepare(asked);
+    if (this.#benchmark === null) return failed({ out_of_turn: {} });
+    switch (kind) {
+      case "calibrate":
+        return await this.#calibrate(asked);
+      case "warm_up":
+        return await this.#warmUp(asked);
+      case "block":
+        return await this.#block(asked);
+      case "smoke":
+        this.#makeInputs(asked.seed);
+        for (const [number] of this.#contenders.entries()) await this.#sample(number, 1);
+        return ["sound", {}];
+      default:
+        return failed({ out_of_turn: {} });
+    }
+  }
+
+  async #prepare(asked) {
+    this.#held = new Array(Math.floor(asked.heap_bytes / 8)).fill(0.5);
+    this.#tools.stackBytes = asked.stack_bytes;
+    const benchmark = await this.#find(asked.benchmark, asked);
+    const names = [...(benchmark?.tasks.keys() ?? [])];
+    const wanted = names.filter((name) => asked.contender === null || asked.contender === name);
+    if (benchmark === null || wanted.length === 0) return failed({ unknown: {} });
+    this.#benchmark = benchmark;
+    this.#perCall = asked.input_per_call || benchmark.inputPerCall === true;
+    this.#contenders = inDrawnOrder(wanted, asked.heap_bytes, (name) => {
+      return new Contender(name, benchmark.tasks.get(name));
+    });
+    for (const [number, contender] of this.#contenders.entries()) {
+      this.#note(number);
+      await contender.task.beforeAll?.();
+    }
+    this.#note(null);
+    // What imports have left. It is not repeated before each block: a loop of 44 ns then scattered by
+    // 1 to 8% from process to process instead of 0.04%.
+    collectGarbage();
+    return ["prepared", { renews_input: benchmark.input !== null }];
+  }
+
+  /** Says which contender is called from now on. */
+  #note(number) {
+    this.#calling = number;
+    this.#channel.note(number);
+  }
+
+  #makeInputs(seed) {
+    this.#note(null);
+    this.#inputs = [];
+    this.#seed = this.#benchmark.input === null ? null : seed;
+    const shared = new Inputs(this.#benchmark.input, seed, this.#perCall);
+    this.#inputs = this.#contenders.map(({ task }) =>
+      task.input === undefined ? shared : new Inputs(task.input, seed, true),
+    );
+  }
+
+  async #sample(number, calls) {
+    this.#note(number);
+    const contender = this.#contenders[number];
+    if (!contender.wasCalled) {
+      const first = await this.#tools.firstCall(contender, this.#inputs[number]);
+      if (calls === 1 && first[0] >= LONG_NS) return first;
+    }
+    return await this.#tools.sample(contender, this.#inputs[number], calls);
+  }
+
+  async #calibrate({ seed, least_ns: asked }) {
+    const began = performance.now();
+    this.#makeInputs(seed);
+    const inputNs = (performance.now() - began) * 1e6;
+    const notes = await this.#examine(seed);
+    const order = [...this.#contenders.keys()];
+    const first = [];
+    for (const number of order) {
+      const [one] = await this.#sample(number, 1);
+      const [two] = await this.#sample(number, 1);
+      first.push([one, two]);
+    }
+    const isLong = first.every(([one, two]) => two >= LONG_NS && one <= (1 + GAIN) * two);
+    if (!isLong) await this.#warm(order);
+    const least = Math.max(asked, LEAST_NS);
+    const callNs = [];
+    for (const number of order) callNs.push(await this.#timed(number, least));
+    for (const number of order) {
+      const share = await this.#garbage(number, callNs[number]);
+      if (share < SHARE) continue;
+      const { name } = this.#contenders[number];
+      notes.push(
+        `garbage collection takes ${Math.round(100 * share)}% of the time of '${name}' if calls ` +
+          "follow each other; samples do not contain it",
+      );
+    }
+    const fastest = Math.max(Math.min(...callNs), 1e-3);
+    const most = this.#needsManyInputs() ? MOST_INPUTS : null;
+    const iterations = Math.min(1 + Math.floor(least / fastest), most ?? Infinity);
+    const said = { iterations, call_ns: callNs, most_iterations: most, input_ns: inputNs, notes };
+    if (isLong) said.warm_at_once = true;
+    if (this.#perCall) said.input_per_call = true;
+    return ["calibrated", said];
+  }
+
+  /** Nanoseconds of a call, by samples of at least `least`. */
+  async #timed(number, least) {
+    const most = this.#needsManyInputs() ? MOST_INPUTS : 2 ** 31;
+    let calls = 1;
+    let took;
+    for (;;) {
+      [took] = await this.#sample(number, calls);
+      if (took >= least || calls >= most) break;
+      calls = Math.min(2 * calls, most);
+    }
+    for (let samples = 0; samples < 2 && took < LONG_NS; samples++) {
+      took = Math.min(took, (await this.#sample(number, calls))[0]);
+    }
+    return took / calls;
+  }
+
+  /** The share of the time in which V8 collects garbage, if calls follow each other. */
+  async #garbage(number, callNs) {
+    const calls = Math.ceil(PROFILED_NS / Math.max(callNs, 1));
+    if (calls < 2 || (this.#needsManyInputs() && calls > MOST_INPUTS)) return 0;
+    const profiler = new v8.GCProfiler();
+    profiler.start();
+    const [took] = await this.#sample(number, calls);
+    const microseconds = profiler.stop().statistics.reduce((sum, { cost }) => sum + cost, 0);
+    return Math.min(1, (microseconds * 1e3) / took);
+  }
+
+  /** Looks at the outputs of the first calls and at what they do to the input. */
+  async #examine(seed) {
+    const notes = [];
+    const benchmark = this.#benchmark;
+    const outputs = [];
+    for (const [number, contender] of this.#contenders.entries()) {
+      this.#makeInputs(seed);
+      const given = this.#inputs[number].shared?.[0];
+      const before = digest(given);
+      this.#note(number);
+      await this.#tools.firstCall(contender, this.#inputs[number]);
+      const output = contender.sink.kept;
+      refuseUncomputed(output);
+      outputs.push(output);
+      const after = before === null ? null : digest(given);
+      if (before === null || after === null || before.equals(after)) continue;
+      if (benchmark.inputPerCall === false) {
+        notes.push(
+          `'${contender.name}' changes its input, and inputPerCall is false: later calls of a sample get a changed one`,
+        );
+        continue;
+      }
+      notes.push(`'${contender.name}' changes its input, so every call gets an input of its own`);
+      this.#perCall = true;
+    }
+    this.#note(null);
+    if (benchmark.checkOutputs) this.#checkOutputs(outputs, seed);
+    this.#makeInputs(seed);
+    return notes;
+  }
+
+  #checkOutputs(outputs, seed) {
+    const agree =
+      typeof this.#benchmark.checkOutputs === "function"
+        ? this.#benchmark.checkOutputs
+        : isDeepStrictEqual;
+    for (let number = 1; number < outputs.length; number++) {
+      if (agree(outputs[0], outputs[number])) continue;
+      this.#calling = number;
+      const detail = `${shown(outputs[number])}, not ${shown(outputs[0])} (input of seed ${seed})`;
+      throw new OutputDiffers(detail);
+    }
+  }
+
+  async #warm(order) {
+    const sample = async (number, calls) => {
+      this.#contenders[number].nextLoop();
+      return (await this.#sample(number, this.#limited(calls)))[0];
+    };
+    const { rounds } = await warmUp(order, sample, this.#calls);
+    return rounds;
+  }
+
+  #limited(calls) {
+    return this.#needsManyInputs() ? Math.min(calls, MOST_INPUTS) : calls;
+  }
+
+  #needsManyInputs() {
+    return this.#inputs.some((inputs) => inputs.perCall);
+  }
+
+  async #warmUp({ seed, order }) {
+    this.#makeInputs(seed);
+    const rounds = await this.#warm(order);
+    this.#ready = rounds === 1 ? seed : null;
+    return ["warm", this.#ready === null ? { rounds } : { rounds, ready: seed }];
+  }
+
+  async #block(asked) {
+    const { seed, iterations, turns, unrecorded = 0, unrecorded_iterations: few = 1 } = asked;
+    if (this.#ready !== seed) this.#makeInputs(seed);
+    this.#ready = null;
+    for (const contender of this.#contenders) contender.nextLoop();
+    this.#tools.beginBlock();
+    const own = turns.map((turn) => turn !== null);
+    const channel = this.#channel;
+    const values = [];
+    if (channel.takesTurns && !own[0]) channel.passBaton();
+    for (let turn = 0; turn <= turns.length; turn++) {
+      const isOwn = own[turn] === true;
+      const wasOwn = turn > 0 && own[turn - 1];
+      if (channel.takesTurns && (isOwn || turn === turns.length) && !wasOwn) channel.takeBaton();
+      if (!isOwn) continue;
+      const calls = turn < unrecorded ? few : iterations;
+      const sample = await this.#sample(turns[turn], calls);
+      if (turn >= unrecorded) for (const value of sample) values.push(value);
+      if (channel.takesTurns && !own[turn + 1]) channel.passBaton();
+    }
+    const keep = this.#tools.keepWaiting();
+    return ["block", keep === null ? { values } : { values, keep_waiting: keep }];
+  }
+}
+
+class OutputDiffers extends Error {}
+
+/**
+ * Makes something of each value, forwards or backwards by the parity of a drawn number: what is made
+ * first lies elsewhere and is compiled first.
+ */
+export function inDrawnOrder(values, drawn, make) {
+  const order = [...values.keys()];
+  if (drawn % 2 === 1) order.reverse();
+  const made = new Array(values.length);
+  for (const at of order) made[at] = make(values[at]);
+  return made;
+}
+
+/** The first message of a worker. */
+export function hello(version, more = {}) {
+  const worker = `deadheat for JavaScript ${version} (node ${process.versions.node})`;
+  return ["hello", { protocol: 2, worker, metrics: METRICS, ...more }];
+}
+
+export function failed(problem, contender = null) {
+  const said = { contender, problem };
+  return ["failed", "panicked" in problem ? { ...said, verb: "raised" } : said];
+}
+
+function problemOf(error, seed) {
+  if (error instanceof PeerGone) return { peer_gone: {} };
+  if (error instanceof Refused) return { refused: error.message };
+  if (error instanceof OutputDiffers) return { output_differs: { detail: error.message } };
+  return { panicked: described(error, seed) };
+}
+
+/** The error, the seed of the input, and the innermost lines of its stack that are not ours. */
+export function described(error, seed = null) {
+  const said =
+    error instanceof Error ? `${error.name}: ${error.message}` : `${shown(error)} was thrown`;
+  const given = seed === null ? "" : ` (input of seed ${seed})`;
+  const stack = typeof error?.stack === "string" ? error.stack.split("\n") : [];
+  const own = import.meta.dirname;
+  const places = stack
+    .filter((line) => /^\s+at /.test(line) && !line.includes("node:") && !line.includes(own))
+    .filter((line) => !line.includes("eval at loopFor"))
+    .map((line) => line.trim().replace("file://", ""));
+  const where = places.slice(0, FRAMES).map((place) => `, ${place}`);
+  return said.replaceAll(/\s+/g, " ").slice(0, MOST_SAID) + given + where.join("");
+}
+
+function refuseUncomputed(output) {
+  const isIterator =
+    typeof output?.next === "function" && typeof output[Symbol.iterator] === "function";
+  if (isIterator || typeof output?.[Symbol.asyncIterator] === "function") {
+    throw new Refused("returns an iterator, with nothing computed yet: exhaust it in the function");
+  }
+}
+
+/** The content of an input, or null if it cannot be told. */
+function digest(input) {
+  if (input === null || typeof input !== "object") return null;
+  try {
+    const bytes = v8.serialize(input);
+    return bytes.length > MOST_COMPARED ? null : bytes;
+  } catch {
+    return null;
+  }
+}
+
+function shown(value) {
+  let text;
+  try {
+    text =
+      typeof value === "string" ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value));
+  } catch {
+    text = String(value);
+  }
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}

@@ -1,0 +1,133 @@
+// tinybench's API (2 to 6). `run` offers the tasks to deadheat instead of measuring them.
+"use strict";
+
+const script = globalThis[Symbol.for("deadheat.script")];
+
+const NAMES =
+  "min max mean p50 p75 p99 p995 p999 sd sem variance df critical moe rme mad aad".split(" ");
+const statistics = () => ({
+  ...Object.fromEntries(NAMES.map((name) => [name, 0])),
+  samples: [],
+  samplesCount: 0,
+});
+
+// What a script may read of a task that this process did not measure.
+const unmeasured = () => ({
+  ...statistics(),
+  state: "completed",
+  latency: statistics(),
+  throughput: statistics(),
+  hz: 0,
+  period: 0,
+  totalTime: 0,
+  runs: 0,
+});
+
+class Task extends EventTarget {
+  constructor(bench, name, fn, options = {}) {
+    super();
+    this.bench = bench;
+    this.name = name;
+    this.fn = fn;
+    this.opts = options;
+    this.runs = 0;
+    this.result = unmeasured();
+  }
+}
+
+exports.Task = Task;
+
+let unnamed = 0;
+
+exports.Bench = class Bench extends EventTarget {
+  #tasks = new Map();
+
+  constructor(options = {}) {
+    super();
+    this.opts = options;
+    this.name = options.name;
+    this.concurrency = options.concurrency ?? null;
+    this.threshold = options.threshold ?? 1;
+  }
+
+  add(name, fn, options) {
+    this.#tasks.set(name, new Task(this, name, fn, options));
+    return this;
+  }
+
+  todo() {
+    return this;
+  }
+
+  remove(name) {
+    this.#tasks.delete(name);
+    return this;
+  }
+
+  get tasks() {
+    return [...this.#tasks.values()];
+  }
+
+  get results() {
+    return this.tasks.map((task) => task.result);
+  }
+
+  getTask(name) {
+    return this.#tasks.get(name);
+  }
+
+  reset() {}
+
+  async warmup() {
+    return this.tasks;
+  }
+
+  async warmupAll() {
+    return this.tasks;
+  }
+
+  async run() {
+    const tasks = new Map(this.tasks.map((task) => [task.name, this.#described(task)]));
+    if (tasks.size > 0) await script.offer([[this.name ?? this.#nameOf(tasks), tasks]]);
+    return this.tasks;
+  }
+
+  runSync() {
+    throw new Error(
+      "deadheat cannot serve runSync(), which does not wait: use `await bench.run()`",
+    );
+  }
+
+  #nameOf(tasks) {
+    if (tasks.size === 1) return [...tasks.keys()][0];
+    unnamed += 1;
+    return unnamed === 1 ? "bench" : `bench ${unnamed}`;
+  }
+
+  #described(task) {
+    const { beforeAll, beforeEach, afterEach, afterAll } = task.opts;
+    const { setup, teardown } = this.opts;
+    const described = { fn: task.fn };
+    described.beforeAll = async () => {
+      await setup?.(task, "run");
+      await beforeAll?.call(task, "run");
+    };
+    described.afterAll = async () => {
+      await afterAll?.call(task, "run");
+      await teardown?.(task, "run");
+    };
+    if (beforeEach) described.beforeEach = () => beforeEach.call(task, "run");
+    if (afterEach) described.afterEach = () => afterEach.call(task, "run");
+    return described;
+  }
+
+  table(convert) {
+    return this.tasks.map((task) => (convert ? convert(task) : { "Task name": task.name }));
+  }
+};
+
+exports.nToMs = (ns) => ns / 1e6;
+exports.mToNs = (ms) => ms * 1e6;
+exports.hrtimeNow = () => Number(process.hrtime.bigint()) / 1e6;
+exports.now = () => performance.now();
+exports.default = exports;

@@ -1,0 +1,24 @@
+// Files of benchmarks, for `deadheat bench 'node FILE'`.
+
+import process from "node:process";
+
+import { Benchmark } from "./benchmark.js";
+import { claim } from "./channel.js";
+import { UsageError } from "./errors.js";
+import { serve } from "./worker.js";
+
+// Before anything of the user runs.
+export const channel = claim();
+
+/** Races the benchmarks of this file, if deadheat has started it. */
+export async function suite(benchmarks) {
+  if (benchmarks === null || typeof benchmarks !== "object") {
+    throw new UsageError("suite() needs an object of benchmarks by name");
+  }
+  const made = Object.entries(benchmarks).map(([name, one]) => [name, new Benchmark(name, one)]);
+  if (channel === null) {
+    const file = process.argv[1] ?? "FILE";
+    throw new UsageError(`a suite does not race itself: npx deadheat bench 'node ${file}'`);
+  }
+  await serve(channel, new Map(made));
+}

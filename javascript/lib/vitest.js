@@ -1,0 +1,91 @@
+// The benchmark provider of Vitest 5, in a thread of Vitest's pool.
+
+import fs from "node:fs";
+import path from "node:path";
+import process from "node:process";
+
+import { Benchmark } from "./benchmark.js";
+import { Channel } from "./channel.js";
+import { Session } from "./session.js";
+
+const given = process.env.DEADHEAT_VITEST;
+const { state, descriptors } = given === undefined ? {} : JSON.parse(given);
+const channel = descriptors && new Channel(...descriptors);
+const names = new Map();
+
+/** @type {{ run(group: object): Promise<object[]> }} */
+export default {
+  async run({ test, registrations }) {
+    if (channel === undefined) {
+      throw new Error(
+        "the provider deadheat/vitest races by `npx deadheat bench`, not by `vitest bench`",
+      );
+    }
+    const benchmark = benchmarkOf(test, registrations);
+    let { pending, listed } = JSON.parse(fs.readFileSync(state, "utf8"));
+    if (listed !== null) {
+      listed.push(benchmark.listed());
+    } else {
+      while (pending?.[0] === "prepare" && pending[1].benchmark === benchmark.name) {
+        pending = (await served(benchmark, pending[1])) ? channel.request() : ["bye", {}];
+      }
+    }
+    fs.writeFileSync(state, JSON.stringify({ pending, listed }));
+    return registrations.map(({ name }) => unmeasured(name));
+  },
+};
+
+async function served(benchmark, asked) {
+  const sound = await new Session(channel, async () => benchmark).serve(asked);
+  if (sound) channel.reply("over", {});
+  return sound;
+}
+
+function benchmarkOf(test, registrations) {
+  const tasks = new Map();
+  for (const { name, fn, fnOpts = {} } of registrations) {
+    const { beforeAll, beforeEach, afterEach, afterAll } = fnOpts;
+    tasks.set(name, { fn, ...bound({ beforeAll, beforeEach, afterEach, afterAll }) });
+  }
+  const file = path.relative(process.cwd(), test.file.filepath);
+  const parts = [file, ...titles(test)];
+  if (registrations.length === 1) parts.push(registrations[0].name);
+  const name = parts.join(" > ");
+  const count = (names.get(name) ?? 0) + 1;
+  names.set(name, count);
+  return Benchmark.ofTasks(count === 1 ? name : `${name} #${count}`, tasks);
+}
+
+function titles(test) {
+  const found = [];
+  for (let task = test; task && task !== test.file; task = task.suite ?? null)
+    found.unshift(task.name);
+  return found;
+}
+
+function bound(hooks) {
+  const kept = Object.entries(hooks).filter(([, hook]) => hook !== undefined);
+  return Object.fromEntries(kept.map(([name, hook]) => [name, () => hook("run")]));
+}
+
+const NAMES =
+  "min max mean p50 p75 p99 p995 p999 sd sem variance df critical moe rme mad aad".split(" ");
+
+// What Vitest's reporters read of a benchmark that this process did not measure.
+function unmeasured(name) {
+  const zeros = () => ({
+    ...Object.fromEntries(NAMES.map((one) => [one, 0])),
+    samples: undefined,
+    samplesCount: 0,
+  });
+  return {
+    name,
+    state: "completed",
+    latency: zeros(),
+    throughput: zeros(),
+    period: 0,
+    totalTime: 0,
+    runtime: "node",
+    runtimeVersion: process.version,
+  };
+}

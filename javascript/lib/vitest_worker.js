@@ -1,0 +1,109 @@
+#!/usr/bin/env node
+// A worker for the benchmarks of a Vitest project: deadheat bench 'node …/vitest_worker.js FILTER…'
+//
+// This thread starts Vitest. The provider (`vitest.js`) runs in a thread of Vitest's pool and serves
+// the requested benchmarks in the tests that contain them. One start serves all benchmarks of a
+// replicate, because Vitest needs a second for it.
+
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import os from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+import { claim } from "./channel.js";
+import { described, failed, hello } from "./session.js";
+import { VERSION } from "./worker.js";
+
+const OLDEST = 5;
+const STATE = "DEADHEAT_VITEST";
+
+// deadheat may add a question to Google Benchmark, `--benchmark_list_tests`.
+const filters = process.argv.slice(2).filter((word) => !word.startsWith("-"));
+const channel = claim();
+if (channel === null) give("this program is a worker; race it by `npx deadheat bench`");
+const vitest = await loadVitest();
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "deadheat-vitest-"));
+process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }));
+const state = path.join(folder, "state.json");
+process.env[STATE] = JSON.stringify({ state, descriptors: channel.descriptors });
+
+channel.reply(...hello(VERSION, { forks: true }));
+let request = channel.request();
+while (request[0] !== "bye") request = await answered(request);
+fs.rmSync(folder, { recursive: true, force: true });
+channel.end();
+
+async function answered([kind, asked]) {
+  try {
+    if (kind === "import") {
+      channel.reply("imported", {});
+      return channel.request();
+    }
+    if (kind === "list") {
+      const { listed } = await run({ pending: null, listed: [] });
+      channel.reply("listed", { benchmarks: listed });
+      return channel.request();
+    }
+    const left = await run({ pending: [kind, asked], listed: null });
+    if (left.pending?.[0] !== kind || left.pending[1].benchmark !== asked.benchmark)
+      return left.pending;
+    channel.reply(...failed(kind === "prepare" ? { unknown: {} } : { out_of_turn: {} }));
+  } catch (error) {
+    channel.reply(...failed({ panicked: described(error) }));
+  }
+  return ["bye", {}];
+}
+
+/** Runs all tests once; returns what the provider has left to do. */
+async function run(todo) {
+  fs.writeFileSync(state, JSON.stringify(todo));
+  const options = {
+    run: true,
+    watch: false,
+    benchmarkOnly: true,
+    benchmark: {
+      provider: fileURLToPath(new URL("./vitest.js", import.meta.url)),
+      suppressExportGetterWarnings: true,
+    },
+    pool: "threads",
+    fileParallelism: false,
+    maxWorkers: 1,
+    maxConcurrency: 1,
+    sequence: { concurrent: false, shuffle: false },
+    testTimeout: 0,
+    hookTimeout: 0,
+    retry: 0,
+    bail: 0,
+    coverage: { enabled: false },
+    passWithNoTests: true,
+    reporters: [{}],
+  };
+  const running = await vitest.startVitest(filters, options);
+  await running?.close();
+  process.exitCode = 0;
+  return JSON.parse(fs.readFileSync(state, "utf8"));
+}
+
+async function loadVitest() {
+  const require = createRequire(path.join(process.cwd(), "package.json"));
+  let version;
+  try {
+    version = require("vitest/package.json").version;
+  } catch {
+    give(`there is no vitest in ${process.cwd()}: install the dependencies of the project`);
+  }
+  if (Number.parseInt(version) < OLDEST) {
+    give(
+      `vitest ${version} cannot hand its benchmarks to another library; vitest ${OLDEST} can: ` +
+        "update it, or race the functions by race() or suite() of deadheat",
+    );
+  }
+  return await import(pathToFileURL(require.resolve("vitest/node")).href);
+}
+
+function give(message) {
+  console.error(`error: ${message}`);
+  process.exit(2);
+}

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { test } from "node:test";
+import { promisify } from "node:util";
+
+import { RaceFailed, UsageError, race } from "../lib/index.js";
+import { findProgram } from "../lib/program.js";
+import { options } from "../lib/settings.js";
+import { packed, unpacked } from "../lib/travel.js";
+import { PACKAGE, file, folder } from "./helpers.js";
+
+const QUICK = { budget: 20, seed: 1 };
+const leftovers = () => fs.readdirSync(os.tmpdir()).filter((name) => /^deadheat-\w{6}$/.test(name));
+
+test("twice the work is slower, and the answer has all of its parts", async () => {
+  const before = leftovers();
+  const work = (list, rounds) => {
+    let sum = 0;
+    for (let round = 0; round < rounds; round++) for (const one of list) sum += one * round;
+    return sum;
+  };
+  const context = {
+    module:
+      file(`export ${work.toString().replace("(list", "function work(list").replace("=> {", "{")}
+    export const once = (list) => work(list, 20);
+    export const twice = (list) => work(list, 40);
+    export const make = (seed) => Array.from({ length: 200 }, (_, i) => (i * seed) % 1000);`),
+  };
+  const { module } = context;
+  const named = (name) => `${module}#${name}`;
+  const result = await race({
+    old: named("once"),
+    new: named("twice"),
+    input: named("make"),
+    ...QUICK,
+  });
+  assert.equal(result.verdict, "slower");
+  assert.ok(result.change > 0.5, `${result.change}`);
+  assert.ok(result.interval[0] > 0);
+  assert.deepEqual([result.baseline.name, result.candidate.name], ["once", "twice"]);
+  assert.match(String(result), /'twice' is slower/);
+  assert.ok(result.samples.length > 20);
+  assert.ok(result.samples.every((one) => one.wall_ns > 0 && one.iterations >= 1));
+  const where = folder();
+  result.save(path.join(where, "run.jsonl"));
+  result.page(path.join(where, "page.html"));
+  assert.match(fs.readFileSync(path.join(where, "page.html"), "utf8"), /^<!doctype html>/i);
+  assert.ok(fs.statSync(path.join(where, "run.jsonl")).size > 1_000);
+  assert.deepEqual(leftovers(), before);
+});
+
+test("functions travel as source, with what they are", async () => {
+  const sent = {
+    method(list) {
+      return list.length;
+    },
+  };
+  for (const [fn, given, wanted] of [
+    [(x) => x + 1, 1, 2],
+    [
+      function named(x) {
+        return x * 2;
+      },
+      2,
+      4,
+    ],
+    [sent.method, [1, 2], 2],
+  ]) {
+    assert.equal((await unpacked(packed(fn, "old"), "/"))(given), wanted);
+  }
+  const awaited = await unpacked(
+    packed(async (x) => x, "old"),
+    "/",
+  );
+  assert.equal(await awaited(3), 3);
+});
+
+test("functions that cannot travel are refused with the way out", () => {
+  const refused = (fn, message) => assert.throws(() => packed(fn, "old"), message);
+  refused(Math.sin, /built-in function, which has no source: wrap it/);
+  refused((() => 1).bind(null), /bound or built-in/);
+  refused(class A {}, /is a class: wrap it, as x => new A\(x\)/);
+  refused(function* () {}, /generator function/);
+  refused("parse", /must name a module and its export/);
+  refused(7, /must be a function or/);
+});
+
+test("settings become options, and others are refused with what was meant", () => {
+  const words = options({
+    margin: "2%",
+    maxReplicates: 8,
+    budget: 1.5,
+    control: true,
+    html: "a.html",
+  });
+  assert.deepEqual(words, [
+    "--margin=2%",
+    "--max-replicates=8",
+    "--budget=1.5s",
+    "--control",
+    "--html=a.html",
+  ]);
+  const refused = (given, message) => assert.throws(() => options(given), message);
+  refused({ margn: 1 }, /no setting 'margn'; did you mean 'margin'\?/);
+  refused({ max_replicates: 1 }, /did you mean 'maxReplicates'\?/);
+  refused({ failOn: "slower" }, /no setting 'failOn'$/);
+  refused({ budget: -1 }, /budget must be a number of seconds above 0/);
+  refused({ control: 1 }, /control must be true or false/);
+});
+
+test("the program's own refusal is told in the words of JavaScript", async () => {
+  const refused = race({ old: () => 1, new: () => 2, margin: "much" });
+  await assert.rejects(
+    refused,
+    (error) => error instanceof UsageError && !/--/.test(error.message),
+  );
+});
+
+test("a function that uses its module is failed with the way out", async () => {
+  const helper = (x) => x;
+  const failing = race({ old: (x) => helper(x), new: (x) => x, ...QUICK });
+  await assert.rejects(failing, (error) => {
+    assert.ok(error instanceof RaceFailed);
+    return /without 'helper' of the module around them/.test(error.message);
+  });
+});
+
+test("a module without the export fails by name", async () => {
+  const module = file("export const f = () => 1;");
+  const failing = race({ old: `${module}#f`, new: `${module}#g`, ...QUICK });
+  await assert.rejects(failing, /exports no function 'g'/);
+});
+
+test("a script that is interrupted leaves nothing", async () => {
+  const before = leftovers();
+  const script = file(`import { race } from DEADHEAT;
+    const slow = () => { const end = performance.now() + 20; while (performance.now() < end); };
+    const race_ = race({ old: slow, new: () => { const end = performance.now() + 20; while (performance.now() < end); } });
+    console.log("racing");
+    await race_;`);
+  const child = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  child.kill("SIGINT");
+  await new Promise((resolve) => child.on("close", resolve));
+  const deadline = Date.now() + 20_000;
+  while (leftovers().length > before.length && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.deepEqual(leftovers(), before);
+});
+
+test("npx deadheat is the program, with its exit code", async () => {
+  const bin = path.join(PACKAGE, "bin/deadheat.js");
+  const env = { ...process.env, DEADHEAT_PROGRAM: findProgram() };
+  const { stdout } = await promisify(execFile)(process.execPath, [bin, "--version"], { env });
+  assert.match(stdout, /^deadheat \d/);
+  const failing = promisify(execFile)(process.execPath, [bin, "analyze", "/nowhere"], { env });
+  await assert.rejects(failing, (error) => error.code !== 0);
+  const nowhere = { ...process.env, DEADHEAT_PROGRAM: "", PATH: path.dirname(process.execPath) };
+  if (!fs.existsSync(path.join(nowhere.PATH, "deadheat"))) {
+    const missing = promisify(execFile)(process.execPath, [bin, "--version"], { env: nowhere });
+    await assert.rejects(missing, /neither in the package/);
+  }
+});

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import path from "node:path";
+import { test } from "node:test";
+
+import { PACKAGE, Worker, file } from "./helpers.js";
+
+const REGISTER = path.join(PACKAGE, "lib/register.js");
+
+function started(text, name = "suite.mjs") {
+  const script = file(text, name);
+  return new Worker(["--import", REGISTER, script], { cwd: path.dirname(script) });
+}
+
+/** What a script lists, by name. */
+async function listed(text, name) {
+  const worker = started(text, name);
+  await worker.heard();
+  const { listed } = await worker.ask("list");
+  worker.send("bye");
+  const [code] = await worker.ended;
+  assert.equal(code, 0, worker.said);
+  return listed.benchmarks.map((one) => [one.name, ...one.contenders]);
+}
+
+/** Races a benchmark of a script for one block; resolves to the values. */
+async function raced(text, benchmark, name, contender = null) {
+  const worker = started(text, name);
+  await worker.heard();
+  assert.ok((await worker.prepare(benchmark, { contender })).prepared, worker.said);
+  const { calibrated } = await worker.ask("calibrate", { seed: 1, least_ns: 1_000 });
+  assert.ok(calibrated, worker.said);
+  const asked = { seed: 2, iterations: calibrated.iterations, turns: [0, 0] };
+  const { block } = await worker.ask("block", asked);
+  worker.send("bye");
+  await worker.ended;
+  return block.values;
+}
+
+const TINYBENCH = `
+import { Bench } from "tinybench";
+const words = ["a", "b"];
+const bench = new Bench({ name: "words", time: 100 });
+let hooks = 0;
+bench.add("join", () => words.join(" "), { beforeEach() { hooks += 1; } })
+  .add("concat", () => words[0] + " " + words[1]);
+await bench.run();
+console.table(bench.table());
+for (const task of bench.tasks) console.log(task.result.latency.mean, task.result.throughput.mean);
+const other = new Bench();
+other.add("alone", async () => {});
+await other.run();
+`;
+
+test("a script of tinybench lists and races its tasks, and runs to its end", async () => {
+  assert.deepEqual(await listed(TINYBENCH), [
+    ["words", "join", "concat"],
+    ["alone", "alone"],
+  ]);
+  const values = await raced(TINYBENCH, "words");
+  assert.ok(values[0] > 0);
+  assert.ok((await raced(TINYBENCH, "alone"))[0] > 0);
+});
+
+const MITATA = `
+import { bench, boxplot, do_not_optimize, group, run, summary } from "mitata";
+bench("alone", () => do_not_optimize([1]));
+summary(() => {
+  bench("fill($n)", function* (state) {
+    const n = state.get("n");
+    yield () => new Array(n).fill(0);
+  }).args("n", [10, 100]);
+});
+group("sorted", () => {
+  bench("computed", function* () {
+    yield { [0]() { return [3, 1, 2]; }, bench(list) { if (list[0] !== 3) throw new Error("used"); list.sort(); } };
+  });
+  bench("other", () => [3, 1, 2].sort());
+});
+boxplot(async () => { bench("in a plot", () => 1); });
+await run({ format: "json" });
+`;
+
+test("a script of mitata lists and races groups, arguments and computed inputs", async () => {
+  assert.deepEqual(await listed(MITATA), [
+    ["alone", "alone"],
+    ["summary", "fill(10)", "fill(100)"],
+    ["sorted", "computed", "other"],
+    ["in a plot", "in a plot"],
+  ]);
+  assert.ok((await raced(MITATA, "summary"))[0] > 0);
+  assert.ok((await raced(MITATA, "sorted"))[0] > 0);
+});
+
+const BENCHMARK_JS = `
+const Benchmark = require("benchmark");
+const suite = new Benchmark.Suite("strings");
+suite
+  .add("test", () => /o/.test("Hello"))
+  .add("deferred", { defer: true, fn(deferred) { setImmediate(() => deferred.resolve()); } })
+  .on("cycle", (event) => console.log(String(event.target)))
+  .on("complete", function () { console.log("Fastest is " + this.filter("fastest").map("name")); })
+  .run({ async: true });
+`;
+
+test("a CommonJS script of benchmark.js lists and races its suite", async () => {
+  assert.deepEqual(await listed(BENCHMARK_JS, "suite.cjs"), [["strings", "test", "deferred"]]);
+  assert.ok((await raced(BENCHMARK_JS, "strings", "suite.cjs"))[0] > 0);
+});
+
+const BENCH_NODE = `
+const { Suite } = require("bench-node");
+const suite = new Suite();
+suite.add("plain", () => [1].map(String));
+suite.add("managed", (timer) => { timer.start(); for (let i = 0; i < timer.count; i++); timer.end(timer.count); });
+suite.run();
+`;
+
+test("a script of bench-node lists and races its suite", async () => {
+  assert.deepEqual(await listed(BENCH_NODE, "suite.cjs"), [["suite", "plain", "managed"]]);
+  assert.ok((await raced(BENCH_NODE, "suite", "suite.cjs", "plain"))[0] > 0);
+});
+
+test("benchmarks of the same name are told apart", async () => {
+  const text = `import { Bench } from "tinybench";
+    for (let i = 0; i < 2; i++) { const b = new Bench({ name: "b" }); b.add("f", () => 1); await b.run(); }`;
+  assert.deepEqual(await listed(text), [
+    ["b", "f"],
+    ["b #2", "f"],
+  ]);
+  assert.ok((await raced(text, "b #2"))[0] >= 0);
+});
+
+test("a benchmark that a script never comes to is unknown", async () => {
+  const worker = started('import { Bench } from "tinybench"; await new Bench().run();');
+  await worker.heard();
+  const { failed } = await worker.prepare("gone");
+  assert.deepEqual(failed.problem, { unknown: {} });
+});
+
+test("without deadheat, a script has its own library", async () => {
+  const { spawnSync } = await import("node:child_process");
+  const script = file(`import { Bench } from "tinybench";
+    const bench = new Bench({ time: 5, warmupTime: 5 });
+    bench.add("f", () => 1);
+    await bench.run();
+    console.log(bench.tasks[0].result.latency.samplesCount > 0 || bench.tasks[0].result.latency.samples.length > 0);`);
+  const done = spawnSync(process.execPath, ["--import", REGISTER, script], { encoding: "utf8" });
+  assert.equal(done.stdout.trim(), "true", done.stderr);
+});

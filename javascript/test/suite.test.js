@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Benchmark } from "../lib/benchmark.js";
+import { suite } from "../lib/index.js";
+
+test("a suite that nobody races says how it is raced", async () => {
+  await assert.rejects(suite({ f: () => 1 }), /npx deadheat bench 'node /);
+});
+
+test("descriptions that make no sense are refused with what is wrong", () => {
+  const refused = (described, message) =>
+    assert.throws(() => new Benchmark("f", described), message);
+  refused(7, /'f' must be a function or an object/);
+  refused({}, /'f' needs 'run', or 'contenders'/);
+  refused({ run: () => 1, contenders: {} }, /'f' needs 'run', or 'contenders'/);
+  refused({ run: () => 1, inputs: 2 }, /'f' has no option 'inputs'/);
+  refused({ contenders: { a: 1 } }, /'a' of 'f' is no function/);
+  refused({ run: function* () {} }, /generator function/);
+  refused({ run: () => 1, input: [1] }, /must be a function of a seed/);
+  refused({ run: () => 1, inputPerCall: true }, /no input/);
+});

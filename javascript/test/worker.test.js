@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { test } from "node:test";
+
+import { Worker, file, prepared } from "./helpers.js";
+
+const TRACED = `
+import fs from "node:fs";
+import { suite } from DEADHEAT;
+const log = fs.openSync("log", "a");
+const say = (text) => { fs.writeSync(log, text); };
+await suite({
+  traced: {
+    input: (seed) => { say("i"); return seed % 1000; },
+    contenders: { a: () => say("a"), b: () => say("b") },
+    throughput: { bytes: 8 },
+  },
+  plain: () => 1,
+});
+`;
+
+test("the worker speaks the whole protocol", async () => {
+  const script = file(TRACED);
+  const folder = script.slice(0, script.lastIndexOf("/"));
+  const calls = () => {
+    const text = fs.readFileSync(`${folder}/log`, "utf8");
+    fs.writeFileSync(`${folder}/log`, "");
+    return text;
+  };
+  const worker = new Worker([script], { cwd: folder });
+  const { hello } = await worker.heard();
+  assert.equal(hello.protocol, 2);
+  assert.deepEqual(hello.metrics.slice(0, 2), ["wall_ns", "cpu_ns"]);
+  const { listed } = await worker.ask("list");
+  assert.deepEqual(listed.benchmarks, [
+    { name: "traced", contenders: ["a", "b"], throughput: { bytes: 8 } },
+    { name: "plain", contenders: ["plain"] },
+  ]);
+  assert.deepEqual(await worker.prepare("traced"), { prepared: { renews_input: true } });
+  const { calibrated } = await worker.ask("calibrate", { seed: 1, least_ns: 100_000 });
+  assert.ok(calibrated.iterations >= 1);
+  assert.equal(calibrated.call_ns.length, 2);
+  assert.ok(calibrated.call_ns.every((ns) => ns > 0));
+  const { warm } = await worker.ask("warm_up", { seed: 2, order: [1, 0], iterations: 3 });
+  assert.ok(warm.rounds >= 1);
+  calls();
+  const turns = [1, 0, 0, 1, 1, 0];
+  const asked = { seed: 9, iterations: 2, turns, unrecorded: 2, unrecorded_iterations: 1 };
+  const { block } = await worker.ask("block", asked);
+  assert.equal(calls(), "ibaaabbbbaa");
+  assert.equal(block.values.length, 4 * hello.metrics.length);
+  assert.ok(block.values.every((value) => Number.isFinite(value) && value >= 0));
+  worker.send("bye");
+  assert.deepEqual(await worker.ended, [null, "SIGKILL"]);
+});
+
+test("a turn waits for the baton and passes it on", async () => {
+  const script = file(TRACED);
+  const worker = new Worker([script], {
+    baton: true,
+    cwd: script.slice(0, script.lastIndexOf("/")),
+  });
+  await worker.heard();
+  await worker.prepare("traced", { contender: "a" });
+  const [, , , , , , incoming, outgoing] = worker.child.stdio;
+  const passed = () => new Promise((resolve) => outgoing.once("data", resolve));
+  const ready = passed();
+  worker.send("block", { seed: 1, iterations: 1, turns: [null, 0, 0, null] });
+  assert.equal((await ready).length, 1);
+  const over = passed();
+  incoming.write("x");
+  assert.equal((await over).length, 1);
+  incoming.write("x");
+  const { block } = await worker.heard();
+  assert.equal(block.values.length % 2, 0);
+});
+
+test("a worker whose peer is gone says so", async () => {
+  const script = file(TRACED);
+  const worker = new Worker([script], {
+    baton: true,
+    cwd: script.slice(0, script.lastIndexOf("/")),
+  });
+  await worker.heard();
+  await worker.prepare("traced", { contender: "a" });
+  worker.child.stdio[6].end();
+  const reply = await worker.ask("block", { seed: 1, iterations: 1, turns: [null, 0] });
+  assert.deepEqual(reply.failed.problem, { peer_gone: {} });
+});
+
+const one = (run) => `import { suite } from DEADHEAT; await suite({ f: { run: ${run} } });`;
+
+for (const [what, run, problem] of [
+  ["throws", "() => { throw new TypeError('no'); }", /^TypeError: no/],
+  ["throws what is no error", "() => { throw 7; }", /^7 was thrown/],
+  ["rejects", "async () => { await null; throw new RangeError('late'); }", /^RangeError: late/],
+  ["is not defined", "() => missing()", /^ReferenceError: missing is not defined/],
+]) {
+  test(`a function that ${what} fails its benchmark with the reason`, async () => {
+    const [worker] = await prepared(one(run), "f");
+    const { failed } = await worker.ask("calibrate", { seed: 1, least_ns: 1_000 });
+    assert.equal(failed.contender, 0);
+    assert.equal(failed.verb, "raised");
+    assert.match(failed.problem.panicked, problem);
+    await worker.ended;
+  });
+}
+
+test("outputs that are not computed yet are refused", async () => {
+  for (const run of ["() => [1][Symbol.iterator]()", "() => (async function* () {})()"]) {
+    const [worker] = await prepared(one(run), "f");
+    const { failed } = await worker.ask("calibrate", { seed: 1, least_ns: 1_000 });
+    assert.match(failed.problem.refused, /returns an iterator/);
+  }
+});
+
+test("async functions are awaited, and others are not", async () => {
+  const wait = "() => new Promise((resolve) => setTimeout(resolve, 5))";
+  const [worker] = await prepared(one(wait), "f");
+  const { calibrated } = await worker.ask("calibrate", { seed: 1, least_ns: 1_000 });
+  assert.ok(calibrated.call_ns[0] > 4e6, `${calibrated.call_ns}`);
+});
+
+test("a function that changes its input gets one for every call, with a note", async () => {
+  const text = `import { suite } from DEADHEAT;
+    await suite({ f: { input: () => [3, 1, 2], run: (list) => list.sort() } });`;
+  const [worker] = await prepared(text, "f");
+  const { calibrated } = await worker.ask("calibrate", { seed: 1, least_ns: 1_000 });
+  assert.equal(calibrated.input_per_call, true);
+  assert.match(calibrated.notes[0], /'f' changes its input/);
+});
+
+test("outputs that differ are found, with the seed of the input", async () => {
+  const text = `import { suite } from DEADHEAT;
+    await suite({ f: { contenders: { a: () => [1, NaN], b: () => [1, 2] }, checkOutputs: true } });`;
+  const [worker] = await prepared(text, "f");
+  const { failed } = await worker.ask("calibrate", { seed: 5, least_ns: 1_000 });
+  assert.equal(failed.contender, 1);
+  assert.match(failed.problem.output_differs.detail, /\[1,2\], not \[1,null\] \(input of seed 5\)/);
+});
+
+test("the note before a call names the contender that ends the process", async () => {
+  const text = `import { suite } from DEADHEAT;
+    await suite({ f: { contenders: { a: () => 1, b: () => process.exit(3) } } });`;
+  const [worker] = await prepared(text, "f");
+  assert.equal(await worker.ask("calibrate", { seed: 1, least_ns: 1_000 }), null);
+  assert.deepEqual(await worker.ended, [3, null]);
+  assert.equal(worker.notes.at(-1), 2);
+});
+
+test("what makes no sense is failed by name", async () => {
+  const [, unknown] = await prepared(one("() => 1"), "g");
+  assert.deepEqual(unknown.failed.problem, { unknown: {} });
+  const [worker] = await prepared(one("() => 1"), "f");
+  const { failed } = await worker.prepare("f");
+  assert.deepEqual(failed.problem, { out_of_turn: {} });
+});
+
+test("the worker ends with deadheat", async () => {
+  const [worker] = await prepared(one("() => 1"), "f");
+  worker.child.stdio[3].end();
+  await worker.ended;
+});
+
+test("processes of a function do not outlive the worker", async () => {
+  const text = `import { suite } from DEADHEAT;
+    import { spawn } from "node:child_process";
+    let child;
+    await suite({ f: () => { child ??= spawn("sleep", ["1000"]); console.log(child.pid); } });`;
+  const [worker] = await prepared(text, "f");
+  const printed = new Promise((resolve) => worker.child.stdout.once("data", resolve));
+  worker.send("calibrate", { seed: 1, least_ns: 1_000 });
+  const started = Number.parseInt(String(await printed));
+  assert.ok(await worker.heard());
+  worker.send("bye");
+  await worker.ended;
+  const isGone = () => {
+    try {
+      return fs.readFileSync(`/proc/${started}/stat`, "utf8").includes(") Z");
+    } catch {
+      return true;
+    }
+  };
+  while (!isGone()) await new Promise((resolve) => setTimeout(resolve, 10));
+});
