@@ -323,9 +323,9 @@ pub enum BuildError {
         /// The side.
         revision: String,
     },
-    /// There is no Node.
+    /// Node does not start.
     #[error(
-        "there is no Node.js in PATH: {said}\nhelp: suites of JavaScript need `node`, 20 or later"
+        "`node` in PATH does not start: {said}\nhelp: suites of JavaScript need Node.js, 20 or later"
     )]
     NoNode {
         /// The reason.
