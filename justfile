@@ -169,6 +169,10 @@ validate-suites *options:
 validate-peers *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin peers -- {{options}}
 
+# Races of JavaScript: `copies RACES`, `more RACES` and `suite NAME CHECKOUT OLD NEW PATTERN [BUILD]` measure, `page` writes the page (`cargo build --release` before, node; nothing else may run)
+validate-javascript *words:
+    node validation/javascript/measure.mjs {{words}}
+
 # Races of Python beside pytest-benchmark, timeit and pyperf, the hash seed, two libraries at two versions, and what deadheat costs: some hour, in as many sittings as one likes (python3 with venv, or PYTHON=…; the network); `just validate-python --quick` only tries it, `--fresh --only "pyperf loops"` makes a part anew
 validate-python *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin python -- {{options}}

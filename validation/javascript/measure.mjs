@@ -20,8 +20,7 @@ import { page } from "./page.mjs";
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const DATA = path.join(ROOT, "validation/data/javascript.jsonl");
 const PAGE = path.join(ROOT, "docs/validation/javascript.md");
-const DEADHEAT =
-  process.env.DEADHEAT ?? path.join(ROOT, "target/release/deadheat");
+const DEADHEAT = process.env.DEADHEAT ?? path.join(ROOT, "target/release/deadheat");
 const NODE = process.env.NODE ?? "node";
 const FUNCTIONS = path.join(import.meta.dirname, "functions.mjs");
 const SECONDS_PER_ROW = 10;
@@ -72,12 +71,7 @@ function functions(kind, races) {
   const env = kind === "more" ? { EXTRA: "1" } : {};
   const count = kind === "more" ? 7 : 10;
   for (let race = 0; race < races; race++) {
-    const words = [
-      "bench",
-      `${NODE} ${FUNCTIONS}`,
-      "--budget",
-      `${count * SECONDS_PER_ROW}s`,
-    ];
+    const words = ["bench", `${NODE} ${FUNCTIONS}`, "--budget", `${count * SECONDS_PER_ROW}s`];
     const { rows, seconds } = raced(words, { env });
     for (const row of rows)
       add({
@@ -99,15 +93,10 @@ function peers(races) {
     for (const peer of ["tinybench", "mitata", "processes"]) {
       const began = performance.now();
       const words = [path.join(import.meta.dirname, "peers.mjs"), peer];
-      const rows = JSON.parse(
-        execFileSync(NODE, words, { encoding: "utf8", maxBuffer: 1 << 28 }),
-      );
+      const rows = JSON.parse(execFileSync(NODE, words, { encoding: "utf8", maxBuffer: 1 << 28 }));
       const seconds = (performance.now() - began) / 1e3 / rows.length;
-      for (const row of rows)
-        add({ kind: "peer", peer, ...row, race_seconds: seconds });
-      console.error(
-        `${peer}: ${rows.filter((row) => row.called).length} of ${rows.length} called`,
-      );
+      for (const row of rows) add({ kind: "peer", peer, ...row, race_seconds: seconds });
+      console.error(`${peer}: ${rows.filter((row) => row.called).length} of ${rows.length} called`);
     }
   }
 }
@@ -146,18 +135,12 @@ function suite([name, checkout, old, recent, pattern, build]) {
       failures,
       seconds,
     });
-    console.error(
-      name,
-      kind,
-      `${seconds.toFixed(0)} s`,
-      rows.map((row) => row.verdict).join(" "),
-    );
+    console.error(name, kind, `${seconds.toFixed(0)} s`, rows.map((row) => row.verdict).join(" "));
   }
 }
 
 const [command, ...words] = process.argv.slice(2);
-if (command === "copies" || command === "more")
-  functions(command, Number(words[0]));
+if (command === "copies" || command === "more") functions(command, Number(words[0]));
 else if (command === "peers") peers(Number(words[0]));
 else if (command === "suite") suite(words);
 else if (command === "page") {

@@ -122,8 +122,9 @@ impl NodeBuild {
     ) -> Result<Vec<Executable>, BuildError> {
         self.prepare(site, interruption)?;
         fs::create_dir_all(&site.made).map_err(BuildError::at(&site.made))?;
+        // Programs whose names begin with `node` count as JavaScript.
         let worker = |number: usize, name: String, words: &[&str]| {
-            let path = site.made.join(format!("suite-{number}.sh"));
+            let path = site.made.join(format!("node-{number}"));
             let node = site.node.lines().next().unwrap_or("node");
             fs::write(&path, script(node, words))
                 .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o755)))

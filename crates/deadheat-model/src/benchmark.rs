@@ -216,21 +216,23 @@ impl Benchmark {
         })
     }
 
-    /// Returns true if all contenders are programs in Python, which no linker places.
+    /// Returns true if all contenders are programs in Python or JavaScript, which no linker places.
     pub fn is_interpreted(&self) -> bool {
-        let is_python = |program: &Path| {
+        let is_interpreter = |program: &Path| {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
-            let starts = ["python", "pypy"].iter().any(|word| name.starts_with(word));
-            starts || name.ends_with(".py")
+            let starts = ["python", "pypy", "node"];
+            let ends = [".py", ".js", ".mjs", ".cjs"];
+            starts.iter().any(|word| name.starts_with(word))
+                || ends.iter().any(|word| name.ends_with(word))
         };
         let mut contenders = self.contenders.iter();
         !self.contenders.is_empty()
             && contenders.all(|contender| match &contender.workload {
-                Workload::Worker(calls) => is_python(&calls.program.executable),
+                Workload::Worker(calls) => is_interpreter(&calls.program.executable),
                 Workload::Command(line) => line
                     .words
                     .first()
-                    .is_some_and(|name| is_python(Path::new(name))),
+                    .is_some_and(|name| is_interpreter(Path::new(name))),
                 Workload::Harness(calls) => calls.harness == Harness::Pyperf,
                 Workload::Function(_) | Workload::Recording => false,
             })
