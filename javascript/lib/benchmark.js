@@ -41,17 +41,19 @@ export class Benchmark {
     }
     const unknown = Object.keys(given).find((key) => !OPTIONS.includes(key));
     if (unknown !== undefined) {
-      throw new UsageError(`'${name}' has no option '${unknown}'; there are ${OPTIONS.join(", ")}`);
+      throw new UsageError(
+        `'${name}' has no option '${unknown}'; the options are ${OPTIONS.join(", ")}`,
+      );
     }
     if ((given.run === undefined) === (given.contenders === undefined)) {
-      throw new UsageError(`'${name}' needs 'run', or 'contenders' with several functions`);
+      throw new UsageError(`'${name}' needs either 'run' or 'contenders', not both`);
     }
     this.name = name;
     /** @type {Map<string, Task>} */
     this.tasks = new Map();
     for (const [contender, fn] of Object.entries(given.contenders ?? { [name]: given.run })) {
       if (typeof fn !== "function")
-        throw new UsageError(`'${contender}' of '${name}' is no function`);
+        throw new UsageError(`'${contender}' of '${name}' is not a function`);
       refuseGenerator(contender, fn);
       this.tasks.set(contender, { fn });
     }
@@ -76,8 +78,8 @@ export class Benchmark {
 export function refuseGenerator(name, fn) {
   if (/Generator/.test(fn.constructor.name)) {
     throw new UsageError(
-      `'${name}' is a generator function, whose calls compute nothing: pass a function that ` +
-        "exhausts it",
+      `'${name}' is a generator function, whose calls run none of its code: pass a function that ` +
+        "iterates to its end",
     );
   }
 }

@@ -12,7 +12,7 @@ export interface RaceOptions<Input = unknown> extends Settings {
   input?: Raced<(seed: number) => Input>;
   /**
    * `true` makes an input for every call, which may change it; `false` gives all calls of a sample
-   * one input. By default the pilot looks whether a call changes its input.
+   * one input. By default the calibration run checks whether a call changes its input.
    */
   inputPerCall?: boolean;
   /** `true` compares the outputs as `util.isDeepStrictEqual` does; a function says if they agree. */
@@ -35,13 +35,13 @@ export interface Settings {
   quantile?: number | string;
   /** The largest number of replicates; each is a fresh process. */
   maxReplicates?: number;
-  /** Blocks in a replicate. A pilot chooses them by default. */
+  /** Blocks in a replicate. The calibration run chooses them by default. */
   blocks?: number;
   /** Race the baseline against a copy of itself as well. */
   control?: boolean;
   /** Start no block after this time. */
   budget?: number | string;
-  /** The shortest duration of a sample. A pilot chooses it by default. */
+  /** The shortest duration of a sample. The calibration run chooses it by default. */
   sampleTime?: number | string;
   /** Kill a worker whose sample takes longer; 60 by default. `"none"` waits for ever. */
   timeout?: number | string;
@@ -99,7 +99,7 @@ export declare class Result {
    * call. `null` if the data allow none.
    */
   readonly verdict: Verdict | null;
-  /** Whether the verdict is provisional, the weaker kind. */
+  /** Whether the verdict is provisional, as docs/glossary.md describes. */
   readonly provisional: boolean;
   /** The time of the candidate divided by that of the baseline, minus 1. */
   readonly change: number | null;
@@ -127,22 +127,22 @@ export declare class Result {
 /**
  * Races two functions and resolves to the answer: is `new` faster than `old`?
  *
- * Rejects with `UsageError` if the arguments make no sense, with `RaceFailed` if a function fails,
- * and with `ProgramNotFound` if the program `deadheat` is not installed.
+ * Rejects with `UsageError` if the arguments make no sense, with `RaceFailed` if a function fails or
+ * a module does not export it, and with `ProgramNotFound` if the program `deadheat` is not installed.
  */
 export declare function race<Input = unknown>(options: RaceOptions<Input>): Promise<Result>;
 
 /** A benchmark of a suite: functions that do the same task, and their input. */
 export interface Benchmark<Input = any> {
-  /** The only function, or */
+  /** The function, if the benchmark has only one. Give `run` or `contenders`, not both. */
   run?: (input: Input) => unknown;
-  /** several by name, the baseline first. */
+  /** Several functions by name; the first is the baseline. */
   contenders?: Record<string, (input: Input) => unknown>;
   /** Makes the input from a seed, a whole number below 2⁵³. Its time is not measured. */
   input?: (seed: number) => Input;
-  /** As of `race`. */
+  /** As for `race`. */
   inputPerCall?: boolean;
-  /** As of `race`. */
+  /** As for `race`. */
   checkOutputs?: boolean | ((baseline: unknown, candidate: unknown) => boolean);
   /** The work of one call. */
   throughput?: { bytes: number } | { items: number };

@@ -30,8 +30,8 @@ export function findProgram() {
     if (isExecutable(file) && !fs.realpathSync(file).startsWith(own + path.sep)) return file;
   }
   throw new ProgramNotFound(
-    `the program '${NAME}' is neither in the package ${platform} nor on PATH: install deadheat ` +
-      "without --omit=optional, on Linux",
+    `the program '${NAME}' is neither in the package ${platform} nor on PATH: ` +
+      `set ${VARIABLE} to its path (Linux only)`,
   );
 }
 

@@ -61,7 +61,9 @@ async function raced(sent, words, folder) {
   const answer = JSON.parse(await run(["bench", command, ...fixed, ...words], folder));
   const failures = (answer.failures ?? []).map((one) => one.message);
   if (answer.failure || failures.length > 0) {
-    throw new RaceFailed(withAdvice(inJavaScriptWords(failures.join("; ") || answer.failure)));
+    throw new RaceFailed(
+      withAdvice(inJavaScriptWords(failures.join("; ") || answer.failure), sent),
+    );
   }
   return new Result(answer, fs.readFileSync(table, "utf8"), fs.readFileSync(record));
 }
@@ -79,7 +81,9 @@ function namesOf(one, other) {
 }
 
 // A function that travels as source leaves behind what it uses.
-function withAdvice(message) {
+function withAdvice(message, sent) {
+  const functions = [...Object.values(sent.contenders), sent.input];
+  if (!functions.some((one) => one?.source !== undefined)) return message;
   const missing = /ReferenceError: (\S+) is not defined/.exec(message)?.[1];
   if (missing === undefined) return message;
   return (

@@ -34,9 +34,12 @@ export class Script {
    * @param {[string, Map<string, import("./benchmark.js").Task>][]} described names and contenders
    */
   async offer(described) {
-    const benchmarks = described.map(([name, tasks]) =>
-      Benchmark.ofTasks(this.#unique(name), tasks),
-    );
+    await this.offerBenchmarks(described.map(([name, tasks]) => Benchmark.ofTasks(name, tasks)));
+  }
+
+  /** @param {Benchmark[]} benchmarks */
+  async offerBenchmarks(benchmarks) {
+    for (const benchmark of benchmarks) benchmark.name = this.#unique(benchmark.name);
     this.#pending ??= this.#channel.request();
     const [kind, asked] = this.#pending;
     if (kind === "list") {

@@ -162,7 +162,7 @@ export class Session {
       const { name } = this.#contenders[number];
       notes.push(
         `garbage collection takes ${Math.round(100 * share)}% of the time of '${name}' if calls ` +
-          "follow each other; samples do not contain it.",
+          "follow each other; most samples do not contain it.",
       );
     }
     const fastest = Math.max(Math.min(...callNs), 1e-3);
@@ -192,8 +192,8 @@ export class Session {
 
   /** The share of the time in which V8 collects garbage, if calls follow each other. */
   async #garbage(number, callNs) {
-    const calls = Math.ceil(PROFILED_NS / Math.max(callNs, 1));
-    if (calls < 2 || (this.#needsManyInputs() && calls > MOST_INPUTS)) return 0;
+    const calls = this.#limited(Math.ceil(PROFILED_NS / Math.max(callNs, 1)));
+    if (calls < 2) return 0;
     const profiler = new v8.GCProfiler();
     profiler.start();
     const [took] = await this.#sample(number, calls);
@@ -345,7 +345,9 @@ function refuseUncomputed(output) {
   const isIterator =
     typeof output?.next === "function" && typeof output[Symbol.iterator] === "function";
   if (isIterator || typeof output?.[Symbol.asyncIterator] === "function") {
-    throw new Refused("returns an iterator, with nothing computed yet: exhaust it in the function");
+    throw new Refused(
+      "returns an iterator, with nothing computed yet: iterate to its end in the function",
+    );
   }
 }
 

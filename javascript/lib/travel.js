@@ -19,7 +19,7 @@ export function packed(fn, role) {
   }
   if (/Generator/.test(fn.constructor.name)) {
     throw new UsageError(
-      `${role} is a generator function, whose calls compute nothing: exhaust it in a function`,
+      `${role} is a generator function, whose calls run none of its code: iterate to its end in a function`,
     );
   }
   const source = Function.prototype.toString.call(fn);

@@ -18,7 +18,7 @@ export default {
   async run({ test, registrations }) {
     if (channel === undefined) {
       throw new Error(
-        "the provider deadheat/vitest races by `npx deadheat bench`, not by `vitest bench`",
+        "deadheat/vitest does not measure in `vitest bench`: remove it from the configuration, and run `npx deadheat rev main --vitest`",
       );
     }
     const benchmark = benchmarkOf(test, registrations);

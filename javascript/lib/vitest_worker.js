@@ -22,7 +22,7 @@ const STATE = "DEADHEAT_VITEST";
 // deadheat may add a question to Google Benchmark, `--benchmark_list_tests`.
 const filters = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const channel = claim();
-if (channel === null) give("this program is a worker; race it by `npx deadheat bench`");
+if (channel === null) give("this program is a worker: start it by `npx deadheat bench`");
 const vitest = await loadVitest();
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "deadheat-vitest-"));
 process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
-// The warm-up: V8 interprets a function first and compiles it, in the background, in up to three
-// steps. How long that takes differs by function, so the warm-up looks at the times.
+// The warm-up: V8 interprets a function first and compiles it in up to three steps. How many calls
+// that takes differs by function, so the warm-up looks at the times.
 
 // Milliseconds that a round of one contender takes, if its calls are shorter.
 const ROUND_MS = 2;

@@ -137,6 +137,28 @@ test("a benchmark that a script never comes to is unknown", async () => {
   assert.deepEqual(failed.problem, { unknown: {} });
 });
 
+test("groups of mitata within plots are benchmarks of their own", async () => {
+  const text = `import { bench, boxplot, group, run, summary } from "mitata";
+    boxplot(() => {
+      summary(() => { bench("a", () => 1); bench("b", () => 2); });
+      bench("c", () => 3);
+    });
+    summary(() => { group("inner", () => { bench("d", () => 4); }); bench("e", () => 5); });
+    await run();`;
+  assert.deepEqual(await listed(text), [
+    ["c", "c"],
+    ["summary", "a", "b"],
+    ["summary #2", "d", "e"],
+  ]);
+});
+
+test("a suite of deadheat races in the same way", async () => {
+  const text = `import { suite } from DEADHEAT;
+    await suite({ sum: { input: (seed) => [seed], contenders: { a: (x) => x[0], b: (x) => x[0] } } });`;
+  assert.deepEqual(await listed(text), [["sum", "a", "b"]]);
+  assert.ok((await raced(text, "sum"))[0] >= 0);
+});
+
 test("without deadheat, a script has its own library", async () => {
   const { spawnSync } = await import("node:child_process");
   const script = file(`import { Bench } from "tinybench";

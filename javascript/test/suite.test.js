@@ -12,10 +12,10 @@ test("descriptions that make no sense are refused with what is wrong", () => {
   const refused = (described, message) =>
     assert.throws(() => new Benchmark("f", described), message);
   refused(7, /'f' must be a function or an object/);
-  refused({}, /'f' needs 'run', or 'contenders'/);
-  refused({ run: () => 1, contenders: {} }, /'f' needs 'run', or 'contenders'/);
+  refused({}, /'f' needs either 'run' or 'contenders'/);
+  refused({ run: () => 1, contenders: {} }, /'f' needs either 'run' or 'contenders'/);
   refused({ run: () => 1, inputs: 2 }, /'f' has no option 'inputs'/);
-  refused({ contenders: { a: 1 } }, /'a' of 'f' is no function/);
+  refused({ contenders: { a: 1 } }, /'a' of 'f' is not a function/);
   refused({ run: function* () {} }, /generator function/);
   refused({ run: () => 1, input: [1] }, /must be a function of a seed/);
   refused({ run: () => 1, inputPerCall: true }, /no input/);

@@ -39,7 +39,7 @@ pub enum NodeSuite {
 pub(crate) const MODULE: &str = "lib/vitest_worker.js";
 
 /// Lock files, and the command that installs exactly what each one names.
-const INSTALLERS: [(&str, &str); 5] = [
+const INSTALLERS: [(&str, &str); 6] = [
     ("package-lock.json", NPM_CI),
     ("npm-shrinkwrap.json", NPM_CI),
     (
@@ -51,7 +51,10 @@ const INSTALLERS: [(&str, &str); 5] = [
         "yarn install --frozen-lockfile --prefer-offline",
     ),
     ("bun.lock", "bun install --frozen-lockfile"),
+    ("bun.lockb", "bun install --frozen-lockfile"),
 ];
+/// Of a `yarn.lock` that Yarn 2 or later has written, and a word that only those contain.
+const YARN_2: (&str, &str) = ("__metadata:", "yarn install --immutable");
 const NPM_CI: &str = "npm ci --prefer-offline --no-audit --no-fund --loglevel=error";
 /// Of a project without a lock file.
 const NPM_INSTALL: &str =
@@ -189,10 +192,12 @@ impl NodeSite<'_> {
             return None;
         }
         let of_folder = |folder: &Path| {
-            let found = INSTALLERS
+            let (lock, command) = INSTALLERS
                 .iter()
-                .find(|(lock, _)| folder.join(lock).is_file());
-            found.map(|(_, command)| *command)
+                .find(|(lock, _)| folder.join(lock).is_file())?;
+            let text = fs::read_to_string(folder.join(lock)).unwrap_or_default();
+            let is_yarn_2 = *lock == "yarn.lock" && text.contains(YARN_2.0);
+            Some(if is_yarn_2 { YARN_2.1 } else { command })
         };
         let is_project = || folders().any(|folder| folder.join("package.json").is_file());
         folders()
@@ -280,6 +285,12 @@ mod tests {
             assert_eq!(site.installer(), Some(command), "{lock}");
             fs::remove_file(file).unwrap();
         }
+        fs::write(
+            folder.path().join("yarn.lock"),
+            "__metadata:\n  version: 8\n",
+        )
+        .unwrap();
+        assert_eq!(site.installer(), Some(YARN_2.1));
         fs::create_dir(folder.path().join(MODULES)).unwrap();
         assert_eq!(site.installer(), None);
     }

@@ -16,8 +16,8 @@ const NAME: &str = "deadheat";
 #[derive(Debug, Args)]
 pub struct NodeOptions {
     /// Race the benchmarks of this script, written for tinybench, mitata, bench-node, benchmark.js
-    /// or deadheat; *, ? and ** are wildcards (may be repeated). --build CMD prepares each side
-    /// [default: its lock file decides how dependencies are installed]
+    /// or deadheat; *, ? and ** are wildcards (may be repeated). Dependencies are
+    /// installed by the lock file, or by --build CMD
     #[arg(
         long,
         value_name = "FILE",
@@ -79,7 +79,7 @@ fn package() -> Result<PathBuf, Failure> {
     folders.find(is_package).ok_or_else(|| {
         Failure::Usage(format!(
             "the npm package {NAME}, which contains the workers for JavaScript, is not installed \
-             here\nhelp: npm install --save-dev {NAME}, or name its folder by {PACKAGE}"
+             here\nhelp: npm install --save-dev with the tarball of the package, or name its folder by {PACKAGE}"
         ))
     })
 }

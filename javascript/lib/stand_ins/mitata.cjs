@@ -110,12 +110,14 @@ exports.group = (name, define) => {
   return within({ name: label ?? "group", benchmarks: [] }, fill);
 };
 
+// A group within a named one belongs to it; plots have no name and may contain groups.
 function within(group, fill) {
-  if (open !== null) return filled(fill());
+  const outer = open;
+  if (outer !== null && outer.name !== null) return filled(fill());
   groups.push(group);
   open = group;
   const close = () => {
-    open = null;
+    open = outer;
   };
   const done = filled(fill());
   if (typeof done?.then === "function") return done.finally(close);
@@ -157,3 +159,4 @@ exports.run = async (options = {}) => {
 exports.do_not_optimize = (value) => value;
 exports.measure = async () => ({ kind: "fn", avg: 0, min: 0, max: 0, p50: 0, p99: 0, samples: [] });
 exports.flags = {};
+exports.B = Described;

@@ -78,6 +78,8 @@ exports.Bench = class Bench extends EventTarget {
 
   reset() {}
 
+  warmupSync() {}
+
   async warmup() {
     return this.tasks;
   }
@@ -130,4 +132,7 @@ exports.nToMs = (ns) => ns / 1e6;
 exports.mToNs = (ms) => ms * 1e6;
 exports.hrtimeNow = () => Number(process.hrtime.bigint()) / 1e6;
 exports.now = () => performance.now();
+exports.hrtimeNowTimestampProvider = { name: "hrtimeNow", fn: exports.hrtimeNow };
+exports.performanceNowTimestampProvider = { name: "performanceNow", fn: exports.now };
+exports.formatNumber = (value) => String(value);
 exports.default = exports;
