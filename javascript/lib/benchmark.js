@@ -51,7 +51,9 @@ export class Benchmark {
     this.name = name;
     /** @type {Map<string, Task>} */
     this.tasks = new Map();
-    for (const [contender, fn] of Object.entries(given.contenders ?? { [name]: given.run })) {
+    const contenders = given.contenders ?? { [name]: given.run };
+    const pairs = Array.isArray(contenders) ? contenders : Object.entries(contenders);
+    for (const [contender, fn] of pairs) {
       if (typeof fn !== "function")
         throw new UsageError(`'${contender}' of '${name}' is not a function`);
       refuseGenerator(contender, fn);

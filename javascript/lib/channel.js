@@ -53,7 +53,7 @@ export class Channel {
   }
 
   reply(kind, said) {
-    const line = Buffer.from(JSON.stringify({ [kind]: said }) + "\n");
+    const line = Buffer.from(JSON.stringify({ [kind]: said }, wellFormed) + "\n");
     for (let sent = 0; sent < line.length;) sent += fs.writeSync(this.#replies, line, sent);
   }
 
@@ -96,11 +96,17 @@ export class Channel {
 export function claim() {
   const numbers = process.env[WORKER];
   if (numbers === undefined) return null;
+  globalThis[Symbol.for("deadheat.worker")] = true;
   const baton = process.env[BATON];
   delete process.env[WORKER];
   delete process.env[BATON];
   const [requests, replies, notes] = listed(numbers);
   return new Channel([requests, replies, withoutWaiting(notes)], baton ? listed(baton) : []);
+}
+
+// Half of a surrogate pair, as of a text that was cut, is no valid UTF-8.
+function wellFormed(_key, value) {
+  return typeof value === "string" ? value.toWellFormed() : value;
 }
 
 function listed(numbers) {

@@ -23,16 +23,26 @@ export function findProgram() {
   } catch {
     // The package is optional, so that an installation on another platform does not fail.
   }
-  const own = path.resolve(import.meta.dirname, "..");
   for (const folder of (process.env.PATH ?? "").split(path.delimiter).filter(Boolean)) {
     const file = path.join(folder, NAME);
-    // `npx` puts a link to this package's own bin/deadheat.js on PATH.
-    if (isExecutable(file) && !fs.realpathSync(file).startsWith(own + path.sep)) return file;
+    if (isExecutable(file) && isProgram(file)) return file;
   }
   throw new ProgramNotFound(
     `the program '${NAME}' is neither in the package ${platform} nor on PATH: ` +
       `set ${VARIABLE} to its path (Linux only)`,
   );
+}
+
+/** False for this package's own bin/deadheat.js, which npm and pnpm put on PATH by a link or a script. */
+function isProgram(file) {
+  const start = Buffer.alloc(2);
+  const descriptor = fs.openSync(file);
+  try {
+    fs.readSync(descriptor, start, 0, 2, 0);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+  return start.toString("latin1") !== "#!";
 }
 
 function isExecutable(file) {

@@ -16,6 +16,11 @@ const WORKER = fileURLToPath(new URL("./race_worker.js", import.meta.url));
 
 /** Races two functions and resolves to the answer: is `new` faster than `old`? */
 export async function race(given) {
+  if (globalThis[Symbol.for("deadheat.worker")]) {
+    throw new UsageError(
+      "a worker of deadheat cannot race: move race() out of the module of its functions",
+    );
+  }
   if (given === null || typeof given !== "object") {
     throw new UsageError("race() needs an object: race({ old, new, … })");
   }
@@ -30,7 +35,10 @@ export async function race(given) {
   const sent = {
     name: given.name ?? `${names[0]} and ${names[1]}`,
     folder: process.cwd(),
-    contenders: { [names[0]]: packed(given.old, "old"), [names[1]]: packed(given.new, "new") },
+    contenders: [
+      [names[0], packed(given.old, "old")],
+      [names[1], packed(given.new, "new")],
+    ],
     input: given.input === undefined ? null : packed(given.input, "input"),
     inputPerCall,
     checkOutputs:
@@ -68,10 +76,18 @@ async function raced(sent, words, folder) {
   return new Result(answer, fs.readFileSync(table, "utf8"), fs.readFileSync(record));
 }
 
+const VALUED = new Set(["--import", "--require", "-r", "--loader", "--conditions", "-C"]);
+
 // Options of this Node that change how code runs. The others are about this process alone.
 function ownOptions() {
   const isAbout = /^--(?!(test|watch|eval|print|inspect|input-type|env-file|run|check)\b)/;
-  return process.execArgv.filter((option) => isAbout.test(option));
+  const given = process.execArgv;
+  const kept = [];
+  for (let at = 0; at < given.length; at++) {
+    if (VALUED.has(given[at])) kept.push(given[at], given[++at]);
+    else if (isAbout.test(given[at])) kept.push(given[at]);
+  }
+  return kept;
 }
 
 function namesOf(one, other) {
@@ -82,7 +98,7 @@ function namesOf(one, other) {
 
 // A function that travels as source leaves behind what it uses.
 function withAdvice(message, sent) {
-  const functions = [...Object.values(sent.contenders), sent.input];
+  const functions = [...sent.contenders.map(([, one]) => one), sent.input];
   if (!functions.some((one) => one?.source !== undefined)) return message;
   const missing = /ReferenceError: (\S+) is not defined/.exec(message)?.[1];
   if (missing === undefined) return message;

@@ -11,7 +11,9 @@ import { VERSION } from "./worker.js";
 
 const channel = claim();
 const sent = JSON.parse(fs.readFileSync(process.argv[2], "utf8"));
-const names = Object.keys(sent.contenders);
+// Pairs, because an object puts names such as "100" in an order of its own.
+const sources = new Map(sent.contenders);
+const names = [...sources.keys()];
 
 channel.reply(...hello(VERSION));
 for (;;) {
@@ -29,17 +31,14 @@ for (;;) {
 
 // In a drawn order: a module that is loaded second finds other places of the heap free.
 async function load(_name, { heap_bytes: drawn }) {
-  const contenders = Object.fromEntries(names.map((name) => [name, null]));
   const input = sent.input ? await unpacked(sent.input, sent.folder) : undefined;
+  const found = new Map();
   for (const name of drawn % 2 ? names.toReversed() : names) {
-    contenders[name] = await unpacked(sent.contenders[name], sent.folder);
+    found.set(name, await unpacked(sources.get(name), sent.folder));
   }
   const check = sent.checkOutputs;
   const checkOutputs = typeof check === "object" ? await unpacked(check, sent.folder) : check;
-  return new Benchmark(sent.name, {
-    contenders,
-    input,
-    inputPerCall: sent.inputPerCall,
-    checkOutputs,
-  });
+  const contenders = names.map((name) => [name, found.get(name)]);
+  const { inputPerCall } = sent;
+  return new Benchmark(sent.name, { contenders, input, inputPerCall, checkOutputs });
 }

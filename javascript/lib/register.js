@@ -2,7 +2,6 @@
 // bench-node or benchmark get stand-ins, which race their benchmarks. Otherwise it does nothing.
 
 import Module, { register } from "node:module";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 import { claim } from "./channel.js";
@@ -25,8 +24,6 @@ if (channel !== null) {
   const urls = Object.fromEntries(files);
   redirectImports(urls);
   redirectRequires(urls);
-  // Node starts threads of its own with this option again.
-  process.execArgv = process.execArgv.filter((option) => !option.includes("deadheat/register"));
 }
 
 function redirectImports(urls) {

@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 
 import { RaceFailed } from "./errors.js";
@@ -50,7 +51,7 @@ export class Result {
 
   /** Writes a page with every plot, figure and warning: one file, nothing loaded. */
   page(file) {
-    const written = file instanceof URL ? file.pathname : path.resolve(file);
+    const written = file instanceof URL ? fileURLToPath(file) : path.resolve(file);
     this.#analyze([`--html=${written}`]);
   }
 

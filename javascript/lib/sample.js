@@ -1,6 +1,7 @@
 // Samples: a batch of calls, timed as one, and what the system says of it.
 
 import fs from "node:fs";
+import { performance } from "node:perf_hooks";
 import process from "node:process";
 import v8 from "node:v8";
 import vm from "node:vm";
@@ -55,12 +56,12 @@ function loopFor(isAsync) {
     for (let i = 0; i < calls; i++) kept = ${isAsync ? "await " : ""}fn(inputs[i & mask]);
     const took = clock() - begun;
     sink.kept = kept;
-    return took;`,
+    return took;${unlikeOthers()}`,
   );
 }
 
 /** The same with hooks around each call, which are not timed. */
-function loopWithHooks(isAsync) {
+function loopWithHooks() {
   return new AsyncFunction(
     "task",
     "inputs",
@@ -74,12 +75,22 @@ function loopWithHooks(isAsync) {
       const input = inputs[i & mask];
       await beforeEach();
       const begun = clock();
-      sink.kept = ${isAsync ? "await " : ""}fn(input);
+      let kept = fn(input);
+      if (typeof kept?.then === "function") kept = await kept;
       took += clock() - begun;
+      sink.kept = kept;
       await afterEach();
     }
-    return Math.max(0, took - calls * ${readingOfClock()});`,
+    return Math.max(0, took - calls * ${readingOfClock()});${unlikeOthers()}`,
   );
+}
+
+let compiled = 0;
+
+/** Makes a text unlike all others: V8 shares code and type feedback between equal texts. */
+function unlikeOthers() {
+  compiled += 1;
+  return `\n// ${compiled}`;
 }
 
 const AsyncFunction = (async () => {}).constructor;
@@ -126,7 +137,7 @@ export class Contender {
   }
 
   loopFor(isAsync) {
-    return this.hasHooks ? loopWithHooks(isAsync) : loopFor(isAsync);
+    return this.hasHooks ? loopWithHooks() : loopFor(isAsync);
   }
 }
 
@@ -154,16 +165,20 @@ export class Instruments {
   #buffer = Buffer.alloc(96);
   #waited = 0;
   #switches = -1;
-  #begun = [0, 0];
+  #begun = null;
   unread = false;
   stackBytes = 0;
 
-  /** The metrics of `calls` calls of a contender, in the order of METRICS. */
-  async sample(contender, inputs, calls) {
+  /**
+   * The metrics of `calls` calls of a contender, in the order of METRICS. `begin` is called when the
+   * inputs are made.
+   */
+  async sample(contender, inputs, calls, begin) {
     const given = inputs.of(calls);
     // Otherwise one sample in ten contained a collection of the garbage of several others, and blocks
     // of a function that fills a Map scattered by 16% instead of 8%.
     collectGarbage({ type: "minor" });
+    begin?.();
     // A result that is still held would make the next call work in other memory.
     contender.sink.kept = undefined;
     const before = this.#usage();
@@ -221,13 +236,13 @@ export class Instruments {
     return this.#buffer.toString("latin1", 0, bytes).split(" ").map(Number);
   }
 
-  /** Marks the beginning of a block, for `keepWaiting`. */
+  /** Marks the beginning of the first block, for `keepWaiting`. */
   beginBlock() {
-    this.#begun = this.#ownAndOthers();
+    this.#begun ??= this.#ownAndOthers();
   }
 
   /**
-   * Why the time that this thread waited for a core during a block must be kept: V8's own threads,
+   * Why the time that this thread has waited for a core must be kept: V8's own threads,
    * or processes of the function, may be what it waited for.
    */
   keepWaiting() {
@@ -237,11 +252,11 @@ export class Instruments {
     return this.unread ? "unread" : null;
   }
 
-  // Nanoseconds of CPU time of this thread and of the other ones.
+  // Nanoseconds of CPU time of this thread, and of others and ended child processes.
   #ownAndOthers() {
     const { user, system } = process.cpuUsage();
     const own = threadCpuUsage ? cpuTime() : this.#schedstat()[0];
-    return [own, Math.max(0, (user + system) * 1e3 - own)];
+    return [own, Math.max(0, (user + system) * 1e3 - own) + timeOfChildren()];
   }
 }
 
@@ -255,6 +270,18 @@ function openSchedstat() {
     return fs.openSync("/proc/thread-self/schedstat");
   } catch {
     return null;
+  }
+}
+
+// The kernel counts in hundredths of a second.
+function timeOfChildren() {
+  try {
+    const stat = fs.readFileSync("/proc/self/stat", "latin1");
+    // The name of the process is in brackets and may contain anything.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[13]) + Number(fields[14])) * 1e7;
+  } catch {
+    return 0;
   }
 }
 

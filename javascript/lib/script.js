@@ -4,7 +4,7 @@
 import process from "node:process";
 
 import { Benchmark } from "./benchmark.js";
-import { Session, failed, hello } from "./session.js";
+import { Session, described, failed, hello } from "./session.js";
 import { VERSION } from "./worker.js";
 
 /** The worker of a script. */
@@ -13,11 +13,15 @@ export class Script {
   #pending = null;
   #listed = [];
   #names = new Map();
+  #error = null;
 
   /** @param {import("./channel.js").Channel} channel */
   constructor(channel) {
     this.#channel = channel;
     channel.reply(...hello(VERSION));
+    process.on("uncaughtExceptionMonitor", (error) => {
+      this.#error ??= { problem: { panicked: described(error) } };
+    });
     process.on("exit", () => this.#end());
   }
 
@@ -40,29 +44,34 @@ export class Script {
   /** @param {Benchmark[]} benchmarks */
   async offerBenchmarks(benchmarks) {
     for (const benchmark of benchmarks) benchmark.name = this.#unique(benchmark.name);
+    // Another suite of the script waits for ever while one is served, after which the process ends.
+    if (this.#pending?.[0] === "served") return new Promise(() => {});
     this.#pending ??= this.#channel.request();
     const [kind, asked] = this.#pending;
+    if (kind === "bye") this.#channel.end();
     if (kind === "list") {
       this.#listed.push(...benchmarks.map((benchmark) => benchmark.listed()));
       return;
     }
     const found = benchmarks.find((benchmark) => benchmark.name === asked.benchmark);
     if (kind !== "prepare" || found === undefined) return;
-    this.#pending = ["bye", {}];
+    this.#pending = ["served", {}];
     await new Session(this.#channel, async () => found).serve(asked);
     this.#channel.end();
   }
 
   // The script has ended without the requested benchmark, or was only listed.
   #end() {
-    const [kind, asked] = this.#pending ?? this.#channel.request();
-    if (kind === "list") {
+    const [kind] = this.#pending ?? this.#channel.request();
+    if (kind === "bye" || kind === "served") return;
+    if (this.#error !== null) {
+      this.#channel.reply(...failed(this.#error.problem));
+    } else if (kind === "list") {
       this.#channel.reply("listed", { benchmarks: this.#listed });
       this.#channel.request();
-    } else if (kind === "prepare") {
-      this.#channel.reply(
-        ...failed(asked.benchmark === undefined ? { out_of_turn: {} } : { unknown: {} }),
-      );
+    } else {
+      const problem = kind === "prepare" ? { unknown: {} } : { out_of_turn: {} };
+      this.#channel.reply(...failed(problem));
     }
   }
 }

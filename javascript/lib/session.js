@@ -1,7 +1,8 @@
 // The one benchmark of a process, and the state of its race.
 
+import { performance } from "node:perf_hooks";
 import process from "node:process";
-import { isDeepStrictEqual } from "node:util";
+import { inspect, isDeepStrictEqual, types } from "node:util";
 import v8 from "node:v8";
 
 import { PeerGone } from "./channel.js";
@@ -15,8 +16,10 @@ const LEAST_NS = 200_000;
 const SHARE = 0.02;
 // Nanoseconds over which collections are counted.
 const PROFILED_NS = 20_000_000;
-// The most inputs that exist at once.
+// The most inputs that exist at once, their bytes, and the time of making them.
 const MOST_INPUTS = 4_096;
+const INPUTS_BYTES = 256 << 20;
+const INPUTS_NS = 200_000_000;
 // No warm-up if calls are this long and the first is at most this share slower than the second.
 const LONG_NS = 20_000_000;
 const GAIN = 0.01;
@@ -37,6 +40,10 @@ export class Session {
   #perCall = false;
   #ready = null;
   #calls = new Map();
+  // Nanoseconds of the first call, by contender.
+  #firstNs = [];
+  // The most inputs that exist at once.
+  #most = MOST_INPUTS;
   #held = null;
   #seed = null;
 
@@ -59,7 +66,13 @@ export class Session {
       if (kind === "bye") break;
       reply = await this.#answered(kind, said);
     }
-    for (const contender of this.#contenders) await contender.task.afterAll?.();
+    for (const contender of this.#contenders) {
+      try {
+        await contender.task.afterAll?.();
+      } catch (error) {
+        console.error(described(error));
+      }
+    }
     return true;
   }
 
@@ -129,14 +142,14 @@ export class Session {
     );
   }
 
-  async #sample(number, calls) {
+  async #sample(number, calls, begin) {
     this.#note(number);
     const contender = this.#contenders[number];
     if (!contender.wasCalled) {
       const first = await this.#tools.firstCall(contender, this.#inputs[number]);
       if (calls === 1 && first[0] >= LONG_NS) return first;
     }
-    return await this.#tools.sample(contender, this.#inputs[number], calls);
+    return await this.#tools.sample(contender, this.#inputs[number], calls, begin);
   }
 
   async #calibrate({ seed, least_ns: asked }) {
@@ -144,14 +157,12 @@ export class Session {
     this.#makeInputs(seed);
     const inputNs = (performance.now() - began) * 1e6;
     const notes = await this.#examine(seed);
+    this.#most = Math.max(1, Math.min(this.#most, Math.floor(INPUTS_NS / Math.max(inputNs, 1))));
     const order = [...this.#contenders.keys()];
-    const first = [];
-    for (const number of order) {
-      const [one] = await this.#sample(number, 1);
-      const [two] = await this.#sample(number, 1);
-      first.push([one, two]);
-    }
-    const isLong = first.every(([one, two]) => two >= LONG_NS && one <= (1 + GAIN) * two);
+    const second = [];
+    for (const number of order) second.push((await this.#sample(number, 1))[0]);
+    const isWarm = (ns, number) => ns >= LONG_NS && this.#firstNs[number] <= (1 + GAIN) * ns;
+    const isLong = this.#benchmark.input === null && second.every(isWarm);
     if (!isLong) await this.#warm(order);
     const least = Math.max(asked, LEAST_NS);
     const callNs = [];
@@ -166,7 +177,7 @@ export class Session {
       );
     }
     const fastest = Math.max(Math.min(...callNs), 1e-3);
-    const most = this.#needsManyInputs() ? MOST_INPUTS : null;
+    const most = this.#needsManyInputs() ? this.#most : null;
     const iterations = Math.min(1 + Math.floor(least / fastest), most ?? Infinity);
     const said = { iterations, call_ns: callNs, most_iterations: most, input_ns: inputNs, notes };
     if (isLong) said.warm_at_once = true;
@@ -176,7 +187,7 @@ export class Session {
 
   /** Nanoseconds of a call, by samples of at least `least`. */
   async #timed(number, least) {
-    const most = this.#needsManyInputs() ? MOST_INPUTS : 2 ** 31;
+    const most = this.#needsManyInputs() ? this.#most : 2 ** 31;
     let calls = 1;
     let took;
     for (;;) {
@@ -195,8 +206,7 @@ export class Session {
     const calls = this.#limited(Math.ceil(PROFILED_NS / Math.max(callNs, 1)));
     if (calls < 2) return 0;
     const profiler = new v8.GCProfiler();
-    profiler.start();
-    const [took] = await this.#sample(number, calls);
+    const [took] = await this.#sample(number, calls, () => profiler.start());
     const microseconds = profiler.stop().statistics.reduce((sum, { cost }) => sum + cost, 0);
     return Math.min(1, (microseconds * 1e3) / took);
   }
@@ -210,8 +220,11 @@ export class Session {
       this.#makeInputs(seed);
       const given = this.#inputs[number].shared?.[0];
       const before = digest(given);
+      const bytes = Math.max(before?.length ?? 0, 1);
+      this.#most = Math.max(1, Math.min(this.#most, Math.floor(INPUTS_BYTES / bytes)));
       this.#note(number);
-      await this.#tools.firstCall(contender, this.#inputs[number]);
+      const [ns] = await this.#tools.firstCall(contender, this.#inputs[number]);
+      this.#firstNs[number] = ns;
       const output = contender.sink.kept;
       refuseUncomputed(output);
       outputs.push(output);
@@ -250,12 +263,12 @@ export class Session {
       this.#contenders[number].nextLoop();
       return (await this.#sample(number, this.#limited(calls)))[0];
     };
-    const { rounds } = await warmUp(order, sample, this.#calls);
+    const { rounds } = await warmUp(order, sample, this.#calls, this.#limited(1e7));
     return rounds;
   }
 
   #limited(calls) {
-    return this.#needsManyInputs() ? Math.min(calls, MOST_INPUTS) : calls;
+    return this.#needsManyInputs() ? Math.min(calls, this.#most) : calls;
   }
 
   #needsManyInputs() {
@@ -271,7 +284,10 @@ export class Session {
 
   async #block(asked) {
     const { seed, iterations, turns, unrecorded = 0, unrecorded_iterations: few = 1 } = asked;
-    if (this.#ready !== seed) this.#makeInputs(seed);
+    // An input that takes long to make has the same seed in all blocks of a replicate.
+    const isThere = this.#seed === seed && !this.#needsManyInputs();
+    if (this.#ready !== seed && !isThere) this.#makeInputs(seed);
+    else this.#note(null);
     this.#ready = null;
     for (const contender of this.#contenders) contender.nextLoop();
     this.#tools.beginBlock();
@@ -329,7 +345,9 @@ function problemOf(error, seed) {
 /** The error, the seed of the input, and the innermost lines of its stack that are not ours. */
 export function described(error, seed = null) {
   const said =
-    error instanceof Error ? `${error.name}: ${error.message}` : `${shown(error)} was thrown`;
+    error instanceof Error || types.isNativeError(error)
+      ? `${error.name}: ${error.message}`
+      : `${shown(error)} was thrown`;
   const given = seed === null ? "" : ` (input of seed ${seed})`;
   const stack = typeof error?.stack === "string" ? error.stack.split("\n") : [];
   const own = import.meta.dirname;
@@ -342,6 +360,9 @@ export function described(error, seed = null) {
 }
 
 function refuseUncomputed(output) {
+  if (typeof output?.overriddenDuration === "number") {
+    throw new Refused("returns a duration of its own (overriddenDuration), which is not supported");
+  }
   const isIterator =
     typeof output?.next === "function" && typeof output[Symbol.iterator] === "function";
   if (isIterator || typeof output?.[Symbol.asyncIterator] === "function") {
@@ -368,7 +389,7 @@ function shown(value) {
     text =
       typeof value === "string" ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value));
   } catch {
-    text = String(value);
+    text = inspect(value, { depth: 1 });
   }
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -1,5 +1,7 @@
 // The settings of `race`, and their translation into options of the program.
 
+import { fileURLToPath } from "node:url";
+
 import { UsageError } from "./errors.js";
 
 const isNumberOrText = (value) => typeof value === "number" || typeof value === "string";
@@ -51,7 +53,7 @@ export function options(given) {
     if (!isSound(value)) throw new UsageError(`${name} must be ${wanted}, not ${String(value)}`);
     const option = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     if (value === true) words.push(option);
-    else if (value instanceof URL) words.push(`${option}=${value.pathname}`);
+    else if (value instanceof URL) words.push(`${option}=${fileURLToPath(value)}`);
     else if (kind === "time" && typeof value === "number") words.push(`${option}=${value}s`);
     else if (value !== false) words.push(`${option}=${value}`);
   }

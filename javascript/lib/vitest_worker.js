@@ -29,6 +29,8 @@ process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }));
 const state = path.join(folder, "state.json");
 process.env[STATE] = JSON.stringify({ state, descriptors: channel.descriptors });
 
+// Why files of the last run have no tests.
+let broken = [];
 channel.reply(...hello(VERSION, { forks: true }));
 let request = channel.request();
 while (request[0] !== "bye") request = await answered(request);
@@ -43,12 +45,15 @@ async function answered([kind, asked]) {
     }
     if (kind === "list") {
       const { listed } = await run({ pending: null, listed: [] });
+      for (const error of broken) console.error(error.stack ?? error.message);
+      if (listed.length === 0 && broken.length > 0) throw broken[0];
       channel.reply("listed", { benchmarks: listed });
       return channel.request();
     }
     const left = await run({ pending: [kind, asked], listed: null });
     if (left.pending?.[0] !== kind || left.pending[1].benchmark !== asked.benchmark)
       return left.pending;
+    if (broken.length > 0) throw broken[0];
     channel.reply(...failed(kind === "prepare" ? { unknown: {} } : { out_of_turn: {} }));
   } catch (error) {
     channel.reply(...failed({ panicked: described(error) }));
@@ -81,6 +86,8 @@ async function run(todo) {
     reporters: [{}],
   };
   const running = await vitest.startVitest(filters, options);
+  const files = running?.state.getFiles() ?? [];
+  broken = files.flatMap((file) => (file.tasks.length === 0 ? (file.result?.errors ?? []) : []));
   await running?.close();
   process.exitCode = 0;
   return JSON.parse(fs.readFileSync(state, "utf8"));

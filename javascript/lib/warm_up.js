@@ -1,6 +1,8 @@
 // The warm-up: V8 interprets a function first and compiles it in up to three steps. How many calls
 // that takes differs by function, so the warm-up looks at the times.
 
+import { performance } from "node:perf_hooks";
+
 // Milliseconds that a round of one contender takes, if its calls are shorter.
 const ROUND_MS = 2;
 // Milliseconds of a warm-up: at least, and at most.
@@ -20,15 +22,15 @@ const LONG_MS = 100;
  * @param {number[]} order
  * @param {(contender: number, calls: number) => Promise<number>} sample returns nanoseconds
  */
-export async function warmUp(order, sample, calls = new Map()) {
+export async function warmUp(order, sample, calls = new Map(), most = 1e7) {
   const times = new Map(order.map((contender) => [contender, []]));
   const began = performance.now();
   for (let rounds = 1; ; rounds++) {
     for (const contender of order) {
-      const now = calls.get(contender) ?? 1;
+      const now = Math.min(calls.get(contender) ?? 1, most);
       const took = (await sample(contender, now)) / 1e6;
       times.get(contender).push(took / now);
-      if (took < ROUND_MS / 2) calls.set(contender, Math.min(2 * now, 1e7));
+      if (took < ROUND_MS / 2) calls.set(contender, Math.min(2 * now, most));
       else calls.set(contender, Math.max(1, Math.round((now * ROUND_MS) / took)));
     }
     const elapsed = (performance.now() - began) / order.length;

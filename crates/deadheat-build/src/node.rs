@@ -148,7 +148,7 @@ impl NodeBuild {
                 let files = site.files(patterns)?;
                 let numbered = files.into_iter().enumerate();
                 let workers = numbered.map(|(number, file)| {
-                    let words = ["--import", &utf8(&register), &file];
+                    let words = ["--import", &file_url(&register), &format!("./{file}")];
                     worker(number, file.clone(), &words)
                 });
                 workers.collect()
@@ -249,6 +249,18 @@ exec {node} --single-threaded ${{DEADHEAT_NODE_SEED:+--hash-seed=$DEADHEAT_NODE_
     )
 }
 
+/// Node takes the argument of `--import` for a URL, in which `#`, `?` and `%` have a meaning.
+fn file_url(path: &Path) -> String {
+    let mut url = "file://".to_owned();
+    for byte in utf8(path).bytes() {
+        match byte.is_ascii_alphanumeric() || b"/._-~@+".contains(&byte) {
+            true => url.push(char::from(byte)),
+            false => url.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    url
+}
+
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -321,6 +333,11 @@ mod tests {
         assert_eq!(twice, ["bench/b.mjs", "bench/a.mjs"]);
         let error = files(&["test/*.mjs"]).unwrap_err().to_string();
         assert!(error.starts_with("v1 has no file 'test/*.mjs'"), "{error}");
+    }
+
+    #[test]
+    fn paths_with_signs_of_urls_are_escaped() {
+        assert_eq!(file_url(Path::new("/a#b c/x.js")), "file:///a%23b%20c/x.js");
     }
 
     #[test]

@@ -21,7 +21,9 @@ const PAIR: [&str; 5] = ["-p", "true", "--", "true", "true "];
 
 /// Twelve replicates of two commands that take no time.
 fn recorded(track: &Track) {
-    let words = ["run", "-q", "--no-config", "-r", "12", "--save", "r.jsonl"];
+    // Too few for a verdict: one in twenty pairs of the same command got one, and a resumed race
+    // then has nothing left to run.
+    let words = ["run", "-q", "--no-config", "-r", "4", "--save", "r.jsonl"];
     track.run(&[&words[..], &PAIR].concat()).succeeds();
 }
 

@@ -42,6 +42,11 @@ class Benchmark extends Emitter {
 
   task() {
     const { fn, setup, teardown, defer } = this;
+    for (const code of [fn, setup, teardown]) {
+      if (typeof code === "string") {
+        throw new Error(`deadheat needs functions for '${this.name}', not texts of code`);
+      }
+    }
     const call = defer ? () => new Promise((resolve) => fn.call(this, { resolve })) : fn.bind(this);
     return { fn: call, beforeAll: setup?.bind(this), afterAll: teardown?.bind(this) };
   }
@@ -121,6 +126,8 @@ function runAll(emitter, name, benchmarks) {
 
 Benchmark.Suite = Suite;
 Benchmark.Benchmark = Benchmark;
+Benchmark.options = {};
+Benchmark.version = "2.1.4";
 Benchmark.support = {};
 Benchmark.platform = { description: `Node.js ${process.versions.node}` };
 Benchmark.formatNumber = (number) => String(number);

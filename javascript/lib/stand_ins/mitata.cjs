@@ -38,6 +38,7 @@ class Described {
   dense_range(name, from, to, step = 1) {
     const values = [];
     for (let value = from; value <= to; value += step) values.push(value);
+    if (!values.includes(to)) values.push(to);
     return this.args(name, values);
   }
 
@@ -88,7 +89,7 @@ function taskOf(fn, values) {
     task.fn = makers.length > 0 ? (given) => run(...given) : run;
     if (makers.length > 0) task.input = () => makers.map((make) => make());
   };
-  task.afterAll = () => generator.return?.();
+  task.afterAll = () => generator.next();
   return task;
 }
 

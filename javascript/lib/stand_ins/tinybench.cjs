@@ -91,6 +91,7 @@ exports.Bench = class Bench extends EventTarget {
   async run() {
     const tasks = new Map(this.tasks.map((task) => [task.name, this.#described(task)]));
     if (tasks.size > 0) await script.offer([[this.name ?? this.#nameOf(tasks), tasks]]);
+    this.dispatchEvent(new Event("complete"));
     return this.tasks;
   }
 
