@@ -21,8 +21,8 @@ const threadCpuUsage = process.threadCpuUsage?.bind(process);
 const clock = performance.now.bind(performance);
 const SPREAD = 16;
 // Loops of a contender, which take turns from block to block. V8 puts small functions into the loop
-// that calls them, so each loop has them at another address: with one loop, 16 replicates of a
-// function of 900 ns with unpredictable calls had an interval of ±4%, with eight ±1.4%.
+// that calls them, so each loop has them at another address. docs/validation/javascript.md has the
+// effect.
 const LOOPS = 8;
 // The frames of `deeper` are at least this large.
 const FRAME_BYTES = 64;
