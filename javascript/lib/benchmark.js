@@ -22,11 +22,10 @@ const OPTIONS = ["input", "run", "contenders", "inputPerCall", "checkOutputs", "
 export class Benchmark {
   /** A benchmark that another library has described. */
   static ofTasks(name, tasks) {
-    const contenders = Object.fromEntries(
-      [...tasks].map(([key, task]) => [key, task.fn ?? (() => {})]),
-    );
+    // `beforeAll` may set the function later.
+    const contenders = [...tasks].map(([key, task]) => [key, task.fn ?? (() => {})]);
     const benchmark = new Benchmark(name, { contenders });
-    benchmark.tasks = new Map(tasks);
+    benchmark.tasks = tasks;
     return benchmark;
   }
 
@@ -51,9 +50,7 @@ export class Benchmark {
     this.name = name;
     /** @type {Map<string, Task>} */
     this.tasks = new Map();
-    const contenders = given.contenders ?? { [name]: given.run };
-    const pairs = Array.isArray(contenders) ? contenders : Object.entries(contenders);
-    for (const [contender, fn] of pairs) {
+    for (const [contender, fn] of pairsOf(given.contenders ?? [[name, given.run]])) {
       if (typeof fn !== "function")
         throw new UsageError(`'${contender}' of '${name}' is not a function`);
       refuseGenerator(contender, fn);
@@ -75,6 +72,20 @@ export class Benchmark {
     const listed = { name: this.name, contenders: [...this.tasks.keys()] };
     return this.throughput === undefined ? listed : { ...listed, throughput: this.throughput };
   }
+}
+
+/** Names and functions, the baseline first. */
+function pairsOf(contenders) {
+  if (Array.isArray(contenders)) return contenders;
+  const names = Object.keys(contenders);
+  const number = names.find((name) => /^(0|[1-9]\d*)$/.test(name));
+  if (number !== undefined && names.length > 1) {
+    throw new UsageError(
+      `an object puts the contender '${number}' first, wherever it is written: write pairs, as ` +
+        `contenders: [["${number}", f], …]`,
+    );
+  }
+  return Object.entries(contenders);
 }
 
 export function refuseGenerator(name, fn) {

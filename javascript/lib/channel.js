@@ -124,8 +124,8 @@ function read(descriptor, buffer) {
   }
 }
 
-// Opened anew, because Node cannot change the flags of an open pipe: a worker whose notes nobody
-// reads must not wait. A socket, which cannot be opened anew, stays as it is.
+// Opened a second time, because Node cannot change the flags of an open pipe: a worker whose notes nobody
+// reads must not wait. A socket cannot be opened a second time, and stays as it is.
 function withoutWaiting(descriptor) {
   const flags = fs.constants.O_WRONLY | fs.constants.O_NONBLOCK;
   try {

@@ -136,8 +136,8 @@ export declare function race<Input = unknown>(options: RaceOptions<Input>): Prom
 export interface Benchmark<Input = any> {
   /** The function, if the benchmark has only one. Give `run` or `contenders`, not both. */
   run?: (input: Input) => unknown;
-  /** Several functions by name; the first is the baseline. */
-  contenders?: Record<string, (input: Input) => unknown>;
+  /** Several functions by name, or pairs of a name and a function; the first is the baseline. */
+  contenders?: Record<string, (input: Input) => unknown> | [string, (input: Input) => unknown][];
   /** Makes the input from a seed, a whole number below 2⁵³. Its time is not measured. */
   input?: (seed: number) => Input;
   /** As for `race`. */

@@ -35,6 +35,9 @@ function exposedCollector() {
   return vm.runInNewContext("gc");
 }
 
+// Of a loop.
+const PARAMETERS = ["task", "inputs", "mask", "calls", "clock", "sink"];
+
 /**
  * Compiles a loop that calls a contender. Each contender gets its own, because V8 optimises a call by
  * the functions that it has seen at that place.
@@ -44,12 +47,7 @@ function exposedCollector() {
  */
 function loopFor(isAsync) {
   return new (isAsync ? AsyncFunction : Function)(
-    "task",
-    "inputs",
-    "mask",
-    "calls",
-    "clock",
-    "sink",
+    ...PARAMETERS,
     `const { fn } = task;
     let kept;
     const begun = clock();
@@ -63,12 +61,7 @@ function loopFor(isAsync) {
 /** The same with hooks around each call, which are not timed. */
 function loopWithHooks() {
   return new AsyncFunction(
-    "task",
-    "inputs",
-    "mask",
-    "calls",
-    "clock",
-    "sink",
+    ...PARAMETERS,
     `const { fn, beforeEach = () => {}, afterEach = () => {} } = task;
     let took = 0;
     for (let i = 0; i < calls; i++) {
@@ -242,8 +235,8 @@ export class Instruments {
   }
 
   /**
-   * Why the time that this thread has waited for a core must be kept: V8's own threads,
-   * or processes of the function, may be what it waited for.
+   * Why deadheat must not subtract the time that this thread has waited for a core: it may have waited
+   * for V8's own threads, or for processes of the function.
    */
   keepWaiting() {
     const [ownBefore, othersBefore] = this.#begun;

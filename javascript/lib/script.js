@@ -20,7 +20,7 @@ export class Script {
     this.#channel = channel;
     channel.reply(...hello(VERSION));
     process.on("uncaughtExceptionMonitor", (error) => {
-      this.#error ??= { problem: { panicked: described(error) } };
+      this.#error ??= described(error);
     });
     process.on("exit", () => this.#end());
   }
@@ -44,7 +44,7 @@ export class Script {
   /** @param {Benchmark[]} benchmarks */
   async offerBenchmarks(benchmarks) {
     for (const benchmark of benchmarks) benchmark.name = this.#unique(benchmark.name);
-    // Another suite of the script waits for ever while one is served, after which the process ends.
+    // While one suite is served, others of the script wait; the process ends after it.
     if (this.#pending?.[0] === "served") return new Promise(() => {});
     this.#pending ??= this.#channel.request();
     const [kind, asked] = this.#pending;
@@ -65,7 +65,7 @@ export class Script {
     const [kind] = this.#pending ?? this.#channel.request();
     if (kind === "bye" || kind === "served") return;
     if (this.#error !== null) {
-      this.#channel.reply(...failed(this.#error.problem));
+      this.#channel.reply(...failed({ panicked: this.#error }));
     } else if (kind === "list") {
       this.#channel.reply("listed", { benchmarks: this.#listed });
       this.#channel.request();

@@ -112,9 +112,11 @@ export class Session {
     if (benchmark === null || wanted.length === 0) return failed({ unknown: {} });
     this.#benchmark = benchmark;
     this.#perCall = asked.input_per_call || benchmark.inputPerCall === true;
-    this.#contenders = inDrawnOrder(wanted, asked.heap_bytes, (name) => {
-      return new Contender(name, benchmark.tasks.get(name));
-    });
+    const made = new Map();
+    for (const name of inDrawnOrder(wanted, asked.heap_bytes)) {
+      made.set(name, new Contender(name, benchmark.tasks.get(name)));
+    }
+    this.#contenders = wanted.map((name) => made.get(name));
     for (const [number, contender] of this.#contenders.entries()) {
       this.#note(number);
       await contender.task.beforeAll?.();
@@ -313,15 +315,11 @@ export class Session {
 class OutputDiffers extends Error {}
 
 /**
- * Makes something of each value, forwards or backwards by the parity of a drawn number: what is made
- * first lies elsewhere and is compiled first.
+ * The values forwards or backwards, by the parity of a drawn number: what is loaded or compiled
+ * second finds other places of the heap free.
  */
-export function inDrawnOrder(values, drawn, make) {
-  const order = [...values.keys()];
-  if (drawn % 2 === 1) order.reverse();
-  const made = new Array(values.length);
-  for (const at of order) made[at] = make(values[at]);
-  return made;
+export function inDrawnOrder(values, drawn) {
+  return drawn % 2 === 1 ? values.toReversed() : values;
 }
 
 /** The first message of a worker. */

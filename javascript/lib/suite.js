@@ -8,20 +8,21 @@ import { UsageError } from "./errors.js";
 import { serve } from "./worker.js";
 
 // Before anything of the user runs.
-export const channel = claim();
+const channel = claim();
 
 /** Races the benchmarks of this file, if deadheat has started it. */
 export async function suite(benchmarks) {
   if (benchmarks === null || typeof benchmarks !== "object") {
     throw new UsageError("suite() needs an object of benchmarks by name");
   }
-  const made = Object.entries(benchmarks).map(([name, one]) => [name, new Benchmark(name, one)]);
+  const made = Object.entries(benchmarks).map(([name, one]) => new Benchmark(name, one));
   // register.js, loaded before this file, has the channel.
   const script = globalThis[Symbol.for("deadheat.script")];
-  if (script !== undefined) return await script.offerBenchmarks(made.map(([, one]) => one));
+  if (script !== undefined) return await script.offerBenchmarks(made);
   if (channel === null) {
     const file = process.argv[1] ?? "FILE";
     throw new UsageError(`a suite does not race itself: npx deadheat bench 'node ${file}'`);
   }
-  await serve(channel, new Map(made));
+  const listed = made.map((benchmark) => benchmark.listed());
+  await serve(channel, listed, async (name) => made.find((one) => one.name === name) ?? null);
 }

@@ -3,6 +3,7 @@
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
+import { refuseGenerator } from "./benchmark.js";
 import { UsageError } from "./errors.js";
 
 /**
@@ -17,11 +18,7 @@ export function packed(fn, role) {
   if (typeof fn !== "function") {
     throw new UsageError(`${role} must be a function or "./file.js#export", not ${String(fn)}`);
   }
-  if (/Generator/.test(fn.constructor.name)) {
-    throw new UsageError(
-      `${role} is a generator function, whose calls run none of its code: iterate to its end in a function`,
-    );
-  }
+  refuseGenerator(role, fn);
   const source = Function.prototype.toString.call(fn);
   if (/\{\s*\[native code\]\s*\}\s*$/.test(source)) {
     throw new UsageError(
@@ -76,7 +73,7 @@ function evaluated(source, key) {
   return key === null ? value : value[key];
 }
 
-// `parse(x) { … }` of an object is no expression by itself.
+// The source of a method, `parse(x) { … }`, is an expression only within an object.
 function asMethod(source) {
   return `{ ${source} }`;
 }

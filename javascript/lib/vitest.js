@@ -7,8 +7,12 @@ import process from "node:process";
 import { Benchmark } from "./benchmark.js";
 import { Channel } from "./channel.js";
 import { Session } from "./session.js";
+import { unmeasured } from "./stand_ins/unmeasured.cjs";
 
-const given = process.env.DEADHEAT_VITEST;
+/** The variable by which vitest_worker.js tells this thread of its pipes and of what is asked. */
+export const STATE = "DEADHEAT_VITEST";
+
+const given = process.env[STATE];
 const { state, descriptors } = given === undefined ? {} : JSON.parse(given);
 const channel = descriptors && new Channel(...descriptors);
 const names = new Map();
@@ -36,7 +40,7 @@ export default {
       channel.end();
     }
     fs.writeFileSync(state, JSON.stringify({ pending, listed }));
-    return registrations.map(({ name }) => unmeasured(name));
+    return registrations.map(({ name }) => ({ name, ...unmeasured() }));
   },
 };
 
@@ -71,26 +75,4 @@ function titles(test) {
 function bound(hooks) {
   const kept = Object.entries(hooks).filter(([, hook]) => hook !== undefined);
   return Object.fromEntries(kept.map(([name, hook]) => [name, () => hook("run")]));
-}
-
-const NAMES =
-  "min max mean p50 p75 p99 p995 p999 sd sem variance df critical moe rme mad aad".split(" ");
-
-// What Vitest's reporters read of a benchmark that this process did not measure.
-function unmeasured(name) {
-  const zeros = () => ({
-    ...Object.fromEntries(NAMES.map((one) => [one, 0])),
-    samples: undefined,
-    samplesCount: 0,
-  });
-  return {
-    name,
-    state: "completed",
-    latency: zeros(),
-    throughput: zeros(),
-    period: 0,
-    totalTime: 0,
-    runtime: "node",
-    runtimeVersion: process.version,
-  };
 }

@@ -14,10 +14,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { claim } from "./channel.js";
 import { described, failed, hello } from "./session.js";
+import { STATE } from "./vitest.js";
 import { VERSION } from "./worker.js";
 
 const OLDEST = 5;
-const STATE = "DEADHEAT_VITEST";
 
 // deadheat may add a question to Google Benchmark, `--benchmark_list_tests`.
 const filters = process.argv.slice(2).filter((word) => !word.startsWith("-"));

@@ -38,7 +38,7 @@ test("twice the work is slower, and the answer has all of its parts", async () =
     input: named("make"),
     ...QUICK,
   });
-  // Only the direction: beside other work, the interval may be wide.
+  // Only the direction: on a busy machine the interval may be wide.
   assert.ok(result.change > 0, `${result.change}`);
   assert.ok(result.interval[0] < result.change);
   assert.deepEqual([result.baseline.name, result.candidate.name], ["once", "twice"]);
@@ -118,6 +118,47 @@ test("the program's own refusal is told in the words of JavaScript", async () =>
     refused,
     (error) => error instanceof UsageError && !/--/.test(error.message),
   );
+});
+
+test("a worker cannot race, so that a module may not race its own functions", async () => {
+  const module = file(`import { race } from DEADHEAT;
+    export const f = () => 1;
+    export const g = () => 2;
+    await race({ old: new URL("#f", import.meta.url), new: new URL("#g", import.meta.url) });`);
+  const failing = promisify(execFile)(process.execPath, [module], { timeout: 60_000 });
+  await assert.rejects(failing, /a worker of deadheat cannot race/);
+});
+
+test("names such as numbers do not swap the sides", async () => {
+  const names = ["2000", "100"];
+  const result = await race({ old: () => 1, new: () => 2, names, maxReplicates: 2, ...QUICK });
+  assert.deepEqual([result.baseline.name, result.candidate.name], names);
+});
+
+test("processes of both sides have the same seeds, and each replicate has others", async () => {
+  const log = path.join(folder(), "log");
+  const text = `import fs from "node:fs";
+    import { suite } from DEADHEAT;
+    fs.appendFileSync(${JSON.stringify(log)}, process.execArgv.join(" ") + "\\n");
+    await suite({ f: () => 1 });`;
+  const seen = async (node) => {
+    fs.writeFileSync(log, "");
+    const command = `${node} ${file(text)}`;
+    const words = ["bench", command, `${node} ${file(text)}`, "--no-config", "-q"];
+    await promisify(execFile)(findProgram(), [...words, "--max-replicates", "3"], {
+      cwd: folder(),
+    });
+    return fs.readFileSync(log, "utf8").trim().split("\n").filter(Boolean);
+  };
+  const raced = await seen(process.execPath);
+  const pattern = /^--hash-seed=(\d{10}) --random-seed=\1 --single-threaded$/;
+  const seeds = raced.map((line) => pattern.exec(line)?.[1]);
+  assert.ok(seeds.every(Boolean), raced.join("\n"));
+  const last = seeds.slice(-6);
+  assert.equal(new Set(last).size, 3, `${last}`);
+  for (const seed of last) assert.equal(last.filter((one) => one === seed).length, 2, `${last}`);
+  const own = await seen(`${process.execPath} --hash-seed=7 --no-single-threaded`);
+  assert.match(own.at(-1), /^--random-seed=\d{10} --hash-seed=7 --no-single-threaded$/);
 });
 
 test("a function that uses its module is failed with the way out", async () => {

@@ -59,7 +59,7 @@ test("a script of tinybench races between two commits, task by task", async () =
     benchmarks.map((one) => one.benchmark),
     ["sums (sum)", "sums (same)"],
   );
-  // Only the direction: beside other work, the race may be too close to call.
+  // Only the direction: on a busy machine the race may be too close to call.
   assert.ok(benchmarks[0].change > 0, `${benchmarks[0].change}`);
 });
 

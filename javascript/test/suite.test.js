@@ -16,7 +16,16 @@ test("descriptions that make no sense are refused with what is wrong", () => {
   refused({ run: () => 1, contenders: {} }, /'f' needs either 'run' or 'contenders'/);
   refused({ run: () => 1, inputs: 2 }, /'f' has no option 'inputs'/);
   refused({ contenders: { a: 1 } }, /'a' of 'f' is not a function/);
+  refused({ contenders: { b: () => 1, 100: () => 2 } }, /puts the contender '100' first/);
   refused({ run: function* () {} }, /generator function/);
   refused({ run: () => 1, input: [1] }, /must be a function of a seed/);
   refused({ run: () => 1, inputPerCall: true }, /no input/);
+});
+
+test("pairs keep their order, whatever their names are", () => {
+  const pairs = [
+    ["2000", () => 1],
+    ["100", () => 2],
+  ];
+  assert.deepEqual(new Benchmark("f", { contenders: pairs }).listed().contenders, ["2000", "100"]);
 });

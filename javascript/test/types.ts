@@ -12,9 +12,9 @@ const verdict: Verdict | null = result.verdict;
 const first: number = result.samples[0].wall_ns;
 console.log(verdict, first);
 
-// @ts-expect-error: a setting of this name does not exist.
+// @ts-expect-error: race() does not have this setting.
 await race({ old: () => 1, new: () => 2, margn: 1 });
-// @ts-expect-error: there is no baseline.
+// @ts-expect-error: `old` is missing.
 await race({ new: () => 2 });
 
 await suite({

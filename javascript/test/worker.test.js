@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import path from "node:path";
 import { test } from "node:test";
 
 import { Worker, file, prepared } from "./helpers.js";
@@ -21,7 +22,7 @@ await suite({
 
 test("the worker speaks the whole protocol", async () => {
   const script = file(TRACED);
-  const folder = script.slice(0, script.lastIndexOf("/"));
+  const folder = path.dirname(script);
   const calls = () => {
     const text = fs.readFileSync(`${folder}/log`, "utf8");
     fs.writeFileSync(`${folder}/log`, "");
@@ -54,14 +55,17 @@ test("the worker speaks the whole protocol", async () => {
   assert.deepEqual(await worker.ended, [null, "SIGKILL"]);
 });
 
-test("a turn waits for the baton and passes it on", async () => {
+/** A worker of one contender, which takes turns with another process. */
+async function withBaton() {
   const script = file(TRACED);
-  const worker = new Worker([script], {
-    baton: true,
-    cwd: script.slice(0, script.lastIndexOf("/")),
-  });
+  const worker = new Worker([script], { baton: true, cwd: path.dirname(script) });
   await worker.heard();
   await worker.prepare("traced", { contender: "a" });
+  return worker;
+}
+
+test("a turn waits for the baton and passes it on", async () => {
+  const worker = await withBaton();
   const [, , , , , , incoming, outgoing] = worker.child.stdio;
   const passed = () => new Promise((resolve) => outgoing.once("data", resolve));
   const ready = passed();
@@ -76,13 +80,7 @@ test("a turn waits for the baton and passes it on", async () => {
 });
 
 test("a worker whose peer is gone says so", async () => {
-  const script = file(TRACED);
-  const worker = new Worker([script], {
-    baton: true,
-    cwd: script.slice(0, script.lastIndexOf("/")),
-  });
-  await worker.heard();
-  await worker.prepare("traced", { contender: "a" });
+  const worker = await withBaton();
   worker.child.stdio[6].end();
   const reply = await worker.ask("block", { seed: 1, iterations: 1, turns: [null, 0] });
   assert.deepEqual(reply.failed.problem, { peer_gone: {} });

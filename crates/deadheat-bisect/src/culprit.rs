@@ -63,7 +63,7 @@ pub enum Answer {
 pub struct Posterior {
     /// The commits from the first after GOOD to BAD, with the probability of a step of any size.
     pub groups: Vec<CommitGroup>,
-    /// The probability that nothing changed, or only by a small part of the margin.
+    /// The probability that the time did not change, or by much less than the margin.
     pub no_change: f64,
     /// The probability of a step below half the margin, which is included in that of the groups.
     pub small_step: f64,

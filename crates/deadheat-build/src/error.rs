@@ -331,7 +331,7 @@ pub enum BuildError {
         /// The reason.
         said: String,
     },
-    /// The side lacks scripts of benchmarks.
+    /// One side of a race has no file that matches a pattern of `--node`.
     #[error(
         "{revision} has no file '{pattern}'\nhelp: --node names scripts that both sides have, \
          relative to this folder"

@@ -61,14 +61,14 @@ const NPM_INSTALL: &str =
     "npm install --prefer-offline --no-audit --no-fund --no-package-lock --loglevel=error";
 const MODULES: &str = "node_modules";
 
-/// Where a side is prepared.
+/// The folders and the Node of one side of a race.
 #[derive(Debug)]
 pub(crate) struct NodeSite<'a> {
     /// The side, for errors.
     pub(crate) revision: &'a str,
     /// The top of the sources.
     pub(crate) top: &'a Path,
-    /// The folder in which the suite runs.
+    /// The working folder of the suite.
     pub(crate) directory: PathBuf,
     /// The folder for the workers.
     pub(crate) made: PathBuf,
@@ -117,7 +117,7 @@ impl NodeBuild {
         key_inputs.add("package", &self.package);
     }
 
-    /// Installs the dependencies, and returns the workers.
+    /// Installs the dependencies of a side, and writes the scripts that start its workers.
     pub(crate) fn run(
         &self,
         site: &NodeSite<'_>,
@@ -125,9 +125,9 @@ impl NodeBuild {
     ) -> Result<Vec<Executable>, BuildError> {
         self.prepare(site, interruption)?;
         fs::create_dir_all(&site.made).map_err(BuildError::at(&site.made))?;
-        // Programs whose names begin with `node` count as JavaScript.
+        // The name ends with `.js`, because by that answers know the language.
         let worker = |number: usize, name: String, words: &[&str]| {
-            let path = site.made.join(format!("node-{number}"));
+            let path = site.made.join(format!("suite-{number}.js"));
             let node = site.node.lines().next().unwrap_or("node");
             fs::write(&path, script(node, words))
                 .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o755)))

@@ -111,12 +111,11 @@ fn a_suite_of_divan_races_as_it_is() {
     let [old, new] = built!("with_divan");
     let track = Track::new();
     let answer = raced(&track, 3, &[text(&old), text(&new)]);
-    // Calls of 100 ns race as well, but beside other work 50% more of them is not always seen.
+    // Calls of 100 ns are too short for a verdict on a busy machine, but not for a direction.
     let short = "with_divan::sized::100";
-    assert!(
-        answer.to_string().contains(&format!("{short}\"")),
-        "{answer}"
-    );
+    let benchmarks = answer["benchmarks"].as_array().unwrap();
+    let row = benchmarks.iter().find(|one| one["benchmark"] == short);
+    assert!(row.unwrap()["change"].as_f64().unwrap() > 0.0, "{answer}");
     let mut found = slower(&answer);
     found.retain(|name| *name != short);
     found.sort_unstable();

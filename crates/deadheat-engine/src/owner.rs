@@ -40,10 +40,10 @@ impl Owner {
         let mode = fstat(&stdin).ok()?.st_mode;
         let kind = SFlag::from_bits_truncate(mode) & SFlag::S_IFMT;
         // Node connects processes by sockets.
-        let is_pipe = kind == SFlag::S_IFIFO || kind == SFlag::S_IFSOCK;
+        let is_stream = kind == SFlag::S_IFIFO || kind == SFlag::S_IFSOCK;
         // The owner may already have ended.
         let is_owned = getppid() == pid || kill(pid, None) == Err(Errno::ESRCH);
-        if !is_owned || !is_pipe {
+        if !is_owned || !is_stream {
             return None;
         }
         let is_gone = Arc::new(AtomicBool::new(false));

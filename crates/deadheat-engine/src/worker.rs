@@ -387,8 +387,8 @@ pub(crate) fn seed_hashes(command: &mut Command, seed: u32) {
 
 /// The options by which Node seeds its hashes and `Math.random`, and compiles and collects garbage on
 /// the thread of the functions: a worker has one core, on which V8's other threads would interrupt
-/// every sample of a function that makes garbage. None if the program is another one, or if the user
-/// gives options of these names.
+/// the samples of every function that makes garbage. Leaves out options that the user gives; empty for
+/// other programs.
 fn options_of_node(program: &WorkerProgram, seed: u32) -> Vec<String> {
     let name = program.executable.file_name().unwrap_or_default();
     if name != "node" && name != "nodejs" {
@@ -402,7 +402,11 @@ fn options_of_node(program: &WorkerProgram, seed: u32) -> Vec<String> {
     ];
     let is_given = |name: &str| {
         let mut words = program.arguments.iter().map(|word| word.to_string_lossy());
-        words.any(|word| word.starts_with("--") && word.replace('_', "-").contains(name))
+        words.any(|word| {
+            let word = word.trim_start_matches("--").replace('_', "-");
+            let option = word.split('=').next().unwrap_or_default();
+            option.trim_start_matches("no-") == name
+        })
     };
     let own = options.into_iter().filter(|(name, _)| !is_given(name));
     own.map(|(_, option)| option).collect()

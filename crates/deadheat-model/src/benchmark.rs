@@ -220,9 +220,9 @@ impl Benchmark {
     pub fn is_interpreted(&self) -> bool {
         let is_interpreter = |program: &Path| {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
-            let starts = ["python", "pypy", "node"];
             let ends = [".py", ".js", ".mjs", ".cjs"];
-            starts.iter().any(|word| name.starts_with(word))
+            ["python", "pypy"].iter().any(|word| name.starts_with(word))
+                || ["node", "nodejs"].contains(&&*name)
                 || ends.iter().any(|word| name.ends_with(word))
         };
         let mut contenders = self.contenders.iter();

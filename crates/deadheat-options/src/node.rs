@@ -16,8 +16,8 @@ const NAME: &str = "deadheat";
 #[derive(Debug, Args)]
 pub struct NodeOptions {
     /// Race the benchmarks of this script, written for tinybench, mitata, bench-node, benchmark.js
-    /// or deadheat; *, ? and ** are wildcards (may be repeated). Dependencies are
-    /// installed by the lock file, or by --build CMD
+    /// or deadheat; *, ? and ** are wildcards (may be repeated). Each side
+    /// installs its dependencies as its lock file says, or by --build CMD
     #[arg(
         long,
         value_name = "FILE",
@@ -59,8 +59,8 @@ impl NodeOptions {
     }
 }
 
-/// The folder of the npm package: the one that is named, or the one beside this program, or the one
-/// that Node would find from here.
+/// The folder of the npm package: the variable names it, or Node would find it from the folder of
+/// this program or from the working folder.
 fn package() -> Result<PathBuf, Failure> {
     let is_package = |folder: &PathBuf| folder.join("lib/register.js").is_file();
     if let Some(named) = env::var_os(PACKAGE).filter(|named| !named.is_empty()) {

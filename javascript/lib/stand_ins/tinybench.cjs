@@ -2,26 +2,7 @@
 "use strict";
 
 const script = globalThis[Symbol.for("deadheat.script")];
-
-const NAMES =
-  "min max mean p50 p75 p99 p995 p999 sd sem variance df critical moe rme mad aad".split(" ");
-const statistics = () => ({
-  ...Object.fromEntries(NAMES.map((name) => [name, 0])),
-  samples: [],
-  samplesCount: 0,
-});
-
-// What a script may read of a task that this process did not measure.
-const unmeasured = () => ({
-  ...statistics(),
-  state: "completed",
-  latency: statistics(),
-  throughput: statistics(),
-  hz: 0,
-  period: 0,
-  totalTime: 0,
-  runs: 0,
-});
+const { unmeasured } = require("./unmeasured.cjs");
 
 class Task extends EventTarget {
   constructor(bench, name, fn, options = {}) {

@@ -40,7 +40,7 @@ words! {
         Normal = "normal",
         /// Student's t of three degrees of freedom, with the same standard deviation.
         HeavyTails = "t, 3 degrees",
-        /// Normal, with a tenth of the scatter.
+        /// Normal with a tenth of the standard deviation.
         Precise = "precise",
         /// Normal, and one race in ten is off.
         Disturbed = "one race in ten off",
@@ -83,7 +83,7 @@ enum History {
     Steps(usize, f64),
     /// A step, and each commit adds N(0, this) of its own.
     StepAndWalk(f64, f64),
-    /// Each commit is placed anew, with a level N(0, this) of its own.
+    /// The code of each commit lies elsewhere: a level N(0, this) of its own.
     Placed(f64),
 }
 

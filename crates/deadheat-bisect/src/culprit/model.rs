@@ -21,6 +21,12 @@
 //! such as .05% from the place of a function, where the margin is 5%. Without this hypothesis, such
 //! races fit neither no change nor any step of the grid, and several steps were reported.
 //!
+//! The likelihood of an estimate θ̂ with standard error SE and ν degrees of freedom is Student's
+//! density of (θ̂ − truth)/SE. It results from the likelihood of normal replicates by integrating
+//! their unknown scale over 1/σ, so it does not depend on the stopping rule of the race (Jeffreys
+//! 1961; Berger & Wolpert 1988). The model assumes that one race in twenty has an additional error
+//! of about 1%. Otherwise one disturbed race would outweigh any number of good ones.
+//!
 //! *No single step* covers histories of another shape, such as creep and several steps, for which the
 //! answer would otherwise be a wrong commit. Its levels are independent and normal with a spread
 //! from δ/2 up (δ/128 to δ/16 for negligible changes), and the errors of its races are normal with
@@ -88,7 +94,7 @@ pub(super) struct Weighed {
     /// The probability that the culprit is one of the first k commits after GOOD, with a step of
     /// any size.
     pub up_to: Vec<f64>,
-    /// The probability that nothing changed, or only negligibly.
+    /// The probability that the time did not change, or by much less than the margin.
     pub no_change: f64,
     /// The probability of a small step, which is included in `up_to`.
     pub small_step: f64,
