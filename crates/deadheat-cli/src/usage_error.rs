@@ -3,13 +3,15 @@
 
 use std::convert::Infallible;
 use std::ffi::OsString;
-use std::process::ExitCode;
+use std::process::{ExitCode, exit};
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{Found, found_at};
 use deadheat::parts::model::{HELP, suggestion};
+use deadheat::parts::terminal::wants_color;
 
 use crate::bare_race::exists;
 use crate::help::in_one_group;
@@ -27,7 +29,7 @@ pub fn refuse<T>(error: &clap::Error, program: &Command, words: &[OsString]) -> 
     let shows_help =
         !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if shows_help {
-        error.exit();
+        show(error);
     }
     let words: Vec<String> = words
         .iter()
@@ -45,6 +47,20 @@ pub fn refuse<T>(error: &clap::Error, program: &Command, words: &[OsString]) -> 
         message += &advice;
     }
     Err(Failure::Usage(message))
+}
+
+/// Prints the help or the version and exits.
+fn show(error: &clap::Error) -> ! {
+    if error.use_stderr() {
+        error.exit();
+    }
+    // clap itself exits with 0 even if nothing could be printed.
+    let text = error.render();
+    let printed = match wants_color() {
+        true => to_stdout(&text.ansi().to_string()),
+        false => to_stdout(&text.to_string()),
+    };
+    exit(printed.map_or_else(|failure| failure.report().into(), |()| 0))
 }
 
 /// Refuses a word that is not a command of `program`.

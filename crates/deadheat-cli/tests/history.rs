@@ -395,6 +395,11 @@ fn an_index_of_a_later_version_and_what_is_none_are_refused() {
     repository
         .run(&["show"])
         .fails_with(4, &["history.sqlite", "is not an index"]);
+    // SQLite would keep a database of this name in memory.
+    repository
+        .run(&["add", "--index", ":memory:", "runs"])
+        .succeeds();
+    assert!(repository.track.path(":memory:").is_file());
     // A database of somebody else's.
     bytes[68..72].copy_from_slice(&7_u32.to_be_bytes());
     fs::write(&path, &bytes).unwrap();

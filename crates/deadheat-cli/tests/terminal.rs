@@ -1,5 +1,6 @@
 //! The output of the program in a terminal: `script` of util-linux is one.
 
+use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -108,4 +109,28 @@ fn a_pipe_has_the_columns_that_the_environment_asks_for() {
     let (free, narrow) = (widest(&[]), widest(&[("COLUMNS", "60")]));
     assert!(narrow <= 60 && free > 60, "{narrow}, {free}");
     assert_eq!(widest(&[("COLUMNS", "many")]), free);
+}
+
+#[test]
+fn a_full_standard_output_is_an_error_of_every_command_that_prints() {
+    let file = run_file();
+    for words in [
+        &["--help"] as &[&str],
+        &["-h"],
+        &["--version"],
+        &["help", "run"],
+        &["history", "add", "--help"],
+        &["completions", "bash"],
+        &["man"],
+        &["analyze", &file],
+        &["analyze", "--json", &file],
+        &["report", "--markdown=-", &file],
+    ] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut deadheat = command(env!("CARGO_BIN_EXE_deadheat"), &[]);
+        let ended = deadheat.args(words).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(5), "{words:?}: {said}");
+        assert!(said.contains("standard output"), "{words:?}: {said}");
+    }
 }

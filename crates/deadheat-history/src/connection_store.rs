@@ -80,11 +80,12 @@ CREATE TABLE races (
 /// Opens or makes the file, which [`check_schema`] has to accept before any other question.
 pub(crate) fn connect(path: &Path, stop: Stop) -> Result<Connection, FormatError> {
     refuse_foreign_journal(path)?;
-    // Not as a URI, which a path may look like.
+    // Not as a URI, which a path may look like; and SQLite keeps a database named ":memory:", or
+    // without a name, in memory.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let opened = Connection::open_with_flags(path, flags);
+    let opened = Connection::open_with_flags(Path::new(".").join(path), flags);
     let opened = opened.and_then(|mut connection| {
         for (setting, is_on) in [
             (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),

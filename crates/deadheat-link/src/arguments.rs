@@ -1,6 +1,8 @@
 //! Arguments of compiler drivers and linkers: the meaning of options, as far as needed to find the
 //! files among them; and response files, whose arguments replace `@FILE`.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// Returns true if the driver does not link an executable with `option`.
@@ -334,15 +336,20 @@ pub(crate) fn is_source(name: &str) -> bool {
 /// other.
 const MOST_FILES: usize = 2000;
 
+/// The largest size of all response files together: `@/dev/zero` never ends. The words of the largest
+/// links take some megabytes.
+const MOST_BYTES: u64 = 16 << 20;
+
 /// All arguments, with every `@FILE` replaced by the arguments in that file, recursively. If the
 /// file does not exist, `@FILE` stays an argument.
 ///
 /// # Errors
 ///
-/// The reason, in words, if a file is not text, or files include each other.
+/// The reason, in words, if a file is not text, files include each other, or they are too large.
 pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<String>, String> {
     let mut expanded = Vec::with_capacity(arguments.len());
     let mut files = 0;
+    let mut left = MOST_BYTES;
     // The arguments still to be read, in reverse.
     let mut rest: Vec<String> = arguments.iter().rev().cloned().collect();
     while let Some(argument) = rest.pop() {
@@ -350,11 +357,17 @@ pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<Strin
             expanded.push(argument);
             continue;
         };
-        let Ok(bytes) = std::fs::read(directory.join(name)) else {
+        let mut bytes = Vec::new();
+        let read = File::open(directory.join(name))
+            .and_then(|file| file.take(left + 1).read_to_end(&mut bytes));
+        if read.is_err() {
             expanded.push(argument);
             continue;
-        };
+        }
         files += 1;
+        left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
+            format!("the response file {name}, or with others before it, is larger than 16 MiB")
+        })?;
         if files > MOST_FILES {
             return Err(format!(
                 "response files that name each other, such as {name}"
@@ -518,5 +531,11 @@ mod tests {
         std::fs::write(folder.path().join("b"), "@a").unwrap();
         let error = expand(&["@a".to_owned()], folder.path()).unwrap_err();
         assert!(error.contains("name each other"), "{error}");
+    }
+
+    #[test]
+    fn rejects_response_files_without_end() {
+        let error = expand(&["@/dev/zero".to_owned()], Path::new("/")).unwrap_err();
+        assert!(error.contains("is larger than 16 MiB"), "{error}");
     }
 }
