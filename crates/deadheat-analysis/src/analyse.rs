@@ -119,7 +119,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         benchmark(&raced, self.options)
     }
 
-    /// The whole answer, from those of all benchmarks that have one, in the order of the plan.
+    /// Combines the answers of benchmarks, in the order of the plan, into the answer of the run.
     pub fn gather(&self, parts: Vec<Part>) -> Analysis {
         let mut answers = Answers::for_benchmarks(parts.len());
         parts.into_iter().for_each(|part| answers.add(part));

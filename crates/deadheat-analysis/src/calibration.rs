@@ -20,7 +20,7 @@ const BUDGETS: [f64; 3] = [1.0, 10.0, 60.0];
 /// The terms that all races of a calibration were judged by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CalibrationTerms {
-    /// Chance of a wrong verdict that was accepted.
+    /// The accepted probability of a wrong verdict.
     pub alpha: f64,
     /// Replicates of a race at most.
     pub max_replicates: u32,

@@ -99,12 +99,12 @@ const FEW_TRIALS: usize = 6;
 /// So many blocks are worth having where they cost little: from here on the plain formula judges
 /// them.
 const ENOUGH_BLOCKS: u32 = 10;
-/// Nanoseconds that so many blocks may cost.
+/// The duration of [`ENOUGH_BLOCKS`] blocks that is always acceptable, in nanoseconds.
 const LITTLE_NS: f64 = 5e7;
-/// Nanoseconds that the blocks of a replicate may take beyond enough of them: forty replicates of
-/// very noisy functions should not take minutes.
+/// A replicate has more than [`ENOUGH_BLOCKS`] blocks only if all its blocks together take at most this
+/// many nanoseconds: forty replicates of very noisy functions should not take minutes.
 const LONG_REPLICATE_NS: f64 = 2.5e8;
-/// Nanoseconds that they may take in any case.
+/// The maximum duration of the blocks of a replicate in any case, in nanoseconds.
 const LONGEST_REPLICATE_NS: f64 = 2e9;
 
 /// Nanoseconds that the replicates before the first look may take where a block is so long that no

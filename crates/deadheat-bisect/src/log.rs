@@ -290,13 +290,14 @@ pub struct BisectStanding {
     /// The fewest commits among which the culprit is with probability 1 − α if there is a step, the
     /// likeliest first.
     pub commits: Vec<CommitShare>,
-    /// The commit before the first of them, and the last of them.
+    /// The part of the history that contains all of `commits`: the commit before the earliest, and the
+    /// latest.
     pub between: (usize, usize),
     /// The probability that there is a step at one of them.
     pub held: f64,
     /// The probability that no step is as large as the margin.
     pub no_step: f64,
-    /// The probability that there is no single step.
+    /// The probability that the times changed, but not in one step.
     pub several: f64,
     /// The size of the step, if there is one.
     pub step: Option<StepEstimate>,

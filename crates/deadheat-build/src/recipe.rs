@@ -513,7 +513,7 @@ impl CommandBuild {
                 let path = folder.join(path);
                 let problem = match fs::metadata(&path) {
                     Err(_) => "is not there",
-                    Ok(about) if !about.is_file() => "is no file",
+                    Ok(about) if !about.is_file() => "is not a file",
                     Ok(about) if about.permissions().mode() & 0o111 == 0 && !is_jar(&path) => {
                         "is not executable"
                     }

@@ -107,7 +107,7 @@ fn rejects_a_build_without_its_executable() {
     let repo = Repo::new();
     for (command, exe, words) in [
         ("true", "out/program", "is not there"),
-        ("mkdir -p out/program", "out/program", "is no file"),
+        ("mkdir -p out/program", "out/program", "is not a file"),
         ("true", "value", "is not executable"),
     ] {
         let (sides, _) = repo.build_by("first..main", command, &[exe]);

@@ -133,7 +133,7 @@ impl RevArgs {
         ] {
             if is_given && self.run.command.is_some() {
                 return Err(Failure::Usage(format!(
-                    "{flag} with --run: {why}\nhelp: leave it out"
+                    "{flag} and --run cannot be combined: {why}\nhelp: leave {flag} out"
                 )));
             }
         }

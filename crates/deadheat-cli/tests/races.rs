@@ -580,7 +580,7 @@ fn a_race_is_not_resumed_with_another_program_script_or_input() {
         resume(save).succeeds();
     }
     tool("sleep 0.003");
-    resume("a.jsonl").fails_with(4, &["was begun with other files: 'tool' holds other bytes"]);
+    resume("a.jsonl").fails_with(4, &["was made with other files: 'tool' holds other bytes"]);
     write("script.sh", "sleep 0.003");
     resume("b.jsonl").fails_with(4, &["'script.sh' holds other bytes", "race it again"]);
     write("script.sh", "sleep 0.002");

@@ -61,7 +61,7 @@ fn what_only_races_of_benchmarks_have_is_refused() {
         2,
         &["'parse': filters select benchmarks", "--run './tool parse'"],
     );
-    run(&["--list"]).fails_with(2, &["--list with --run"]);
-    run(&["--history"]).fails_with(2, &["--history with --run"]);
+    run(&["--list"]).fails_with(2, &["--list and --run cannot be combined"]);
+    run(&["--history"]).fails_with(2, &["--history and --run cannot be combined"]);
     run(&["--cmake", "x"]).fails_with(2, &["--cmake"]);
 }

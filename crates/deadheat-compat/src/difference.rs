@@ -264,7 +264,7 @@ impl<'a> Grouped<'a> {
         }
     }
 
-    /// Brings rows of one name together, in the order in which the names come first.
+    /// Groups the rows by name, in the order of first appearance.
     fn group(&mut self) -> Result<Groups, Problem> {
         let mut by_text = vec![0; self.rows.texts.len()];
         let mut ranges: Vec<Range<u32>> = Vec::new();

@@ -245,7 +245,7 @@ pub struct BenchmarkId {
 }
 
 impl BenchmarkId {
-    /// A function at a parameter.
+    /// The id of a function that is benchmarked with this parameter.
     pub fn new<S: Into<String>, P: Display>(function_name: S, parameter: P) -> Self {
         Self {
             function: Some(function_name.into()),

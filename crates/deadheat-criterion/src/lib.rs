@@ -11,9 +11,9 @@
 //! `-- --group-races` races the functions of a group against each other. `docs/criterion.md` is the
 //! manual.
 //!
-//! Everything here has the names and signatures of criterion 0.5 to 0.8, which document it. What of it
-//! means nothing to a race (sample sizes, measurement times, plots) is accepted, and named once on
-//! standard error.
+//! Everything here has the names and signatures of criterion 0.5 to 0.8, whose documentation applies.
+//! Settings without a meaning in a race (sample sizes, measurement times, plots) have no effect, and
+//! are named once on standard error.
 
 #[cfg(feature = "async")]
 mod asynchronous;
@@ -61,7 +61,7 @@ pub mod async_executor {
 #[doc(hidden)]
 pub use session::{is_over as __is_over, run as __run};
 
-/// Makes a function of these benchmark functions, as criterion does.
+/// Defines a function that runs these benchmark functions, like the macro of criterion.
 #[macro_export]
 macro_rules! criterion_group {
     (name = $name:ident; config = $config:expr; targets = $($target:path),+ $(,)*) => {

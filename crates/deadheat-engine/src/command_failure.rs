@@ -129,7 +129,7 @@ pub(crate) fn stopped_by(signal: i32) -> String {
      passwords \
          before the race, as with sudo -v, or start it with setsid -w";
     match signal {
-        0 => format!("was killed because a process that it started was stopped: {WANTS}"),
+        0 => format!("was killed because one of its child processes was stopped: {WANTS}"),
         libc::SIGTTIN | libc::SIGTTOU => {
             let name = signal_name(signal);
             format!("was stopped by signal {signal}{name} and killed: {WANTS}")

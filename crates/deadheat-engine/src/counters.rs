@@ -87,7 +87,8 @@ mod hardware {
         pub(crate) fn explain(errno: i32) -> String {
             match errno {
                 libc::EACCES | libc::EPERM => {
-                    "not permitted; `sysctl kernel.perf_event_paranoid=1` allows them".to_owned()
+                    "not permitted; `sudo sysctl kernel.perf_event_paranoid=2` allows them"
+                        .to_owned()
                 }
                 libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP => {
                     "this machine offers none, as most virtual machines".to_owned()

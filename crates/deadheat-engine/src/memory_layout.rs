@@ -125,7 +125,7 @@ impl PathPadding {
         spelled(path, self.named)
     }
 
-    /// The path that it is started by.
+    /// The path by which deadheat starts the program.
     pub(crate) fn started(&self, path: &Path) -> PathBuf {
         spelled(path, self.started)
     }

@@ -610,7 +610,7 @@ struct Limits {
     deadline: Option<u64>,
     /// No block of it begins once its turn has taken this many nanoseconds.
     left_ns: Option<u64>,
-    /// When all benchmarks that are to come must be over, where that is not their deadline.
+    /// The time at which all benchmarks of `to_come` must be over; `None` if there is no such time.
     end_ns: Option<u64>,
     /// The benchmarks that race besides or after it.
     to_come: Vec<usize>,

@@ -54,7 +54,7 @@ const NODE_SEED_VARIABLE: &str = "DEADHEAT_NODE_SEED";
 /// Time that a worker that was told to leave may take, and one that closed its
 /// pipe until it is gone.
 const LEAVE: Duration = Duration::from_secs(2);
-/// Bytes of a line at most: the list of some hundred thousand benchmarks.
+/// The maximum length of a line from a worker, in bytes: a list of some hundred thousand benchmarks.
 const LONGEST_LINE: usize = 64 << 20;
 /// Bytes kept of what a program prints: the names of some hundred thousand
 /// benchmarks. The rest is read and forgotten.

@@ -91,7 +91,7 @@ pub struct HistoryRace {
     pub warnings: Vec<String>,
 }
 
-/// The place of a commit in a series.
+/// How the place of a commit in a series was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitOrder {
     /// Git has it on the line of commits.
@@ -143,9 +143,9 @@ pub struct TimelineChange {
 /// Commits that share a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimelinePlateau {
-    /// The place of the first.
+    /// The index of its first commit.
     pub first: usize,
-    /// The place of the last.
+    /// The index of its last commit.
     pub last: usize,
     /// The level, relative to the first plateau that races connect with it.
     pub level: LogRatio,

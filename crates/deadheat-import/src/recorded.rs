@@ -37,10 +37,9 @@ enum Held {
 }
 
 impl<'a> Recorded<'a> {
-    /// Opens a run file or a table, whose samples are made benchmark by benchmark, or
-    /// reads whatever else holds recorded data: results of another
-    /// tool, a packed file, a pipe, `-` for standard input. `rules` are for
-    /// those that carry no plan.
+    /// Opens a run file or a table, and loads its samples one benchmark at a time. Any other source is
+    /// read whole: results of another tool, a compressed file, a pipe, `-` for standard input. `rules`
+    /// apply to sources without a plan.
     pub fn open(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
         // Recordings are given rules that depend on what is in them.

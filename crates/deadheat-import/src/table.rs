@@ -555,7 +555,7 @@ impl Rows {
         Some(())
     }
 
-    /// Leaves out a last block that was cut off; `None` where another one is.
+    /// Drops the last block if it is incomplete. Returns `None` if an earlier block is incomplete.
     fn cut(&mut self) -> Option<()> {
         let last = self.stretches.len().checked_sub(1)?;
         let (mut from, mut before) = (0, 0);

@@ -99,7 +99,9 @@ pub(crate) fn check(layout: &Layout, seed: u32, linked: &[u8]) -> Result<(), Str
     let start = start.ok_or("the symbols that say where functions lie are left out of the link")?;
     let start = start.address();
     if !start.is_multiple_of(PAGE) {
-        return Err(format!("`.text` starts at {start:#x}, within a page"));
+        return Err(format!(
+            "`.text` starts at {start:#x}, which is not the start of a page"
+        ));
     }
     let mut address = start + ALIGNMENT;
     // Address, symbol, and whether it was found there, sorted by address.

@@ -45,7 +45,7 @@ pub struct Benchmark {
     pub rerun: Option<Rerun>,
     /// Set when the contenders of a block run side by side; `None` when they take turns.
     pub side_by_side: Option<SideBySide>,
-    /// The reason why they take turns, if trials were made to run them side by side.
+    /// The reason why the contenders take turns; `None` if deadheat did not try them side by side.
     pub turns_because: Option<TurnsReason>,
     /// Metrics of this benchmark beside those of the run, in column order after them.
     pub counters: Vec<Metric>,

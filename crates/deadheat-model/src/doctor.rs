@@ -565,7 +565,7 @@ named! {
         SwappedPages = "swapped-pages",
         /// Number of times the processor slowed itself down for heat meanwhile.
         ThrottleEvents = "throttle-events",
-        /// Share of the time that the quota held the group back meanwhile.
+        /// Share of the measuring time in which the CPU quota throttled the control group.
         QuotaThrottled = "quota-throttled",
         /// Pairs of equal loops that shared a core.
         SharingPairs = "sharing-pairs",

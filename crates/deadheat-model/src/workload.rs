@@ -1,6 +1,5 @@
 //! The workload of a contender: a command, a function in a worker process, or a program that holds
-//! benchmarks; and of a command what is launched, with which files, and what happens around each
-//! launch.
+//! benchmarks. For a command, also what is launched, its files, and the hooks around each launch.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -95,14 +95,17 @@ fn hint(program: &Program, error: &RaceError, options: &BenchOptions) {
         let said = format!(
             "with the package deadheat in the environment of '{python}' ({quoted} -m pip \
              install deadheat) the functions of a script are called in workers, which takes \
-             seconds a row; without it every value takes a start of pyperf"
+             seconds a row; without it every value needs a new process"
         );
         ("hint", said)
     } else {
         let reason = without_help(&reason);
         (
             "note",
-            format!("pyperf itself measures, a start for each value: {reason}"),
+            format!(
+                "pyperf itself measures this script, which is slower, with a new process for each value: \
+                 {reason}"
+            ),
         )
     };
     to_stderr(label, &said);

@@ -58,7 +58,7 @@ impl Figure {
         }
     }
 
-    /// Its name where nothing but this benchmark is shown.
+    /// The head of its column in a table of this comparison alone.
     pub(crate) fn name_in(self, comparison: &Comparison) -> String {
         match (self, comparison.terms.quantile) {
             (Figure::Typical, Some(judged)) => quantile(judged),

@@ -124,7 +124,7 @@ fn answer<'a>(
     blocks
 }
 
-/// More rows than these are folded away where a medium can, but for those that changed.
+/// If a table has more rows than this, formats that can fold rows fold those that did not change.
 const OPEN: usize = 50;
 
 /// The heads of a table of contenders by themselves.

@@ -364,10 +364,10 @@ fn disturbing(checkup: &Checkup) -> String {
 fn measured(checkup: &Checkup) -> String {
     let place = match checkup.measured_on {
         Some(core) => format!("on core {core}"),
-        None => "wherever the scheduler put it".to_owned(),
+        None => "on cores that the scheduler chose".to_owned(),
     };
     format!(
-        "Measured for {:.1} s {place}. Nothing was changed.",
+        "Measured for {:.1} s {place}. No setting was changed.",
         checkup.seconds
     )
 }
@@ -386,7 +386,7 @@ fn advice(checkup: &Checkup) -> String {
             let others = checkup.cores.iter().filter(|watch| !chosen(watch));
             let next = others.min_by(|one, other| one.lost.total_cmp(&other.lost));
             format!(
-                "Race on {these}, which lost {} of the time where others lost {} and more: {option}",
+                "Race on {these}: other work took {} of its time, and {} or more on the others: {option}",
                 lost(checkup.cores.iter().find(chosen)),
                 lost(next),
             )

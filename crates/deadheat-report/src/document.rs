@@ -88,7 +88,7 @@ pub struct Entry {
     pub lead: String,
     /// The colour of the lead.
     pub tone: Tone,
-    /// Columns of a terminal in front of the words, which the lead has to itself.
+    /// The width of the lead in terminal columns; all lines of the text start after it.
     pub margin: usize,
     /// Words and commands, in order.
     pub parts: Vec<Part>,

@@ -333,8 +333,8 @@ fn unproven(
                 _ => "; --confirm races the benchmarks that break a rule again",
             };
             format!(
-                "the rule '{rule}' is broken by {names} judged alone, but not after correction for \
-                 all {all} of the gate, so the run does not fail for it{}{again}.",
+                "the rule '{rule}' is broken by {names} if each comparison is judged by itself, but not \
+                 after correction for all {all} of the gate, so the run does not fail for it{}{again}.",
                 found.unwrap_or_default()
             )
         }

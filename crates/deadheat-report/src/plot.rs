@@ -1,8 +1,7 @@
 //! Pictures made of characters: the forest of a table, histograms and the series of differences; the
 //! characters that they are made of, the place they are shown at, and the scale of changes.
 //!
-//! Points become columns and rows here, and nothing else: what there is to draw was worked out by
-//! the analysis.
+//! The analysis decides what to draw; these modules map points to columns and rows.
 
 #[cfg(feature = "reports")]
 mod charts;

@@ -107,7 +107,7 @@ pub struct Answer {
 pub struct RunFiles {
     /// Each in words: "recorded in x.jsonl".
     lines: Vec<String>,
-    /// True if their folder holds no earlier run, so that the reader may be new.
+    /// True if the folder of these files holds no earlier run, so the user may be new to deadheat.
     are_the_first: bool,
 }
 

@@ -88,7 +88,7 @@ fn run(
     let arguments = Arguments::parse(words).map_err(Failure::Usage)?;
     if let Some(name) = ambiguous(suite) {
         return Err(Failure::Usage(format!(
-            "two benchmarks are named '{name}'; a name must be the only one of its suite"
+            "two benchmarks are named '{name}'; each benchmark of a suite needs a name of its own"
         )));
     }
     match arguments.mode {

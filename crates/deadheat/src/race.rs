@@ -162,13 +162,13 @@ impl std::fmt::Display for RaceError {
                 difference,
             } => {
                 let advice = match *flag {
-                    "--plan" => "deadheat pack packs the planned files with the plan",
+                    "--plan" => "take the planned files along with the plan, by `deadheat pack`",
                     _ => "race it again",
                 };
                 let path = path.display();
                 write!(
                     f,
-                    "{flag}: {path} was begun with other files: {difference}{HELP}{advice}"
+                    "{flag}: {path} was made with other files: {difference}{HELP}{advice}"
                 )
             }
             Self::NotResumable { path, reason } => {

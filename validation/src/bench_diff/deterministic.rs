@@ -16,7 +16,7 @@ pub fn section(setting: &Setting) -> Section {
         *Wrong* is any other verdict, and *neither* means no verdict. The brackets after \
         bench_diff's right verdicts hold the count by its one-sided test, which knows in advance \
         which function is slower; its own table uses that test. Seconds are median (range). \
-        Errors are the root mean square of the ratio divided by the true ratio, in percent.\n\n"
+        Errors are the root mean square of measured ratio / true ratio − 1, in percent.\n\n"
         .to_owned();
     text += &head(&[
         "work",

@@ -310,7 +310,7 @@ struct StepPoint {
     is_sought: bool,
 }
 
-/// The end of the grid, at least twice the largest estimate.
+/// The largest step size of the grid: [`LARGEST`], or twice the largest estimate if that is more.
 fn largest_step(races: &[CommitRace]) -> f64 {
     let shown = races.iter().map(|race| 2.0 * race.theta.abs());
     shown.fold(LARGEST, f64::max)

@@ -292,13 +292,11 @@ impl ClockCheck {
         }
     }
 
-    /// By what part of the time since the start the clock has gone ahead of
-    /// the clock of the operating system or behind it: 0.01 is one per cent.
-    /// What the moments themselves leave in doubt is taken off, so that a
-    /// short life raises no alarm; a long one shows the few millionths to
-    /// which the rate of the clock is known. Always 0 for the clock of the
-    /// operating system; 1 for a counter that was set back. Takes a few
-    /// microseconds.
+    /// The difference between this clock and the clock of the operating system since the start, as a
+    /// share of the elapsed time: 0.01 is 1%. The uncertainty of the readings is subtracted, so a
+    /// short-lived process shows no difference; a long-lived one shows some parts per million, the
+    /// accuracy of the calibrated rate. Always 0 for the clock of the operating system; 1 for a
+    /// counter that was set back. Takes a few microseconds.
     pub fn disagreement(&self) -> f64 {
         if self.clock.ticks() == Ticks::Os {
             return 0.0;

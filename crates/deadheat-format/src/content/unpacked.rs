@@ -70,7 +70,7 @@ fn packed_otherwise(bytes: &[u8]) -> Option<String> {
     let archive = bytes.get(257..262) == Some(b"ustar");
     let (name, command) = known.or(archive.then_some(("tar", "tar -xf")))?;
     Some(format!(
-        "is packed by {name}, which is not read (gzip and zstd are){HELP}unpack it first: {command} FILE"
+        "is packed by {name}, but deadheat reads only gzip and zstd{HELP}unpack it first: {command} FILE"
     ))
 }
 

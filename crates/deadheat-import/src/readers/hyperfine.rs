@@ -306,7 +306,11 @@ fn factor(
         return Ok(factor);
     }
     let word = |unit: Option<&str>| unit.map_or("none".to_owned(), |unit| format!("'{unit}'"));
-    let problem = format!("the unit is {}; deadheat knows {}", word(found), word(unit));
+    let problem = format!(
+        "the unit is {}; deadheat expects {}",
+        word(found),
+        word(unit)
+    );
     Err(FileProblem::at(place(), problem))
 }
 
@@ -487,11 +491,11 @@ mod tests {
             (
                 r#""measurements":[{"time_wall_clock":{"value":1,"unit":"hour"}}]"#,
                 "measurements[0].time_wall_clock.unit, of command 'x': the unit is 'hour'; \
-                 deadheat knows 'second'",
+                 deadheat expects 'second'",
             ),
             (
                 r#""measurements":[{"time_wall_clock":{"value":1}}]"#,
-                "measurements[0].time_wall_clock.unit, of command 'x': the unit is none; deadheat knows \
+                "measurements[0].time_wall_clock.unit, of command 'x': the unit is none; deadheat expects \
                  'second'",
             ),
         ] {

@@ -166,7 +166,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Nothing but what went wrong.
+    /// The row of a failed benchmark, with the error message and no figures.
     fn failed(&self, message: &str) -> Object {
         let row = self.row(&self.name, "iteration", 1, Some(0));
         let row = row

@@ -214,7 +214,8 @@ fn known<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
          changes seldom get a direction.",
         share(calibration.margin)
     ));
-    let reading = Some("Found in the right direction.".to_owned());
+    let reading =
+        Some("Each cell: how many races found the difference in its direction.".to_owned());
     table(("Known differences of work", reading), &header, rows, below)
 }
 

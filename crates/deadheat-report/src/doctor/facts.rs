@@ -275,8 +275,8 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                         trimmed(quota.cores)
                     )
                 }
-                (None, Some(_)) => format!("{place}, and no CPU quota holds."),
-                (None, None) => format!("{place}; whether a CPU quota holds is hidden."),
+                (None, Some(_)) => format!("{place}; no CPU quota applies."),
+                (None, None) => format!("{place}; whether a CPU quota applies is hidden."),
             }
         }
         Facts::Counters { paranoid, refused } => {

@@ -16,7 +16,7 @@ pub(super) struct Remedy {
     pub(super) command: Option<String>,
 }
 
-/// Interrupts of a device, per second, that are worth moving elsewhere.
+/// A device with more interrupts per second than this should interrupt another core.
 const WORTH_MOVING: f64 = 20.0;
 
 /// The time slice of kernels on machines with many cores, in nanoseconds.

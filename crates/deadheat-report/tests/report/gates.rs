@@ -247,7 +247,7 @@ fn a_second_race_and_the_level_of_the_suite_are_told_in_every_shape() {
         ", then +0.4",
         "is broken by 'no' (+5.",
         "which the second race did not confirm; the run does not fail for it.",
-        "is broken by 'weak' judged alone, but not after correction for all 3 comparisons",
+        "is broken by 'weak' if each comparison is judged by itself, but not after correction for all 3 comparisons",
         "after the correction, the gate finds a change of +1.31% with 80% power; --confirm races",
         "(by chance alone, fewer than 1 of 3 would change; 1 of the 3 that changed holds for all 3 \
          together or in a second race)",

@@ -59,7 +59,8 @@ pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selecti
     pairing
 }
 
-/// A launch for one of them would run them all.
+/// The reason to leave out a name that several benchmarks of a side have: the harness selects by name,
+/// so a launch would run all of them.
 fn several_of_the_name(side: &str, times: usize) -> LeftOutReason {
     LeftOutReason::NotAlike(format!("'{side}' has {times} benchmarks of this name"))
 }

@@ -217,7 +217,7 @@ fn second_path(first: &Path) -> PathBuf {
     first.with_extension("confirm.jsonl")
 }
 
-/// The file of a second race may not be there before the first begins.
+/// Returns an error if the file for the second race already exists.
 pub fn refuse_old_confirmation(save: Option<&Path>) -> Result<(), Failure> {
     match save.map(second_path).filter(|file| file.exists()) {
         None => Ok(()),

@@ -64,7 +64,9 @@ impl Resumable {
             .unwrap_or_else(|| Err(refused("holds no contender")))?;
         for workload in workloads {
             if workload? != first {
-                return Err(refused("holds contenders of several kinds"));
+                return Err(refused(
+                    "mixes commands, workers and suites, which deadheat cannot resume together",
+                ));
             }
         }
         Ok(first)

@@ -35,8 +35,8 @@ pub(super) fn refuse_side_by_side(
     }
     if let Some(harness) = harnesses.iter().find(|harness| !tells_cpu_time(**harness)) {
         return Err(format!(
-            "--arrangement side-by-side: launches side by side are judged by their CPU time, which {} \
-             does not report\nhelp: --arrangement auto races it in turns",
+            "--arrangement side-by-side: sides that run at the same time are compared by CPU time, and {} \
+             reports only wall time\nhelp: --arrangement auto races it in turns",
             harness.name()
         ));
     }

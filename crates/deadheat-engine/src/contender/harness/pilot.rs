@@ -502,8 +502,8 @@ fn repetitions_that_fit(repetition_ns: f64) -> u32 {
     fit.clamp(1.0, TRIAL_REPETITIONS) as u32
 }
 
-/// Nanoseconds that one more repetition costs a launch: more than it
-/// reports where it makes its input anew or stops its clock.
+/// The time that one more repetition adds to a launch, in nanoseconds. It is longer than the time
+/// that the repetition reports if the repetition makes new input or pauses its timer.
 fn cost_of_repetition(single: &[Tried], several: &[Tried]) -> f64 {
     let costs = single.iter().zip(several).map(|(single, several)| {
         match several

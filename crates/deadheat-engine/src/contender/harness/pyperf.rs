@@ -71,7 +71,7 @@ const INSTEAD: [(Words, &str); 4] = [
 
 /// Values of warm-up where the user does not say, as in pyperf.
 const USUAL_WARM_UPS: &str = "1";
-/// A task that no script has: a launch for it does all that the script does beside measuring.
+/// A task that no script has: a launch with it does everything that the script does, except measure.
 const NO_TASK: u32 = u32::MAX;
 
 impl HarnessAdapter for Pyperf {
