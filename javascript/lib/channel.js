@@ -3,6 +3,8 @@
 import fs from "node:fs";
 import process from "node:process";
 
+import { refusal } from "./runtime.js";
+
 /** The other process of the race has closed the baton's pipe. */
 export class PeerGone extends Error {}
 
@@ -96,6 +98,10 @@ export class Channel {
 export function claim() {
   const numbers = process.env[WORKER];
   if (numbers === undefined) return null;
+  if (refusal !== null) {
+    console.error(`error: ${refusal}`);
+    process.exit(2);
+  }
   globalThis[Symbol.for("deadheat.worker")] = true;
   const baton = process.env[BATON];
   delete process.env[WORKER];

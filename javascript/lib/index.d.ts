@@ -1,6 +1,9 @@
 /** Races of JavaScript functions: is B faster than A, by how much, how sure? */
 
-/** A function, or a module and its export: `"./file.js#parse"`, relative to the working folder. */
+/**
+ * A function, or a module and its export: `"./file.js#parse"`, relative to the working folder, or
+ * `"package#parse"`, found as by `import` in the calling file.
+ */
 export type Raced<F> = F | string | URL;
 
 export interface RaceOptions<Input = unknown> extends Settings {
@@ -29,7 +32,7 @@ export interface Settings {
   margin?: number | string;
   /** The accepted probability of a wrong verdict, above 0 and at most 0.5; 0.05 by default. */
   alpha?: number;
-  /** The metric to judge: `"wall"` (the default), `"cpu"`. */
+  /** The metric to judge: `"wall"` (the default), `"cpu"`, `"heap-bytes"`, `"gc-time"`. */
   metric?: string;
   /** Judge this quantile of single calls, above 0 and below 1, instead of their centre. */
   quantile?: number | string;

@@ -9,13 +9,15 @@ import { fileURLToPath } from "node:url";
 import { RaceFailed, UsageError } from "./errors.js";
 import { quoted, run } from "./program.js";
 import { Result } from "./result.js";
+import { refusal } from "./runtime.js";
 import { inJavaScriptWords, options } from "./settings.js";
-import { packed } from "./travel.js";
+import { callingFile, packed } from "./travel.js";
 
 const WORKER = fileURLToPath(new URL("./race_worker.js", import.meta.url));
 
 /** Races two functions and resolves to the answer: is `new` faster than `old`? */
 export async function race(given) {
+  if (refusal !== null) throw new UsageError(refusal);
   if (globalThis[Symbol.for("deadheat.worker")]) {
     throw new UsageError(
       "a worker of deadheat cannot race: move race() out of the module of its functions",
@@ -34,7 +36,7 @@ export async function race(given) {
     throw new UsageError("inputPerCall needs an input");
   const sent = {
     name: given.name ?? `${names[0]} and ${names[1]}`,
-    folder: process.cwd(),
+    caller: callingFile(),
     contenders: [
       [names[0], packed(given.old, "old")],
       [names[1], packed(given.new, "new")],

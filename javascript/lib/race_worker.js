@@ -17,13 +17,13 @@ const names = [...sources.keys()];
 await serve(channel, [{ name: sent.name, contenders: names }], load);
 
 async function load(_name, { heap_bytes: drawn }) {
-  const input = sent.input ? await unpacked(sent.input, sent.folder) : undefined;
+  const input = sent.input ? await unpacked(sent.input, sent.caller) : undefined;
   const found = new Map();
   for (const name of inDrawnOrder(names, drawn)) {
-    found.set(name, await unpacked(sources.get(name), sent.folder));
+    found.set(name, await unpacked(sources.get(name), sent.caller));
   }
   const check = sent.checkOutputs;
-  const checkOutputs = typeof check === "object" ? await unpacked(check, sent.folder) : check;
+  const checkOutputs = typeof check === "object" ? await unpacked(check, sent.caller) : check;
   const contenders = names.map((name) => [name, found.get(name)]);
   const { inputPerCall } = sent;
   return new Benchmark(sent.name, { contenders, input, inputPerCall, checkOutputs });

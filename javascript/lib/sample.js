@@ -6,6 +6,8 @@ import process from "node:process";
 import v8 from "node:v8";
 import vm from "node:vm";
 
+import { refusal } from "./runtime.js";
+
 export const METRICS = [
   "wall_ns",
   "cpu_ns",
@@ -14,7 +16,11 @@ export const METRICS = [
   "voluntary_switches",
   "involuntary_switches",
   "run_delay_ns",
+  "gc_time_ns",
+  "heap_bytes",
+  "major_collections",
 ];
+export const GC_TIME = METRICS.indexOf("gc_time_ns");
 
 // Since Node 22.19 and 23.9.
 const threadCpuUsage = process.threadCpuUsage?.bind(process);
@@ -31,6 +37,7 @@ const FRAME_BYTES = 64;
 export const collectGarbage = globalThis.gc ?? exposedCollector();
 
 function exposedCollector() {
+  if (refusal !== null) return () => {};
   v8.setFlagsFromString("--expose-gc");
   return vm.runInNewContext("gc");
 }
@@ -109,6 +116,7 @@ export class Contender {
     this.name = name;
     this.task = task;
     this.sink = { kept: undefined };
+    this.isSetUp = false;
     this.wasCalled = false;
     this.hasHooks = task.beforeEach !== undefined || task.afterEach !== undefined;
     this.isAsync = false;
@@ -162,28 +170,29 @@ export class Instruments {
   unread = false;
   stackBytes = 0;
 
-  /**
-   * The metrics of `calls` calls of a contender, in the order of METRICS. `begin` is called when the
-   * inputs are made.
-   */
-  async sample(contender, inputs, calls, begin) {
+  /** The metrics of `calls` calls of a contender, in the order of METRICS. */
+  async sample(contender, inputs, calls) {
     const given = inputs.of(calls);
     // Otherwise one sample in ten contained a collection of the garbage of several others, and blocks
     // of a function that fills a Map scattered by 16% instead of 8%.
     collectGarbage({ type: "minor" });
-    begin?.();
     // A result that is still held would make the next call work in other memory.
     contender.sink.kept = undefined;
+    const profiler = new v8.GCProfiler();
+    profiler.start();
     const before = this.#usage();
+    const used = usedHeap();
     const cpu = cpuTime();
     const took = deeper(Math.floor(this.stackBytes / FRAME_BYTES), () =>
       contender.loop(contender.task, given, inputs.mask, calls, clock, contender.sink),
     );
     const wall = typeof took === "number" ? took : await took;
     const cpuAfter = cpuTime();
+    const grown = usedHeap() - used;
     const values = [wall * 1e6, Math.max(0, cpuAfter - cpu)];
     const after = this.#usage();
     for (let i = 0; i < after.length; i++) values.push(after[i] - before[i]);
+    values.push(...collected(profiler.stop().statistics, grown));
     return values;
   }
 
@@ -256,6 +265,21 @@ export class Instruments {
 function cpuTime() {
   const { user, system } = threadCpuUsage ? threadCpuUsage() : process.cpuUsage();
   return (user + system) * 1e3;
+}
+
+function usedHeap() {
+  return v8.getHeapStatistics().used_heap_size;
+}
+
+/** The time of these collections, the bytes that were allocated, and the number of major ones. */
+function collected(collections, grown) {
+  let [microseconds, bytes, major] = [0, grown, 0];
+  for (const { gcType, cost, beforeGC, afterGC } of collections) {
+    microseconds += cost;
+    bytes += beforeGC.heapStatistics.usedHeapSize - afterGC.heapStatistics.usedHeapSize;
+    if (gcType === "MarkSweepCompact") major += 1;
+  }
+  return [microseconds * 1e3, Math.max(0, bytes), major];
 }
 
 function openSchedstat() {

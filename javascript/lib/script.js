@@ -4,6 +4,7 @@
 import process from "node:process";
 
 import { Benchmark } from "./benchmark.js";
+import { Refused } from "./errors.js";
 import { Session, described, failed, hello } from "./session.js";
 import { VERSION } from "./worker.js";
 
@@ -30,6 +31,11 @@ export class Script {
     const count = (this.#names.get(name) ?? 0) + 1;
     this.#names.set(name, count);
     return count === 1 ? name : `${name} #${count}`;
+  }
+
+  /** Fails a benchmark whose times would be misleading. The reason continues after its name. */
+  refuse(reason) {
+    throw new Refused(reason);
   }
 
   /**

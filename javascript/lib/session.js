@@ -7,7 +7,7 @@ import v8 from "node:v8";
 
 import { PeerGone } from "./channel.js";
 import { Refused } from "./errors.js";
-import { Contender, Inputs, Instruments, METRICS, collectGarbage } from "./sample.js";
+import { Contender, GC_TIME, Inputs, Instruments, METRICS, collectGarbage } from "./sample.js";
 import { warmUp } from "./warm_up.js";
 
 // The shortest sample: shorter ones show single interruptions and the resolution of the clocks.
@@ -16,7 +16,7 @@ const LEAST_NS = 200_000;
 const SHARE = 0.02;
 // Nanoseconds over which collections are counted.
 const PROFILED_NS = 20_000_000;
-// The most inputs that exist at once, their bytes, and the time of making them.
+// The most inputs that exist at once, their bytes, and the time of making them or of hooks in a sample.
 const MOST_INPUTS = 4_096;
 const INPUTS_BYTES = 256 << 20;
 const INPUTS_NS = 200_000_000;
@@ -35,7 +35,8 @@ export class Session {
   #contenders = [];
   #tools = new Instruments();
   #calling = null;
-  // By contender.
+  // The inputs that contenders share, and those of each contender.
+  #shared = null;
   #inputs = [];
   #perCall = false;
   #ready = null;
@@ -44,6 +45,8 @@ export class Session {
   #firstNs = [];
   // The most inputs that exist at once.
   #most = MOST_INPUTS;
+  // The most calls of a sample, because of hooks around each call.
+  #mostHooked = Infinity;
   #held = null;
   #seed = null;
 
@@ -66,9 +69,9 @@ export class Session {
       if (kind === "bye") break;
       reply = await this.#answered(kind, said);
     }
-    for (const contender of this.#contenders) {
+    for (const { task, isSetUp } of this.#contenders) {
       try {
-        await contender.task.afterAll?.();
+        if (isSetUp) await task.afterAll?.();
       } catch (error) {
         console.error(described(error));
       }
@@ -117,11 +120,6 @@ export class Session {
       made.set(name, new Contender(name, benchmark.tasks.get(name)));
     }
     this.#contenders = wanted.map((name) => made.get(name));
-    for (const [number, contender] of this.#contenders.entries()) {
-      this.#note(number);
-      await contender.task.beforeAll?.();
-    }
-    this.#note(null);
     // What imports have left. It is not repeated before each block: a loop of 44 ns then scattered by
     // 1 to 8% from process to process instead of 0.04%.
     collectGarbage();
@@ -138,20 +136,32 @@ export class Session {
     this.#note(null);
     this.#inputs = [];
     this.#seed = this.#benchmark.input === null ? null : seed;
-    const shared = new Inputs(this.#benchmark.input, seed, this.#perCall);
-    this.#inputs = this.#contenders.map(({ task }) =>
-      task.input === undefined ? shared : new Inputs(task.input, seed, true),
-    );
+    this.#shared = new Inputs(this.#benchmark.input, seed, this.#perCall);
   }
 
-  async #sample(number, calls, begin) {
+  /** Begins with calls of a contender; returns its inputs. */
+  async #begin(number) {
     this.#note(number);
     const contender = this.#contenders[number];
+    const { task } = contender;
+    if (!contender.isSetUp) {
+      contender.isSetUp = true;
+      await task.beforeAll?.();
+    }
+    // Only now, because `beforeAll` may set `input`.
+    this.#inputs[number] ??=
+      task.input === undefined ? this.#shared : new Inputs(task.input, this.#seed, true);
+    return this.#inputs[number];
+  }
+
+  async #sample(number, calls) {
+    const inputs = await this.#begin(number);
+    const contender = this.#contenders[number];
     if (!contender.wasCalled) {
-      const first = await this.#tools.firstCall(contender, this.#inputs[number]);
+      const first = await this.#tools.firstCall(contender, inputs);
       if (calls === 1 && first[0] >= LONG_NS) return first;
     }
-    return await this.#tools.sample(contender, this.#inputs[number], calls, begin);
+    return await this.#tools.sample(contender, inputs, calls);
   }
 
   async #calibrate({ seed, least_ns: asked }) {
@@ -179,8 +189,9 @@ export class Session {
       );
     }
     const fastest = Math.max(Math.min(...callNs), 1e-3);
-    const most = this.#needsManyInputs() ? this.#most : null;
-    const iterations = Math.min(1 + Math.floor(least / fastest), most ?? Infinity);
+    const iterations = this.#limited(1 + Math.floor(least / fastest));
+    const limit = this.#limited(Infinity);
+    const most = limit === Infinity ? null : limit;
     const said = { iterations, call_ns: callNs, most_iterations: most, input_ns: inputNs, notes };
     if (isLong) said.warm_at_once = true;
     if (this.#perCall) said.input_per_call = true;
@@ -189,12 +200,17 @@ export class Session {
 
   /** Nanoseconds of a call, by samples of at least `least`. */
   async #timed(number, least) {
-    const most = this.#needsManyInputs() ? this.#most : 2 ** 31;
+    const most = this.#limited(2 ** 31);
     let calls = 1;
     let took;
     for (;;) {
+      const began = performance.now();
       [took] = await this.#sample(number, calls);
       if (took >= least || calls >= most) break;
+      if ((performance.now() - began) * 1e6 > INPUTS_NS) {
+        this.#mostHooked = Math.min(this.#mostHooked, calls);
+        break;
+      }
       calls = Math.min(2 * calls, most);
     }
     for (let samples = 0; samples < 2 && took < LONG_NS; samples++) {
@@ -207,10 +223,8 @@ export class Session {
   async #garbage(number, callNs) {
     const calls = this.#limited(Math.ceil(PROFILED_NS / Math.max(callNs, 1)));
     if (calls < 2) return 0;
-    const profiler = new v8.GCProfiler();
-    const [took] = await this.#sample(number, calls, () => profiler.start());
-    const microseconds = profiler.stop().statistics.reduce((sum, { cost }) => sum + cost, 0);
-    return Math.min(1, (microseconds * 1e3) / took);
+    const values = await this.#sample(number, calls);
+    return Math.min(1, values[GC_TIME] / values[0]);
   }
 
   /** Looks at the outputs of the first calls and at what they do to the input. */
@@ -220,12 +234,12 @@ export class Session {
     const outputs = [];
     for (const [number, contender] of this.#contenders.entries()) {
       this.#makeInputs(seed);
-      const given = this.#inputs[number].shared?.[0];
+      const inputs = await this.#begin(number);
+      const given = inputs.shared?.[0];
       const before = digest(given);
       const bytes = Math.max(before?.length ?? 0, 1);
       this.#most = Math.max(1, Math.min(this.#most, Math.floor(INPUTS_BYTES / bytes)));
-      this.#note(number);
-      const [ns] = await this.#tools.firstCall(contender, this.#inputs[number]);
+      const [ns] = await this.#tools.firstCall(contender, inputs);
       this.#firstNs[number] = ns;
       const output = contender.sink.kept;
       refuseUncomputed(output);
@@ -265,16 +279,17 @@ export class Session {
       this.#contenders[number].nextLoop();
       return (await this.#sample(number, this.#limited(calls)))[0];
     };
-    const { rounds } = await warmUp(order, sample, this.#calls, this.#limited(1e7));
+    const { rounds } = await warmUp(order, sample, this.#calls, () => this.#limited(1e7));
     return rounds;
   }
 
   #limited(calls) {
-    return this.#needsManyInputs() ? Math.min(calls, this.#most) : calls;
+    return Math.min(calls, this.#mostHooked, this.#needsManyInputs() ? this.#most : Infinity);
   }
 
   #needsManyInputs() {
-    return this.#inputs.some((inputs) => inputs.perCall);
+    const isShared = this.#contenders.every(({ task }) => task.input === undefined);
+    return !isShared || (this.#perCall && this.#benchmark.input !== null);
   }
 
   async #warmUp({ seed, order }) {

@@ -5,6 +5,7 @@ import process from "node:process";
 import { Benchmark } from "./benchmark.js";
 import { claim } from "./channel.js";
 import { UsageError } from "./errors.js";
+import { refusal } from "./runtime.js";
 import { serve } from "./worker.js";
 
 // Before anything of the user runs.
@@ -12,6 +13,7 @@ const channel = claim();
 
 /** Races the benchmarks of this file, if deadheat has started it. */
 export async function suite(benchmarks) {
+  if (refusal !== null) throw new UsageError(refusal);
   if (benchmarks === null || typeof benchmarks !== "object") {
     throw new UsageError("suite() needs an object of benchmarks by name");
   }

@@ -1,5 +1,6 @@
 // Functions on their way to a worker: by module and export, or as source.
 
+import Module from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -49,21 +50,34 @@ function byExport(text, role) {
   return { module: isFile ? pathToFileURL(path.resolve(module)).href : module, export: name };
 }
 
-/** The function; the counterpart of `packed`. */
-export async function unpacked(sent, folder) {
+/** The function; the counterpart of `packed`. Packages are found as by `import` in the file `caller`. */
+export async function unpacked(sent, caller) {
   if (sent.source !== undefined) return evaluated(sent.source, sent.key);
-  const { createRequire } = await import("node:module");
-  const isUrl = /^(file|data|node):/.test(sent.module);
-  const from = createRequire(path.join(folder, "package.json"));
-  const url = isUrl ? sent.module : pathToFileURL(from.resolve(sent.module)).href;
-  const module = await import(url);
+  const module = await importFrom(caller, sent.module);
   const found = module[sent.export] ?? module.default?.[sent.export];
   if (typeof found !== "function") {
-    const where =
-      isUrl && sent.module.startsWith("file:") ? fileURLToPath(sent.module) : sent.module;
+    const where = sent.module.startsWith("file:") ? fileURLToPath(sent.module) : sent.module;
     throw new UsageError(`${where} exports no function '${sent.export}'`);
   }
   return found;
+}
+
+function importFrom(url, specifier) {
+  const module = new Module(fileURLToPath(new URL("deadheat.cjs", url)));
+  module._compile("module.exports = (specifier) => import(specifier);", module.id);
+  return module.exports(specifier);
+}
+
+/** The URL of the file whose code calls this package, or of one in the working folder. */
+export function callingFile() {
+  const { prepareStackTrace } = Error;
+  Error.prepareStackTrace = (_, places) => places.map((place) => place.getFileName() ?? "");
+  const files = new Error().stack;
+  Error.prepareStackTrace = prepareStackTrace;
+  const own = new URL(".", import.meta.url).href;
+  const urls = files.map((file) => (path.isAbsolute(file) ? pathToFileURL(file).href : file));
+  const calling = urls.find((url) => url.startsWith("file:") && !url.startsWith(own));
+  return calling ?? pathToFileURL(path.resolve("index.js")).href;
 }
 
 function evaluated(source, key) {

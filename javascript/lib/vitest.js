@@ -7,7 +7,7 @@ import process from "node:process";
 import { Benchmark } from "./benchmark.js";
 import { Channel } from "./channel.js";
 import { Session } from "./session.js";
-import { unmeasured } from "./stand_ins/unmeasured.cjs";
+import { unmeasured, withHooks } from "./stand_ins/tinybench_task.cjs";
 
 /** The variable by which vitest_worker.js tells this thread of its pipes and of what is asked. */
 export const STATE = "DEADHEAT_VITEST";
@@ -19,13 +19,13 @@ const names = new Map();
 
 /** @type {{ run(group: object): Promise<object[]> }} */
 export default {
-  async run({ test, registrations }) {
+  async run({ test, registrations, options }) {
     if (channel === undefined) {
       throw new Error(
         "deadheat/vitest does not measure in `vitest bench`: remove it from the configuration, and run `npx deadheat rev main --vitest`",
       );
     }
-    const benchmark = benchmarkOf(test, registrations);
+    const benchmark = benchmarkOf(test, registrations, options);
     let { pending, listed } = JSON.parse(fs.readFileSync(state, "utf8"));
     if (listed !== null) {
       listed.push(benchmark.listed());
@@ -50,14 +50,13 @@ async function served(benchmark, asked) {
   return sound;
 }
 
-function benchmarkOf(test, registrations) {
+function benchmarkOf(test, registrations, options) {
   const tasks = new Map();
-  for (const { name, fn, fnOpts = {} } of registrations) {
-    const { beforeAll, beforeEach, afterEach, afterAll } = fnOpts;
-    tasks.set(name, { fn, ...bound({ beforeAll, beforeEach, afterEach, afterAll }) });
+  for (const { name, fn, fnOpts: opts = {} } of registrations) {
+    const task = { name, fn, opts, runs: 0, result: unmeasured() };
+    tasks.set(name, withHooks(task, options));
   }
-  const file = path.relative(process.cwd(), test.file.filepath);
-  const parts = [file, ...titles(test)];
+  const parts = titles(test);
   if (registrations.length === 1) parts.push(registrations[0].name);
   const name = parts.join(" > ");
   const count = (names.get(name) ?? 0) + 1;
@@ -65,14 +64,10 @@ function benchmarkOf(test, registrations) {
   return Benchmark.ofTasks(count === 1 ? name : `${name} #${count}`, tasks);
 }
 
-function titles(test) {
+/** The file of a test, the names of the suites around it, and its own. */
+export function titles(test) {
   const found = [];
   for (let task = test; task && task !== test.file; task = task.suite ?? null)
     found.unshift(task.name);
-  return found;
-}
-
-function bound(hooks) {
-  const kept = Object.entries(hooks).filter(([, hook]) => hook !== undefined);
-  return Object.fromEntries(kept.map(([name, hook]) => [name, () => hook("run")]));
+  return [path.relative(process.cwd(), test.file.filepath), ...found];
 }

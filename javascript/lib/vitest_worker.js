@@ -11,13 +11,16 @@ import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 
 import { claim } from "./channel.js";
 import { described, failed, hello } from "./session.js";
-import { STATE } from "./vitest.js";
+import { STATE, titles } from "./vitest.js";
 import { VERSION } from "./worker.js";
 
 const OLDEST = 5;
+// Characters of a reason in the name of a benchmark.
+const MOST_NAMED = 200;
 
 // deadheat may add a question to Google Benchmark, `--benchmark_list_tests`.
 const filters = process.argv.slice(2).filter((word) => !word.startsWith("-"));
@@ -29,7 +32,8 @@ process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }));
 const state = path.join(folder, "state.json");
 process.env[STATE] = JSON.stringify({ state, descriptors: channel.descriptors });
 
-// Why files of the last run have no tests.
+// Files, suites and tests of the last run that failed before their benchmarks, with the reason. They are
+// listed in place of the benchmarks, because the answer says nothing else about a failure on one side.
 let broken = [];
 channel.reply(...hello(VERSION, { forks: true }));
 let request = channel.request();
@@ -45,16 +49,18 @@ async function answered([kind, asked]) {
     }
     if (kind === "list") {
       const { listed } = await run({ pending: null, listed: [] });
-      for (const error of broken) console.error(error.stack ?? error.message);
-      if (listed.length === 0 && broken.length > 0) throw broken[0];
-      channel.reply("listed", { benchmarks: listed });
+      const isListed = ({ place }) => listed.some(({ name }) => isWithin(name, place));
+      const failures = broken.filter((failure) => !isListed(failure));
+      const benchmarks = [...listed, ...failures.map((failure) => ({ name: nameOf(failure) }))];
+      channel.reply("listed", { benchmarks: benchmarks.toSorted(byFile) });
       return channel.request();
     }
     const left = await run({ pending: [kind, asked], listed: null });
     if (left.pending?.[0] !== kind || left.pending[1].benchmark !== asked.benchmark)
       return left.pending;
-    if (broken.length > 0) throw broken[0];
-    channel.reply(...failed(kind === "prepare" ? { unknown: {} } : { out_of_turn: {} }));
+    const failure = broken.find(({ place }) => isWithin(asked.benchmark, place));
+    const problem = kind === "prepare" ? { unknown: {} } : { out_of_turn: {} };
+    channel.reply(...failed(failure ? { panicked: failure.reason } : problem));
   } catch (error) {
     channel.reply(...failed({ panicked: described(error) }));
   }
@@ -81,16 +87,50 @@ async function run(todo) {
     hookTimeout: 0,
     retry: 0,
     bail: 0,
+    allowOnly: true,
     coverage: { enabled: false },
     passWithNoTests: true,
     reporters: [{}],
   };
   const running = await vitest.startVitest(filters, options);
   const files = running?.state.getFiles() ?? [];
-  broken = files.flatMap((file) => (file.tasks.length === 0 ? (file.result?.errors ?? []) : []));
+  broken = files.flatMap(failuresIn);
   await running?.close();
   process.exitCode = 0;
   return JSON.parse(fs.readFileSync(state, "utf8"));
+}
+
+/** The failures of a file, suite or test, and of what is in it. */
+function failuresIn(task) {
+  const place = titles(task).join(" > ");
+  const own = task.result?.state === "fail" ? (task.result.errors ?? []) : [];
+  const reasons = own.slice(0, 1).map((error) => ({ place, reason: reasonOf(error, task.file) }));
+  return [...reasons, ...(task.tasks ?? []).flatMap(failuresIn)];
+}
+
+/** The error in one line, without what its place says. */
+function reasonOf({ name, message }, file) {
+  const text = name === "Error" ? message : `${name}: ${message}`;
+  return stripVTControlCharacters(text)
+    .replaceAll(` imported from ${file.filepath}`, "")
+    .replaceAll(`${process.cwd()}${path.sep}`, "")
+    .replaceAll(/\s+/g, " ");
+}
+
+function nameOf({ place, reason }) {
+  const cut = reason.length > MOST_NAMED ? `${reason.slice(0, MOST_NAMED)}...` : reason;
+  return `${place} (fails: ${cut})`;
+}
+
+// Vitest runs the files that took longest first.
+function byFile(one, other) {
+  const [file, another] = [one, other].map(({ name }) => name.split(/ > | \(fails: /)[0]);
+  return file === another ? 0 : file < another ? -1 : 1;
+}
+
+/** Whether a benchmark is that of a place, in it, or stands for its failure. */
+function isWithin(name, place) {
+  return name === place || [" > ", " (fails: "].some((next) => name.startsWith(place + next));
 }
 
 async function loadVitest() {

@@ -21,16 +21,17 @@ const LONG_MS = 100;
  *
  * @param {number[]} order
  * @param {(contender: number, calls: number) => Promise<number>} sample returns nanoseconds
+ * @param {() => number} most the most calls of a sample; asked again after the first calls
  */
-export async function warmUp(order, sample, calls = new Map(), most = 1e7) {
+export async function warmUp(order, sample, calls = new Map(), most = () => 1e7) {
   const times = new Map(order.map((contender) => [contender, []]));
   const began = performance.now();
   for (let rounds = 1; ; rounds++) {
     for (const contender of order) {
-      const now = Math.min(calls.get(contender) ?? 1, most);
+      const now = Math.min(calls.get(contender) ?? 1, most());
       const took = (await sample(contender, now)) / 1e6;
       times.get(contender).push(took / now);
-      if (took < ROUND_MS / 2) calls.set(contender, Math.min(2 * now, most));
+      if (took < ROUND_MS / 2) calls.set(contender, Math.min(2 * now, most()));
       else calls.set(contender, Math.max(1, Math.round((now * ROUND_MS) / took)));
     }
     const elapsed = (performance.now() - began) / order.length;

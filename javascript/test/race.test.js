@@ -5,6 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
 import { RaceFailed, UsageError, race } from "../lib/index.js";
@@ -70,11 +71,11 @@ test("functions travel as source, with what they are", async () => {
     ],
     [sent.method, [1, 2], 2],
   ]) {
-    assert.equal((await unpacked(packed(fn, "old"), "/"))(given), wanted);
+    assert.equal((await unpacked(packed(fn, "old"), "file:///"))(given), wanted);
   }
   const awaited = await unpacked(
     packed(async (x) => x, "old"),
-    "/",
+    "file:///",
   );
   assert.equal(await awaited(3), 3);
 });
@@ -174,6 +175,30 @@ test("a module without the export fails by name", async () => {
   const module = file("export const f = () => 1;");
   const failing = race({ old: `${module}#f`, new: `${module}#g`, ...QUICK });
   await assert.rejects(failing, /exports no function 'g'/);
+});
+
+test("a package is found as by import in the calling file", async () => {
+  const where = folder();
+  fs.unlinkSync(path.join(where, "node_modules"));
+  const exports = { "./it": { import: "./import.js", require: "./require.cjs" } };
+  const inPackage = (text, name) => file(text, `node_modules/pkg/${name}`, where);
+  inPackage(JSON.stringify({ name: "pkg", type: "module", exports }), "package.json");
+  inPackage('export const f = () => "import";', "import.js");
+  inPackage('exports.f = () => "require";', "require.cjs");
+  const url = pathToFileURL(path.join(where, "race.mjs")).href;
+  assert.equal((await unpacked(packed("pkg/it#f", "old"), url))(), "import");
+  const script = file(
+    `import { race } from DEADHEAT;
+    await race({ old: "pkg/it#f", new: "pkg/it#f", maxReplicates: 2 });
+    await race({ old: "pkg/none#f", new: "pkg/it#f", maxReplicates: 2 });`,
+    "race.mjs",
+    where,
+  );
+  const racing = promisify(execFile)(process.execPath, [script], { cwd: os.tmpdir() });
+  await assert.rejects(racing, ({ stderr }) => {
+    assert.match(stderr, /subpath '\.\/none' is not defined by "exports" in .*node_modules\/pkg/);
+    return true;
+  });
 });
 
 test("a script that is interrupted leaves nothing", async () => {

@@ -25,11 +25,11 @@ function repository(source, name, rounds) {
   return where;
 }
 
-async function rev(where, words) {
+async function rev(where, words, top = where) {
   const env = {
     ...process.env,
     DEADHEAT_JAVASCRIPT_PACKAGE: PACKAGE,
-    XDG_CACHE_HOME: path.join(where, ".git/cache"),
+    XDG_CACHE_HOME: path.join(top, ".git/cache"),
   };
   const started = promisify(execFile)(findProgram(), ["rev", ...words], { cwd: where, env });
   const { stdout, stderr, code = 0 } = await started.catch((error) => error);
@@ -101,6 +101,30 @@ test("a suite of Vitest races between two commits", { skip }, async () => {
   );
   assert.equal(benchmarks[0].benchmark, "sums.bench.mjs > sums > sum");
   assert.ok(benchmarks[0].change > 0, `${benchmarks[0].change}`);
+});
+
+test("the dependencies of a package are installed at the lock file above it", async () => {
+  const text = `import fs from "node:fs";
+    const installed = fs.existsSync("../../node_modules/.package-lock.json");
+    if (!installed) throw new Error("nothing is installed");
+    ${TINYBENCH}`;
+  const where = repository(text, "packages/a/sums.mjs", [1000, 1001]);
+  const git = (...words) =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd: where });
+  const name = { name: "root", version: "1.0.0" };
+  const lock = { ...name, lockfileVersion: 3, requires: true };
+  const dependency = { "node_modules/b": { resolved: "packages/b", link: true }, "packages/b": {} };
+  const dependencies = { b: "file:packages/b" };
+  const packages = { "": { ...name, dependencies }, ...dependency };
+  file(JSON.stringify({ ...name, dependencies }), "package.json", where);
+  file(JSON.stringify({ ...lock, packages }), "package-lock.json", where);
+  file('{ "name": "a" }', "packages/a/package.json", where);
+  file('{ "name": "b" }', "packages/b/package.json", where);
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "a workspace");
+  const words = ["HEAD..HEAD", "--node", "sums.mjs", "--list"];
+  const { stdout, stderr } = await rev(path.join(where, "packages/a"), words, where);
+  assert.match(stdout, /sums/, stderr);
 });
 
 test("without the package, the way to install it is told", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 
@@ -61,6 +62,36 @@ test("a script of tinybench lists and races its tasks, and runs to its end", asy
   assert.ok((await raced(TINYBENCH, "alone"))[0] > 0);
 });
 
+test("hooks surround the first and the last call of their task", async () => {
+  const script = file(`
+    import fs from "node:fs";
+    import { Bench } from "tinybench";
+    const say = (text) => fs.appendFileSync("log", text);
+    const bench = new Bench({ setup: (task) => say("(" + task.name), teardown: () => say(")") });
+    const hooks = { beforeEach: () => say("<"), afterEach: () => say(">") };
+    bench.add("a", () => say("a"), { beforeAll: () => say("["), afterAll: () => say("]") });
+    bench.add("b", () => say("b"), hooks);
+    await bench.run();`);
+  const worker = new Worker(["--import", REGISTER, script], { cwd: path.dirname(script) });
+  await worker.heard();
+  assert.ok((await worker.prepare("bench")).prepared, worker.said);
+  assert.ok((await worker.ask("calibrate", { seed: 1, least_ns: 1_000 })).calibrated);
+  worker.send("bye");
+  await worker.ended;
+  const log = fs.readFileSync(path.join(path.dirname(script), "log"), "utf8");
+  assert.match(log, /^\(a\[a+\(b<b>(a|<b>)+\]\)\)$/);
+});
+
+test("the time of beforeEach does not count", async () => {
+  const text = `import { Bench } from "tinybench";
+    const bench = new Bench({ name: "b" });
+    const wait = () => { const end = performance.now() + 2; while (performance.now() < end); };
+    bench.add("f", () => 1, { beforeEach: wait, afterEach: wait });
+    await bench.run();`;
+  const [wall] = await raced(text, "b");
+  assert.ok(wall < 1e6, `${wall}`);
+});
+
 const MITATA = `
 import { bench, boxplot, do_not_optimize, group, run, summary } from "mitata";
 bench("alone", () => do_not_optimize([1]));
@@ -89,6 +120,38 @@ test("a script of mitata lists and races groups, arguments and computed inputs",
   ]);
   assert.ok((await raced(MITATA, "summary"))[0] > 0);
   assert.ok((await raced(MITATA, "sorted"))[0] > 0);
+});
+
+test("benchmarks of mitata have the state, the order and the results that scripts expect", async () => {
+  const text = `import { bench, boxplot, do_not_optimize, group, run, summary } from "mitata";
+    group("sized", () => {
+      bench("copy $size", function* (state) {
+        const list = Array.from({ length: state.get("size") }, (_, i) => i);
+        yield () => do_not_optimize(list.slice());
+      }).range("size", 1, 64).gc("inner");
+      bench("base", function* () {
+        yield { [0]: () => [1], [1]: () => 2, bench: (list, n) => list.push(n) };
+      }).baseline();
+    });
+    boxplot(() => summary(() => {
+      bench("both $a", function* (state) { yield async () => state.get("a") + state.get("b"); })
+        .args({ a: [1, 2], b: [3] }).dense_range("c", 1, 3, 2);
+      bench("loops", (state) => { for (const _ of state) do_not_optimize(1); });
+    }));
+    const { benchmarks } = await run({ filter: /size|base|both|loops/ });
+    if (!benchmarks.every(({ runs }) => runs.every(({ stats }) => stats.avg === 0))) throw new Error("no results");`;
+  const both = ["1 [b=3, c=1]", "1 [b=3, c=3]", "2 [b=3, c=1]", "2 [b=3, c=3]"];
+  assert.deepEqual(await listed(text), [
+    ["sized", "base", "copy 1", "copy 8", "copy 64"],
+    ["summary", ...both.map((values) => `both ${values}`), "loops"],
+  ]);
+  assert.ok((await raced(text, "sized"))[0] > 0);
+  assert.ok((await raced(text, "summary", "suite.mjs", "both 2 [b=3, c=3]"))[0] > 0);
+  const worker = started(text);
+  await worker.heard();
+  await worker.prepare("summary", { contender: "loops" });
+  const { failed } = await worker.ask("calibrate", { seed: 1, least_ns: 1_000 });
+  assert.match(failed.problem.refused, /times its calls itself: yield a function/);
 });
 
 const BENCHMARK_JS = `

@@ -72,6 +72,83 @@ test("one start serves all benchmarks of a replicate, in any order", { skip }, a
   await worker.ended;
 });
 
+const BROKEN = {
+  "syntax.bench.ts": "const x: number = ;",
+  "import.bench.ts": 'import "./gone.js";',
+  "throw.bench.ts": 'throw new TypeError("at collection");',
+  "hook.bench.ts": `import { beforeAll, describe, test } from "vitest";
+    describe("prepared", () => {
+      beforeAll(() => { throw new Error("no database"); });
+      test("query", async ({ bench }) => { await bench("q", () => 1).run(); });
+    });`,
+  "test.bench.ts": `import { test } from "vitest";
+    test("early", async ({ bench }) => { missing(); await bench("e", () => 1).run(); });`,
+};
+
+test("what fails before its benchmarks is listed with the reason", { skip }, async () => {
+  const where = folder();
+  file(SUITE, "sound.bench.ts", where);
+  for (const [name, text] of Object.entries(BROKEN)) file(text, name, where);
+  const worker = new Worker([WORKER], { cwd: where });
+  await worker.heard();
+  const { listed } = await worker.ask("list");
+  const names = listed.benchmarks.map((one) => one.name);
+  for (const [at, pattern] of [
+    /^hook\.bench\.ts > prepared \(fails: no database\)$/,
+    /^import\.bench\.ts \(fails: Cannot find module '\.\/gone\.js'\)$/,
+    /^sound\.bench\.ts > count > alone > map$/,
+    /^sound\.bench\.ts > count > both$/,
+    /^syntax\.bench\.ts \(fails: /,
+    /^test\.bench\.ts > early \(fails: ReferenceError: missing is not defined\)$/,
+    /^throw\.bench\.ts \(fails: TypeError: at collection\)$/,
+  ].entries()) {
+    assert.match(names[at] ?? "", pattern);
+    assert.ok(!names[at].includes(where), names[at]);
+  }
+  assert.equal(names.length, 7, `${names}`);
+  const { failed } = await worker.prepare(names.at(-1));
+  assert.equal(failed.problem.panicked, "TypeError: at collection");
+});
+
+test("skip, todo and only are heeded, also where CI forbids only", { skip }, async () => {
+  const marked = `import { describe, test } from "vitest";
+    const one = (name) => [name, async ({ bench }) => { await bench(name, () => 1).run(); }];
+    test.skip(...one("skipped"));
+    test.todo("later");
+    describe.skip("all", () => { test(...one("inner")); });
+    test(...one("plain"));`;
+  const where = folder();
+  file(marked, "a.bench.ts", where);
+  file(`${marked} test.only(...one("only"));`, "b.bench.ts", where);
+  process.env.CI = "true";
+  const worker = new Worker([WORKER], { cwd: where });
+  delete process.env.CI;
+  await worker.heard();
+  const { listed } = await worker.ask("list");
+  const names = listed.benchmarks.map((one) => one.name);
+  assert.deepEqual(names, ["a.bench.ts > plain > plain", "b.bench.ts > only > only"]);
+});
+
+test("hooks of a benchmark and of a comparison run", { skip }, async () => {
+  const where = folder();
+  const text = `import fs from "node:fs";
+    import { test } from "vitest";
+    const say = (text) => () => fs.appendFileSync("log", text);
+    test("t", async ({ bench }) => {
+      const hooks = { beforeAll: say("["), beforeEach: say("<"), afterEach: say(">"), afterAll: say("]") };
+      const setup = (task) => say(task.name)();
+      await bench.compare(bench("f", hooks, say("f")), bench("g", say("g")), { setup, teardown: say(")") });
+    });`;
+  file(text, "a.bench.ts", where);
+  const worker = new Worker([WORKER], { cwd: where });
+  await worker.heard();
+  assert.ok((await worker.prepare("a.bench.ts > t")).prepared, worker.said);
+  assert.ok((await worker.ask("calibrate", { seed: 1, least_ns: 1_000 })).calibrated);
+  await worker.ask("bye");
+  const log = fs.readFileSync(path.join(where, "log"), "utf8");
+  assert.match(log, /^f\[<f>g(g|<f>)+\]\)\)$/);
+});
+
 test("an older Vitest is refused with the way out", async () => {
   const where = folder();
   fs.unlinkSync(path.join(where, "node_modules"));

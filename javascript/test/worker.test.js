@@ -146,6 +146,48 @@ test("the note before a call names the contender that ends the process", async (
   assert.equal(worker.notes.at(-1), 2);
 });
 
+test("samples have the bytes of V8's heap, the time of collections and their number", async () => {
+  const text = `import { suite } from DEADHEAT;
+    import v8 from "node:v8";
+    import vm from "node:vm";
+    v8.setFlagsFromString("--expose-gc");
+    const collect = vm.runInNewContext("gc");
+    const contenders = { fill: () => new Array(1_000).fill(0), nothing: () => {}, collect: () => collect() };
+    await suite({ f: { contenders } });`;
+  const worker = new Worker([file(text)]);
+  const { metrics } = (await worker.heard()).hello;
+  await worker.prepare("f");
+  assert.ok((await worker.ask("calibrate", { seed: 1, least_ns: 1_000 })).calibrated);
+  const sample = async (contender, iterations) => {
+    const turns = [contender, contender];
+    const { block } = await worker.ask("block", { seed: 2, iterations, turns, unrecorded: 1 });
+    return Object.fromEntries(metrics.map((name, at) => [name, block.values[at]]));
+  };
+  // More than V8 keeps for young objects, so that one sample has collections and the other has none.
+  for (const calls of [10, 20_000]) {
+    const fill = await sample(0, calls);
+    assert.ok(Math.abs(fill.heap_bytes / calls - 8_016) < 200, `${fill.heap_bytes / calls}`);
+    assert.equal(fill.gc_time_ns > 0, calls > 10);
+  }
+  const nothing = await sample(1, 1_000);
+  assert.ok(nothing.heap_bytes < 10_000, `${nothing.heap_bytes}`);
+  assert.deepEqual([nothing.gc_time_ns, nothing.major_collections], [0, 0]);
+  const collect = await sample(2, 3);
+  assert.equal(collect.major_collections, 3);
+  assert.ok(collect.gc_time_ns > 0.5 * collect.wall_ns);
+});
+
+test("another runtime is refused by name", async () => {
+  const runtime = "data:text/javascript,globalThis.Deno={version:{deno:'2.1.0'}}";
+  const worker = new Worker(["--import", runtime, file(one("() => 1"))]);
+  assert.equal(await worker.heard(), null);
+  assert.deepEqual(await worker.ended, [2, null]);
+  assert.match(
+    worker.said,
+    /^error: deadheat calls functions in Node\.js only, not in Deno 2\.1\.0: .*\n$/,
+  );
+});
+
 test("what makes no sense is failed by name", async () => {
   const [, unknown] = await prepared(one("() => 1"), "g");
   assert.deepEqual(unknown.failed.problem, { unknown: {} });

@@ -224,7 +224,9 @@ pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
         Metric::Cpu | Metric::User | Metric::System => Some(1000.0),
         Metric::PeakRss => Some(4096.0),
         // The resolution of these metrics depends on the device, the benchmark or the file.
-        Metric::Gpu | Metric::Manual | Metric::Custom(_) | Metric::Foreign(_) => None,
+        Metric::Gpu | Metric::Manual | Metric::GcTime | Metric::Custom(_) | Metric::Foreign(_) => {
+            None
+        }
         _ => Some(1.0),
     }
 }

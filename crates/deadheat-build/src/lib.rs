@@ -59,7 +59,7 @@ pub use library::{Library, LibraryChoice};
 pub use missing_project::MissingProject;
 pub use node::{NodeBuild, NodeSuite};
 pub use python::{PytestBuild, PythonPackage};
-pub use python_environment::PythonEnvironment;
+pub use python_environment::{Packages, PythonEnvironment, differing};
 pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in};
 pub use repository::{Revisions, RevisionsError};
 pub use shared_suite::BorrowedSuite;

@@ -10,6 +10,7 @@ use crate::error::BuildError;
 use crate::git::forget_the_repository;
 use crate::key::KeyInputs;
 use crate::missing_project::MissingProject;
+use crate::python_environment::Packages;
 use crate::slot::Executable;
 use crate::subprocess::{Interruption, Variables};
 
@@ -161,13 +162,15 @@ impl NodeBuild {
         site: &NodeSite<'_>,
         interruption: &Interruption<'_>,
     ) -> Result<(), BuildError> {
-        let Some(text) = self.command.as_deref().or_else(|| site.installer()) else {
+        let own = |command| (site.directory.as_path(), command);
+        let chosen = self.command.as_deref().map(own);
+        let Some((folder, text)) = chosen.or_else(|| site.installer()) else {
             return Ok(());
         };
         let mut command = Command::new("sh");
         command
             .args(["-c", text])
-            .current_dir(&site.directory)
+            .current_dir(folder)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             // Its output is for the user, and standard output is reserved for answers.
             .stdout(std::io::stderr());
@@ -182,8 +185,10 @@ impl NodeBuild {
 }
 
 impl NodeSite<'_> {
-    /// The command that installs the dependencies, unless they are there or there are none.
-    fn installer(&self) -> Option<&'static str> {
+    /// The command that installs the dependencies, unless they are there or there are none, and its
+    /// folder. The lock file of a workspace is at its root, and not every package manager looks
+    /// there.
+    fn installer(&self) -> Option<(&Path, &'static str)> {
         let folders = || {
             let above = self.directory.ancestors();
             above.take_while(|folder| folder.starts_with(self.top))
@@ -191,18 +196,19 @@ impl NodeSite<'_> {
         if folders().any(|folder| folder.join(MODULES).exists()) {
             return None;
         }
-        let of_folder = |folder: &Path| {
+        let of_folder = |folder| {
+            let folder: &Path = folder;
             let (lock, command) = INSTALLERS
                 .iter()
                 .find(|(lock, _)| folder.join(lock).is_file())?;
             let text = fs::read_to_string(folder.join(lock)).unwrap_or_default();
             let is_yarn_2 = *lock == "yarn.lock" && text.contains(YARN_2.0);
-            Some(if is_yarn_2 { YARN_2.1 } else { command })
+            Some((folder, if is_yarn_2 { YARN_2.1 } else { command }))
         };
-        let is_project = || folders().any(|folder| folder.join("package.json").is_file());
+        let project = || folders().find(|folder| folder.join("package.json").is_file());
         folders()
             .find_map(of_folder)
-            .or_else(|| is_project().then_some(NPM_INSTALL))
+            .or_else(|| Some((project()?, NPM_INSTALL)))
     }
 
     /// The files that match the patterns, relative to the folder; those of one pattern in the order
@@ -233,6 +239,45 @@ impl NodeSite<'_> {
         }
         Ok(files)
     }
+}
+
+/// The packages in the folders `node_modules` from this folder up to the top, without those that are
+/// links to a folder of the project, and without this program's own.
+pub(crate) fn installed_packages(top: &Path, directory: &Path) -> Packages {
+    let mut packages = Packages::new();
+    let above = directory.ancestors();
+    for folder in above.take_while(|folder| folder.starts_with(top)) {
+        let modules = folder.join(MODULES);
+        let scopes = entries(&modules).filter(|(name, _)| name.starts_with('@'));
+        let scoped = scopes.flat_map(|(scope, path)| {
+            let of_scope = entries(&path);
+            of_scope.map(move |(name, path)| (format!("{scope}/{name}"), path))
+        });
+        for (name, path) in entries(&modules).chain(scoped) {
+            let is_own = name == "deadheat" || name.starts_with("@deadheat/");
+            if let Some(version) = version_of(&path).filter(|_| !is_own) {
+                packages.entry(name).or_insert(version);
+            }
+        }
+    }
+    packages
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> + use<> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        (name, entry.path())
+    })
+}
+
+/// The version of a package in this folder or behind this link, unless it is one of the project's.
+fn version_of(folder: &Path) -> Option<String> {
+    let actual = folder.canonicalize().ok()?;
+    actual.iter().find(|part| *part == MODULES)?;
+    let text = fs::read(actual.join("package.json")).ok()?;
+    let package: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    Some(package.get("version")?.as_str()?.to_owned())
 }
 
 /// The worker: a shell script that starts Node, with the seeds of this replicate if it has any.
@@ -287,14 +332,19 @@ mod tests {
     #[test]
     fn the_lock_file_decides_how_dependencies_are_installed() {
         let folder = tempfile::tempdir().unwrap();
-        let site = site(folder.path());
-        assert_eq!(site.installer(), None);
+        let mut site = site(folder.path());
+        let installer = |site: &NodeSite<'_>| {
+            let (at, command) = site.installer()?;
+            assert_eq!(at, folder.path());
+            Some(command)
+        };
+        assert_eq!(installer(&site), None);
         fs::write(folder.path().join("package.json"), "{}").unwrap();
-        assert_eq!(site.installer(), Some(NPM_INSTALL));
+        assert_eq!(installer(&site), Some(NPM_INSTALL));
         for (lock, command) in INSTALLERS {
             let file = folder.path().join(lock);
             fs::write(&file, "").unwrap();
-            assert_eq!(site.installer(), Some(command), "{lock}");
+            assert_eq!(installer(&site), Some(command), "{lock}");
             fs::remove_file(file).unwrap();
         }
         fs::write(
@@ -302,9 +352,38 @@ mod tests {
             "__metadata:\n  version: 8\n",
         )
         .unwrap();
-        assert_eq!(site.installer(), Some(YARN_2.1));
+        assert_eq!(installer(&site), Some(YARN_2.1));
+        // A package of a workspace.
+        site.directory = folder.path().join("packages/a");
+        fs::create_dir_all(&site.directory).unwrap();
+        fs::write(site.directory.join("package.json"), "{}").unwrap();
+        assert_eq!(installer(&site), Some(YARN_2.1));
         fs::create_dir(folder.path().join(MODULES)).unwrap();
-        assert_eq!(site.installer(), None);
+        assert_eq!(installer(&site), None);
+    }
+
+    #[test]
+    fn packages_are_those_of_the_nearest_folder_without_the_projects_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = |path: &str, version: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(&path).unwrap();
+            let text = format!(r#"{{ "version": "{version}" }}"#);
+            fs::write(path.join("package.json"), text).unwrap();
+        };
+        package("node_modules/a", "1.0.0");
+        package("node_modules/@s/b", "2.0.0");
+        package("node_modules/deadheat", "3.0.0");
+        package("packages/c", "4.0.0");
+        package("packages/c/node_modules/a", "5.0.0");
+        let link = folder.path().join("node_modules/c");
+        std::os::unix::fs::symlink("../packages/c", link).unwrap();
+        let found = installed_packages(folder.path(), &folder.path().join("packages/c"));
+        let pairs = [("@s/b", "2.0.0"), ("a", "5.0.0")];
+        assert_eq!(
+            found,
+            pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).into()
+        );
     }
 
     #[test]

@@ -50,13 +50,16 @@ print(json.dumps({
 /// Installers, whose versions do not affect benchmarks.
 const INSTALLERS: [&str; 3] = ["pip", "wheel", "uv"];
 
+/// Installed packages: names and versions.
+pub type Packages = BTreeMap<String, String>;
+
 /// A Python environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct PythonEnvironment {
     /// The interpreter: implementation, version and build.
     pub interpreter: String,
     /// The versions of the installed packages by name, without those installed from a folder.
-    pub packages: BTreeMap<String, String>,
+    pub packages: Packages,
 }
 
 impl PythonEnvironment {
@@ -84,43 +87,38 @@ impl PythonEnvironment {
             .retain(|name, _| !INSTALLERS.contains(&&**name));
         Ok(this)
     }
+}
 
-    /// The packages whose versions differ from those of a candidate: the name, and the version on
-    /// each side that has it.
-    pub fn differing<'a>(
-        &'a self,
-        candidate: &'a Self,
-    ) -> Vec<(&'a str, Option<&'a String>, Option<&'a String>)> {
-        let names = self.packages.keys().chain(candidate.packages.keys());
-        let mut names: Vec<&String> = names.collect();
-        names.sort();
-        names.dedup();
-        let both = names.into_iter().map(|name| {
-            let versions = [self, candidate].map(|one| one.packages.get(name));
-            (&**name, versions[0], versions[1])
-        });
-        both.filter(|(_, old, new)| old != new).collect()
-    }
+/// The packages whose versions differ between two sides: the name, and the version on each side
+/// that has it.
+pub fn differing<'a>(
+    baseline: &'a Packages,
+    candidate: &'a Packages,
+) -> Vec<(&'a str, Option<&'a String>, Option<&'a String>)> {
+    let mut names: Vec<&String> = baseline.keys().chain(candidate.keys()).collect();
+    names.sort();
+    names.dedup();
+    let both = names.into_iter().map(|name| {
+        let versions = [baseline, candidate].map(|one| one.get(name));
+        (&**name, versions[0], versions[1])
+    });
+    both.filter(|(_, old, new)| old != new).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn environment(packages: &[(&str, &str)]) -> PythonEnvironment {
+    fn packages(packages: &[(&str, &str)]) -> Packages {
         let owned = |(name, version): &(&str, &str)| ((*name).to_owned(), (*version).to_owned());
-        PythonEnvironment {
-            interpreter: String::new(),
-            packages: packages.iter().map(owned).collect(),
-        }
+        packages.iter().map(owned).collect()
     }
 
     #[test]
     fn packages_that_differ_are_named_with_both_versions() {
-        let old = environment(&[("numpy", "1.26.4"), ("pytest", "8.0"), ("gone", "1")]);
-        let new = environment(&[("numpy", "2.0.1"), ("pytest", "8.0"), ("added", "2")]);
-        let words: Vec<String> = old
-            .differing(&new)
+        let old = packages(&[("numpy", "1.26.4"), ("pytest", "8.0"), ("gone", "1")]);
+        let new = packages(&[("numpy", "2.0.1"), ("pytest", "8.0"), ("added", "2")]);
+        let words: Vec<String> = differing(&old, &new)
             .into_iter()
             .map(|(name, old, new)| format!("{name} {old:?} {new:?}"))
             .collect();
@@ -130,7 +128,7 @@ mod tests {
             "numpy Some(\"1.26.4\") Some(\"2.0.1\")",
         ];
         assert_eq!(words, expected);
-        assert!(old.differing(&old).is_empty());
+        assert!(differing(&old, &old).is_empty());
     }
 
     #[test]

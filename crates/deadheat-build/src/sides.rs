@@ -13,8 +13,9 @@ use crate::commits::CommitInfo;
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
-use crate::node::NodeSite;
+use crate::node::{NodeSite, installed_packages};
 use crate::python::PytestSite;
+use crate::python_environment::Packages;
 use crate::recipe::{CargoBuild, Recipe, Site};
 use crate::replacement::Replacement;
 use crate::repository::{Commit, Repository, Revisions};
@@ -87,6 +88,15 @@ impl Side {
         let made = self.executables.first()?.path.parent()?;
         let python = made.join("environment").join("bin").join("python");
         python.exists().then_some(python)
+    }
+
+    /// The packages that a suite of JavaScript finds in `node_modules`; `None` for other suites.
+    pub fn node_packages(&self) -> Option<Packages> {
+        let worker = &self.executables.first()?.path;
+        let is_suite = worker
+            .extension()
+            .is_some_and(|extension| extension == "js");
+        is_suite.then(|| installed_packages(&self.sources, &self.directory))
     }
 
     /// Returns true if the bytes of the executables describe the build completely: compiled

@@ -1,15 +1,20 @@
-//! The environments of Python on both sides of a race, compared.
+//! The environments of Python or Node on both sides of a race, compared.
 
 use std::path::{Path, PathBuf};
 
 use deadheat::parts::exit::Failure;
 use deadheat::parts::model::{PackageVersions, Program, Surroundings};
-use deadheat_build::{BuildError, Interruption, PythonEnvironment, Sides};
+use deadheat_build::{BuildError, Interruption, Packages, PythonEnvironment, Sides, differing};
 use deadheat_options::repository::{asking, failure};
 
 /// Notes in which packages and interpreters the environments made for two revisions differ.
 pub fn note_environments(sides: &Sides, facts: &mut Surroundings) -> Result<(), Failure> {
-    let pythons = [sides.baseline.python(), sides.candidate.python()];
+    let [baseline, candidate] = [&sides.baseline, &sides.candidate];
+    if let (Some(old), Some(new)) = (baseline.node_packages(), candidate.node_packages()) {
+        facts.packages = versions(&old, &new);
+        return Ok(());
+    }
+    let pythons = [baseline.python(), candidate.python()];
     note(pythons, facts)
 }
 
@@ -53,14 +58,18 @@ fn add_differences(old: &PythonEnvironment, new: &PythonEnvironment, facts: &mut
     if old.interpreter != new.interpreter {
         facts.interpreters = vec![old.interpreter.clone(), new.interpreter.clone()];
     }
-    let differing = old.differing(new).into_iter();
-    facts.packages = differing
+    facts.packages = versions(&old.packages, &new.packages);
+}
+
+fn versions(old: &Packages, new: &Packages) -> Vec<PackageVersions> {
+    let differing = differing(old, new).into_iter();
+    differing
         .map(|(name, baseline, candidate)| PackageVersions {
             name: name.to_owned(),
             baseline: baseline.cloned(),
             candidate: candidate.cloned(),
         })
-        .collect();
+        .collect()
 }
 
 /// Returns true for an interpreter of Python, by its name.

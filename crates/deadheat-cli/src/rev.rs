@@ -94,8 +94,8 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     let benches = args.ways.benches(&revisions)?;
     let mut sides = built(&revisions, &recipes, BenchesFrom::Own, "")?;
     let mut options = args.race.options;
+    note_environments(&sides, &mut options.surroundings)?;
     if let Recipe::Pytest(build) = &recipes[0] {
-        note_environments(&sides, &mut options.surroundings)?;
         let race = SuiteRace {
             recipe: &recipes[0],
             tests: &build.tests,

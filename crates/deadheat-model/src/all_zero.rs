@@ -17,9 +17,10 @@ pub enum AllZero {
 
 impl AllZero {
     /// The sides of a metric that are all zero. `None` if neither is, or if the other one is zero at
-    /// times. Times are never zero: a clock that says so did not see the work.
+    /// times. Times are never zero, except that of collecting garbage: a clock that says so did not
+    /// see the work.
     pub fn of(metric: &Metric, baseline: &Side, candidate: &Side) -> Option<AllZero> {
-        if metric.unit() == Unit::Nanoseconds {
+        if metric.unit() == Unit::Nanoseconds && *metric != Metric::GcTime {
             return None;
         }
         let is_zero = |side: &Side| side.min >= 0.0 && side.max <= 0.0;

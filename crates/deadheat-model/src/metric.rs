@@ -137,6 +137,10 @@ pub enum Metric {
     PeakGpuMemory,
     /// Time that the benchmark itself reports, for example by Google Benchmark's `SetIterationTime`.
     Manual,
+    /// Time in which the runtime of a language collected garbage.
+    GcTime,
+    /// Bytes allocated on the heap of the runtime of a language.
+    HeapBytes,
     /// Anything else a recording brings along, kept under its own name.
     Custom(String),
     /// Something that another tool recorded and described.
@@ -145,7 +149,7 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric deadheat itself can measure, in the order they are shown.
-    pub const BUILT_IN: [Metric; 20] = [
+    pub const BUILT_IN: [Metric; 22] = [
         Metric::Wall,
         Metric::Cpu,
         Metric::User,
@@ -166,6 +170,8 @@ impl Metric {
         Metric::Gpu,
         Metric::PeakGpuMemory,
         Metric::Manual,
+        Metric::GcTime,
+        Metric::HeapBytes,
     ];
 
     /// The name used by `--metric`, in files and in JSON.
@@ -191,6 +197,8 @@ impl Metric {
             Metric::Gpu => "gpu",
             Metric::PeakGpuMemory => "peak-gpu-memory",
             Metric::Manual => "manual",
+            Metric::GcTime => "gc-time",
+            Metric::HeapBytes => "heap-bytes",
             Metric::Custom(name) => name,
             Metric::Foreign(foreign) => &foreign.name,
         }
@@ -233,8 +241,12 @@ impl Metric {
             | Metric::System
             | Metric::RunDelay
             | Metric::Gpu
-            | Metric::Manual => Unit::Nanoseconds,
-            Metric::PeakRss | Metric::AllocatedBytes | Metric::PeakGpuMemory => Unit::Bytes,
+            | Metric::Manual
+            | Metric::GcTime => Unit::Nanoseconds,
+            Metric::PeakRss
+            | Metric::AllocatedBytes
+            | Metric::PeakGpuMemory
+            | Metric::HeapBytes => Unit::Bytes,
             Metric::Custom(name) if name.ends_with("_ns") => Unit::Nanoseconds,
             Metric::Custom(name) if name.ends_with("_bytes") => Unit::Bytes,
             Metric::Custom(name) => Unit::of_rate(name).unwrap_or(Unit::Count),
@@ -418,7 +430,7 @@ mod tests {
             "wall_ns cpu_ns user_ns system_ns peak_rss_bytes minor_faults major_faults \
              voluntary_switches involuntary_switches migrations run_delay_ns allocations \
              allocated_bytes cycles instructions branch_misses cache_misses gpu_ns \
-             peak_gpu_memory_bytes manual_ns"
+             peak_gpu_memory_bytes manual_ns gc_time_ns heap_bytes"
         );
     }
 

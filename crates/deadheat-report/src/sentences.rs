@@ -23,6 +23,7 @@ pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
         Metric::Gpu => "GPU time",
         Metric::PeakGpuMemory => "peak GPU memory",
         Metric::Manual => "manual time",
+        Metric::GcTime => "GC time",
         Metric::MinorFaults => "minor page faults",
         Metric::MajorFaults => "major page faults",
         Metric::Custom(name) => return shown(name, 24, glyphs),

@@ -14,6 +14,12 @@ class Described {
     this.label = name;
     this.fn = fn;
     this.axes = new Map();
+    this.isBaseline = false;
+  }
+
+  baseline(is = true) {
+    this.isBaseline = is;
+    return this;
   }
 
   name(label) {
@@ -22,10 +28,12 @@ class Described {
   }
 
   args(name, values) {
-    if (Array.isArray(name)) this.axes.set("x", name);
-    else if (typeof name === "object")
-      for (const key of Object.keys(name)) this.axes.set(key, name[key]);
-    else this.axes.set(name, values);
+    const given =
+      name === null || Array.isArray(name) ? { x: name } : typeof name === "object" ? name : null;
+    for (const [key, list] of Object.entries(given ?? { [name]: values })) {
+      if (list == null) this.axes.delete(key);
+      else this.axes.set(key, list);
+    }
     return this;
   }
 
@@ -42,39 +50,61 @@ class Described {
     return this.args(name, values);
   }
 
-  /** A name and a task for every combination of the arguments. */
-  tasks() {
+  /** Every combination of the arguments. */
+  combinations() {
     let combinations = [{}];
     for (const [name, values] of this.axes) {
       combinations = combinations.flatMap((one) =>
         values.map((value) => ({ ...one, [name]: value })),
       );
     }
-    return combinations.map((values) => [labelOf(this.label, values), taskOf(this.fn, values)]);
+    return combinations;
+  }
+
+  /** A name and a task for every combination. */
+  tasks() {
+    return this.combinations().map((args) => [labelOf(this.label, args), taskOf(this.fn, args)]);
+  }
+
+  /** What scripts read of a benchmark that this process did not measure. */
+  unmeasured() {
+    const names = "avg min max p25 p50 p75 p99 p999 ticks".split(" ");
+    const stats = {
+      ...Object.fromEntries(names.map((name) => [name, 0])),
+      kind: "fn",
+      samples: [],
+    };
+    const runs = this.combinations().map((args) => ({
+      name: labelOf(this.label, args),
+      args,
+      stats,
+    }));
+    const { label: alias, isBaseline: baseline } = this;
+    return { alias, baseline, args: Object.fromEntries(this.axes), kind: "static", runs };
   }
 }
 
 // What only changes the output of mitata, or how long it measures.
-for (const word of ["gc", "baseline", "compact", "highlight"]) {
+for (const word of ["gc", "compact", "highlight"]) {
   Described.prototype[word] = function () {
     return this;
   };
 }
 
 function labelOf(label, values) {
-  const isNamed = Object.keys(values).some((name) => label.includes(`$${name}`));
   const named = label.replaceAll(/\$(\w+)/g, (all, name) =>
     name in values ? String(values[name]) : all,
   );
-  if (isNamed || Object.keys(values).length === 0) return named;
-  return `${named} [${Object.entries(values)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(", ")}]`;
+  const others = Object.keys(values).filter((name) => !label.includes(`$${name}`));
+  if (others.length === 0) return named;
+  return `${named} [${others.map((name) => `${name}=${values[name]}`).join(", ")}]`;
 }
 
 function taskOf(fn, values) {
   const isGenerator = fn instanceof GeneratorFunction || fn instanceof AsyncGeneratorFunction;
-  if (!isGenerator) return { fn };
+  const refuse = () =>
+    script.refuse("times its calls itself: yield a function from a generator function instead");
+  if (!isGenerator) return fn.length === 0 ? { fn } : { beforeAll: refuse };
   const task = {};
   let generator;
   // The arguments that the benchmark computes for each call.
@@ -82,7 +112,8 @@ function taskOf(fn, values) {
   task.beforeAll = async () => {
     generator = fn({ get: (name) => values[name] });
     const { value } = await generator.next();
-    const run = typeof value === "function" ? value : value.bench;
+    const run = typeof value === "function" ? value : value?.bench;
+    if (typeof run !== "function") refuse();
     makers = Object.keys(value)
       .filter((key) => /^\d+$/.test(key))
       .map((key) => value[key]);
@@ -93,7 +124,10 @@ function taskOf(fn, values) {
   return task;
 }
 
-exports.bench = (name, fn) => {
+exports.bench = bench;
+exports.baseline = (name, fn) => bench(name, fn).baseline();
+
+function bench(name, fn) {
   const described =
     typeof name === "function"
       ? new Described(name.name || "anonymous", name)
@@ -101,7 +135,7 @@ exports.bench = (name, fn) => {
   if (open === null) groups.push({ name: null, benchmarks: [described] });
   else open.benchmarks.push(described);
   return described;
-};
+}
 
 exports.group = (name, define) => {
   const [label, fill] =
@@ -146,15 +180,20 @@ exports.compact = groupNamed(null);
 
 exports.run = async (options = {}) => {
   const offered = [];
+  const all = [];
   for (const { name, benchmarks } of groups) {
-    const tasks = benchmarks.flatMap((described) => described.tasks());
-    const kept = tasks.filter(([label]) => !options.filter || options.filter.test(label));
+    const wanted = benchmarks.filter(({ label }) => !options.filter || options.filter.test(label));
+    all.push(...wanted);
+    // The first contender is the baseline.
+    const sorted = wanted.toSorted((one, other) => other.isBaseline - one.isBaseline);
+    const kept = sorted.flatMap((described) => described.tasks());
     if (name === null) for (const task of kept) offered.push([task[0], new Map([task])]);
     else if (kept.length > 0) offered.push([kept.length === 1 ? kept[0][0] : name, new Map(kept)]);
   }
   groups = [];
   if (offered.length > 0) await script.offer(offered);
-  return { context: {}, benchmarks: [] };
+  const benchmarks = all.map((described) => described.unmeasured());
+  return { context: {}, layout: [], benchmarks };
 };
 
 exports.do_not_optimize = (value) => value;

@@ -2,7 +2,7 @@
 "use strict";
 
 const script = globalThis[Symbol.for("deadheat.script")];
-const { unmeasured } = require("./unmeasured.cjs");
+const { unmeasured, withHooks } = require("./tinybench_task.cjs");
 
 class Task extends EventTarget {
   constructor(bench, name, fn, options = {}) {
@@ -70,7 +70,7 @@ exports.Bench = class Bench extends EventTarget {
   }
 
   async run() {
-    const tasks = new Map(this.tasks.map((task) => [task.name, this.#described(task)]));
+    const tasks = new Map(this.tasks.map((task) => [task.name, withHooks(task, this.opts)]));
     if (tasks.size > 0) await script.offer([[this.name ?? this.#nameOf(tasks), tasks]]);
     this.dispatchEvent(new Event("complete"));
     return this.tasks;
@@ -86,23 +86,6 @@ exports.Bench = class Bench extends EventTarget {
     if (tasks.size === 1) return [...tasks.keys()][0];
     unnamed += 1;
     return unnamed === 1 ? "bench" : `bench ${unnamed}`;
-  }
-
-  #described(task) {
-    const { beforeAll, beforeEach, afterEach, afterAll } = task.opts;
-    const { setup, teardown } = this.opts;
-    const described = { fn: task.fn };
-    described.beforeAll = async () => {
-      await setup?.(task, "run");
-      await beforeAll?.call(task, "run");
-    };
-    described.afterAll = async () => {
-      await afterAll?.call(task, "run");
-      await teardown?.(task, "run");
-    };
-    if (beforeEach) described.beforeEach = () => beforeEach.call(task, "run");
-    if (afterEach) described.afterEach = () => afterEach.call(task, "run");
-    return described;
   }
 
   table(convert) {
