@@ -152,7 +152,7 @@ fn without_broken<E: DeserializeOwned>(
     (!entries.is_empty() && !broken.is_empty()).then_some((tree, broken))
 }
 
-/// The problem of an entry that is no `E`.
+/// The problem of an entry, unless it has the shape of `E`.
 fn of_another_shape<E: DeserializeOwned>(entry: &Value, place: &str) -> Option<BrokenEntry> {
     let problem = match from_json::<E>(entry.to_string().as_bytes()).err()? {
         FileProblem::Json { path, problem, .. } if !path.is_empty() => {

@@ -224,7 +224,10 @@ mod tests {
                 r#""stats":{"samples":[1,-2]}"#,
                 format!("{place}samples[1]: -2 is negative"),
             ),
-            (r#""stats":{}"#, format!("{place}avg: there is no number")),
+            (
+                r#""stats":{"avg":-1}"#,
+                format!("{place}avg: -1 is negative"),
+            ),
         ] {
             let read = read_run(&format!(r#"{{"name":"a",{run}}}"#));
             assert_eq!(read.state, ResultState::Failed(told), "{run}");
