@@ -75,7 +75,7 @@ fuzz seconds="300":
     just _fuzz bisect_record seeds/bisect_record run_file.dict 6000 {{seconds}}
     just _fuzz history_index '' run_file.dict 600 {{seconds}}
     just _fuzz worker_messages seeds/worker_messages run_file.dict 1000 {{seconds}}
-    for tool in benchmark_dotnet go google_benchmark hyperfine jmh nvbench pyperf triton; do \
+    for tool in bench_node benchmark_dotnet go google_benchmark hyperfine jmh mitata nvbench pyperf tinybench triton vitest; do \
         just _fuzz saved_$tool ../crates/deadheat-import/tests/golden/saved/$tool saved.dict 12000 {{seconds}} || exit 1; \
     done
 

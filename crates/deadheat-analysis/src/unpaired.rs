@@ -254,13 +254,24 @@ impl Recordings<'_> {
     }
 }
 
+/// Tools that measure code of an interpreter or a virtual machine.
+const UNLINKED: [&str; 8] = [
+    "pyperf",
+    "pytest-benchmark",
+    "JMH",
+    "BenchmarkDotNet",
+    "Vitest",
+    "tinybench",
+    "mitata",
+    "bench-node",
+];
+
 /// Returns true unless a file comes from an interpreter or a virtual machine.
 fn is_of_linked_programs(run: &Run) -> bool {
     let tools = run.sides.iter().flat_map(|side| &side.files);
-    tools.map(|file| file.tool.as_str()).all(|tool| {
-        let unlinked = ["pyperf", "pytest-benchmark", "JMH", "BenchmarkDotNet"];
-        !unlinked.iter().any(|name| tool.starts_with(name))
-    })
+    tools
+        .map(|file| file.tool.as_str())
+        .all(|tool| !UNLINKED.iter().any(|name| tool.starts_with(name)))
 }
 
 fn same_recordings(run: &Run) -> Warning {

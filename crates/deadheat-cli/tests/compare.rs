@@ -314,6 +314,18 @@ fn every_tool_gets_a_table() {
         ),
         ("triton/old.csv", "triton/new.csv", "Triton (size=4096)"),
         ("nvbench/old.json", "nvbench/new.json", "copy (Size=256)"),
+        ("mitata/old_1.0.34.json", "mitata/new_1.0.34.json", "sized"),
+        ("vitest/old_4.1.12.json", "vitest/new_4.1.12.json", "words"),
+        (
+            "tinybench/old_6.2.5.json",
+            "tinybench/new_6.2.5.json",
+            "mix",
+        ),
+        (
+            "bench_node/ops_0.15.0.json",
+            "bench_node/new_0.15.0.json",
+            "mix",
+        ),
         ("go/old.txt", "go/new.txt", "Sort"),
         (
             "benchmark_dotnet/old.json",

@@ -2,6 +2,7 @@
 //! tool wrote a file, by its content, and what it holds.
 
 mod asv;
+mod bench_node;
 mod benchmark_dotnet;
 mod criterion;
 mod go;
@@ -9,13 +10,16 @@ mod google_benchmark;
 mod hyperfine;
 mod jmh;
 mod json;
+mod mitata;
 mod nanobench;
 mod nvbench;
 mod others;
 mod pyperf;
 mod pytest_benchmark;
 mod rows;
+mod tinybench;
 mod triton;
+mod vitest;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -224,6 +228,13 @@ fn read_as(format: SavedFormat, file: &Path, text: &[u8]) -> Result<Results, For
         SavedFormat::Nanobench => nanobench::read(text),
         SavedFormat::Nvbench => nvbench::read(text, file.parent().unwrap_or(Path::new(""))),
         SavedFormat::TritonTable => triton::read(text),
+        SavedFormat::Mitata => mitata::read(text),
+        SavedFormat::Vitest => vitest::read(text),
+        SavedFormat::VitestReport => vitest::read_report(text),
+        SavedFormat::Tinybench => tinybench::read(text),
+        SavedFormat::TinybenchTable => tinybench::read_table(text),
+        SavedFormat::BenchNode => bench_node::read(text),
+        SavedFormat::BenchNodeTable => bench_node::read_table(text),
     };
     of_file(file, read.map_err(|problem| problem.of(file))?)
 }
@@ -330,6 +341,20 @@ pub enum SavedFormat {
     Nvbench,
     /// The CSV of `triton.testing.perf_report`.
     TritonTable,
+    /// The JSON of mitata.
+    Mitata,
+    /// The JSON of `vitest bench --outputJson`.
+    Vitest,
+    /// The JSON of Vitest's reporter `json`, with benchmarks.
+    VitestReport,
+    /// The results of tinybench's tasks, as JSON.
+    Tinybench,
+    /// tinybench's `bench.table()`, as JSON.
+    TinybenchTable,
+    /// The JSON of bench-node.
+    BenchNode,
+    /// The CSV of bench-node.
+    BenchNodeTable,
 }
 
 /// Tells which tool wrote a text, by its first line or by the fields of its outermost object.
@@ -377,7 +402,7 @@ fn unknown(file: &Path, known: Option<String>, found: &str) -> FormatError {
         format!(
             "is {found}{HELP}deadheat reads results of Google Benchmark, hyperfine, criterion (its \
              folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, asv, nanobench, nvbench, \
-             triton.testing, tidy CSV and its own run files"
+             triton.testing, Vitest, tinybench, mitata, bench-node, tidy CSV and its own run files"
         )
     });
     FormatError::unknown(file, told)
@@ -391,7 +416,6 @@ fn of_object(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
     words.looked_at += keys.at;
     match found? {
         Told::Format(format) => return Some(format),
-        Told::Other => return None,
         Told::Benchmarks => {}
     }
     // Only the list itself is left to tell whose it is.
@@ -410,8 +434,6 @@ fn of_object(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
 /// What the keys of an object tell of it.
 enum Told {
     Format(SavedFormat),
-    /// It is of another tool.
-    Other,
     /// It has benchmarks.
     Benchmarks,
 }
@@ -429,9 +451,11 @@ fn of_keys(keys: &mut Keys<'_>, words: &mut Words<'_>) -> Option<Told> {
             b"commit_hash" | b"env_name" if words.has("\"results\"") => {
                 return Some(Told::Format(SavedFormat::Asv));
             }
-            // mitata has a context, too.
+            b"layout" if words.has("\"benchmarks\"") && words.has("\"runs\"") => {
+                return Some(Told::Format(SavedFormat::Mitata));
+            }
             b"context" if words.has("\"stats\"") && !words.has("\"real_time\"") => {
-                return Some(Told::Other);
+                return Some(Told::Format(SavedFormat::Mitata));
             }
             b"context" => return Some(Told::Format(SavedFormat::GoogleBenchmark)),
             b"results" if words.has("\"result_columns\"") => {
@@ -441,6 +465,12 @@ fn of_keys(keys: &mut Keys<'_>, words: &mut Words<'_>) -> Option<Told> {
                 return Some(Told::Format(SavedFormat::Nanobench));
             }
             b"results" => return Some(Told::Format(SavedFormat::Hyperfine)),
+            b"files" if words.has("\"filepath\"") && words.has("\"groups\"") => {
+                return Some(Told::Format(SavedFormat::Vitest));
+            }
+            b"testResults" if words.has("\"assertionResults\"") && words.has("\"benchmarks\"") => {
+                return Some(Told::Format(SavedFormat::VitestReport));
+            }
             b"machine_info" | b"commit_info" => {
                 return Some(Told::Format(SavedFormat::PytestBenchmark));
             }
@@ -459,14 +489,32 @@ fn of_keys(keys: &mut Keys<'_>, words: &mut Words<'_>) -> Option<Told> {
     benchmarks.then_some(Told::Benchmarks)
 }
 
+/// A list, by the fields of its first object.
 fn of_array(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
     let first = text[1..].trim_ascii_start();
-    let mut keys = Keys::of(first);
-    let jmh =
-        first.starts_with(b"{") && keys.any(|key| matches!(key, b"primaryMetric" | b"jmhVersion"));
-    words.looked_at += keys.at;
     // Of no benchmarks at all JMH, too, writes an empty list.
-    (jmh || first.starts_with(b"]") || first.is_empty()).then_some(SavedFormat::Jmh)
+    if first.starts_with(b"]") || first.is_empty() {
+        return Some(SavedFormat::Jmh);
+    }
+    let mut keys = first.starts_with(b"{").then(|| Keys::of(first))?;
+    let found = keys.find_map(|key| match key {
+        b"primaryMetric" | b"jmhVersion" => Some(SavedFormat::Jmh),
+        b"runsSampled" => Some(SavedFormat::BenchNode),
+        b"Task name" | b"Task Name" => Some(SavedFormat::TinybenchTable),
+        b"latency" | b"hz" | b"result" | b"state" | b"error" if is_of_tinybench(words) => {
+            Some(SavedFormat::Tinybench)
+        }
+        _ => None,
+    });
+    words.looked_at += keys.at;
+    found
+}
+
+/// Returns true if the text has the statistics of tinybench, in the layout of release 3 or 2.
+fn is_of_tinybench(words: &mut Words<'_>) -> bool {
+    words.has("\"rme\"")
+        && (words.has("\"latency\"") && words.has("\"throughput\"")
+            || words.has("\"totalTime\"") && words.has("\"hz\""))
 }
 
 /// A text that is no JSON: a table has the columns of one in its first line,
@@ -487,6 +535,9 @@ fn of_lines(text: &[u8]) -> Option<SavedFormat> {
     }
     if triton::is_table(first) {
         return Some(SavedFormat::TritonTable);
+    }
+    if bench_node::is_table(first) {
+        return Some(SavedFormat::BenchNodeTable);
     }
     if others::text(text).is_some() {
         return None;
@@ -750,6 +801,39 @@ mod tests {
             ),
             (r#"{"Title":"a","Benchmarks":[]}"#, BenchmarkDotNet),
             (r#" [ {"jmhVersion":"1.37"} ]"#, Jmh),
+            (
+                r#"{"layout":[],"benchmarks":[{"alias":"a","runs":[{"stats":{}}]}],"context":{}}"#,
+                Mitata,
+            ),
+            (
+                r#"{"context":{"runtime":"node"},"benchmarks":[{"alias":"a","runs":[{"stats":{}}]}]}"#,
+                Mitata,
+            ),
+            (
+                r#"{"files":[{"filepath":"a","groups":[{"benchmarks":[{"hz":1,"rme":1}]}]}]}"#,
+                Vitest,
+            ),
+            (
+                r#"{"success":true,"testResults":[{"assertionResults":[{"benchmarks":[]}]}]}"#,
+                VitestReport,
+            ),
+            (
+                r#"[{"name":"a","error":{}},{"name":"b","totalTime":1,"hz":1,"rme":1}]"#,
+                Tinybench,
+            ),
+            (
+                r#"[{"name":"a","latency":{"rme":1},"throughput":{"rme":1}}]"#,
+                Tinybench,
+            ),
+            (
+                r#"[{"bench":{},"name":"a","result":{"totalTime":1,"hz":1,"rme":1}}]"#,
+                Tinybench,
+            ),
+            (r#"[{"Task Name":"a","ops/sec":"1"}]"#, TinybenchTable),
+            (r#"[{"Task name":"a","Error":"x"}]"#, TinybenchTable),
+            (r#"[{"name":"a","opsSec":1,"runsSampled":9}]"#, BenchNode),
+            ("name,ops/sec,samples,plugins,min,max\r\n", BenchNodeTable),
+            ("name,total time,samples,plugins,min,max\na", BenchNodeTable),
             ("[]", Jmh),
             ("goos: linux\nBenchmarkA 1 2 ns/op\n", Go),
             ("BenchmarkA-8 1 2 ns/op", Go),
@@ -784,13 +868,23 @@ mod tests {
                 "tidy CSV",
             ),
             (
-                r#"{"files":[{"filepath":"a","groups":[{"benchmarks":[{"hz":1,"rme":1}]}]}]}"#,
-                "vitest",
-                "tidy CSV",
+                r#"{"numTotalTests":1,"testResults":{"sort":[{"hz":1,"rme":1,"samples":[1]}]}}"#,
+                "Vitest before 1.6",
+                "--outputJson FILE",
             ),
             (
-                r#"{"context":{"runtime":"node"},"benchmarks":[{"alias":"a","runs":[{"stats":{}}]}]}"#,
-                "mitata",
+                r#"{"numTotalTests":1,"testResults":[{"name":"a","assertionResults":[]}]}"#,
+                "tests without benchmarks",
+                "--reporter=json",
+            ),
+            (
+                r#"{"benchmarks":[{"name":"a","warmup":true,"baseline":false,"async":false}],"cpu":""}"#,
+                "mitata before 1.0",
+                "format: 'json'",
+            ),
+            (
+                r#"[{"name":"a","hz":5,"stats":{"moe":1,"rme":1,"mean":0.2},"times":{"period":1}}]"#,
+                "Benchmark.js",
                 "tidy CSV",
             ),
             (
@@ -892,6 +986,16 @@ mod tests {
                 "made of",
             ),
             ("BenchmarkTools.Trial: 10 samples\n", "Julia", "tidy CSV"),
+            (
+                "a  x 1,234 ops/sec (9 runs sampled) min..max=(1.00us...2.00us)\n",
+                "bench-node",
+                "jsonReport",
+            ),
+            (
+                "┌─────────┬───────────┐\n│ (index) │ Task name │ Latency avg (ns) │\n",
+                "tinybench",
+                "bench.table()",
+            ),
             (
                 "a x 1,234 ops/sec ±1% (88 runs sampled)\n",
                 "Benchmark.js",

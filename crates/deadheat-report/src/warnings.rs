@@ -599,7 +599,7 @@ pub fn sentence(
         ),
         Warning::OnlySummaries { statistic } => format!(
             "At least one side keeps only its {}, a single number without its uncertainty. Save every repetition (Google Benchmark: without \
-             --benchmark_report_aggregates_only).",
+             --benchmark_report_aggregates_only; tinybench and Vitest 5: with retainSamples).",
             shown(statistic, 40, glyphs)
         ),
         Warning::DifferentMachines {

@@ -8,7 +8,7 @@ use deadheat_model::{Better, Metric, ResultFacts, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::json::{Number, Text, from_json, lenient};
+use super::json::{Number, Text, from_json, lenient, text_of};
 use super::rows::{Rows, summarised};
 use deadheat_format::FileProblem;
 
@@ -98,12 +98,7 @@ impl<'a> Entry<'a> {
                 return Err(FileProblem::at("params", problem));
             }
             let longer = |combination: &Vec<String>| {
-                let with = |value: &Value| {
-                    let text = value
-                        .as_str()
-                        .map_or_else(|| value.to_string(), str::to_owned);
-                    [&combination[..], &[text]].concat()
-                };
+                let with = |value: &Value| [&combination[..], &[text_of(value)]].concat();
                 values.iter().map(with).collect::<Vec<_>>()
             };
             all = all.iter().flat_map(longer).collect();

@@ -144,20 +144,44 @@ fn without_broken<E: DeserializeOwned>(
     entries.retain(|entry| {
         let place = format!("{key}[{index}]");
         index += 1;
-        let Err(problem) = from_json::<E>(entry.to_string().as_bytes()) else {
-            return true;
-        };
-        let problem = match problem {
-            FileProblem::Json { path, problem, .. } if !path.is_empty() => {
-                format!("{place}.{path}: {problem}")
-            }
-            problem => format!("{place}: {}", problem.into_text()),
-        };
-        let entry = entry.clone();
-        broken.push(BrokenEntry { entry, problem });
-        false
+        let problem = of_another_shape::<E>(entry, &place);
+        let whole = problem.is_none();
+        broken.extend(problem);
+        whole
     });
     (!entries.is_empty() && !broken.is_empty()).then_some((tree, broken))
+}
+
+/// The problem of an entry, unless it has the shape of `E`.
+fn of_another_shape<E: DeserializeOwned>(entry: &Value, place: &str) -> Option<BrokenEntry> {
+    let problem = match from_json::<E>(entry.to_string().as_bytes()).err()? {
+        FileProblem::Json { path, problem, .. } if !path.is_empty() => {
+            format!("{place}.{path}: {problem}")
+        }
+        problem => format!("{place}: {}", problem.into_text()),
+    };
+    let entry = entry.clone();
+    Some(BrokenEntry { entry, problem })
+}
+
+/// Reads an entry of a list within a list, which [`from_json_entries`] does not reach.
+pub(super) fn inner_entry<E: DeserializeOwned>(
+    entry: &Value,
+    place: &str,
+) -> Result<E, BrokenEntry> {
+    E::deserialize(entry).map_err(|error| {
+        of_another_shape::<E>(entry, place).unwrap_or_else(|| BrokenEntry {
+            entry: entry.clone(),
+            problem: format!("{place}: {}", in_words(&error.to_string())),
+        })
+    })
+}
+
+/// A value as the text of a parameter.
+pub(super) fn text_of(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// An entry of a list that could not be read.
@@ -171,7 +195,14 @@ impl BrokenEntry {
     /// Adds it as a benchmark that failed, called by the first of these keys that it has; without
     /// any it is counted among what could not be read.
     pub(super) fn give_to(self, results: &mut Results, names: &[&str]) {
-        match names.iter().find_map(|key| self.entry.get(key)?.as_str()) {
+        let name = names.iter().find_map(|key| self.entry.get(key)?.as_str());
+        let name = name.map(str::to_owned);
+        self.give_as(results, name.as_deref());
+    }
+
+    /// The same with a name from elsewhere.
+    pub(super) fn give_as(self, results: &mut Results, name: Option<&str>) {
+        match name {
             Some(name) => results.push(failed(name, self.problem)),
             None => results.unread.push(self.problem),
         }

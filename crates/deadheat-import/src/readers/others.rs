@@ -22,6 +22,9 @@ const HYPERFINE: &str = "record with --export-json FILE";
 const JMH: &str = "record with -rf json -rff FILE";
 const DOTNET: &str = "record with --exporters fulljson, and give the file *-report-full.json";
 const PYTEST: &str = "record with --benchmark-json=FILE";
+const VITEST: &str = "record with vitest bench --outputJson FILE, in Vitest 5 with vitest bench \
+                      --reporter=json --outputFile FILE";
+const MITATA: &str = "print JSON with run({ format: 'json' }) of mitata 1.0 or later";
 
 const fn unread(
     signs: &'static [&'static str],
@@ -39,7 +42,7 @@ const fn unread(
 pub(super) const MOST_SEARCHES: usize = 32;
 
 /// JSON, the surest signs first.
-const JSON: [Unread; 14] = [
+const JSON: [Unread; 13] = [
     unread(
         &["\"BenchmarkTools\""],
         "the JSON of Julia's BenchmarkTools",
@@ -67,30 +70,21 @@ const JSON: [Unread; 14] = [
         TIDY,
     ),
     unread(
-        &["\"filepath\"", "\"groups\"", "\"benchmarks\""],
-        "the JSON of vitest",
-        TIDY,
+        &["\"warmup\"", "\"baseline\"", "\"async\""],
+        "the JSON of mitata before 1.0",
+        MITATA,
     ),
     unread(
-        &["\"stats\"", "\"runs\"", "\"alias\""],
-        "the JSON of mitata",
-        TIDY,
+        &["\"testResults\"", "\"rme\""],
+        "the JSON of Vitest before 1.6",
+        VITEST,
     ),
     unread(
-        &["\"stats\"", "\"noop\"", "\"benchmarks\""],
-        "the JSON of mitata",
-        TIDY,
+        &["\"assertionResults\""],
+        "a report of tests without benchmarks",
+        VITEST,
     ),
-    unread(
-        &["\"stats\"", "\"runtime\"", "\"benchmarks\""],
-        "the JSON of mitata",
-        TIDY,
-    ),
-    unread(
-        &["\"hz\"", "\"rme\""],
-        "the JSON of tinybench or Benchmark.js",
-        TIDY,
-    ),
+    unread(&["\"hz\"", "\"rme\""], "the JSON of Benchmark.js", TIDY),
     unread(
         &["\"name\"", "\"unit\"", "\"value\""],
         "a list for trackers, with one value a benchmark",
@@ -109,7 +103,7 @@ const JSON: [Unread; 14] = [
 ];
 
 /// Texts for people, tables and markup, and files of bytes.
-const TEXT: [Unread; 33] = [
+const TEXT: [Unread; 35] = [
     unread(
         &["torch.utils.benchmark"],
         "a pickle of torch.utils.benchmark",
@@ -221,14 +215,24 @@ const TEXT: [Unread; 33] = [
         TIDY,
     ),
     unread(
+        &["ops/sec", "runs sampled", "min..max="],
+        "the console output of bench-node",
+        "print JSON with the reporter jsonReport",
+    ),
+    unread(
+        &["(index)", "Task "],
+        "the console output of tinybench",
+        "save JSON.stringify(bench.table()), or the results of the tasks",
+    ),
+    unread(
         &["ops/sec", "runs sampled"],
         "the console output of Benchmark.js",
         TIDY,
     ),
     unread(
         &["hz", "rme", "p99", "samples"],
-        "the console output of vitest",
-        TIDY,
+        "the console output of Vitest",
+        VITEST,
     ),
     unread(
         &["Performance counter stats for"],
@@ -240,7 +244,11 @@ const TEXT: [Unread; 33] = [
         "the console output of deno bench",
         TIDY,
     ),
-    unread(&["avg (min ", "p75"], "the console output of mitata", TIDY),
+    unread(
+        &["avg (min ", "p75"],
+        "the console output of mitata",
+        MITATA,
+    ),
 ];
 
 /// What is said of a JSON file of a tool that is not read, behind its name.

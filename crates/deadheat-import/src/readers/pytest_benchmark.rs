@@ -5,7 +5,7 @@ use deadheat_model::{Metric, ResultFacts};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::json::{Number, Text, from_json_entries, lenient};
+use super::json::{Number, Text, from_json_entries, lenient, text_of};
 use super::rows::{Rows, summarised, tool};
 use deadheat_format::FileProblem;
 
@@ -124,17 +124,13 @@ fn name(benchmark: &WireBenchmark) -> String {
 /// The arguments of a test by their names; of older versions only their text. What cannot be written
 /// as JSON is left out: pytest-benchmark keeps its type, or an address that changes with every run.
 fn parameters(benchmark: &WireBenchmark) -> Vec<(String, String)> {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
     let named = benchmark.params.iter().flatten();
     let named: Vec<(String, String)> = named
-        .map(|(name, value)| (name.clone(), text(value)))
+        .map(|(name, value)| (name.clone(), text_of(value)))
         .filter(|(_, text)| !text.starts_with("UNSERIALIZABLE["))
         .collect();
     match (&benchmark.param, benchmark.params.is_none()) {
-        (Some(param), true) => vec![("param".to_owned(), text(param))],
+        (Some(param), true) => vec![("param".to_owned(), text_of(param))],
         _ => named,
     }
 }

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 use std::fmt::Display;
 
 use crate::results::{ResultBenchmark, ResultState};
+use deadheat_format::FileProblem;
+use deadheat_format::limits::Allowance;
 use deadheat_model::Metric;
+use serde_json::Value;
 
 /// A tool with its version, where that is known.
 pub(super) fn tool(name: &str, version: Option<impl Display>) -> String {
@@ -20,10 +23,41 @@ pub(super) fn failed(name: &str, why: String) -> ResultBenchmark {
     }
 }
 
+/// What a thrown value of JavaScript says; `None` if it is missing.
+pub(super) fn thrown(error: &Value) -> Option<String> {
+    match (error, error.get("message").and_then(Value::as_str)) {
+        (Value::Null, _) => None,
+        (Value::String(text), _) => Some(text.clone()),
+        (_, Some(message)) => Some(message.to_owned()),
+        _ => Some("it threw an error, whose message JSON.stringify omits".to_owned()),
+    }
+}
+
 /// The state of a benchmark of which only this statistic was kept.
 pub(super) fn summarised(statistic: &str) -> ResultState {
     ResultState::Summarised {
         statistic: statistic.to_owned(),
+    }
+}
+
+/// Puts the names of groups in front of those of their benchmarks. The memory for them is bounded,
+/// because a group with a name of 64 KiB may have millions of benchmarks.
+pub(super) struct NamesInGroups(Allowance);
+
+/// Copies of a name that are kept until the answer is complete.
+const COPIES: u64 = 4;
+
+impl NamesInGroups {
+    pub(super) fn new() -> Result<Self, FileProblem> {
+        let memory = Allowance::of_memory().map_err(FileProblem::CannotRead)?;
+        Ok(Self(memory))
+    }
+
+    pub(super) fn join(&mut self, group: &str, name: &str) -> Result<String, FileProblem> {
+        let name = format!("{group} > {name}");
+        let held = self.0.take(COPIES * name.len() as u64);
+        held.map_err(FileProblem::CannotRead)?;
+        Ok(name)
     }
 }
 
