@@ -170,7 +170,6 @@ impl<'a> Run<'a> {
         heads.extend(rates.iter().map(|_| "rate".to_owned()));
         heads.push(
             match self.source {
-                Source::Commands if is_in_turns => "launches in turns",
                 Source::Commands => "launches",
                 _ => "samples",
             }
