@@ -10,7 +10,7 @@ use deadheat::parts::calibration::calibration_file;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{FileIdentity, find_rules, read_header};
 use deadheat::parts::model::{HELP, Input, Output, RunHeader, Workload};
-use deadheat::parts::refuse_another_kind;
+use deadheat::parts::{refuse_another_kind, second_race_path};
 use deadheat_history::IndexArgs;
 use deadheat_import::files_in;
 
@@ -134,6 +134,26 @@ impl Named {
         matches!(self.role, Writes | WritesInto | TakesOutput | TakesValues)
     }
 
+    /// Returns true if this folder may get a picture by the name of another file. The names of
+    /// pictures begin with a number.
+    fn may_contain(&self, other: &Self) -> bool {
+        let extension = match &*self.by {
+            "--svg" => "svg",
+            "--png" => "png",
+            _ => return false,
+        };
+        let actual = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let file = actual(&other.path);
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let folder = match file.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        name.starts_with(|first: char| first.is_ascii_digit())
+            && file.extension().is_some_and(|found| found == extension)
+            && actual(folder) == actual(&self.path)
+    }
+
     /// Returns true if one would take the place of the other.
     fn collides(&self, other: &Self) -> bool {
         let pair = [self.role, other.role];
@@ -179,6 +199,9 @@ pub fn refuse_collisions(command: &Command, matches: &ArgMatches) -> Result<(), 
     for (at, output) in outputs {
         let others = named.iter().enumerate().filter(|(place, _)| *place != at);
         for (place, other) in others {
+            if output.may_contain(other) {
+                return Err(refused_in_folder(output, other));
+            }
             if output.collides(other) {
                 let (first, second) = (at.min(place), at.max(place));
                 return Err(refused(&named[first], &named[second]));
@@ -190,6 +213,16 @@ pub fn refuse_collisions(command: &Command, matches: &ArgMatches) -> Result<(), 
         refuse_another_kind(&output.by, &output.path)?;
     }
     Ok(())
+}
+
+fn refused_in_folder(folder: &Named, other: &Named) -> Failure {
+    Failure::Usage(format!(
+        "{} {} may replace {}, which {} names{HELP}choose another folder",
+        folder.by,
+        folder.path.display(),
+        other.path.display(),
+        other.by,
+    ))
 }
 
 fn refused(one: &Named, other: &Named) -> Failure {
@@ -211,6 +244,8 @@ fn refused(one: &Named, other: &Named) -> Failure {
 /// The files that a command line names, and those that the command takes by default.
 fn named(name: &str, command: &Command, matches: &ArgMatches) -> Vec<Named> {
     let mut named = Vec::new();
+    // Also without --confirm: deadheat.toml may ask for the second race.
+    let confirms = command.get_arguments().any(|one| one.get_id() == "confirm");
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
         let Some(role) = role(name, id) else { continue };
@@ -219,8 +254,13 @@ fn named(name: &str, command: &Command, matches: &ArgMatches) -> Vec<Named> {
             None => "the argument".to_owned(),
         };
         if matches.value_source(id) == Some(ValueSource::CommandLine) {
-            let values = matches.get_raw(id).into_iter().flatten();
-            values.for_each(|value| add(&mut named, &by, value, role));
+            for value in matches.get_raw(id).into_iter().flatten() {
+                add(&mut named, &by, value, role);
+                if id == "save" && confirms {
+                    let second = second_race_path(Path::new(value));
+                    named.push(Named::new(&by, second, role));
+                }
+            }
         } else {
             let default = match id {
                 "config" if !is_set(matches, "no_config") => {

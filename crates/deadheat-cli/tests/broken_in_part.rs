@@ -337,9 +337,9 @@ fn tables_of_other_locales_and_files_of_other_tools_are_named() {
         ),
         ("go.txt", "goos: linux\nPASS\nok  \ta\t0.1s\n", "-bench=."),
         (
-            "vitest.json",
-            r#"{"files":[{"filepath":"a","groups":[{"benchmarks":[]}]}]}"#,
-            "the JSON of vitest",
+            "deno.txt",
+            "benchmark   time/iter (avg)        iter/s\nsort   1.0 µs   900,000\n",
+            "the console output of deno bench",
         ),
     ] {
         track.holds(name, text);

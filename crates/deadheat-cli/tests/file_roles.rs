@@ -62,6 +62,34 @@ fn reports_take_the_place_of_nothing_that_a_command_reads() {
 }
 
 #[test]
+fn pictures_and_a_second_race_replace_no_file_that_a_command_names() {
+    let track = with_runs();
+    fs::create_dir(track.path("pictures")).unwrap();
+    fs::copy(track.path("r.jsonl"), track.path("pictures/01-run.svg")).unwrap();
+    symlink("pictures/01-run.svg", track.path("link.jsonl")).unwrap();
+    let race = ["run", "-q", "-r", "2", "--save", "n.jsonl"];
+    let second = ["--html", "n.confirm.jsonl", "--", "touch ran", "true"];
+    for words in [
+        &["report", "pictures/01-run.svg", "--svg", "pictures"][..],
+        &["report", "link.jsonl", "--svg", "./pictures/"],
+        &[
+            "report",
+            "r.jsonl",
+            "--svg",
+            "new",
+            "--html",
+            "new/02-x.svg",
+        ],
+        &[&race[..], &second].concat(),
+    ] {
+        track.run(words).fails_with(2, &["help: "]);
+    }
+    assert!(!track.path("ran").exists());
+    let words = ["report", "r.jsonl", "--svg", ".", "--html", "page.html"];
+    track.run(&words).succeeds();
+}
+
+#[test]
 fn two_outputs_of_one_file_are_refused_before_anything_is_launched() {
     let track = Track::new();
     symlink("x", track.path("link")).unwrap();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
@@ -232,7 +232,15 @@ fn a_named_pipe_whose_other_end_nobody_opens_is_given_up() {
     track
         .run(&["run", "-r", "2", "--save", "r.jsonl", "--", "true", "true "])
         .succeeds();
-    for name in ["pipe", "pipe-2", "pipe-3", "pipe-4"] {
+    fs::create_dir(track.path("runs")).unwrap();
+    for name in [
+        "pipe",
+        "pipe-2",
+        "pipe-3",
+        "pipe-4",
+        "runs/a.jsonl",
+        "runs/b.jsonl",
+    ] {
         pipe(&track, name);
     }
     let config = [
@@ -249,6 +257,11 @@ fn a_named_pipe_whose_other_end_nobody_opens_is_given_up() {
         ),
         (&config, 2, "for writing within 10 s"),
         (&table, 5, "for reading within 10 s"),
+        (
+            &["history", "add", "runs"],
+            4,
+            "within 0.1 s, after 10 s for another pipe",
+        ),
     ];
     let waiting = waiting.map(|(words, code, why)| (track.start(words), code, why));
     for (child, code, why) in waiting {
@@ -262,6 +275,22 @@ fn a_named_pipe_whose_other_end_nobody_opens_is_given_up() {
     ] {
         track.run(words).fails_with(4, &["pipe", "read only once"]);
     }
+}
+
+#[test]
+fn a_named_pipe_in_place_of_the_list_of_made_files_stops_no_race() {
+    let track = Track::new();
+    let race = || {
+        let mut race = track.command();
+        race.env("XDG_STATE_HOME", track.path("state"));
+        race.args(["run", "-q", "-r", "2", "--", "true", "true "]);
+        Finished::from(race.output().unwrap()).succeeds();
+    };
+    race();
+    let list = "state/deadheat/made/list";
+    fs::remove_file(track.path(list)).unwrap();
+    pipe(&track, list);
+    race();
 }
 
 #[test]

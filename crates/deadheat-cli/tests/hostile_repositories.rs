@@ -381,6 +381,23 @@ fn a_committed_index_or_record_is_refused_by_name_and_an_accepted_step_is_not() 
     repo.deadheat(&["history", "accept", "--list"]).succeeds();
 }
 
+#[test]
+fn a_committed_link_leads_no_accepted_step_out_of_the_checkout() {
+    needs!("git");
+    let repo = Repo::new();
+    indexed(&repo);
+    for name in ["accepted.toml", ".gitignore"] {
+        let link = repo.path(&format!(".deadheat/{name}"));
+        let _ = fs::remove_file(&link);
+        let elsewhere = repo.path("elsewhere.toml");
+        symlink(&elsewhere, &link).unwrap();
+        repo.deadheat(&["history", "accept", "HEAD", "why"])
+            .fails_with(5, &[name, "it is a link"]);
+        assert!(!elsewhere.exists());
+        fs::remove_file(&link).unwrap();
+    }
+}
+
 /// An index of a race of two commits.
 fn indexed(repo: &Repo) -> PathBuf {
     repo.commit();

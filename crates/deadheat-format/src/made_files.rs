@@ -95,8 +95,14 @@ impl MadeFiles {
         }
         self.check(&fs::metadata(&self.folder)?)?;
         let list = self.folder.join(LIST);
-        if fs::symlink_metadata(&list).is_ok_and(|found| found.len() >= FULL) {
-            fs::rename(&list, self.folder.join(EARLIER))?;
+        if let Ok(found) = fs::symlink_metadata(&list) {
+            if !found.is_file() {
+                // A named pipe would never open.
+                return Err(io::Error::other("the list is not a file"));
+            }
+            if found.len() >= FULL {
+                fs::rename(&list, self.folder.join(EARLIER))?;
+            }
         }
         let mut file = OpenOptions::new()
             .append(true)

@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -14,6 +15,12 @@ use deadheat_model::HELP;
 /// Longest wait for the other end of a named pipe. A shell opens both ends of `<(COMMAND)` and of
 /// `COMMAND >PIPE &` at once, whatever time the command takes.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// The wait for further pipes once one was given up: a folder of pipes takes no longer than one.
+const SHORT_WAIT: Duration = Duration::from_millis(100);
+
+/// Whether a pipe was given up.
+static GAVE_UP: AtomicBool = AtomicBool::new(false);
 
 /// Opens a file for reading, and a named pipe if a process writes to it.
 pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
@@ -41,11 +48,16 @@ fn open(path: &Path, options: &OpenOptions, use_of_other_end: &str) -> io::Resul
     let (path, options) = (path.to_owned(), options.clone());
     // If the other end is never opened, this thread ends with the process.
     thread::spawn(move || sender.send(options.open(path)));
-    receiver.recv_timeout(LONGEST_WAIT).unwrap_or_else(|_| {
+    let (wait, told) = match GAVE_UP.load(Ordering::Relaxed) {
+        true => (SHORT_WAIT, "0.1 s, after 10 s for another pipe"),
+        false => (LONGEST_WAIT, "10 s"),
+    };
+    receiver.recv_timeout(wait).unwrap_or_else(|_| {
+        GAVE_UP.store(true, Ordering::Relaxed);
         Err(io::Error::new(
             io::ErrorKind::TimedOut,
             format!(
-                "no process opened this pipe for {use_of_other_end} within 10 s{HELP}start the \
+                "no process opened this pipe for {use_of_other_end} within {told}{HELP}start the \
                  other process first"
             ),
         ))

@@ -63,9 +63,9 @@ fn file_kind(kind: fs::FileType) -> &'static str {
     }
 }
 
-/// Bytes that a rules file may have: far more than anybody writes by hand, and
-/// little to read by mistake.
-const MOST_BYTES: u64 = 1 << 20;
+/// The maximum size of a rules file in bytes: far more than a project needs, and few enough patterns to
+/// compare each with every name.
+const MOST_BYTES: u64 = 256 << 10;
 
 const OF_AN_IGNORE: [&str; 4] = ["name", "reason", "until", "rule"];
 
@@ -77,7 +77,7 @@ pub fn read_rules(path: impl AsRef<Path>) -> Result<RulesFile, FormatError> {
     let read = file.take(MOST_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(cannot_read(path))?;
     if bytes.len() as u64 > MOST_BYTES {
-        let problem = "it is larger than 1 MiB, so it is not a rules file\nhelp: --config names \
+        let problem = "it is larger than 256 KiB, so it is not a rules file\nhelp: --config names \
          another, \
                        --no-config reads none";
         return Err(FormatError::at(path, "all of it", problem));

@@ -338,13 +338,13 @@ fn nothing_is_too_deep_too_long_or_too_large_for_an_answer() {
 fn a_file_that_cannot_be_one_is_not_read_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deadheat.toml");
-    std::fs::write(&path, "#".repeat((1 << 20) + 1)).unwrap();
+    std::fs::write(&path, "#".repeat((256 << 10) + 1)).unwrap();
     let told = read_rules(&path).unwrap_err().to_string();
     assert!(
-        told.contains("larger than 1 MiB") && told.contains("--no-config"),
+        told.contains("larger than 256 KiB") && told.contains("--no-config"),
         "{told}"
     );
-    std::fs::write(&path, "#".repeat(1 << 20)).unwrap();
+    std::fs::write(&path, "#".repeat(256 << 10)).unwrap();
     assert!(read_rules(&path).is_ok());
     if Path::new("/dev/zero").exists() {
         assert!(

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use deadheat::parts::format::{
@@ -54,14 +54,18 @@ pub fn read_accepted(index: &Path) -> Result<Vec<Accepted>, FormatError> {
 ///
 /// # Errors
 ///
-/// A file that cannot be written.
+/// A file that cannot be written, or a link, which a commit may have brought along.
 pub fn write_accepted(index: &Path, accepted: &[Accepted]) -> Result<PathBuf, FormatError> {
     let path = beside(index);
+    let ignore = path.with_file_name(".gitignore");
+    if let Some(link) = [&path, &ignore].into_iter().find(|one| one.is_symlink()) {
+        let problem = io::Error::other("it is a link, which deadheat does not follow here");
+        return Err(cannot_write(link)(problem));
+    }
     let text = text_of(accepted);
     write_export(&path, |out| {
         out.write_all(text.as_bytes()).map_err(cannot_write(&path))
     })?;
-    let ignore = path.with_file_name(".gitignore");
     if fs::read_to_string(&ignore).is_ok_and(|text| text == "*\n") {
         let shown = format!("*\n!{ACCEPTED_FILE}\n");
         fs::write(&ignore, shown).map_err(cannot_write(&ignore))?;

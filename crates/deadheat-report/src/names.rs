@@ -13,7 +13,7 @@ use crate::glyphs::Glyphs;
 use crate::layout::Width as _;
 
 /// The text with everything escaped that would move the cursor, change the
-/// colour, reverse the reading direction or not be seen at all.
+/// colour, reverse the reading direction, not be seen at all, or be an order to a runner.
 pub fn escape(text: &str, glyphs: Glyphs) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -29,13 +29,29 @@ pub fn escape(text: &str, glyphs: Glyphs) -> String {
             }
         }
     }
+    without_orders(safe.into()).into_owned()
+}
+
+/// What orders to the runners of GitHub and Azure begin with anywhere in a line.
+const ORDERS: [&str; 2] = ["##[", "##vso["];
+
+/// The text without such orders: the second `#` is escaped as in JSON, so that a document stays valid.
+fn without_orders(text: Cow<'_, str>) -> Cow<'_, str> {
+    let mut safe = text;
+    for order in ORDERS {
+        if safe.contains(order) {
+            safe = safe
+                .replace(order, &order.replacen("##", "#\\u0023", 1))
+                .into();
+        }
+    }
     safe
 }
 
 /// A message in which nothing is obeyed by a terminal, nor by a runner of workflows.
 ///
 /// A line break of ours is followed by two spaces. Any other came with a text from outside, and so
-/// did one before `::` or `##[`, with which orders to a runner of GitHub begin: these are escaped.
+/// did one before `::`, with which a line is an order to a runner of GitHub: these are escaped.
 pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
     let mut lines = text.split('\n');
     let mut safe = escape(lines.next().unwrap_or_default(), glyphs);
@@ -65,7 +81,7 @@ pub fn escape_line(text: &str, glyphs: Glyphs) -> String {
 /// document stays valid. A backslash precedes an order at the beginning of a line: lines are wrapped
 /// after names were escaped, and Markdown does not show it.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    let safe = without_controls(text);
+    let safe = without_orders(without_controls(text));
     if !safe.lines().any(is_workflow_command) {
         return safe;
     }
@@ -415,16 +431,15 @@ mod tests {
             told("no rule 'a\n::error file=x::\u{1b}[2J'"),
             r"no rule 'a\n::error file=x::\u{1b}[2J'"
         );
-        for order in [
-            "::add-mask::x",
-            "\t::error::x",
-            "##[error]x",
-            "  ::error::x",
-        ] {
+        for order in ["::add-mask::x", "\t::error::x", "  ::error::x"] {
             let text = told(&format!("a\n  {order}"));
             assert!(!text.contains('\n'), "{text}");
         }
         assert_eq!(told("a\r\n  b\rc"), "a\\r\n  b\\rc");
+        assert_eq!(
+            told("a ##[error]b\n  ###[group]c ##vso[x]d ##"),
+            "a #\\u0023[error]b\n  ##\\u0023[group]c #\\u0023vso[x]d ##"
+        );
     }
 
     #[test]
@@ -438,7 +453,7 @@ mod tests {
             line("page in a\u{1b}]0;b\u{7}\nc"),
             r"page in a\u{1b}]0;b\u{7}\nc"
         );
-        for order in ["::error::x", "  ::add-mask::x", "##[error]x"] {
+        for order in ["::error::x", "  ::add-mask::x"] {
             let safe = line(order);
             assert!(safe.starts_with('\\') && safe.ends_with('x'), "{safe}");
         }
@@ -462,8 +477,8 @@ mod tests {
         ] {
             assert_eq!(harmless(text), safe);
         }
-        let wrapped = "recorded in a\n  ::error::b\n::c\n##[d]\n\n a::b\n";
-        let safe = "recorded in a\n  \\::error::b\n\\::c\n\\##[d]\n\n a::b\n";
+        let wrapped = "recorded in a\n  ::error::b\n::c\n##[d]\n{\"name\": \"e ##[f]\"}\n a::b\n";
+        let safe = "recorded in a\n  \\::error::b\n\\::c\n#\\u0023[d]\n{\"name\": \"e #\\u0023[f]\"}\n a::b\n";
         assert_eq!(harmless(wrapped), safe);
     }
 

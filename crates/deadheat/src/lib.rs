@@ -91,7 +91,7 @@ pub mod parts {
 
     pub use crate::race::{
         BenchmarkRace, Entries, PlanUse, RaceError, RaceOutcome, Raced, SecondRace,
-        race_benchmarks, refuse_old_confirmation, with_second_analysis,
+        race_benchmarks, refuse_old_confirmation, second_race_path, with_second_analysis,
     };
     #[cfg(feature = "commands")]
     pub use crate::race::{

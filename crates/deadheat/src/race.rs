@@ -46,7 +46,9 @@ pub(crate) use benchmarks::smoke_test;
 pub use commands::{RaceOptions, race_commands};
 #[cfg(feature = "commands")]
 pub use confirm::with_second_race_of;
-pub use confirm::{Raced, SecondRace, refuse_old_confirmation, with_second_analysis};
+pub use confirm::{
+    Raced, SecondRace, refuse_old_confirmation, second_race_path, with_second_analysis,
+};
 pub use entries::{BenchmarkRace, Entries, Planned};
 #[cfg(feature = "commands")]
 pub use from_file::{

@@ -152,7 +152,7 @@ impl SecondRace {
             seed: second_seed(seed),
             save: match path == Path::new(NOWHERE) {
                 true => path.to_owned(),
-                false => second_path(path),
+                false => second_race_path(path),
             },
             share: (2.0 / benchmarks.len() as f64).min(1.0),
             benchmarks,
@@ -213,13 +213,13 @@ impl SecondRace {
 }
 
 /// The file of the second race: `run.confirm.jsonl` beside `run.jsonl`.
-fn second_path(first: &Path) -> PathBuf {
+pub fn second_race_path(first: &Path) -> PathBuf {
     first.with_extension("confirm.jsonl")
 }
 
 /// Returns an error if the file for the second race already exists.
 pub fn refuse_old_confirmation(save: Option<&Path>) -> Result<(), Failure> {
-    match save.map(second_path).filter(|file| file.exists()) {
+    match save.map(second_race_path).filter(|file| file.exists()) {
         None => Ok(()),
         Some(file) => Err(Failure::unwritable(
             "--confirm",
@@ -245,7 +245,7 @@ fn belong_together(first: &Run, second: &Run) -> bool {
 /// race that cannot be read is an error, because it may change the answer.
 #[cfg(feature = "commands")]
 pub fn with_second_race_of(run: &Run, path: &Path, first: Analysis) -> Result<Analysis, Failure> {
-    let path = second_path(path);
+    let path = second_race_path(path);
     if run.header.origin != Origin::Race || !path.is_file() {
         return Ok(first);
     }
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn the_second_file_stands_beside_the_first() {
-        let second = second_path(Path::new("a/run.jsonl"));
+        let second = second_race_path(Path::new("a/run.jsonl"));
         assert_eq!(second, Path::new("a/run.confirm.jsonl"));
     }
 
