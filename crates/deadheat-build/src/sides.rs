@@ -474,7 +474,11 @@ impl Builder<'_> {
             });
         }
         let directory = tree.path.join(&self.repository.inside);
-        if !directory.is_dir() {
+        // A commit may have a link to a folder outside its tree.
+        let mut parts = self.repository.inside.ancestors();
+        let is_linked =
+            parts.any(|part| !part.as_os_str().is_empty() && tree.path.join(part).is_symlink());
+        if is_linked || !directory.is_dir() {
             return Err(BuildError::NoFolder {
                 revision: commit.name.clone(),
                 folder: self.repository.inside.clone(),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use deadheat::parts::engine::Owner;
+use deadheat::parts::engine::{Owner, outlive_file_limits};
 use deadheat::parts::exit::{Failure, code, on_enough_stack};
 use deadheat_build::refuse_tracked;
 
@@ -163,6 +163,7 @@ pub fn deadheat() -> ExitCode {
 }
 
 fn program() -> ExitCode {
+    outlive_file_limits();
     // Held to the end, when the folder of an owner that is gone can be removed.
     let _owner = Owner::watched();
     let mut args = std::env::args_os();

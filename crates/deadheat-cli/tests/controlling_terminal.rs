@@ -104,7 +104,7 @@ fn a_hook_that_wants_the_terminal_is_told_of() {
         &format!("-r 2 -c '{stops_itself}' -- true true"),
         &[
             "--cleanup hook",
-            "a process that it started was stopped",
+            "one of its child processes was stopped",
             wants,
         ],
     );

@@ -690,3 +690,35 @@ fn a_race_of_a_program_with_its_own_functions_cannot_be_taken_up_and_the_reason_
 fn signal(pid: u32, number: i32) {
     assert!(kill(&[&format!("-{number}"), &pid.to_string()]));
 }
+
+#[test]
+fn a_limit_of_file_sizes_is_a_full_disk_for_deadheat_and_ends_what_it_races() {
+    let track = Track::new();
+    let limited = |blocks: u32, words: &str| {
+        let deadheat = env!("CARGO_BIN_EXE_deadheat");
+        let script = format!("ulimit -f {blocks}; exec {deadheat} {words}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).current_dir(track.path(""));
+        shell.env("XDG_STATE_HOME", track.path("state"));
+        shell
+            .env("DEADHEAT_CALIBRATION", "")
+            .env("LC_ALL", "C.UTF-8");
+        Finished::from(shell.output().unwrap())
+    };
+    track
+        .run(&["run", "-r", "2", "--save", "r.jsonl", "--", "true", "true "])
+        .succeeds();
+    limited(8, "report r.jsonl --html page.html").fails_with(5, &["page.html"]);
+    for left in std::fs::read_dir(track.path("")).unwrap() {
+        let name = left.unwrap().file_name();
+        assert!(
+            [".deadheat", "r.jsonl"].iter().any(|one| name == *one),
+            "{name:?}"
+        );
+    }
+    limited(
+        4_000,
+        "run -q -r 2 -- 'dd if=/dev/zero of=large bs=9M count=1' true",
+    )
+    .fails_with(3, &["signal 25", "ulimit -a"]);
+}

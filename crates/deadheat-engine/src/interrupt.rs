@@ -48,6 +48,25 @@ pub struct Interrupts {
     nested: bool,
 }
 
+/// Lets a write beyond the largest size of a file (`ulimit -f`) fail with an error, instead of ending
+/// this process. A program that this process starts has the default again.
+pub fn outlive_file_limits() {
+    extern "C" fn nothing(_: c_int) {}
+    let action = SigAction::new(
+        SigHandler::Handler(nothing),
+        SaFlags::SA_RESTART,
+        SigSet::empty(),
+    );
+    // SAFETY: the handler does nothing.
+    let old = unsafe { sigaction(Signal::SIGXFSZ, &action) };
+    if let Ok(old) = old
+        && matches!(old.handler(), SigHandler::SigIgn)
+    {
+        // SAFETY: puts back the action found.
+        let _ = unsafe { sigaction(Signal::SIGXFSZ, &old) };
+    }
+}
+
 impl Interrupts {
     /// Takes over the signals that ask to stop. One that was ignored (as under
     /// `nohup`) stays ignored.

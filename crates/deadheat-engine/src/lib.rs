@@ -81,7 +81,7 @@ pub use function::{
     FunctionBenchmark, Pilot, least_warm_up_rounds, pilot,
 };
 pub use function_failure::{FunctionError, FunctionFailure};
-pub use interrupt::{Interrupts, held_back_signal};
+pub use interrupt::{Interrupts, held_back_signal, outlive_file_limits};
 #[cfg(feature = "commands")]
 pub use launch_folder::{LaunchFolder, NumberedFile};
 #[cfg(feature = "commands")]
