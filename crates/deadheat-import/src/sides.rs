@@ -16,7 +16,7 @@ use deadheat::parts::terminal::to_stderr;
 use deadheat_model::{
     Analysis, Benchmark, BenchmarkFailure, BenchmarkOverrides, Contender, ContenderId, Design,
     Environment, HELP, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError, ResultFacts,
-    ResultSide, ResultSource, Run, RunHeader, Samples, Saved, Workload,
+    ResultSide, ResultSource, Run, RunHeader, Samples, Saved, Workload, without_help,
 };
 
 use crate::terms::{Terms, recorded_rules};
@@ -518,6 +518,8 @@ fn failure(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     });
     match failed {
         Some((side, message)) => {
+            // A row of a table has no room for advice.
+            let message = without_help(message);
             let told = if message.is_empty() { "" } else { ": " };
             Some(format!("in '{side}'{told}{message}"))
         }
