@@ -185,7 +185,9 @@ pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
         unexcused && one.suite.confirmation.is_none()
     };
     let open = analysis.comparisons.iter().filter(is_open);
-    let names: Vec<String> = open.map(|one| named(one, analysis, glyphs)).collect();
+    let rows_are_named = suite::rows_name_candidates(analysis);
+    let named = |one| named(one, analysis, rows_are_named, glyphs);
+    let names: Vec<String> = open.map(named).collect();
     if names.is_empty() {
         return None;
     }
@@ -265,11 +267,12 @@ fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
 /// A sentence for each rule that is broken, and for each excuse.
 fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let mut found: Vec<(&GateHit, Vec<String>)> = Vec::new();
+    let rows_are_named = suite::rows_name_candidates(analysis);
     for comparison in &analysis.comparisons {
         let Some(hit) = &comparison.suite.gate else {
             continue;
         };
-        let mut name = named(comparison, analysis, glyphs);
+        let mut name = named(comparison, analysis, rows_are_named, glyphs);
         let second = comparison.suite.confirmation.as_ref();
         if let Some(second) = second.filter(|_| hit.excuse.is_none()) {
             let found = both(comparison, second, glyphs);
@@ -344,14 +347,19 @@ fn unproven(
 
 /// A benchmark by its name, and its candidate where rows of tables name it, too; a race of any
 /// commands, which has no name of its own, by the candidate alone.
-fn named(comparison: &Comparison, analysis: &Analysis, glyphs: Glyphs) -> String {
+fn named(
+    comparison: &Comparison,
+    analysis: &Analysis,
+    rows_are_named: bool,
+    glyphs: Glyphs,
+) -> String {
     let title = shorten(&suite::title(comparison, glyphs), NAME, glyphs);
     let candidate = comparison.candidate.as_ref();
     let candidate = candidate.map(|side| shown(&side.name, NAME, glyphs));
     let of_any = suite::is_any_run(std::slice::from_ref(comparison), Source::of(analysis));
     match candidate {
         Some(candidate) if of_any => format!("'{candidate}'"),
-        Some(candidate) if suite::rows_name_candidates(analysis) => {
+        Some(candidate) if rows_are_named => {
             format!("'{title}' ('{candidate}')")
         }
         _ => format!("'{title}'"),

@@ -32,8 +32,8 @@ pub fn escape(text: &str, glyphs: Glyphs) -> String {
     without_orders(safe.into()).into_owned()
 }
 
-/// What orders to the runners of GitHub and Azure begin with anywhere in a line.
-const ORDERS: [&str; 2] = ["##[", "##vso["];
+/// What orders to the runners of GitHub, Azure and TeamCity begin with anywhere in a line.
+const ORDERS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
 /// The text without such orders: the second `#` is escaped as in JSON, so that a document stays valid.
 fn without_orders(text: Cow<'_, str>) -> Cow<'_, str> {
