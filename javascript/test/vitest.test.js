@@ -23,7 +23,7 @@ describe("count", () => {
   test("both", async ({ bench }) => {
     await bench.compare(
       bench("join", () => words.join()),
-      bench("concat", { beforeEach() {} }, () => words[0] + words[1]),
+      bench("concat", { beforeEach() {} }, () => words.map((word) => word + word)),
     );
   });
   test.skip("skipped", async ({ bench }) => { await bench("no", () => 1).run(); });
@@ -62,7 +62,7 @@ test("one start serves all benchmarks of a replicate, in any order", { skip }, a
   for (const name of names) {
     assert.ok((await worker.prepare(name)).prepared, worker.said);
     const { calibrated } = await worker.ask("calibrate", { seed: 1, least_ns: 1_000 });
-    assert.ok(calibrated.call_ns.every((ns) => ns >= 0));
+    assert.ok(calibrated.call_ns.every((ns) => ns > 0));
     const { block } = await worker.ask("block", { seed: 2, iterations: 5, turns: [0, 0] });
     assert.ok(block.values[0] > 0);
     assert.deepEqual(await worker.ask("bye"), { over: {} });

@@ -185,8 +185,8 @@ def grid(found, tool, title):
 
 
 WORK_IS_NOT_TIME = (
-    "- On hardware only the work is known, not the time it takes: a launch costs the same for both "
-    "functions. 5,000 cycles at 1,980 MHz are 2.53 µs of a call of 3.27 µs, so 1% more cycles "
+    "- We know how much more work a function does, but not how much more time it takes, because both "
+    "functions also need the same time for a launch. 5,000 cycles at 1,980 MHz are 2.53 µs of a call of 3.27 µs, so 1% more cycles "
     "would be +0.77%. The function on the GPU also waits by reading the GPU clock in a loop, and can "
     "overrun by one iteration, which may explain why we measured less; we did not check this."
 )

@@ -10,7 +10,7 @@ use crate::error::BuildError;
 use crate::git::forget_the_repository;
 use crate::key::KeyInputs;
 use crate::missing_project::MissingProject;
-use crate::python_environment::Packages;
+use crate::packages::Packages;
 use crate::slot::Executable;
 use crate::subprocess::{Interruption, Variables};
 

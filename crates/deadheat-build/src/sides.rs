@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use deadheat_link::{LinkRecord, Roles, drop_unneeded, refuse_committed};
+use deadheat_link::{LinkRecord, Roles, drop_unneeded, join_inside, refuse_committed};
 
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchSource, BenchTarget, BenchesFrom, Overlay};
@@ -14,8 +14,8 @@ use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
 use crate::node::{NodeSite, installed_packages};
+use crate::packages::Packages;
 use crate::python::PytestSite;
-use crate::python_environment::Packages;
 use crate::recipe::{CargoBuild, Recipe, Site};
 use crate::replacement::Replacement;
 use crate::repository::{Commit, Repository, Revisions};
@@ -473,17 +473,18 @@ impl Builder<'_> {
                 path: lock.clone(),
             });
         }
-        let directory = tree.path.join(&self.repository.inside);
         // A commit may have a link to a folder outside its tree.
-        let mut parts = self.repository.inside.ancestors();
-        let is_linked =
-            parts.any(|part| !part.as_os_str().is_empty() && tree.path.join(part).is_symlink());
-        if is_linked || !directory.is_dir() {
+        let inside = &self.repository.inside;
+        let directory = match inside.as_os_str().is_empty() {
+            true => Some(tree.path.clone()),
+            false => join_inside(&tree.path, inside).ok(),
+        };
+        let Some(directory) = directory.filter(|folder| folder.is_dir()) else {
             return Err(BuildError::NoFolder {
                 revision: commit.name.clone(),
-                folder: self.repository.inside.clone(),
+                folder: inside.clone(),
             });
-        }
+        };
         let (revision, interruption) = (&*commit.name, &self.repository.interruption);
         index.executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, tree.lock())?,

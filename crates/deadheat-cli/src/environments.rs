@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use deadheat::parts::exit::Failure;
 use deadheat::parts::model::{PackageVersions, Program, Surroundings};
-use deadheat_build::{BuildError, Interruption, Packages, PythonEnvironment, Sides, differing};
+use deadheat_build::{
+    BuildError, Interruption, Packages, PythonEnvironment, Sides, differing_packages,
+};
 use deadheat_options::repository::{asking, failure};
 
 /// Notes in which packages and interpreters the environments made for two revisions differ.
@@ -62,7 +64,7 @@ fn add_differences(old: &PythonEnvironment, new: &PythonEnvironment, facts: &mut
 }
 
 fn versions(old: &Packages, new: &Packages) -> Vec<PackageVersions> {
-    let differing = differing(old, new).into_iter();
+    let differing = differing_packages(old, new).into_iter();
     differing
         .map(|(name, baseline, candidate)| PackageVersions {
             name: name.to_owned(),

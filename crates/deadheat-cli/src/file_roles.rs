@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use deadheat::parts::calibration::calibration_file;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::format::{FileIdentity, find_rules, read_header};
+use deadheat::parts::format::{FileIdentity, find_rules, path_without_links, read_header};
 use deadheat::parts::model::{HELP, Input, Output, RunHeader, Workload};
 use deadheat::parts::{refuse_another_kind, second_race_path};
 use deadheat_history::IndexArgs;
@@ -27,8 +27,8 @@ pub enum Role {
     Races,
     /// Replaced or created.
     Writes,
-    /// Files in this folder are replaced or created.
-    WritesInto,
+    /// Files in this folder with this extension are replaced or created.
+    WritesInto(&'static str),
     /// Each launch writes its standard output to it.
     TakesOutput,
     /// Each launch writes it; removed before each launch.
@@ -50,8 +50,8 @@ pub const ROLES: &[(&str, &str, Role)] = &[
     ("*", "html", Writes),
     ("*", "markdown", Writes),
     ("*", "junit", Writes),
-    ("*", "svg", WritesInto),
-    ("*", "png", WritesInto),
+    ("*", "svg", WritesInto("svg")),
+    ("*", "png", WritesInto("png")),
     ("*", "export_json", Writes),
     ("*", "export_csv", Writes),
     ("*", "export_hdr", Writes),
@@ -93,9 +93,9 @@ pub const ROLES: &[(&str, &str, Role)] = &[
     ("explain", "input", Reads),
     ("history add", "files", Reads),
     ("history push", "files", Reads),
-    ("history page", "races", WritesInto),
+    ("history page", "races", WritesInto("html")),
     ("clean", "folders", Elsewhere),
-    ("man", "out", WritesInto),
+    ("man", "out", WritesInto("1")),
     ("placements", "executable", Reads),
     ("placements", "beside", Reads),
 ];
@@ -131,27 +131,20 @@ impl Named {
     }
 
     fn is_output(&self) -> bool {
-        matches!(self.role, Writes | WritesInto | TakesOutput | TakesValues)
+        matches!(
+            self.role,
+            Writes | WritesInto(_) | TakesOutput | TakesValues
+        )
     }
 
-    /// Returns true if this folder may get a picture by the name of another file. The names of
-    /// pictures begin with a number.
+    /// Returns true if this is a folder that may get a file by the name of the other one.
     fn may_contain(&self, other: &Self) -> bool {
-        let extension = match &*self.by {
-            "--svg" => "svg",
-            "--png" => "png",
-            _ => return false,
+        let WritesInto(extension) = self.role else {
+            return false;
         };
-        let actual = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let file = actual(&other.path);
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let folder = match file.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        name.starts_with(|first: char| first.is_ascii_digit())
-            && file.extension().is_some_and(|found| found == extension)
-            && actual(folder) == actual(&self.path)
+        let file = path_without_links(&other.path);
+        file.extension().is_some_and(|found| found == extension)
+            && file.parent() == Some(&path_without_links(&self.path))
     }
 
     /// Returns true if one would take the place of the other.
@@ -162,7 +155,7 @@ impl Named {
             false
         } else if any(Writes) {
             true
-        } else if any(WritesInto) {
+        } else if pair.iter().any(|role| matches!(role, WritesInto(_))) {
             false
         } else if any(TakesValues) {
             // Commands name the file that they write, and a file may hold all of what they print.

@@ -67,6 +67,7 @@ fn pictures_and_a_second_race_replace_no_file_that_a_command_names() {
     fs::create_dir(track.path("pictures")).unwrap();
     fs::copy(track.path("r.jsonl"), track.path("pictures/01-run.svg")).unwrap();
     symlink("pictures/01-run.svg", track.path("link.jsonl")).unwrap();
+    symlink("new/01-run.svg", track.path("dangling")).unwrap();
     let race = ["run", "-q", "-r", "2", "--save", "n.jsonl"];
     let second = ["--html", "n.confirm.jsonl", "--", "touch ran", "true"];
     for words in [
@@ -80,6 +81,15 @@ fn pictures_and_a_second_race_replace_no_file_that_a_command_names() {
             "--html",
             "new/02-x.svg",
         ],
+        &[
+            "history",
+            "page",
+            "--races",
+            "pages",
+            "--html",
+            "pages/r.jsonl.html",
+        ],
+        &["report", "r.jsonl", "--svg", "new", "--html", "dangling"],
         &[&race[..], &second].concat(),
     ] {
         track.run(words).fails_with(2, &["help: "]);

@@ -398,6 +398,27 @@ fn a_committed_link_leads_no_accepted_step_out_of_the_checkout() {
     }
 }
 
+#[test]
+fn a_commit_with_a_link_in_place_of_the_current_folder_is_not_built_where_it_leads() {
+    needs!("git");
+    let repo = Repo::new();
+    let elsewhere = repo.path("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    repo.write("sub/file", "x");
+    repo.commit();
+    repo.git(&["branch", "old"]);
+    fs::remove_dir_all(repo.path("sub")).unwrap();
+    symlink(&elsewhere, repo.path("sub")).unwrap();
+    repo.commit();
+    repo.git(&["branch", "new"]);
+    repo.git(&["checkout", "--quiet", "old"]);
+    let build = ["--build", "touch written", "--run", "true"];
+    let mut rev = repo.command(env!("CARGO_BIN_EXE_deadheat"));
+    rev.current_dir(repo.path("sub")).args(["rev", "old..new"]);
+    Finished::from(rev.args(build).output().unwrap()).fails_with(2, &["has no folder `sub`"]);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+}
+
 /// An index of a race of two commits.
 fn indexed(repo: &Repo) -> PathBuf {
     repo.commit();

@@ -61,7 +61,7 @@ pub mod async_executor {
 #[doc(hidden)]
 pub use session::{is_over as __is_over, run as __run};
 
-/// Defines a function that runs these benchmark functions, like the macro of criterion.
+/// Defines a function that runs the listed benchmark functions, like criterion's macro of this name.
 #[macro_export]
 macro_rules! criterion_group {
     (name = $name:ident; config = $config:expr; targets = $($target:path),+ $(,)*) => {

@@ -79,6 +79,6 @@ pub use run_file::{
     IndexedRun, has_only_header, read_header, read_run, read_run_from, refuse_plan,
 };
 pub use run_file::{NOWHERE, RunFileWriter, SCHEMA};
-pub use same_file::{FileIdentity, is_same_file};
+pub use same_file::{FileIdentity, is_same_file, path_without_links};
 #[cfg(feature = "read")]
 pub use temporary::{ScratchFolder, TemporaryFile};

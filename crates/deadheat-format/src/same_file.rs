@@ -27,29 +27,41 @@ pub enum FileIdentity {
 impl FileIdentity {
     /// Looks up a path as seen from the current folder.
     pub fn of(path: impl AsRef<Path>) -> Self {
-        let mut path = path.as_ref().to_owned();
-        for _ in 0..MOST_LINKS {
-            if let Ok(about) = fs::metadata(&path) {
-                return match about.is_file() || about.is_dir() {
-                    true => Self::Existing {
-                        device: about.dev(),
-                        inode: about.ino(),
-                    },
-                    false => Self::Special,
-                };
-            }
-            let Ok(goal) = fs::read_link(&path) else {
-                break;
-            };
-            path = path.parent().unwrap_or(Path::new("")).join(goal);
+        let path = goal_of(path.as_ref());
+        match fs::metadata(&path) {
+            Ok(about) if about.is_file() || about.is_dir() => Self::Existing {
+                device: about.dev(),
+                inode: about.ino(),
+            },
+            Ok(_) => Self::Special,
+            Err(_) => Self::Missing(resolved(&path)),
         }
-        Self::Missing(resolved(&path))
     }
 
     /// Returns true for what can be replaced: all but devices, pipes and sockets.
     pub fn is_replaceable(&self) -> bool {
         *self != Self::Special
     }
+}
+
+/// The path from the root, without links. The file need not exist.
+pub fn path_without_links(path: impl AsRef<Path>) -> PathBuf {
+    resolved(&goal_of(path.as_ref()))
+}
+
+/// The path at the end of links to a file that does not exist; of any other file the same path.
+fn goal_of(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if path.exists() {
+            break;
+        }
+        let Ok(goal) = fs::read_link(&path) else {
+            break;
+        };
+        path = path.parent().unwrap_or(Path::new("")).join(goal);
+    }
+    path
 }
 
 /// The path from the root: links are followed in the part that exists, and `..` is taken literally in

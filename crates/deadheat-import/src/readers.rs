@@ -510,7 +510,8 @@ fn of_array(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
     found
 }
 
-/// Returns true if the text has the statistics of tinybench, in the layout of release 3 or 2.
+/// Returns true if the text has statistics under the names that tinybench gives them, since release 3
+/// or in release 2.
 fn is_of_tinybench(words: &mut Words<'_>) -> bool {
     words.has("\"rme\"")
         && (words.has("\"latency\"") && words.has("\"throughput\"")

@@ -43,7 +43,7 @@ fn failed(why: &str) -> ResultState {
     ResultState::Failed(why.to_owned())
 }
 
-/// Asserts wall times between 1 µs and 1 s, as many as `rows`, all of one process.
+/// Asserts that a benchmark has `rows` wall times from one process, each between 1 µs and 1 s.
 #[track_caller]
 fn assert_times(benchmark: &ResultBenchmark, rows: usize) {
     assert_eq!(benchmark.metrics[0], Metric::Wall, "{}", benchmark.name);

@@ -137,9 +137,9 @@ pub enum Metric {
     PeakGpuMemory,
     /// Time that the benchmark itself reports, for example by Google Benchmark's `SetIterationTime`.
     Manual,
-    /// Time in which the runtime of a language collected garbage.
+    /// Time of garbage collection in a call, in a language such as JavaScript.
     GcTime,
-    /// Bytes allocated on the heap of the runtime of a language.
+    /// Bytes that a call allocates on the heap of a language such as JavaScript.
     HeapBytes,
     /// Anything else a recording brings along, kept under its own name.
     Custom(String),

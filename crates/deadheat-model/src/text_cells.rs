@@ -44,11 +44,14 @@ pub fn text_of_cell(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns true if a runner of GitHub Actions would execute a line as a workflow command.
+/// Returns true if a runner of GitHub Actions would execute a line as a workflow command because of its
+/// beginning. It also executes [`ORDERS`] within a line.
 pub fn is_workflow_command(line: &str) -> bool {
-    let line = line.trim_start();
-    line.starts_with("::") || line.starts_with("##[")
+    line.trim_start().starts_with("::")
 }
+
+/// The beginnings of what the runners of GitHub, Azure and TeamCity execute anywhere in a line.
+pub const ORDERS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
 /// Returns true if a spreadsheet may run a text as a formula, or if [`text_of_cell`] would change it.
 fn needs_apostrophe(text: &str) -> bool {
@@ -57,7 +60,9 @@ fn needs_apostrophe(text: &str) -> bool {
 }
 
 fn is_obeyed(text: &str) -> bool {
-    text.contains(is_control) || text.lines().any(is_workflow_command)
+    text.contains(is_control)
+        || text.lines().any(is_workflow_command)
+        || ORDERS.iter().any(|order| text.contains(order))
 }
 
 /// Characters that move the cursor, change the colour or reverse the reading direction.
@@ -72,7 +77,7 @@ fn is_control(character: char) -> bool {
 }
 
 /// A backslash, and the text with escapes for backslashes, controls and the first character of a
-/// workflow command.
+/// workflow command or an order.
 fn escaped(text: &str) -> String {
     let mut safe = String::from('\\');
     for line in text.split_inclusive('\n') {
@@ -80,7 +85,10 @@ fn escaped(text: &str) -> String {
         for (at, character) in line.char_indices() {
             match character {
                 '\\' => safe += r"\\",
-                _ if is_control(character) || Some(at) == command => {
+                _ if is_control(character)
+                    || Some(at) == command
+                    || ORDERS.iter().any(|order| line[at..].starts_with(order)) =>
+                {
                     let _ = write!(safe, r"\u{{{:x}}}", u32::from(character));
                 }
                 _ => safe.push(character),
@@ -143,6 +151,9 @@ mod tests {
             ("\u{202e}a\\b", r"\\u{202e}a\\b"),
             ("::error::a", r"\\u{3a}:error::a"),
             ("a\n ##[group]b", "\\a\n \\u{23}#[group]b"),
+            ("a ###[group]b", r"\a #\u{23}#[group]b"),
+            ("a ##vso[b]c", r"\a \u{23}#vso[b]c"),
+            ("a##teamcity[b]", r"\a\u{23}#teamcity[b]"),
         ] {
             assert_eq!(TextCells::Guarded.cell(text), guarded);
             assert_eq!(TextCells::Exact.cell(text), text);
@@ -173,6 +184,7 @@ mod tests {
             prop_assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']));
             prop_assert!(!cell.contains(is_control));
             prop_assert!(!cell.lines().any(is_workflow_command));
+            prop_assert!(!ORDERS.iter().any(|order| cell.contains(order)));
             prop_assert_eq!(text_of_cell(&cell), text.as_str());
         }
     }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::hash::Hash;
 
-use deadheat_model::is_workflow_command;
+use deadheat_model::{ORDERS, is_workflow_command};
 
 use crate::glyphs::Glyphs;
 use crate::layout::Width as _;
@@ -32,10 +32,7 @@ pub fn escape(text: &str, glyphs: Glyphs) -> String {
     without_orders(safe.into()).into_owned()
 }
 
-/// What orders to the runners of GitHub, Azure and TeamCity begin with anywhere in a line.
-const ORDERS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
-
-/// The text without such orders: the second `#` is escaped as in JSON, so that a document stays valid.
+/// The text without orders to runners: the second `#` is escaped as in JSON, so that a document stays valid.
 fn without_orders(text: Cow<'_, str>) -> Cow<'_, str> {
     let mut safe = text;
     for order in ORDERS {
@@ -437,8 +434,8 @@ mod tests {
         }
         assert_eq!(told("a\r\n  b\rc"), "a\\r\n  b\\rc");
         assert_eq!(
-            told("a ##[error]b\n  ###[group]c ##vso[x]d ##"),
-            "a #\\u0023[error]b\n  ##\\u0023[group]c #\\u0023vso[x]d ##"
+            told("a ##[error]b\n  ###[group]c ##vso[x]d##teamcity[e] ##"),
+            "a #\\u0023[error]b\n  ##\\u0023[group]c #\\u0023vso[x]d#\\u0023teamcity[e] ##"
         );
     }
 

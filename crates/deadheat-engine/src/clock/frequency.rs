@@ -293,9 +293,9 @@ impl ClockCheck {
     }
 
     /// The difference between this clock and the clock of the operating system since the start, as a
-    /// share of the elapsed time: 0.01 is 1%. The uncertainty of the readings is subtracted, so a
-    /// short-lived process shows no difference; a long-lived one shows some parts per million, the
-    /// accuracy of the calibrated rate. Always 0 for the clock of the operating system; 1 for a
+    /// share of the elapsed time: 0.01 is 1%. The uncertainty of the readings is subtracted, so it
+    /// is 0 in a short-lived process. In a long-lived process it is some millionths, because the rate of
+    /// the clock is known only to that accuracy. Always 0 for the clock of the operating system; 1 for a
     /// counter that was set back. Takes a few microseconds.
     pub fn disagreement(&self) -> f64 {
         if self.clock.ticks() == Ticks::Os {

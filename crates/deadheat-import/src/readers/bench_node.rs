@@ -6,16 +6,16 @@ use deadheat_model::{Better, Metric, Unit};
 use serde::Deserialize;
 
 use super::json::{Number, from_json_entries, without_mark};
-use super::rows::{Rows, failed, summarised};
+use super::rows::{Rows, broken_row, failed, summarised};
 use deadheat_format::FileProblem;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WireBenchmark {
     name: String,
-    /// Operations per second.
+    /// Operations per second; missing in the mode `time`.
     ops_sec: Option<Number>,
-    /// Seconds of an operation, in the mode `time`.
+    /// The time of an operation in seconds, in the mode `time`.
     #[serde(default)]
     total_time: Number,
 }
@@ -60,10 +60,7 @@ fn of_one_value(name: &str, value: Result<(Metric, f64), String>) -> ResultBench
         state: summarised("mean"),
         ..ResultBenchmark::default()
     };
-    let mut rows = Rows::default();
-    rows.begin(0);
-    rows.set(&metric, value);
-    rows.give_to(&mut read);
+    Rows::of_value(&metric, value).give_to(&mut read);
     read
 }
 
@@ -85,14 +82,10 @@ pub(super) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)
         .from_reader(without_mark(text));
-    let broken = |error: csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        FileProblem::at(line, "the row is not text in UTF-8")
-    };
-    let is_rate = reader.headers().map_err(broken)?.get(1) == Some("ops/sec");
+    let is_rate = reader.headers().map_err(broken_row)?.get(1) == Some("ops/sec");
     let mut results = Results::new("", "bench-node");
     for record in reader.records() {
-        let record = record.map_err(broken)?;
+        let record = record.map_err(broken_row)?;
         let Some(columns) = record.len().checked_sub(COLUMNS).filter(|name| *name > 0) else {
             let line = record.position().map_or(1, csv::Position::line);
             let problem = format!("line {line}: the row has {} of 6 columns", record.len());

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::json::{Number, Text, from_json_entries, lenient};
-use super::rows::{Rows, summarised, tool};
+use super::rows::{Rows, fail_unless, summarised, tool};
 use deadheat_format::FileProblem;
 
 pub(super) use table::{is_table, read_table};
@@ -29,10 +29,8 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     results.facts.date = report.title.as_deref().and_then(date);
     for (index, case) in report.benchmarks.iter().enumerate() {
         let mut read = case.named();
-        if let Err(problem) = case.fill(&mut read) {
-            let problem = problem.within(&format!("Benchmarks[{index}]."), "");
-            read.state = ResultState::Failed(problem.into_text());
-        }
+        let filled = case.fill(&mut read);
+        fail_unless(&mut read, filled, &format!("Benchmarks[{index}]."));
         results.push(read);
     }
     for entry in broken {

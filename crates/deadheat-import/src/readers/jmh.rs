@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::json::{Number, Text, from_json_entries, lenient};
-use super::rows::{Rows, summarised, tool};
+use super::rows::{Rows, fail_unless, summarised, tool};
 use deadheat_format::FileProblem;
 
 /// Single calls that are kept of one iteration in sample mode: of more, so many
@@ -42,10 +42,8 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
                 .and_then(|threads| u32::try_from(threads).ok()),
             ..ResultBenchmark::default()
         };
-        if let Err(problem) = entry.fill(&mut read) {
-            let problem = problem.within(&format!("[{index}].primaryMetric."), "");
-            read.state = ResultState::Failed(problem.into_text());
-        }
+        let filled = entry.fill(&mut read);
+        fail_unless(&mut read, filled, &format!("[{index}].primaryMetric."));
         results.push(read);
     }
     for entry in broken {

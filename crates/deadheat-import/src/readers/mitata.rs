@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::json::{Number, Text, from_json_entries, lenient, text_of};
-use super::rows::{NamesInGroups, Rows, summarised, thrown};
+use super::rows::{NamesInGroups, Rows, fail_unless, summarised, thrown};
 use deadheat_format::FileProblem;
 
 #[derive(Deserialize)]
@@ -98,10 +98,9 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
                 None => run.name.clone(),
             };
             let mut read = run.named(name);
-            if let Err(problem) = run.fill(&mut read) {
-                let problem = problem.within(&format!("benchmarks[{index}].runs[{number}]."), "");
-                read.state = ResultState::Failed(problem.into_text());
-            }
+            let filled = run.fill(&mut read);
+            let place = format!("benchmarks[{index}].runs[{number}].");
+            fail_unless(&mut read, filled, &place);
             results.push(read);
         }
     }

@@ -5,7 +5,7 @@ use deadheat_model::{Better, Metric, Unit};
 use serde::Deserialize;
 
 use super::json::{Number, Text, from_json_entries, lenient};
-use super::rows::{Rows, summarised};
+use super::rows::{Rows, fail_unless, summarised};
 use deadheat_format::FileProblem;
 
 #[derive(Deserialize)]
@@ -57,16 +57,11 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
             name,
             ..ResultBenchmark::default()
         };
-        match result.rows() {
-            Ok((rows, state)) => {
-                rows.give_to(&mut read);
-                read.state = state;
-            }
-            Err(problem) => {
-                let problem = problem.within(&format!("results[{index}]."), "");
-                read.state = ResultState::Failed(problem.into_text());
-            }
-        }
+        let filled = result.rows().map(|(rows, state)| {
+            rows.give_to(&mut read);
+            read.state = state;
+        });
+        fail_unless(&mut read, filled, &format!("results[{index}]."));
         results.push(read);
     }
     for entry in broken {

@@ -23,7 +23,24 @@ pub(super) fn failed(name: &str, why: String) -> ResultBenchmark {
     }
 }
 
-/// What a thrown value of JavaScript says; `None` if it is missing.
+/// Marks a benchmark whose values could not be read as failed. `place` is that of its values.
+pub(super) fn fail_unless(
+    read: &mut ResultBenchmark,
+    filled: Result<(), FileProblem>,
+    place: &str,
+) {
+    if let Err(problem) = filled {
+        read.state = ResultState::Failed(problem.within(place, "").into_text());
+    }
+}
+
+/// The problem of a row of a CSV file that the parser refuses.
+pub(super) fn broken_row(error: csv::Error) -> FileProblem {
+    let line = error.position().map_or(1, csv::Position::line);
+    FileProblem::at(line, "the row is not text in UTF-8")
+}
+
+/// The message of an error that a JavaScript benchmark threw; `None` if it threw none.
 pub(super) fn thrown(error: &Value) -> Option<String> {
     match (error, error.get("message").and_then(Value::as_str)) {
         (Value::Null, _) => None,
@@ -77,6 +94,14 @@ pub(super) struct Rows {
 const FEW: usize = 16;
 
 impl Rows {
+    /// One row with one value, as of [`set`](Self::set).
+    pub(super) fn of_value(metric: &Metric, value: f64) -> Self {
+        let mut rows = Self::default();
+        rows.begin(0);
+        rows.set(metric, value);
+        rows
+    }
+
     /// Begins a row that came from this process.
     pub(super) fn begin(&mut self, process: u32) {
         self.processes.push(process);

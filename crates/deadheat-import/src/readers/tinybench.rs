@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::json::{Number, Text, from_json_entries};
-use super::rows::{Rows, summarised, thrown};
+use super::rows::{Rows, fail_unless, summarised, thrown};
 use deadheat_format::FileProblem;
 
 /// The result of a task with its name, or a task that contains its result.
@@ -33,7 +33,7 @@ pub(super) struct Task {
     mean: Number,
 }
 
-/// Milliseconds of a call.
+/// Statistics of the time of a call, in milliseconds.
 #[derive(Deserialize)]
 struct Statistics {
     /// tinybench before release 4 keeps them, later releases with `retainSamples`.
@@ -47,7 +47,7 @@ impl Task {
         self.result.as_deref().unwrap_or(self)
     }
 
-    /// Reads the samples, which are of one process, or else their mean.
+    /// Reads the samples, or their mean if the file has no samples. All samples are of one process.
     ///
     /// The median would be worse: tinybench times every call by itself, and clocks with steps of 40 ns
     /// or 100 µs are common, so the median of short calls is one of these steps.
@@ -68,9 +68,8 @@ impl Task {
             rows.set(&Metric::Wall, time);
         }
         if rows.len() == 0 {
-            rows.begin(0);
             let time = mean.measured(1e6, || format!("{place}mean"))?;
-            rows.set(&Metric::Wall, time);
+            rows = Rows::of_value(&Metric::Wall, time);
             read.state = summarised("mean");
         }
         rows.give_to(read);
@@ -110,10 +109,8 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
             name: task.name.0.as_deref().unwrap_or("task").to_owned(),
             ..ResultBenchmark::default()
         };
-        if let Err(problem) = task.fill(&mut read) {
-            let problem = problem.within(&format!("[{index}]."), "");
-            read.state = ResultState::Failed(problem.into_text());
-        }
+        let filled = task.fill(&mut read);
+        fail_unless(&mut read, filled, &format!("[{index}]."));
         results.push(read);
     }
     for entry in broken {
@@ -149,10 +146,7 @@ pub(super) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
         let mut read = ResultBenchmark::default();
         match row.nanoseconds() {
             Ok(time) => {
-                let mut rows = Rows::default();
-                rows.begin(0);
-                rows.set(&Metric::Wall, time);
-                rows.give_to(&mut read);
+                Rows::of_value(&Metric::Wall, time).give_to(&mut read);
                 read.state = summarised("mean");
             }
             Err(why) => read.state = ResultState::Failed(why),

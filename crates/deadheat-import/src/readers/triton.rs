@@ -7,7 +7,7 @@ use csv::ReaderBuilder;
 use deadheat_model::{Better, Metric, Unit};
 
 use super::json::without_mark;
-use super::rows::{Rows, failed, summarised};
+use super::rows::{Rows, broken_row, failed, summarised};
 use deadheat_format::FileProblem;
 
 /// Units that a plot may have: what one of them is in the unit of its metric.
@@ -67,16 +67,12 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)
         .from_reader(without_mark(text));
-    let broken = |error: csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        FileProblem::at(line, "the row is not text in UTF-8")
-    };
-    let header = reader.headers().map_err(broken)?.clone();
+    let header = reader.headers().map_err(broken_row)?.clone();
     let parameters = header.iter().take_while(|column| line_of(column).is_none());
     let parameters: Vec<&str> = parameters.collect();
     let mut results = Results::new("", "triton.testing");
     for record in reader.records() {
-        let record = record.map_err(broken)?;
+        let record = record.map_err(broken_row)?;
         let values: Vec<(String, String)> = parameters
             .iter()
             .zip(&record)
@@ -90,10 +86,7 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
             let mut read = ResultBenchmark::default();
             match number {
                 Ok(value) if value.is_finite() && value >= 0.0 => {
-                    let mut rows = Rows::default();
-                    rows.begin(0);
-                    rows.set(&metric, value);
-                    rows.give_to(&mut read);
+                    Rows::of_value(&metric, value).give_to(&mut read);
                     read.state = summarised("value");
                 }
                 _ => read.state = failed(name, format!("'{cell}' is not a measurement")).state,

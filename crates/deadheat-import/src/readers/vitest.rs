@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::json::{Number, Text, from_json_entries, inner_entry, lenient};
-use super::rows::{NamesInGroups, failed};
+use super::rows::{NamesInGroups, fail_unless, failed};
 use super::tinybench::Task;
 use deadheat_format::FileProblem;
 
@@ -158,9 +158,9 @@ impl Reading {
             // `bench.from` shows numbers that an earlier run stored.
             if value.get("fromStore").and_then(Value::as_bool) == Some(true) {
                 read.state = ResultState::Skipped("bench.from repeats a stored result".to_owned());
-            } else if let Err(problem) = task.fill(&mut read) {
-                let problem = problem.within(&format!("{place}."), "");
-                read.state = ResultState::Failed(problem.into_text());
+            } else {
+                let filled = task.fill(&mut read);
+                fail_unless(&mut read, filled, &format!("{place}."));
             }
             self.results.push(read);
         }

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::case::{Case, Found, ORDERLY};
 
-const PIECES: [&str; 17] = [
+const PIECES: [&str; 19] = [
     "\u{1b}[2J",
     "\u{1b}]0;x\u{7}",
     "\u{9b}2J",
@@ -14,6 +14,8 @@ const PIECES: [&str; 17] = [
     "\u{8}",
     "\n::error::x",
     "\n##[error]x",
+    "##[error]x",
+    "##vso[task.complete]x",
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
     "=1+1",
@@ -91,6 +93,7 @@ pub fn check(case: &mut Case) -> Found {
         }
     }
     let cells = read("a.csv");
+    obeyed(&cells)?;
     match cells.lines().any(|line| line.starts_with('=') || line.contains(",=")) {
         true => Err("a.csv contains a formula".to_owned()),
         false => Ok(()),
@@ -107,8 +110,11 @@ fn obeyed(text: &str) -> Found {
     if let Some(c) = text.chars().find(|c| control(*c)) {
         return Err(format!("{c:?} was printed"));
     }
-    match text.lines().find(|line| line.starts_with("::error::x") || line.starts_with("##[error]x"))
-    {
+    // Runners find the orders with ## anywhere in a line.
+    let order = |line: &&str| {
+        line.starts_with("::error::x") || line.contains("##[error]x") || line.contains("##vso[")
+    };
+    match text.lines().find(order) {
         Some(line) => Err(format!("a workflow command was printed: {line}")),
         None => Ok(()),
     }

@@ -37,7 +37,8 @@ pub fn check(case: &mut Case) -> Found {
     let output = case.pick(&OUTPUTS);
     let scripts = ["--", "sh old.sh; touch ran", "sh new.sh"];
     let race = ["run", "-q", "-r", "2", "--input", "words", "--save", "made.jsonl"];
-    let (file, before, after): (&str, &[&str], &[&str]) = match case.random.index_below(8) {
+    fs::create_dir(case.work("pictures")).map_err(|e| e.to_string())?;
+    let (file, before, after): (&str, &[&str], &[&str]) = match case.random.index_below(10) {
         0 => ("r.jsonl", &["report", "r.jsonl"], &[]),
         1 => ("r.jsonl", &["analyze", "r.jsonl"], &[]),
         2 => ("plan.json", &["run", "-q", "--plan", "plan.json"], &[]),
@@ -45,6 +46,11 @@ pub fn check(case: &mut Case) -> Found {
         4 => ("new.sh", &race, &scripts),
         5 => ("made.jsonl", &race, &scripts),
         6 => ("deadheat.toml", &race, &scripts),
+        7 => ("made.confirm.jsonl", &race, &scripts),
+        8 => {
+            let picture = "pictures/01-run-looks.svg";
+            (picture, &["report", "r.jsonl", "--svg", "pictures"], &[])
+        }
         _ => ("other", &["run", "-q", "--export-markdown", "other"], &scripts),
     };
     let alias = alias(case, file).map_err(|e| e.to_string())?;

@@ -7,7 +7,7 @@ use csv::{ReaderBuilder, StringRecord};
 use deadheat_model::Metric;
 
 use super::super::json::without_mark;
-use super::super::rows::{Rows, summarised};
+use super::super::rows::{Rows, broken_row, summarised};
 use super::{NOTHING_MEASURED, of_method, unquoted, with_job};
 use deadheat_format::FileProblem;
 
@@ -48,14 +48,10 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
         .delimiter(separator)
         .flexible(true)
         .from_reader(text);
-    let broken = |error: csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        FileProblem::at(line, "the row is not text in UTF-8")
-    };
-    let header = reader.headers().map_err(broken)?.clone();
+    let header = reader.headers().map_err(broken_row)?.clone();
     let mut records = Vec::new();
     for record in reader.records() {
-        records.push(record.map_err(broken)?);
+        records.push(record.map_err(broken_row)?);
     }
     let table = Table::of(&header, &records);
     let mut results = Results::new("", "BenchmarkDotNet");
