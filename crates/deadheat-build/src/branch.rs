@@ -44,9 +44,11 @@ impl<'a> Branch<'a> {
         let short = name.strip_prefix(HEADS).unwrap_or(name);
         let git = repository.git(&["check-ref-format"]);
         let done = repository.run(git.value("--branch", short))?;
-        // Git would also resolve `@{-1}`, and a branch may be called `refs/tags/x`.
+        // Git would also resolve `@{-1}`, some versions accept `@` and `HEAD`, which select another
+        // commit, and a branch may be called `refs/tags/x`.
         let is_itself = done.stdout.trim_ascii() == short.as_bytes();
-        if !done.status.success() || !is_itself || short.starts_with("refs/") {
+        let is_special = matches!(short, "@" | "HEAD") || short.starts_with("refs/");
+        if !done.status.success() || !is_itself || is_special {
             return Err(BuildError::NoBranchName(name.to_owned()));
         }
         Ok(Self {

@@ -20,9 +20,18 @@ pub(crate) struct Git {
     has_ended: bool,
 }
 
+/// Options that keep git from starting programs that the repository's configuration names: its hooks,
+/// which `update-ref` starts as well as `worktree add`, and a monitor of files.
+const STARTS_NOTHING: [&str; 4] = [
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+];
+
 impl Git {
-    /// A git subcommand in a folder, with English messages and captured output. `globals` are
-    /// options of git itself.
+    /// A git subcommand in a folder, with English messages and captured output, which starts no hook.
+    /// `globals` are options of git itself.
     pub(crate) fn new(folder: &Path, globals: &[&'static str], words: &[&'static str]) -> Self {
         let mut command = Command::new("git");
         command
@@ -31,7 +40,7 @@ impl Git {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         forget_the_repository(&mut command);
-        command.args(globals).args(words);
+        command.args(STARTS_NOTHING).args(globals).args(words);
         Self {
             command,
             name: words.first().copied().unwrap_or("git"),
@@ -116,6 +125,7 @@ mod tests {
     fn words_of(git: &Git) -> Vec<String> {
         let words = git.command.get_args();
         words
+            .skip(STARTS_NOTHING.len())
             .map(|word| word.to_string_lossy().into_owned())
             .collect()
     }

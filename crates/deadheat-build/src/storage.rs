@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use deadheat_link::{Digest, StoredLinks, TrackedError, refuse_tracked};
+use deadheat_link::{Digest, StoredLinks, TrackedError, refuse_tracked, tracked_files};
 
 use crate::disk::{OURS, Tally, entries, is_folder, remove_all, top_of};
 use crate::error::{BuildError, Note};
@@ -125,11 +125,23 @@ fn boxed<T: Any>(lock: T) -> Box<dyn Any> {
 }
 
 /// Everything that deadheat stores below these folders, and in the working trees that contain them.
-/// Symbolic links are not followed. `is_run` recognises the default names of run files.
-pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<Stored> {
+/// Symbolic links are not followed, and what git tracks is left out, because it came with a commit.
+/// `is_run` recognises the default names of run files.
+///
+/// # Errors
+///
+/// Git does not say what it tracks.
+pub fn stored_below(
+    folders: &[PathBuf],
+    is_run: impl Fn(&str) -> bool,
+) -> Result<Vec<Stored>, TrackedError> {
+    let mut tracked = Vec::new();
     let mut builds = BTreeSet::new();
     let mut found = Vec::new();
     for folder in our_folders(folders) {
+        for state in ["builds", "links", "bisect", "runs"] {
+            tracked.extend(tracked_files(&folder.join(state))?);
+        }
         builds.insert(folder.join("builds"));
         let home = folder.join("links");
         if is_folder(&home) {
@@ -164,6 +176,7 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
             }
         }
     }
+    found.retain(|(_, path, _)| !tracked.iter().any(|file| file.starts_with(path)));
     found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
     let mut tally = Tally::default();
     let measured = found.into_iter().map(|(kind, path, place)| {
@@ -187,7 +200,7 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
         }
         stored
     });
-    measured.collect()
+    Ok(measured.collect())
 }
 
 /// Removes these items; if any of them is in use, none.

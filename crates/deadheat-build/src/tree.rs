@@ -15,9 +15,6 @@ use crate::repository::{Commit, Repository};
 use crate::slot::Slot;
 use crate::subprocess::Interruption;
 
-/// Options of git that leave out the repository's hooks.
-const NO_HOOKS: &[&str] = &["-c", "core.hooksPath=/dev/null"];
-
 /// The keys of a `.gitmodules` that hold the paths of submodules.
 const PATHS: &str = r"^submodule\..*\.path$";
 
@@ -50,8 +47,7 @@ impl<'a> Tree<'a> {
         };
         remove_folder(&folder).map_err(BuildError::at(&folder))?;
         fs::create_dir(&folder).map_err(BuildError::at(&folder))?;
-        // Hooks are for the user's own worktrees.
-        let done = Git::new(&repository.top, NO_HOOKS, &["worktree", "add"])
+        let done = Git::new(&repository.top, &[], &["worktree", "add"])
             .options(&["--quiet", "--detach"])
             .words([tree.path.as_os_str(), commit.id.as_ref()])
             .run(&repository.interruption, tree.lock())?;
@@ -276,7 +272,7 @@ impl Submodules<'_> {
         } else {
             &self.repository.top
         };
-        Git::new(folder, NO_HOOKS, words)
+        Git::new(folder, &[], words)
             .variable("GIT_INDEX_FILE", self.scratch)
             .variable("GIT_DIR", &level.git_dir)
             .variable("GIT_WORK_TREE", &level.ours)

@@ -79,7 +79,8 @@ impl CleanArgs {
 
 /// Says what is kept, and removes what was asked for.
 pub fn clean(args: &CleanArgs) -> Result<Status, Failure> {
-    let all = stored_below(&args.places()?, is_default_run_name);
+    let all = stored_below(&args.places()?, is_default_run_name)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
     let mut text = listing(args, &all);
     let going: Vec<Stored> = all.into_iter().filter(|one| args.is_to_go(one)).collect();
     let freed = size_on_disk(freed_by(&going));

@@ -216,6 +216,22 @@ fn what_deadheat_did_not_make_stays() {
 }
 
 #[test]
+fn files_that_git_tracks_stay() {
+    let kept = Kept::new();
+    let tracked = kept.track.recorded().remove(0);
+    let name = tracked.file_name().unwrap().to_str().unwrap();
+    let own = tracked.with_file_name(format!("19990101{}", &name[8..]));
+    fs::copy(&tracked, &own).unwrap();
+    let mut git = Command::new("git");
+    git.current_dir(kept.track.folder.path());
+    let done = git.args(["add", "--force", text(&tracked)]).status();
+    assert!(done.unwrap().success());
+    kept.run(&["clean", "--all"]).succeeds();
+    assert!(tracked.exists() && !own.exists());
+    assert!(!kept.has_record());
+}
+
+#[test]
 fn symbolic_links_are_not_followed() {
     let (kept, other) = (Kept::bare(), Kept::new());
     fs::create_dir(kept.track.path(".deadheat")).unwrap();

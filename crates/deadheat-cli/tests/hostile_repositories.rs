@@ -513,6 +513,7 @@ fn a_branch_is_never_a_tag_and_never_one_that_is_checked_out() {
     for branch in [
         "-x",
         "HEAD",
+        "@",
         "@{-1}",
         "a..b",
         "refs/tags/x",
@@ -525,6 +526,44 @@ fn a_branch_is_never_a_tag_and_never_one_that_is_checked_out() {
     }
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
     assert_eq!(repo.git(&["rev-parse", "refs/heads/runs"]), second);
+}
+
+#[test]
+fn git_starts_no_hook_and_no_monitor_of_files() {
+    needs!("git");
+    let repo = Repo::new();
+    repo.run_file();
+    repo.commit();
+    let touched = repo.outside("touched");
+    let script = format!("#!/bin/sh\necho \"$0\" >>'{}'\n", touched.display());
+    let hooks = [
+        "reference-transaction",
+        "post-checkout",
+        "post-index-change",
+        "monitor",
+    ];
+    for hook in hooks {
+        let path = format!(".git/hooks/{hook}");
+        repo.write(&path, &script);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(repo.path(&path), mode).unwrap();
+    }
+    repo.git(&["config", "core.fsmonitor", ".git/hooks/monitor"]);
+    repo.git(&["status", "--porcelain"]);
+    assert!(touched.exists(), "git itself starts them");
+    std::fs::remove_file(&touched).unwrap();
+    repo.deadheat(&["history", "push", "--branch", "runs", "r.jsonl"])
+        .succeeds();
+    repo.deadheat(&["history", "add", "--branch", "runs"])
+        .succeeds();
+    let build = ["--build", "cp /bin/true program", "--exe", "program"];
+    repo.deadheat(&[&["rev", "HEAD", "--no-run"][..], &build].concat())
+        .succeeds();
+    assert!(
+        !touched.exists(),
+        "{}",
+        std::fs::read_to_string(&touched).unwrap()
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! `deadheat.toml`: where it is found, and from its bytes to what it says. Errors know their place
-//! in it, and values are spelled as the flags are.
+//! Finds and reads `deadheat.toml`. Errors name the line and column, and values are spelled as in
+//! options.
 
 use std::fs;
 use std::io::{self, Read};
@@ -16,12 +16,12 @@ use toml::de::{DeTable, DeValue};
 use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::named_pipe::open_to_read;
 
-/// The name of the file that is looked for.
+/// File name of the rules.
 pub const RULES_FILE: &str = "deadheat.toml";
 
-/// The nearest `deadheat.toml`, in this folder or one above it up to the root of the file system,
-/// named as seen from the folder; an empty path is the current folder. `None` where there is none;
-/// what has the name and is no file is an error.
+/// Finds the nearest `deadheat.toml`, in this folder or one above it. Returns its path relative to
+/// the folder, or `None` if the search finds nothing; an empty path is the current folder. Fails if
+/// something that is not a file has this name.
 pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
     let here = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -32,8 +32,8 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
     let mut seen = folder.to_owned();
     for place in absolute.ancestors() {
         let file = place.join(RULES_FILE);
-        // A link is followed only once it is known to be there: one that leads
-        // nowhere is a mistake, not a project without rules.
+        // Follows a link only after the name was found: a link without a target is a mistake, not a
+        // project without rules.
         match fs::symlink_metadata(&file).and_then(|_| fs::metadata(&file)) {
             Ok(about) if about.is_file() => return Ok(Some(seen.join(RULES_FILE))),
             Ok(about) => return Err(no_rules(&seen, file_kind(about.file_type()))),
@@ -48,7 +48,8 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
     Ok(None)
 }
 
-/// Rules that nobody reads would be gates that are open: what stands where they should be is told.
+/// Returns the error for something that has the name of the rules file but is not a file. Ignoring
+/// it would silently disable the gate.
 fn no_rules(seen: &Path, kind: &str) -> FormatError {
     let problem = format!("it is {kind}, and no file of rules\nhelp: --no-config goes without");
     cannot_read(&seen.join(RULES_FILE))(io::Error::other(problem))
@@ -63,9 +64,16 @@ fn file_kind(kind: fs::FileType) -> &'static str {
     }
 }
 
-/// The maximum size of a rules file in bytes: far more than a project needs, and few enough patterns to
-/// compare each with every name.
+/// Maximum size of a rules file in bytes: far more than a project needs, and few enough patterns to
+/// compare each one with every name.
 const MOST_BYTES: u64 = 256 << 10;
+
+/// Maximum length of a pattern in bytes. With `?` in it, the time of a comparison grows with the
+/// product of the lengths of pattern and name.
+const MOST_BYTES_OF_A_PATTERN: usize = 4096;
+
+const HOW_TO_WRITE_A_PATTERN: &str =
+    "write the name of a benchmark, in which * matches any characters";
 
 const OF_AN_IGNORE: [&str; 4] = ["name", "reason", "until", "rule"];
 
@@ -132,17 +140,17 @@ fn read(bytes: &[u8]) -> Result<RulesFile, FileProblem> {
     Ok(rules)
 }
 
-/// The text that errors point into.
+/// The text of a rules file, in which errors name a line and column.
 struct Document<'t> {
     text: &'t str,
-    /// Where each line begins.
+    /// Position of the first byte of each line.
     lines: Vec<usize>,
 }
 
 /// A key of a table and its value.
 struct Entry<'d> {
     key: &'d str,
-    /// Where the key begins.
+    /// Position of the first byte of the key.
     at: usize,
     value: &'d Spanned<DeValue<'d>>,
 }
@@ -156,7 +164,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// The problem at a byte of the text, and what to do about it.
+    /// Returns an error for the byte at position `at`, with advice.
     fn wrong(
         &self,
         at: usize,
@@ -177,12 +185,12 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// The line that holds a byte, counted from 1.
+    /// Returns the line that contains a byte, counted from 1.
     fn line(&self, at: usize) -> u64 {
         self.lines.partition_point(|begins| *begins <= at) as u64
     }
 
-    /// The entries of a table in the order of the text.
+    /// Returns the entries of a table in the order of the text.
     fn entries<'d>(&self, table: &'d DeTable<'d>) -> Vec<Entry<'d>> {
         let mut entries: Vec<Entry<'d>> = table
             .iter()
@@ -196,7 +204,7 @@ impl<'t> Document<'t> {
         entries
     }
 
-    /// A key that nobody knows, and the one that was probably meant.
+    /// Returns the error for an unknown key, with the key that was probably meant.
     fn unknown(&self, entry: &Entry<'_>, of: &str, known: &[&str]) -> FileProblem {
         let key: String = entry
             .key
@@ -212,7 +220,7 @@ impl<'t> Document<'t> {
     }
 }
 
-/// The kind of a value, in words.
+/// Returns the kind of a value in words.
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
@@ -226,19 +234,20 @@ fn kind(value: &DeValue<'_>) -> &'static str {
 }
 
 impl Document<'_> {
-    /// A value of the wrong kind; `advice` says what would be right.
+    /// Returns the error for a value of the wrong kind; `advice` names the right kind.
     fn of_wrong_kind(&self, entry: &Entry<'_>, advice: &str) -> FileProblem {
         let problem = format!("{} is {}", entry.key, kind(entry.value.get_ref()));
         self.wrong(entry.value.span().start, problem, advice)
     }
 
-    /// A value that was read and makes no sense.
+    /// Returns the error for a value of the right kind that makes no sense.
     fn senseless(&self, entry: &Entry<'_>, problem: &str) -> FileProblem {
         let problem = format!("{}: {problem}", entry.key);
         self.wrong(entry.value.span().start, problem, "")
     }
 
-    /// Takes a setting of all benchmarks, or of some. Returns whether the key is that of one.
+    /// Reads a setting for all benchmarks, or for those of one `[[benchmark]]`. Returns false if
+    /// the key is not a setting.
     fn setting(
         &self,
         entry: &Entry<'_>,
@@ -264,7 +273,7 @@ impl Document<'_> {
                 vec![(entry.value.span().start, self.text(entry, advice)?)]
             }
             ValueKind::Verdicts => {
-                // An empty list asks for nothing, which is something else than silence.
+                // An empty list fails on no verdict; without the key, the default applies.
                 settings.fail_on = Some(Vec::new());
                 self.texts(entry, "write a list of verdicts, as [\"slower\"]")?
             }
@@ -278,7 +287,7 @@ impl Document<'_> {
         Ok(true)
     }
 
-    /// A number or a text, as a text.
+    /// Returns the text of a number or a string.
     fn number_or_text(
         &self,
         entry: &Entry<'_>,
@@ -287,7 +296,7 @@ impl Document<'_> {
         let text = match entry.value.get_ref() {
             DeValue::String(text) => text.to_string(),
             DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
-            // Written out, so that 1e-2 is read like 0.01.
+            // Written without an exponent, so that 1e-2 is read like 0.01.
             DeValue::Float(number) => match number.as_str().parse::<f64>() {
                 Ok(number) => number.to_string(),
                 Err(_) => number.as_str().to_owned(),
@@ -297,7 +306,8 @@ impl Document<'_> {
         Ok((entry.value.span().start, text))
     }
 
-    /// A share within its range; what is no share is left to the parser of the setting.
+    /// Reads a share and checks its range. The parser of the setting rejects text that is not a
+    /// share.
     fn share(&self, entry: &Entry<'_>, range: &ShareRange) -> Result<(usize, String), FileProblem> {
         let (at, text) = self.number_or_text(entry, "write a share, as \"2%\" or 0.02")?;
         match fraction(&text) {
@@ -309,7 +319,7 @@ impl Document<'_> {
         }
     }
 
-    /// A whole number from 1 on.
+    /// Reads a whole number of at least 1.
     fn count(&self, entry: &Entry<'_>) -> Result<(usize, String), FileProblem> {
         const ADVICE: &str = "write a whole number of at least 1";
         let DeValue::Integer(number) = entry.value.get_ref() else {
@@ -326,7 +336,7 @@ impl Document<'_> {
         }
     }
 
-    /// A text that holds more than blanks.
+    /// Reads a string that is not blank.
     fn text(&self, entry: &Entry<'_>, advice: &str) -> Result<String, FileProblem> {
         let DeValue::String(text) = entry.value.get_ref() else {
             return Err(self.of_wrong_kind(entry, advice));
@@ -341,11 +351,19 @@ impl Document<'_> {
     }
 
     fn glob(&self, entry: &Entry<'_>) -> Result<Glob, FileProblem> {
-        let advice = "write the name of a benchmark, in which * matches any characters";
-        self.text(entry, advice).map(Glob::new)
+        let text = self.text(entry, HOW_TO_WRITE_A_PATTERN)?;
+        self.pattern(entry.value.span().start, text)
     }
 
-    /// A list of texts, or one alone.
+    fn pattern(&self, at: usize, text: String) -> Result<Glob, FileProblem> {
+        if text.len() <= MOST_BYTES_OF_A_PATTERN {
+            return Ok(Glob::new(text));
+        }
+        let problem = format!("the pattern is longer than {MOST_BYTES_OF_A_PATTERN} bytes");
+        Err(self.wrong(at, problem, HOW_TO_WRITE_A_PATTERN))
+    }
+
+    /// Returns the texts of a list, each with its position, or a single text as a list of one.
     fn texts(&self, entry: &Entry<'_>, advice: &str) -> Result<Vec<(usize, String)>, FileProblem> {
         let items = match entry.value.get_ref() {
             DeValue::Array(items) => items.iter().collect(),
@@ -365,7 +383,8 @@ impl Document<'_> {
 
     fn globs(&self, entry: &Entry<'_>) -> Result<Vec<Glob>, FileProblem> {
         let texts = self.texts(entry, "write a list of names, as [\"parse/*\", \"sort\"]")?;
-        Ok(texts.into_iter().map(|(_, text)| Glob::new(text)).collect())
+        let patterns = texts.into_iter().map(|(at, text)| self.pattern(at, text));
+        patterns.collect()
     }
 
     fn rule(&self, entry: &Entry<'_>) -> Result<FailOn, FileProblem> {
@@ -395,7 +414,7 @@ impl Document<'_> {
         }
     }
 
-    /// Tables that stand below `[[key]]`, each with its place.
+    /// Returns the tables of `[[key]]`, each with its position.
     fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<(usize, &'d DeTable<'d>)>, FileProblem> {
         let wrong = |item: &Spanned<DeValue<'_>>| {
             let problem = format!("{} is not a list of tables", entry.key);

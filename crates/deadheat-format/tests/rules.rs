@@ -335,6 +335,18 @@ fn nothing_is_too_deep_too_long_or_too_large_for_an_answer() {
 }
 
 #[test]
+fn a_pattern_that_takes_long_to_compare_is_refused() {
+    let pattern = "?a".repeat(2048);
+    let file = |pattern: &str| format!("exclude = [\"{pattern}\"]\n");
+    assert!(read(&file(&pattern)).is_ok());
+    let told = problem(&file(&format!("{pattern}*")));
+    assert!(told.contains("longer than 4096 bytes"), "{told}");
+    let some = format!("[[benchmark]]\nname = \"{pattern}*\"\nmargin = \"1%\"\n");
+    let told = problem(&some);
+    assert!(told.contains("longer than 4096 bytes"), "{told}");
+}
+
+#[test]
 fn a_file_that_cannot_be_one_is_not_read_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deadheat.toml");

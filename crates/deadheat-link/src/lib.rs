@@ -34,4 +34,6 @@ pub use placements::{Line, placements};
 pub use record::{Argument, Digest, LinkRecord, Obstacle, RecordError, StoredInput};
 pub use roles::{Roles, RolesError};
 pub use store::drop_unneeded;
-pub use tracked::{REPOSITORY_VARIABLES, TrackedError, refuse_committed, refuse_tracked};
+pub use tracked::{
+    REPOSITORY_VARIABLES, TrackedError, refuse_committed, refuse_tracked, tracked_files,
+};

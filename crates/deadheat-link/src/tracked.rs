@@ -60,19 +60,31 @@ pub enum TrackedError {
 ///
 /// [`TrackedError`] names the file.
 pub fn refuse_tracked(state: &Path) -> Result<(), TrackedError> {
+    match tracked_files(state)?.into_iter().next() {
+        None => Ok(()),
+        Some(path) => Err(TrackedError::Tracked(path)),
+    }
+}
+
+/// The files that [`refuse_tracked`] would name.
+///
+/// # Errors
+///
+/// [`TrackedError::Unanswered`].
+pub fn tracked_files(state: &Path) -> Result<Vec<PathBuf>, TrackedError> {
     // The user's own folder may be below a `.deadheat`.
     let state = &std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
     let Some((base, name)) = parted(state) else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     // Without a repository around, git need not be asked.
     let whole = base.canonicalize().unwrap_or_else(|_| base.to_owned());
     let mut above = whole.ancestors();
     let Some(top) = above.find(|folder| folder.join(".git").exists()) else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     if fs::symlink_metadata(base.join(OURS)).is_err() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let unanswered = |said: String| TrackedError::Unanswered {
         path: state.to_owned(),
@@ -81,23 +93,22 @@ pub fn refuse_tracked(state: &Path) -> Result<(), TrackedError> {
     let ours = whole.strip_prefix(top).unwrap_or(Path::new("")).join(OURS);
     let listed = match listed(top, &ours) {
         Ok(listed) => listed,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(unanswered(error.to_string())),
     };
     let listed = listed.map_err(unanswered)?;
     let wanted = ours.join(name);
     let (ours, wanted) = (ours.as_os_str().as_bytes(), wanted.as_os_str().as_bytes());
-    let found = listed.split(|byte| *byte == 0).find(|path| {
+    let found = listed.split(|byte| *byte == 0).filter(|path| {
         // The folder itself is a link or a submodule, or this is a part of the state.
         path.eq_ignore_ascii_case(ours)
             || path
                 .get(..wanted.len())
                 .is_some_and(|start| start.eq_ignore_ascii_case(wanted))
     });
-    match found {
-        None => Ok(()),
-        Some(path) => Err(TrackedError::Tracked(top.join(OsStr::from_bytes(path)))),
-    }
+    Ok(found
+        .map(|path| top.join(OsStr::from_bytes(path)))
+        .collect())
 }
 
 /// The folder that holds the innermost `.deadheat` of a path, and the name that follows.

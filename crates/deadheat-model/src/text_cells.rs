@@ -56,13 +56,28 @@ pub const ORDERS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 /// Returns true if a spreadsheet may run a text as a formula, or if [`text_of_cell`] would change it.
 fn needs_apostrophe(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
-    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\\'])
+    text.starts_with(begins_a_formula) || text.starts_with(['\t', '\r', '\n', '\\'])
+}
+
+/// ASCII characters and their full-width forms, which spreadsheets of East Asia read alike.
+fn begins_a_formula(character: char) -> bool {
+    matches!(character, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')
+}
+
+/// Returns true if `text` begins with a semicolon after which a formula begins: where the comma is the
+/// decimal sign, spreadsheets split lines there.
+fn splits_before_a_formula(text: &str) -> bool {
+    let next = text
+        .strip_prefix(';')
+        .map(|rest| rest.trim_start_matches('"'));
+    next.is_some_and(|rest| rest.starts_with(begins_a_formula))
 }
 
 fn is_obeyed(text: &str) -> bool {
     text.contains(is_control)
         || text.lines().any(is_workflow_command)
         || ORDERS.iter().any(|order| text.contains(order))
+        || (text.match_indices(';')).any(|(at, _)| splits_before_a_formula(&text[at..]))
 }
 
 /// Characters that move the cursor, change the colour or reverse the reading direction.
@@ -76,8 +91,8 @@ fn is_control(character: char) -> bool {
     }
 }
 
-/// A backslash, and the text with escapes for backslashes, controls and the first character of a
-/// workflow command or an order.
+/// A backslash, and the text with escapes for backslashes, controls, the first character of a workflow
+/// command or an order, and semicolons before a formula.
 fn escaped(text: &str) -> String {
     let mut safe = String::from('\\');
     for line in text.split_inclusive('\n') {
@@ -87,7 +102,8 @@ fn escaped(text: &str) -> String {
                 '\\' => safe += r"\\",
                 _ if is_control(character)
                     || Some(at) == command
-                    || ORDERS.iter().any(|order| line[at..].starts_with(order)) =>
+                    || ORDERS.iter().any(|order| line[at..].starts_with(order))
+                    || splits_before_a_formula(&line[at..]) =>
                 {
                     let _ = write!(safe, r"\u{{{:x}}}", u32::from(character));
                 }
@@ -130,6 +146,8 @@ mod tests {
             ("@SUM(A1)", "'@SUM(A1)"),
             ("-O3", "'-O3"),
             ("\t=1", "'\t=1"),
+            ("＝1+1", "'＝1+1"),
+            ("＠SUM(A1)", "'＠SUM(A1)"),
             ("'=1", "''=1"),
             ("'sort'", "'sort'"),
             ("sort -n", "sort -n"),
@@ -154,6 +172,9 @@ mod tests {
             ("a ###[group]b", r"\a #\u{23}#[group]b"),
             ("a ##vso[b]c", r"\a \u{23}#vso[b]c"),
             ("a##teamcity[b]", r"\a\u{23}#teamcity[b]"),
+            ("a;=1", r"\a\u{3b}=1"),
+            ("a;\"-1", r#"\a\u{3b}"-1"#),
+            ("a;b;;＋1", r"\a;b;\u{3b}＋1"),
         ] {
             assert_eq!(TextCells::Guarded.cell(text), guarded);
             assert_eq!(TextCells::Exact.cell(text), text);
@@ -178,10 +199,12 @@ mod tests {
     proptest! {
         #[test]
         fn every_text_is_found_again_in_its_guarded_cell(
-            text in "[-'=+@a\t\\\\u{}1b\u{1b}]{0,8}|[:#\n \\[a]{0,8}|.*"
+            text in "[-'=+@＝a\t\\\\u{}1b\u{1b}]{0,8}|[:#\n \\[a;=\"]{0,8}|.*"
         ) {
             let cell = TextCells::Guarded.cell(&text);
-            prop_assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']));
+            prop_assert!(!cell.starts_with(begins_a_formula));
+            prop_assert!(!cell.starts_with(['\t', '\r', '\n']));
+            prop_assert!(!cell.contains(";=") && !cell.contains(";\"="));
             prop_assert!(!cell.contains(is_control));
             prop_assert!(!cell.lines().any(is_workflow_command));
             prop_assert!(!ORDERS.iter().any(|order| cell.contains(order)));
