@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Prints what is said about a race, as Markdown of at most LIMIT characters.
+# Prints the report of a race, as Markdown of at most LIMIT characters.
 #
 # Call: body.sh LIMIT. In: NAME, FOLDER, LINK (of the page, or empty).
 set -euo pipefail
 limit=$1
 outcome=$FOLDER/outcome.json
 
-# The folder may come from a workflow that strangers' code ran in: only what
-# looks as it should is used, and a link could lead to what is none of theirs.
+# The folder may come from a workflow that ran code of strangers. So only files of the expected form
+# are read, and links are deleted, because a link could lead to a file of another user.
 find "$FOLDER" -type l -delete
 code=$(jq -r '.exit_code | if type == "number" then . else 5 end' "$outcome" 2>/dev/null || echo 5)
 commit() {
@@ -28,11 +28,11 @@ esac
 if [ -s "$FOLDER/report.md" ]; then
     report=$FOLDER/report.md
 else
-    # Shown as it was printed: nothing in it is markup.
+    # The log is shown verbatim, without markup.
     report=$(mktemp)
     trap 'rm -f "$report"' EXIT
     {
-        echo 'What deadheat said last:'
+        echo 'The last output of deadheat:'
         echo
         echo '<pre>'
         { tail -n 40 "$FOLDER/log.txt" 2>/dev/null || echo 'nothing'; } |
@@ -47,16 +47,17 @@ if [ -n "${GITHUB_SERVER_URL:-}" ] && [ -n "${GITHUB_REPOSITORY:-}" ] && [ -n "$
 fi
 
 what='Page with all plots'
-[ -s "$FOLDER/index.html" ] || what='What deadheat said'
+[ -s "$FOLDER/index.html" ] || what='Output of deadheat'
 
-# Characters are counted as UTF-16 does, which is never less than what GitHub counts.
+# Characters are counted in UTF-16 units, which are never fewer than the characters that GitHub
+# counts.
 jq --null-input --raw-output --rawfile report "$report" \
     --arg title "$title" --arg base "$base" --arg head "$head" \
     --arg what "$what" --arg page "${LINK:-}" --arg run "$run_page" --argjson limit "$limit" '
 def size: reduce explode[] as $c (0; . + if $c > 65535 then 2 else 1 end);
 def link($text; $url): if $url == "" then empty else "[\($text)](\($url))" end;
 
-# Ends what a cut leaves open: code between fences, folded details.
+# Closes the code fences and folded details that a cut leaves open.
 def closed:
     . as $lines
     | ([$lines[] | select(startswith("```"))] | length) as $fences
@@ -82,13 +83,13 @@ def cut($room):
 | "### \($title)\n\n" as $top
 | (if $foot == "" then "" else "\n\n<sub>\($foot)</sub>\n" end) as $bottom
 | ($report | split("\r") | join("") | rtrimstr("\n")) as $all
-# What is far too long need not be counted to its end.
+# A text far beyond the limit is not counted to its end.
 | $all[:$limit] as $text
 | ($limit - ($top | size) - ($bottom | size)) as $room
 | if ($all | length) <= $limit and ($text | size) <= $room then $top + $text + $bottom
   else
-    ([link("the page has it all"; $page), link("the workflow run has it all"; $run), "the artifact has it all"] | first) as $where
-    | "\n\n**Cut here: this is longer than a comment may be; \($where).**" as $note
-    # What is left open takes a few lines to end.
+    ([link("the page shows everything"; $page), link("the workflow run shows everything"; $run), "the artifact contains everything"] | first) as $where
+    | "\n\n**Cut here, because this exceeds the size limit; \($where).**" as $note
+    # Closing open parts takes a few lines.
     | $top + ($text | split("\n") | cut($room - ($note | size) - 200) | closed | join("\n")) + $note + $bottom
   end'

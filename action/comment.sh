@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Says on a pull request what became of the race: one comment, changed with
-# every run. Nothing here fails a job: a gate is about the code, not about a token.
+# Reports the race in one comment on the pull request, which every run updates. A failure here does
+# not fail the job, because the gate is about the code and not about a token.
 #
 # In: NAME, FOLDER, LINK, TOKEN, AUTHOR, RUN and ATTEMPT (of the workflow that
 # raced), and PULL_REQUEST; or, in a workflow that follows another, HEAD_OWNER,
@@ -18,12 +18,13 @@ trap 'rm -rf "$work"' EXIT
 answer=$work/answer.json
 repository=$GITHUB_API_URL/repos/$GITHUB_REPOSITORY
 
-# call METHOD URL [FILE]: the answer is in $answer, its code in $status, 000 for none.
+# call METHOD URL [FILE]: puts the response into $answer and its HTTP code into $status; 000 if none
+# arrived.
 call() {
     local body=()
     [ $# -gt 2 ] && body=(--header 'Content-Type: application/json' --data-binary "@$3")
     : >"$answer"
-    # The token is in no argument, as others on this machine could read those.
+    # The token is not an argument, because other users of the machine could read that.
     status=$(curl --silent --max-time 60 --retry 3 --request "$1" --output "$answer" \
         --write-out '%{http_code}' --header 'Accept: application/vnd.github+json' \
         --header 'X-GitHub-Api-Version: 2022-11-28' --user-agent deadheat-action \
@@ -31,7 +32,7 @@ call() {
         "${body[@]}" "$2") || status=000
 }
 
-# give_up WHAT: says why there is no comment, and ends well.
+# give_up WHAT: reports why the action writes no comment, and exits with 0.
 give_up() {
     local why
     why=$(jq -r '.message // empty | strings | .[:300]' "$answer" 2>/dev/null || true)
@@ -40,7 +41,7 @@ give_up() {
             if [[ $why == *"rate limit"* ]]; then
                 say warning "no comment: $1: $why"
             else
-                say notice "no comment: $1: the token may not (HTTP $status: $why). Pull requests from forks get a token that only reads; docs/github_action.md shows the workflow that comments on those. For others, give the job 'permissions: pull-requests: write'. The summary of this run has it all"
+                say notice "no comment: $1: the token lacks the permission (HTTP $status: $why). Pull requests from forks get a read-only token; docs/github_action.md shows the workflow that comments on them. For other pull requests, give the job 'permissions: pull-requests: write'. The summary of this run shows the full report"
             fi
             ;;
         000) say warning "no comment: $1: $GITHUB_API_URL does not answer" ;;
@@ -50,30 +51,31 @@ give_up() {
 }
 
 if [ -z "$TOKEN" ]; then
-    say notice "no comment: there is no token; give one by the input github-token"
+    say notice "no comment: no token was given; set the input github-token"
     exit 0
 fi
 if [ -z "${PULL_REQUEST:-}" ] && [ -n "${HEAD_SHA:-}" ]; then
-    # Which pull request it is, GitHub says and not the artifact, which code of strangers wrote.
+    # GitHub names the pull request. The artifact could name any, because code of strangers wrote
+    # it.
     query=$(jq -rn --arg head "$HEAD_OWNER:$HEAD_BRANCH" '$head | @uri')
     call GET "$repository/pulls?state=open&per_page=100&head=$query"
     [ "$status" = 200 ] || give_up "looking for the pull request of $HEAD_OWNER:$HEAD_BRANCH"
     PULL_REQUEST=$(jq -r --arg sha "$HEAD_SHA" 'map(select(.head.sha == $sha)) | .[0].number // empty' "$answer")
     if [ -z "$PULL_REQUEST" ]; then
-        say notice "no comment: no open pull request has $HEAD_SHA as its head any more"
+        say notice "no comment: no open pull request has the head $HEAD_SHA now"
         exit 0
     fi
 fi
 if [ -z "${PULL_REQUEST:-}" ]; then
-    say notice "no comment: this is no pull request; the summary of this run has it all"
+    say notice "no comment: this event is not a pull request; the summary of this run shows the full report"
     exit 0
 fi
 if ! [[ $RUN =~ ^[0-9]+$ && $ATTEMPT =~ ^[0-9]+$ ]]; then
-    say warning "no comment: '$RUN', attempt '$ATTEMPT', is no run of a workflow"
+    say warning "no comment: '$RUN', attempt '$ATTEMPT', is not a workflow run"
     exit 0
 fi
 
-# find: the comments with our marker, oldest first, a line each: id, run, attempt.
+# find_ours: lists the comments with our marker, oldest first, one per line: id, run, attempt.
 find_ours() {
     local page=1 count
     : >"$work/ours"
@@ -93,7 +95,7 @@ find_ours() {
     sort -n -o "$work/ours" "$work/ours"
 }
 
-# told: tells where the comment is, by the answer.
+# told WORDS: prints and outputs the address of the comment from the response.
 told() {
     local url
     url=$(jq -r '.html_url // empty | strings' "$answer")
@@ -110,18 +112,18 @@ jq --null-input --arg head "$head" --rawfile body "$work/body.md" \
 
 find_ours
 if read -r id run attempt <"$work/ours"; then
-    # A run that started later and is done already knows better.
+    # A run that started later may have finished first; its comment is newer.
     if [ "$run" -gt "$RUN" ] || { [ "$run" -eq "$RUN" ] && [ "$attempt" -gt "$ATTEMPT" ]; }; then
-        say notice "the comment is left as it is: a newer run ($run) has written it"
+        say notice "the comment stays as it is, because a newer run ($run) wrote it"
         exit 0
     fi
     call PATCH "$repository/issues/comments/$id" "$work/request.json"
     case $status in
         200)
-            told "the comment is changed"
+            told "updated the comment"
             exit 0
             ;;
-        404) ;; # deleted meanwhile, or not ours to change: another attempt is made below
+        404) ;; # deleted meanwhile, or owned by another account: a new comment is written below
         *) give_up "changing the comment on #$PULL_REQUEST" ;;
     esac
 fi
@@ -129,14 +131,14 @@ fi
 call POST "$repository/issues/$PULL_REQUEST/comments" "$work/request.json"
 [ "$status" = 201 ] || give_up "commenting on #$PULL_REQUEST"
 mine=$(jq -r .id "$answer")
-told "a comment is made"
+told "wrote a comment"
 
-# Two runs at the same time may both have found none. The older comment stays.
+# Two simultaneous runs may both have found no comment. The older comment stays.
 find_ours
 if read -r id run attempt <"$work/ours" && [ "$id" != "$mine" ]; then
     call DELETE "$repository/issues/comments/$mine"
     if [ "$run" -le "$RUN" ]; then
         call PATCH "$repository/issues/comments/$id" "$work/request.json"
-        [ "$status" = 200 ] && told "the comment of another run was first and is changed"
+        [ "$status" = 200 ] && told "updated the comment that another run wrote first"
     fi
 fi

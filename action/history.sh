@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Keeps the run on a branch, with those of the runs before, and adds to what is shown how the
-# benchmarks did over commits. Nothing here fails a job: the gate is about this race alone.
+# Adds the run to the earlier runs on a branch, and adds the levels of the benchmarks over commits
+# to the report. A failure here does not fail the job, because the gate is about this race alone.
 #
 # In: DEADHEAT, FOLDER, BRANCH, RUN_FILE, HEAD, REMOTE (where the branch is, origin).
 set -euo pipefail
@@ -9,25 +9,25 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/say.sh"
 : "${DEADHEAT?}" "${FOLDER?}" "${BRANCH?}" "${RUN_FILE?}" "${HEAD?}" "${REMOTE?}"
 
-# Whoever gives a name gives no option and no refspec.
+# A name must be neither an option nor a refspec.
 if [[ $BRANCH == [-+]* ]] || ! git check-ref-format --branch "$BRANCH" >/dev/null 2>&1; then
-    say warning "history: '$BRANCH' is no name of a branch; nothing is kept"
+    say warning "history: '$BRANCH' is not the name of a branch; the action keeps no run"
     exit 0
 fi
 [ -s "$RUN_FILE" ] || exit 0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# The branch as it is elsewhere, under a name that no branch here has.
+# The local name of the remote branch; no other local branch has it.
 ours=deadheat-history-$$
 reference=refs/heads/$BRANCH
 
-# newest: the branch as it is elsewhere into $ours; nothing where there is none.
+# newest: fetches the remote branch into $ours, if it exists.
 newest() {
     git update-ref -d "refs/heads/$ours"
     git fetch --quiet --no-tags --no-recurse-submodules "$REMOTE" "+$reference:refs/heads/$ours" 2>/dev/null || true
 }
 
-# push: true where the branch elsewhere has the run. Others may be faster, so it is tried again.
+# push: succeeds if the remote branch contains the run. Retries, because another job may push first.
 push() {
     local attempt
     for attempt in 1 2 3 4 5; do
@@ -42,18 +42,18 @@ push() {
 index=$work/history.sqlite
 newest
 if ! "$DEADHEAT" history add --index "$index" "$RUN_FILE" >"$work/said" 2>&1; then
-    say notice "history: the run is of no two commits, so it is not kept: $(tail -n 2 "$work/said")"
+    say notice "history: the run does not compare two commits, so the action does not keep it: $(tail -n 2 "$work/said")"
     exit 0
 fi
 if git rev-parse --quiet --verify "refs/heads/$ours" >/dev/null; then
-    # Others wrote to the branch: what cannot be read is named, and the rest counts.
+    # Other jobs write to the branch: unreadable runs are reported, and the rest are used.
     "$DEADHEAT" history add --index "$index" --branch "$ours" >>"$work/said" 2>&1 ||
         say warning "history: not every run of $BRANCH can be read: $(tail -n 2 "$work/said")"
 fi
 push || say notice "history: the run is not kept on $BRANCH: $(tail -n 2 "$work/said"); the job needs 'permissions: contents: write', and pull requests from forks have no such token"
 git update-ref -d "refs/heads/$ours"
 
-# From the commit that raced, wherever the checkout stands.
+# The page ends at the commit that raced, whatever is checked out.
 if "$DEADHEAT" history show --index "$index" --tip "$HEAD" --markdown >"$work/history.md" 2>"$work/said"; then
     cp "$work/history.md" "$FOLDER/history.md"
     if "$DEADHEAT" history page --index "$index" --tip "$HEAD" --html "$FOLDER/history.html" >/dev/null 2>&1; then
@@ -67,5 +67,5 @@ if "$DEADHEAT" history show --index "$index" --tip "$HEAD" --markdown >"$work/hi
         } >>"$FOLDER/report.md"
     fi
 else
-    say warning "history: it cannot be shown: $(tail -n 2 "$work/said")"
+    say warning "history: deadheat cannot show the levels over commits: $(tail -n 2 "$work/said")"
 fi

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Checks what was asked for, makes a folder for the results, and finds, fetches or builds
-# deadheat.
+# Checks the inputs, makes a folder for the results, and finds, fetches or builds deadheat.
 #
 # In: NAME, ARTIFACT, DEADHEAT, VERSION, REPOSITORY, REF, SHARD, SHARDS, COMMENT. Out: folder,
-# artifact, parts (the folder for those of other jobs, where this one merges), comment, deadheat.
+# artifact, parts (the folder for the parts of other jobs, if this job merges), comment, deadheat.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=action/say.sh
@@ -11,12 +10,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 for tool in curl git jq; do
     command -v "$tool" >/dev/null ||
-        fail "this action needs '$tool' on the runner; runners of GitHub have it, please install it on yours"
+        fail "this action needs '$tool' on the runner; GitHub's runners have it, so install it on your runner"
 done
 
-# It becomes part of a file name, of an artifact's name and of a comment in HTML.
+# The name becomes part of a file name, of an artifact's name and of an HTML comment.
 if ! [[ $NAME =~ ^[A-Za-z0-9][A-Za-z0-9._]*([ -][A-Za-z0-9._]+)*$ ]]; then
-    fail "name: '$NAME' must be words of letters, digits, '.' and '_', with one blank or '-' between two"
+    fail "name: '$NAME' must be words of letters, digits, '.' and '_', with one space or '-' between two words"
 fi
 slug=${NAME// /-}
 case ${ARTIFACT?} in
@@ -28,7 +27,7 @@ comment=${COMMENT?}
 parts=
 if [ -n "$SHARD$SHARDS" ]; then
     [ -z "$SHARD" ] || [ -z "$SHARDS" ] ||
-        fail "shard and shards: a job races one part of a race or merges all of them, so give it one of the two"
+        fail "shard and shards: a job races one part of a race or merges all of them, so set only one of these inputs"
     [ -n "$artifact" ] ||
         fail "artifact: the parts of a race reach the job that merges them as artifacts, so they need a name"
 fi
@@ -37,14 +36,14 @@ if [ -n "$SHARD" ]; then
         [ "${BASH_REMATCH[1]}" -gt "${BASH_REMATCH[2]}" ]; then
         fail "shard: '$SHARD' does not name a part of a race; write it as 2/4"
     fi
-    # What a part found is told by the job that merges it with the others.
+    # The job that merges the parts comments, and not the jobs of the parts.
     comment=false
     artifact=$artifact-part-${BASH_REMATCH[1]}
     folder=$folder-part-${BASH_REMATCH[1]}
 fi
 if [ -n "$SHARDS" ]; then
     [[ $SHARDS =~ ^[1-9][0-9]{0,4}$ ]] ||
-        fail "shards: '$SHARDS' is no number of parts; write it as 4"
+        fail "shards: '$SHARDS' is not a number of parts; write it as 4"
     parts=$folder-parts
     rm -rf "$parts"
     mkdir -p "$parts"
@@ -56,8 +55,9 @@ output artifact "$artifact"
 output parts "$parts"
 output comment "$comment"
 
-# fetched TAG: the program of the archive that the release of this tag has, unpacked and checked.
-# Returns 1 where there is none, and 2 where there is one that cannot be trusted.
+# fetched TAG: fetches, checks and unpacks the archive of the release of this tag, and prints the
+# path of the program. Returns 1 if the release has no archive, and 2 if the archive cannot be
+# trusted.
 fetched() {
     local version=${1#v}
     if ! [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ && $REPOSITORY == http*://* ]]; then return 1; fi
@@ -73,11 +73,11 @@ fetched() {
     mkdir -p "$work"
     curl --fail --silent --location --retry 2 --max-time 300 --output "$work/$archive.tar.gz" "$url" || return 1
     if ! curl --fail --silent --location --retry 2 --max-time 60 --output "$work/$archive.tar.gz.sha256" "$url.sha256"; then
-        say error "$url has no checksum beside it, so it is not used" >&2
+        say error "$url has no checksum file, so the action does not use it" >&2
         return 2
     fi
     if ! (cd "$work" && sha256sum --check --status "$archive.tar.gz.sha256"); then
-        say error "$url is not what its checksum says, so it is not used" >&2
+        say error "$url does not match its checksum, so the action does not use it" >&2
         return 2
     fi
     tar --extract --gzip --file "$work/$archive.tar.gz" --directory "$work" || return 2
@@ -89,11 +89,12 @@ fetched() {
     echo "$root/bin/deadheat"
 }
 
-# Builds are kept by what they are built from, so that a cache of this folder saves the time.
+# A build is stored under its commit or the digest of its sources, so that a cache of this folder
+# saves time.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/deadheat-action
 if [ -n "$DEADHEAT" ]; then
     program=$(command -v -- "$DEADHEAT") ||
-        fail "deadheat: there is no program '$DEADHEAT'; install it in a step before, or leave the input out to build it"
+        fail "deadheat: the program '$DEADHEAT' was not found; install it in an earlier step, or leave the input out to build it"
     case $program in
         /*) ;;
         *) program=$PWD/$program ;;
@@ -104,9 +105,9 @@ else
     [ "$status" -le 1 ] || exit 1
     if [ "$status" -eq 1 ]; then
         command -v cargo >/dev/null ||
-            fail "deadheat is built with cargo, which this runner does not have; install Rust, or give a program by the input deadheat"
+            fail "deadheat is built with cargo, which this runner does not have; install Rust, or name a program with the input deadheat"
         if [ -n "$VERSION" ]; then
-            # A branch moves on, so what it is now is asked; a commit has no such name.
+            # A branch moves, so its current commit is looked up; a commit ID has no ref.
             commit=$(git ls-remote -- "$REPOSITORY" "refs/heads/$VERSION" "refs/tags/$VERSION" "refs/tags/$VERSION^{}" | tail -n 1 | cut -f 1) ||
                 fail "repository: git cannot read $REPOSITORY"
             commit=${commit:-$VERSION}
@@ -122,7 +123,7 @@ else
         program=$root/bin/deadheat
         if [ ! -x "$program" ]; then
             cargo install --locked --root "$root" "${sources[@]}" ||
-                fail "deadheat could not be built (cargo install ${sources[*]}); its messages stand above"
+                fail "deadheat could not be built (cargo install ${sources[*]}); cargo's messages are above"
         fi
     fi
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Races, or merges the parts that other jobs raced, and turns the run into everything
-# that is shown of it. Of a part alone nothing is shown. The exit code of deadheat is
-# an output: what becomes of the job is decided at the end.
+# Races, or merges the parts that other jobs raced, and writes the reports of the run. A part alone
+# has no report. The exit code of deadheat is an output; the last step of the action decides whether
+# the job fails.
 #
 # In: DEADHEAT, FOLDER, COMMAND, ARGS, MARGIN, FAIL_ON, CONFIRM, BUDGET,
 # CONFIG, BASE, HEAD, SHARD (of a part), SHARDS (of a merge), PARTS, ARTIFACT,
@@ -13,17 +13,17 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 : "${COMMAND?}" "${ARGS?}" "${MARGIN?}" "${FAIL_ON?}" "${CONFIRM?}" "${BUDGET?}" "${CONFIG?}"
 : "${SHARD?}" "${SHARDS?}" "${PARTS?}" "${ARTIFACT?}" "${RUN?}"
 
-# In results a commit goes by the name it has here, so by a short one.
+# Results show a commit under this name, so it is short.
 base=$BASE
 head=$HEAD
 BASE=$(git rev-parse --short=10 "$base")
 HEAD=$(git rev-parse --short=10 "$head")
 export BASE HEAD
 
-# words WHICH TEXT: the words of a line as bash reads it, into the array `found`.
+# words WHICH TEXT: splits a line into words as bash does, into the array `found`.
 words() {
     local line=$2
-    # A line break between two words is no end of a command.
+    # A line break between two words does not end the command.
     line=${line//$'\n'/ }
     bash -n -c "found=($line)" 2>/dev/null ||
         fail "$1: bash cannot read this line: $line"
@@ -37,12 +37,13 @@ judging=()
 run=${FOLDER?}/run.jsonl
 log=$FOLDER/log.txt
 
-# what_is_there: the parts of other jobs into `parts`; tells of those that are missing or did not
-# end well.
+# what_is_there: lists the parts of other jobs in `parts`, and reports those that are missing or
+# failed.
 what_is_there() {
     local number folder ended
     parts=()
-    # Code of a pull request may have written them, and a link could lead to what is none of theirs.
+    # Code of a pull request may have written the parts, and a link could lead to a file of another
+    # user.
     find "$PARTS" -type l -delete
     for number in $(seq "$SHARDS"); do
         folder=$PARTS/$ARTIFACT-part-$number
@@ -61,7 +62,7 @@ if [ -z "$SHARDS" ]; then
     words command "$COMMAND"
     case ${found[0]:-} in
         run | bench | rev) ;;
-        *) fail "command: '${found[0]:-}' is none of run, bench and rev, which race" ;;
+        *) fail "command: '${found[0]:-}' is not a command that races: write run, bench or rev" ;;
     esac
     whole=("${found[0]}" --save "$run")
     [ -n "$MARGIN" ] && whole+=(--margin "$MARGIN")
@@ -73,7 +74,7 @@ if [ -z "$SHARDS" ]; then
     if [ -n "$SHARD" ]; then
         whole+=(--shard "$SHARD")
         [ -n "$CONFIG" ] && whole+=(--config "$CONFIG")
-        # All parts draw from one seed, and those of another run of the workflow from another.
+        # All parts of a workflow run share a seed, and another workflow run has another seed.
         case " ${args[*]} ${found[*]} " in
             *' --seed '* | *' --seed='*) ;;
             *) whole+=(--seed "$RUN") ;;
@@ -81,14 +82,15 @@ if [ -z "$SHARDS" ]; then
     else
         whole+=("--confirm=$CONFIRM" "${judging[@]}")
     fi
-    # Options stand in front, as behind a `--` of the command they would be its own.
+    # Options precede the words of the command, because after a `--` they would belong to the
+    # program.
     whole+=("${args[@]}" "${found[@]:1}")
 fi
 
 code=0
 stop_commands
 if [ -n "$SHARDS" ]; then
-    # Into a file and not a pipe, behind which nothing could set `parts`.
+    # Into a file and not a pipe, because a pipe would set `parts` only in a subshell.
     what_is_there >"$log"
     cat "$log"
     whole=(merge --save "$run" "${judging[@]}" "${args[@]}" "${parts[@]}")
@@ -96,7 +98,7 @@ if [ -n "$SHARDS" ]; then
         "$SHARDS "*) ;;
         [1-9]*' --allow-missing '*) ;;
         *)
-            echo "${#parts[@]} of $SHARDS parts are there; 'args: --allow-missing' merges those, if there are any" | tee -a "$log"
+            echo "${#parts[@]} of $SHARDS parts exist; 'args: --allow-missing' merges the parts that exist" | tee -a "$log"
             code=4
             ;;
     esac
@@ -110,17 +112,18 @@ page='' markdown='' junit='' json=''
 if [ -n "$SHARD" ]; then
     [ -s "$run" ] || run=''
 elif [ -s "$run" ]; then
-    # These say by their exit codes what the race said already.
+    # The exit codes of these commands repeat that of the race.
     shown=0
     "$DEADHEAT" report "$run" "${judging[@]}" --html "$FOLDER/index.html" \
         --markdown="$FOLDER/report.md" --junit "$FOLDER/junit.xml" >/dev/null || shown=$?
     told=0
     "$DEADHEAT" analyze "$run" "${judging[@]}" --json >"$FOLDER/analysis.json" || told=$?
-    # 2 is a gate that could judge no benchmark, if deadheat wrote its files, and else a usage error.
+    # 2 is a gate that could judge no benchmark, if deadheat wrote its files, and else a usage
+    # error.
     case $shown in
         0 | 1 | 2 | 3) [ ! -s "$FOLDER/index.html" ] || page=$FOLDER/index.html markdown=$FOLDER/report.md junit=$FOLDER/junit.xml ;;
     esac
-    [ -n "$page" ] || say warning "the run could not be shown: deadheat report exited with code $shown"
+    [ -n "$page" ] || say warning "the report could not be written: deadheat report exited with code $shown"
     case $told in
         0 | 1 | 2 | 3) [ ! -s "$FOLDER/analysis.json" ] || json=$FOLDER/analysis.json ;;
     esac
@@ -132,7 +135,7 @@ else
     run=''
 fi
 
-# count FILTER: how many, by the JSON; nothing when there is none.
+# count FILTER: prints the number that FILTER finds in the JSON; nothing without JSON.
 count() {
     [ -z "$json" ] || jq "$1" "$json"
 }
@@ -148,6 +151,6 @@ output json "$json"
 output junit "$junit"
 output run "$run"
 
-# For whoever shows it elsewhere, such as the second workflow for forks.
+# For other workflows that show the result, such as the second workflow for forks.
 jq --null-input --argjson code "$code" --arg base "$base" --arg head "$head" \
     '{exit_code: $code, base: $base, head: $head}' >"$FOLDER/outcome.json"

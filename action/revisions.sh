@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Finds the two commits to race, and fetches what a shallow clone lacks of them.
+# Finds the two commits to race, and fetches them if a shallow clone lacks them.
 #
 # In: BASE, HEAD (as given), PULL_BASE, PULL_HEAD, QUEUE_BASE, BEFORE (of the
 # event). Out: base, head.
@@ -11,27 +11,27 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 git rev-parse --git-dir >/dev/null 2>&1 ||
     fail "there is no git repository in $PWD; actions/checkout must come before this action"
 
-# fetch WHAT...: quietly, as it may be tried in vain.
+# fetch WHAT...: fetches quietly, because a failed attempt is not an error.
 fetch() {
     git fetch --quiet --no-tags --no-recurse-submodules "$@" 2>/dev/null
 }
 
-# Whoever opens a pull request names its branch, and --upload-pack=./x is a name that git takes
-# for an option, + and : are those of a refspec that writes branches here.
+# The author of a pull request chooses the branch name. git would read the name --upload-pack=./x as
+# an option, and a name with + or : as a refspec that writes branches here.
 : "${BASE?}" "${HEAD?}"
 for name in "$BASE" "$HEAD"; do
     case $name in
-        -* | +* | *:* | *[[:cntrl:][:space:]]*) fail "'$name' is no name of a commit, a branch or a tag" ;;
+        -* | +* | *:* | *[[:cntrl:][:space:]]*) fail "'$name' is not the name of a commit, a branch or a tag" ;;
     esac
 done
 
-# commit NAME: its id, fetched if it is not there.
+# commit NAME: prints the ID of the commit, and fetches the commit if it is missing.
 commit() {
     local name=$1 found
     for found in "$name" "origin/$name"; do
         git rev-parse --quiet --verify "$found^{commit}" && return
     done
-    # Of a whole clone --depth would make a shallow one.
+    # In a full clone, --depth would make it shallow.
     local shallowly=()
     [ "$(git rev-parse --is-shallow-repository)" = true ] && shallowly=(--depth 1)
     if fetch "${shallowly[@]}" origin "$name"; then
@@ -40,18 +40,18 @@ commit() {
     return 1
 }
 
-# Nothing was there before the first push of a branch.
+# The first push of a branch has no earlier commit.
 [[ $BEFORE =~ ^0*$ ]] && BEFORE=
 head=${HEAD:-${PULL_HEAD:-$GITHUB_SHA}}
 base=${BASE:-${PULL_BASE:-${QUEUE_BASE:-$BEFORE}}}
 [ -n "$base" ] ||
-    fail "this event has no commit to race against; give one by the input base, such as origin/main"
+    fail "this event has no commit to race against; name one with the input base, such as origin/main"
 head_id=$(commit "$head") ||
-    fail "head: there is no commit '$head', neither here nor at origin"
+    fail "head: the commit '$head' exists neither here nor at origin"
 base_id=$(commit "$base") ||
-    fail "base: there is no commit '$base', neither here nor at origin"
+    fail "base: the commit '$base' exists neither here nor at origin"
 
-# What others did on the base meanwhile is none of this pull request's doing.
+# Later commits of the base are not part of this pull request, so the merge base races.
 if [ -z "$BASE" ] && [ -n "$PULL_BASE" ]; then
     depth=64
     until merge_base=$(git merge-base "$base_id" "$head_id"); do
@@ -67,12 +67,12 @@ if [ -z "$BASE" ] && [ -n "$PULL_BASE" ]; then
     if [ -n "$merge_base" ]; then
         base_id=$merge_base
     else
-        say warning "the merge base of $base_id and $head_id was not found, so the base itself is raced; fetch-depth: 0 for actions/checkout brings all history"
+        say warning "the merge base of $base_id and $head_id was not found, so the race uses the base itself; 'fetch-depth: 0' of actions/checkout fetches the whole history"
     fi
 fi
 
 if [ "$base_id" = "$head_id" ]; then
-    say notice "base and head are the same commit, $head_id: it is raced against itself"
+    say notice "base and head are the same commit, $head_id, which races against itself"
 fi
 echo "base $base_id"
 echo "head $head_id"

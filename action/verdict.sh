@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ends the job as deadheat ended.
+# Exits with the exit code of deadheat.
 #
 # In: EXIT_CODE, PAGE (empty if there is none), SHARD, SHARDS.
 set -euo pipefail
@@ -10,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 case $EXIT_CODE in
     0)
         if [ -n "$SHARD" ]; then
-            echo "part $SHARD is raced; the job that merges the parts has the gate"
+            echo "part $SHARD is raced; the job that merges the parts applies the gate"
         else
             echo "the gate is green"
         fi

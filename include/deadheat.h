@@ -14,8 +14,8 @@
  *
  *     deadheat bench ./old ./new
  *
- * docs/c.md is the manual, docs/protocol.md says what goes over the pipes.
- * Names that end in an underscore are nobody's business but this file's.
+ * docs/c.md is the manual, and docs/protocol.md specifies the messages in the
+ * pipes. Names that end in an underscore are private.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -24,7 +24,7 @@
 
 #define DEADHEAT_VERSION "0.1.0"
 
-/* What is read around a sample on Linux is no part of C99 or POSIX. */
+/* Clocks and counters of Linux are not part of C99 or POSIX. */
 #if defined(DEADHEAT_IMPLEMENTATION) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -47,8 +47,8 @@ extern "C" {
  * Inputs
  * ====================================================================== */
 
-/* The next of a sequence of random numbers, all 64 bits of them: SplitMix64.
- * The same state gives the same sequence everywhere. */
+/* Returns the next 64-bit random number of a sequence (SplitMix64). The same
+ * state gives the same sequence everywhere. */
 static inline uint64_t deadheat_random(uint64_t *state)
 {
     uint64_t mixed = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -57,13 +57,12 @@ static inline uint64_t deadheat_random(uint64_t *state)
     return mixed ^ (mixed >> 31);
 }
 
-/* The text of the i-th argument that stands behind `--` on the command line,
- * or NULL when there are fewer. */
+/* Returns the i-th argument after `--` on the command line, or NULL if there are
+ * fewer arguments. */
 const char *deadheat_argument(size_t i);
 
-/* Gives the benchmark up with a message for the user. What is being called
- * should return after it. May be called by setups, inputs and contenders, from
- * all their threads. */
+/* Fails the benchmark with a message for the user. Setups, inputs and contenders
+ * may call it from any of their threads, and should then return. */
 void deadheat_fail(const char *message);
 
 /* ======================================================================
@@ -72,52 +71,52 @@ void deadheat_fail(const char *message);
 
 enum { DEADHEAT_MOST_CONTENDERS = 16, DEADHEAT_MOST_PARAMETERS = 8 };
 
-/* A function that is raced. It is given the input of its block. */
+/* A function that races. It gets the input of its block. */
 typedef struct deadheat_contender {
     const char *name;
     void (*call)(void *input);
 } deadheat_contender;
 
-/* Something to know about a benchmark: {"length", "100"}. */
+/* A parameter that reports show: {"length", "100"}. */
 typedef struct deadheat_parameter {
     const char *name;
     const char *value;
 } deadheat_parameter;
 
-/* A benchmark. Whatever is left out is zero. */
+/* A benchmark. Fields that are left out are zero. */
 typedef struct deadheat_benchmark {
-    /* Must differ from all others. */
+    /* Must differ from the names of all other benchmarks. */
     const char *name;
-    /* The only contender: the builds are raced against each other. */
+    /* The only contender: the builds race against each other. */
     void (*call)(void *input);
-    /* Or several, the baseline first. */
+    /* Or several contenders, the baseline first. */
     deadheat_contender contenders[DEADHEAT_MOST_CONTENDERS];
-    /* Makes the input of a block: the same for the same seed, another one for
-     * another. Without it the contenders are given `context`. */
+    /* Makes the input of a block: equal inputs from equal seeds, different
+     * inputs from different seeds. Without it, contenders get `context`. */
     void *(*input)(uint64_t seed);
-    /* Ends the life of an input: `free` will often do. */
+    /* Frees an input; often `free`. */
     void (*drop_input)(void *input);
-    /* Not 0: every call has an input of its own, which it may use up. */
+    /* Not 0: every call gets its own input, which it may use up. */
     int input_per_call;
-    /* Called once in a process, before everything else of this benchmark. */
+    /* Called once per process, before everything else of this benchmark. */
     void (*setup)(void *context);
     void *context;
-    /* So many threads call a contender at the same time; 0 is 1. */
+    /* The number of threads that call a contender at the same time; 0 means 1. */
     unsigned threads;
-    /* What one call works through, in bytes or in items; not both. */
+    /* The amount of work of one call, in bytes or in items; not both. */
     uint64_t bytes;
     uint64_t items;
     deadheat_parameter parameters[DEADHEAT_MOST_PARAMETERS];
-    /* Not 0: raced only when asked for. */
+    /* Not 0: races only with --ignored or --include-ignored. */
     int ignored;
 } deadheat_benchmark;
 
-/* Adds a benchmark. Everything is copied but `context`. Call it within
+/* Adds a benchmark, and copies everything except `context`. Call it in
  * DEADHEAT_SUITE, or before deadheat_main. */
 void deadheat_register(const deadheat_benchmark *benchmark);
 
-/* What DEADHEAT_MAIN does, for a program with a `main` of its own: gives back
- * the exit code. */
+/* Does what DEADHEAT_MAIN does, for a program with its own `main`. Returns the
+ * exit code. */
 int deadheat_main(int argc, char **argv);
 
 #define DEADHEAT_MAIN()                                                        \
@@ -140,18 +139,18 @@ int deadheat_main(int argc, char **argv);
     }                                                                          \
     static void deadheat_suite_##ID(void)
 
-/* A benchmark of one function, to be raced between builds:
+/* A benchmark of one function, which races between builds:
  *
  *     DEADHEAT_BENCHMARK(name) { …a call… }
  *     DEADHEAT_BENCHMARK(name, .input = make, .drop_input = free) { …`input`… }
  *
- * What follows the name are fields of deadheat_benchmark. */
+ * The arguments after the name are fields of deadheat_benchmark. */
 #define DEADHEAT_BENCHMARK(...)                                                \
     DEADHEAT_PICK_(DEADHEAT_BENCHMARK_WITH_, DEADHEAT_BENCHMARK_OF_,           \
                    __VA_ARGS__)                                                \
     (__VA_ARGS__)
 
-/* A benchmark of several functions, which can be raced in one program too:
+/* A benchmark of several functions, which can also race within one program:
  *
  *     DEADHEAT_BASELINE(sum, loop, .input = make) { … }
  *     DEADHEAT_CANDIDATE(sum, unrolled) { … }
@@ -165,10 +164,10 @@ int deadheat_main(int argc, char **argv);
                      NULL)
 
 /* ======================================================================
- * What the macros are made of
+ * Parts of the macros
  * ====================================================================== */
 
-/* Calls so often: on one input, or on each of `inputs` once. */
+/* Calls a function `iterations` times, on one input or on each of `inputs`. */
 typedef void (*deadheat_calls_)(void *closure, void *input,
                                 void *const *inputs, uint64_t iterations);
 
@@ -183,7 +182,7 @@ typedef struct deadheat_raced_ {
 
 typedef struct deadheat_entry_ {
     struct deadheat_entry_ *next;
-    /* The identifier that the macros know it by, or NULL. */
+    /* The identifier of the benchmark in the macros, or NULL. */
     const char *id;
     const char *file;
     int line;
@@ -222,14 +221,14 @@ void deadheat_add_defined_(const char *benchmark, const char *contender,
                            deadheat_calls_ calls, const char *file, int line);
 
 #ifdef __cplusplus
-/* Only there when the implementation can catch exceptions. */
+/* Exists only if the implementation can catch exceptions. */
 void deadheat_implementation_must_be_compiled_as_cpp(void);
 #define DEADHEAT_CATCHES_ deadheat_implementation_must_be_compiled_as_cpp()
 #else
 #define DEADHEAT_CATCHES_ (void)0
 #endif
 
-/* WITH when two arguments or more follow, OF when it is one; 39 at most. */
+/* WITH if two or more arguments follow, OF if one follows; at most 39. */
 #define DEADHEAT_PICK_(WITH, OF, ...)                                          \
     DEADHEAT_LAST_(__VA_ARGS__, WITH, WITH, WITH, WITH, WITH, WITH, WITH,      \
                    WITH, WITH, WITH, WITH, WITH, WITH, WITH, WITH, WITH,       \
@@ -273,8 +272,8 @@ void deadheat_implementation_must_be_compiled_as_cpp(void);
     static inline __attribute__((always_inline)) void deadheat_inlined_##ID(   \
         __attribute__((unused)) void *input)
 
-/* Nobody can see through `input`, nor keep anything of memory in mind from one
- * call to the next. So no call can be left out, moved or merged. */
+/* The compiler does not know `input`, and must assume that memory changes between
+ * calls. So it cannot remove, move or merge calls. */
 #define DEADHEAT_LOOP_(CALL)                                                   \
     do {                                                                       \
         if (inputs == NULL) {                                                  \
@@ -297,19 +296,19 @@ void deadheat_implementation_must_be_compiled_as_cpp(void);
 #else
 
 /* ======================================================================
- * Values (C; the same for C++ is below)
+ * Values in C (the functions for C++ follow)
  * ====================================================================== */
 
-/* Keeps a value alive that nobody reads, and what it points to: the compiler
- * must work it out. The value may be of any type. */
+/* Makes the compiler compute a value of any type, and the memory that it points
+ * to, although the program does not use it. */
 #define deadheat_keep(VALUE)                                                   \
     do {                                                                       \
         __extension__ __typeof__(((void)0, (VALUE))) deadheat_kept_ = (VALUE); \
         __asm__ volatile("" : : "m"(deadheat_kept_) : "memory");               \
     } while (0)
 
-/* The value, of which the compiler no longer knows what it is: a constant that
- * nothing is worked out from in advance. */
+/* Returns the value and hides it from the compiler, which then cannot compute
+ * anything from a constant in advance. */
 #define deadheat_opaque(VALUE)                                                 \
     __extension__({                                                            \
         __typeof__(((void)0, (VALUE))) deadheat_hidden_ = (VALUE);             \
@@ -332,8 +331,8 @@ void deadheat_implementation_must_be_compiled_as_cpp(void);
 
 namespace deadheat {
 
-/// Keeps a value alive that nobody reads, and what it points to: the compiler
-/// must work it out.
+/// Makes the compiler compute a value, and the memory that it points to,
+/// although the program does not use it.
 template <class T> inline __attribute__((always_inline)) void keep(const T &value)
 {
     if constexpr (std::is_scalar_v<T> && sizeof(T) <= sizeof(void *))
@@ -342,16 +341,16 @@ template <class T> inline __attribute__((always_inline)) void keep(const T &valu
         __asm__ volatile("" : : "m"(value) : "memory");
 }
 
-/// The value, of which the compiler no longer knows what it is: a constant
-/// that nothing is worked out from in advance.
+/// Returns the value and hides it from the compiler, which then cannot compute
+/// anything from a constant in advance.
 template <class T> inline __attribute__((always_inline)) T opaque(T value)
 {
     __asm__ volatile("" : "+m"(value) : : "memory");
     return value;
 }
 
-/// Random numbers that are the same everywhere, for inputs: 64 bits each. Fits
-/// where the standard library wants a generator, as `std::shuffle` does.
+/// 64-bit random numbers for inputs, the same on every platform. A generator for
+/// the standard library, for example for `std::shuffle`.
 class random {
   public:
     using result_type = std::uint64_t;
@@ -366,7 +365,7 @@ class random {
 
 namespace detail {
 
-/// Something made once in a process, which lives to its end.
+/// Copies a function into memory that lives until the process ends.
 template <class F> void *closure_of(F &&function)
 {
     return new std::decay_t<F>(std::forward<F>(function));
@@ -381,7 +380,7 @@ inline __attribute__((always_inline)) void call(F &function, Input &...input)
         keep(function(input...));
 }
 
-/// The loop around the calls of a function.
+/// Calls a function in a loop.
 template <class F, class Input>
 void calls(void *closure, void *input, void *const *inputs, std::uint64_t iterations)
 {
@@ -392,40 +391,40 @@ void calls(void *closure, void *input, void *const *inputs, std::uint64_t iterat
         DEADHEAT_LOOP_(call(function, *static_cast<Input *>(input)));
 }
 
-/// What every benchmark can be told at any time.
+/// The settings of every benchmark.
 template <class Self> class described {
   public:
-    /// One call works through so many bytes.
+    /// The bytes that a call processes.
     Self &bytes(std::uint64_t count)
     {
         entry_->bytes = count;
         return self();
     }
-    /// One call works through so many items.
+    /// The items that a call processes.
     Self &items(std::uint64_t count)
     {
         entry_->items = count;
         return self();
     }
-    /// So many threads call each function at the same time.
+    /// The number of threads that call each function at the same time.
     Self &threads(unsigned count)
     {
         entry_->threads = count;
         return self();
     }
-    /// Something to know about it: `.parameter("length", "100")`.
+    /// A parameter that reports show: `.parameter("length", "100")`.
     Self &parameter(const std::string &name, const std::string &value)
     {
         deadheat_add_parameter_(entry_, name.c_str(), value.c_str());
         return self();
     }
-    /// Raced only when asked for.
+    /// Races only with --ignored or --include-ignored.
     Self &ignored()
     {
         entry_->ignored = 1;
         return self();
     }
-    /// Called once in a process, before everything else of this benchmark.
+    /// Called once per process, before everything else of this benchmark.
     template <class F> Self &setup(F function)
     {
         entry_->setup_closure = closure_of(std::move(function));
@@ -441,22 +440,22 @@ template <class Self> class described {
     Self &self() { return static_cast<Self &>(*this); }
 };
 
-/// A benchmark whose input is known, and that is given its functions.
+/// A benchmark with an input, to which functions are added.
 template <class Input> class [[maybe_unused]] raced : public described<raced<Input>> {
   public:
     explicit raced(deadheat_entry_ *entry) : described<raced>(entry) {}
 
-    /// The only function: the builds are raced against each other.
+    /// The only function: the builds race against each other.
     template <class F> raced &function(F function)
     {
         return add(this->entry_->name, 1, std::move(function));
     }
-    /// The function that the others are compared with.
+    /// The function that the candidates race against.
     template <class F> raced &baseline(const std::string &name, F function)
     {
         return add(name.c_str(), 1, std::move(function));
     }
-    /// A function that is compared with the baseline.
+    /// A function that races against the baseline.
     template <class F> raced &candidate(const std::string &name, F function)
     {
         return add(name.c_str(), 0, std::move(function));
@@ -489,8 +488,8 @@ class [[maybe_unused]] benchmark : public detail::described<benchmark> {
         DEADHEAT_CATCHES_;
     }
 
-    /// Makes the input of a block from its seed. The functions are given a
-    /// reference to it.
+    /// Makes the input of a block from its seed. The functions get a reference
+    /// to the input.
     template <class F> auto input(F make)
     {
         using Input = std::decay_t<std::invoke_result_t<F &, std::uint64_t>>;
@@ -501,19 +500,19 @@ class [[maybe_unused]] benchmark : public detail::described<benchmark> {
         entry_->drop = [](void *, void *input) { delete static_cast<Input *>(input); };
         return detail::raced<Input>(entry_);
     }
-    /// Makes an input for every single call, which may use it up.
+    /// Makes an input for every call, which the call may use up.
     template <class F> auto input_per_call(F make)
     {
         entry_->input_per_call = 1;
         return input(std::move(make));
     }
 
-    /// The only function: the builds are raced against each other.
+    /// The only function: the builds race against each other.
     template <class F> auto function(F function)
     {
         return without_input().function(std::move(function));
     }
-    /// The function that the others are compared with.
+    /// The function that the candidates race against.
     template <class F> auto baseline(const std::string &name, F function)
     {
         return without_input().baseline(name, std::move(function));
@@ -525,13 +524,13 @@ class [[maybe_unused]] benchmark : public detail::described<benchmark> {
 
 } // namespace deadheat
 
-/// As `deadheat::keep`, for code that is C as well.
+/// The same as `deadheat::keep`, for code that compiles as C and C++.
 template <class T> inline __attribute__((always_inline)) void deadheat_keep(const T &value)
 {
     deadheat::keep(value);
 }
 
-/// As `deadheat::opaque`, for code that is C as well.
+/// The same as `deadheat::opaque`, for code that compiles as C and C++.
 template <class T> inline __attribute__((always_inline)) T deadheat_opaque(T value)
 {
     return deadheat::opaque(value);
@@ -578,7 +577,7 @@ extern "C" {
     } catch (const std::exception &thrown) {                                   \
         deadheat_fail(thrown.what());                                          \
     } catch (...) {                                                            \
-        deadheat_fail("threw something that is no std::exception");            \
+        deadheat_fail("threw something that is not a std::exception");         \
     }
 #else
 #define DEADHEAT_GUARDED_(STATEMENT) STATEMENT;
@@ -618,11 +617,11 @@ static const char *const deadheat_metrics_[] = {
 
 /* ---------------------------------------------------------------- program */
 
-/* What a process of such a program knows. */
+/* The state of the process. */
 static struct deadheat_program_ {
     deadheat_entry_ *first, **end;
     deadheat_suite_ *first_suite, **suites_end;
-    /* What stands behind `--`. */
+    /* The arguments after `--`. */
     char **arguments;
     size_t argument_count;
     pthread_mutex_t failure_lock;
@@ -630,7 +629,7 @@ static struct deadheat_program_ {
     char failure[1024];
 } deadheat_program_ = {NULL, NULL, NULL, NULL, NULL, 0, PTHREAD_MUTEX_INITIALIZER, 0, ""};
 
-/* Says on standard error why nothing can be raced, and ends the process. */
+/* Reports an error on standard error, and ends the process. */
 static void __attribute__((noreturn, format(printf, 1, 2))) deadheat_refuse_(
     const char *format, ...)
 {
@@ -647,7 +646,7 @@ static void *deadheat_memory_(void *old, size_t bytes)
 {
     void *memory = realloc(old, bytes > 0 ? bytes : 1);
     if (memory == NULL)
-        deadheat_refuse_("out of memory: %lu bytes were wanted", (unsigned long)bytes);
+        deadheat_refuse_("out of memory: cannot allocate %lu bytes", (unsigned long)bytes);
     return memory;
 }
 
@@ -926,9 +925,9 @@ static void deadheat_check_(const deadheat_entry_ *entry)
             deadheat_check_name_(entry->parameters[i][1]);
     }
     if (entry->bytes != 0 && entry->items != 0)
-        deadheat_refuse_("benchmark '%s' counts bytes and items: choose one", name);
+        deadheat_refuse_("benchmark '%s' counts bytes and items: count only one of them", name);
     if (entry->input_per_call && entry->make == NULL)
-        deadheat_refuse_("benchmark '%s' wants an input per call and has none to make", name);
+        deadheat_refuse_("benchmark '%s' has input_per_call, but no input function", name);
     if (entry->input_per_call && entry->threads > 1)
         deadheat_refuse_("benchmark '%s' has several threads, which share one input: they "
                          "cannot have an input per call",
@@ -1370,7 +1369,7 @@ static int deadheat_sample_(deadheat_race_ *race, size_t contender, uint64_t ite
     uint64_t made = 0;
     if (race->entry->input_per_call) {
         if (iterations > DEADHEAT_MOST_INPUTS_) {
-            deadheat_fail("more calls in a sample than there can be inputs");
+            deadheat_fail("a sample has more calls than the most inputs allowed");
             return 0;
         }
         while (made < iterations && !deadheat_program_.failed)
@@ -2469,16 +2468,16 @@ static int deadheat_becomes_worker_(deadheat_worker_ *worker)
 static void deadheat_help_(FILE *out, const char *program)
 {
     fprintf(out,
-            "Benchmarks to be raced against those of another build:\n"
+            "These benchmarks race against those of another build:\n"
             "\n"
             "    deadheat bench OLD NEW      this program and another build of it\n"
             "    deadheat bench %s      the contenders of each benchmark here\n"
             "\n"
             "usage: %s [--list | --help] [-- ARGUMENTS OF THE BENCHMARKS]\n"
             "\n"
-            "Without an option every function is called once, which tests that it can be.\n"
-            "    --list    the names of all benchmarks\n"
-            "    --help    this text\n",
+            "Without an option, the program calls every function once, as a test.\n"
+            "    --list    prints the names of all benchmarks\n"
+            "    --help    prints this text\n",
             program, program);
 }
 
@@ -2505,7 +2504,7 @@ static int deadheat_smoke_(const char *program)
     }
     fflush(stdout);
     fprintf(stderr,
-            "Every function was called once (%lu in all) and nothing was measured.\n"
+            "The program called every function once (%lu in all) and measured nothing.\n"
             "To race them against another build: deadheat bench OLD %s\n",
             (unsigned long)called, program);
     return 0;
@@ -2523,8 +2522,8 @@ static int deadheat_by_hand_(int argc, char **argv)
         }
         if (strcmp(argv[i], "--list") != 0) {
             fprintf(stderr,
-                    "%s: unknown argument '%s': see --help; benchmarks are raced by "
-                    "'deadheat bench'\n",
+                    "%s: unknown argument '%s': see --help; 'deadheat bench' races "
+                    "benchmarks\n",
                     program, argv[i]);
             return 2;
         }

@@ -306,8 +306,9 @@ def page(columns, loops):
         cells = [columns[name].get(test, "–").replace("|", "\\|") for name in columns]
         lines.append(f"| `{test}` | " + " | ".join(cells) + " |")
     lines += ["", "## The loop", "",
-              "Instructions in the loop of small benchmarks, Google Benchmark's header → ours. 0 is a loop that the",
-              "compiler removed or unrolled.", "", *loops]
+              "The table has the number of instructions in the loop of small benchmarks: before the arrow with Google",
+              "Benchmark's header, after the arrow with deadheat's header. 0 means that the compiler removed or unrolled the",
+              "loop.", "", *loops]
     return "\n".join(lines) + "\n"
 
 

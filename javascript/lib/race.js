@@ -105,7 +105,7 @@ function withAdvice(message, sent) {
   const missing = /ReferenceError: (\S+) is not defined/.exec(message)?.[1];
   if (missing === undefined) return message;
   return (
-    `${message}: functions travel to the workers as source, without '${missing}' of the module ` +
-    'around them. Export the function from a module and name it, as old: "./file.js#parse"'
+    `${message}: workers receive the source of a function, without '${missing}' of its module. ` +
+    'Export the function from a module and name it, as old: "./file.js#parse"'
   );
 }

@@ -185,7 +185,7 @@ export class Session {
       const { name } = this.#contenders[number];
       notes.push(
         `garbage collection takes ${Math.round(100 * share)}% of the time of '${name}' if calls ` +
-          "follow each other; most samples do not contain it.",
+          "follow each other; most samples contain no collection.",
       );
     }
     const fastest = Math.max(Math.min(...callNs), 1e-3);
@@ -248,11 +248,11 @@ export class Session {
       if (before === null || after === null || before.equals(after)) continue;
       if (benchmark.inputPerCall === false) {
         notes.push(
-          `'${contender.name}' changes its input, and inputPerCall is false: later calls of a sample get a changed one.`,
+          `'${contender.name}' changes its input, and inputPerCall is false: later calls of a sample get the changed input.`,
         );
         continue;
       }
-      notes.push(`'${contender.name}' changes its input, so every call gets an input of its own.`);
+      notes.push(`'${contender.name}' changes its input, so every call gets its own input.`);
       this.#perCall = true;
     }
     this.#note(null);

@@ -167,7 +167,7 @@ test("a function that uses its module is failed with the way out", async () => {
   const failing = race({ old: (x) => helper(x), new: (x) => x, ...QUICK });
   await assert.rejects(failing, (error) => {
     assert.ok(error instanceof RaceFailed);
-    return /without 'helper' of the module around them/.test(error.message);
+    return /without 'helper' of its module/.test(error.message);
   });
 });
 

@@ -121,7 +121,7 @@ class Collections:
 
     def told(self) -> str:
         if not self.per_call:
-            return f"none of {self.label}"
+            return f"none of the time of {self.label}"
         often = (
             f"{self.per_call:.1f} times in a call"
             if self.per_call >= 1
@@ -189,8 +189,8 @@ def another_answer(
     if not apart or abs(log(left / kept)) < LEAST_CHANGE:
         return ""
     return (
-        f" Without it (gc=False) {candidate.label} takes {left:.2f} times as long as "
-        f"{baseline.label} in the calibration run, and with it {kept:.2f} times."
+        f" Without garbage collection (gc=False), {candidate.label} takes {left:.2f} times as long "
+        f"as {baseline.label} in the calibration run; with it, {kept:.2f} times."
     )
 
 

@@ -36,7 +36,8 @@ def request_in_child(channel: Channel) -> tuple[str, dict[str, Any]]:
     threads = other_threads()
     if threads:
         many = "a thread" if threads == 1 else f"{threads} threads"
-        channel.reply("imported", {"unforked": f"{many} of its imports would not be in a fork"})
+        said = f"{many} that its imports started would be missing in a fork"
+        channel.reply("imported", {"unforked": said})
         return channel.request()
     channel.reply("imported", {})
     while True:

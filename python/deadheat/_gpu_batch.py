@@ -185,7 +185,7 @@ class GpuContender(Contender):
         try:
             took = min(self.gpu_ns(given, GRAPH_CALLS) for _ in range(3))
             if took < LEAST_OF_GRAPH * single:
-                raise RuntimeError("a graph of it lacks some of its work")
+                raise RuntimeError("a CUDA graph of it lacks some of its work")
         except BaseException:
             self.has_graph = False
             self.forget()

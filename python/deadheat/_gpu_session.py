@@ -50,7 +50,7 @@ def serve_gpu(channel: Channel, benchmarks: Mapping[str, Benchmark]) -> NoReturn
     request = channel.request()
     if request[0] == "import":
         if driver_is_open() or not CAN_FORK:
-            said = "its imports have used the GPU, which a forked process cannot do after that"
+            said = "its imports have used the GPU, so forked processes could not use it"
             channel.reply("imported", {"unforked": said})
             request = channel.request()
         else:
@@ -249,7 +249,7 @@ class GpuSession(Session):
             notes.append(f"No CUDA graphs: {self._no_graphs}. Calls are launched one by one.")
         if state is None:
             notes.append(
-                f"Throttling and steps of the clocks go unseen: {self._clocks.problem} "
+                f"deadheat cannot see throttling and clock changes: {self._clocks.problem} "
                 "(`pip install nvidia-ml-py`)."
             )
         for contender in self._own_contenders:

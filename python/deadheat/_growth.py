@@ -33,6 +33,7 @@ def times_as_long(times: list[float], later: list[float]) -> bool:
 def advice(first_ns: float, last_ns: float) -> str:
     return (
         "cannot be raced: its calls take longer and longer on the same input, "
-        f"{last_ns / 1e3:.3g} µs after {first_ns / 1e3:.3g} µs, as where each adds to a list: give "
-        "every call an input of its own (input_per_call=True, or benchmark.pedantic with a setup)"
+        f"{last_ns / 1e3:.3g} µs after {first_ns / 1e3:.3g} µs, perhaps because each call adds to "
+        "the input: give every call its own input (input_per_call=True, or benchmark.pedantic with "
+        "a setup)"
     )

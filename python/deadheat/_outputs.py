@@ -105,7 +105,7 @@ def of_mappings(baseline: Any, candidate: Any, tolerance: Tolerance) -> Differen
             return Difference("", baseline, candidate, f"the key {shown(key)} is missing")
     for key in candidate:
         if key not in baseline:
-            return Difference("", baseline, candidate, f"the key {shown(key)} is too many")
+            return Difference("", baseline, candidate, f"the key {shown(key)} is unexpected")
     for key in baseline:
         found = first_difference(baseline[key], candidate[key], tolerance)
         if found:

@@ -98,8 +98,8 @@ class Examination:
                 raise Refused(
                     "cannot be raced: its input is an open file or a cursor "
                     f"({type(files[0]).__name__}), which the first call reads to its end; give "
-                    "every call an input of its own (input_per_call=True), or say that all calls "
-                    "share it (input_per_call=False)"
+                    "every call its own input (input_per_call=True), or let all calls share it "
+                    "(input_per_call=False)"
                 )
         if not changed and after.is_blind:
             changed = self._fails_on_used_input(calls)
@@ -107,8 +107,8 @@ class Examination:
             self._note_change(label, given)
         elif changed:
             self.notes.append(
-                f"{label} changes {given.named()}, so every call gets an input of its own, made "
-                "outside the timed calls. input_per_call=False leaves all calls of a block one."
+                f"{label} changes {given.named()}, so every call gets its own input, made outside "
+                "the timed calls. With input_per_call=False, all calls of a block share one input."
             )
         return changed and not is_left
 
@@ -159,7 +159,7 @@ class Examination:
         is_data = part.is_plain if part.is_given else part.is_sequence and not is_counter
         if is_data and not benchmark.is_test:
             if benchmark.input_per_call is not False:
-                shared = "; input_per_call=False leaves all calls the changed one"
+                shared = "; with input_per_call=False, all calls share the changed one"
                 self._refuse(part, "is changed by a call, so later calls see the change", shared)
             self._note_change(label, part)
         elif part.is_given or not is_counter:
@@ -168,7 +168,7 @@ class Examination:
     def _note_change(self, label: str, part: Part) -> None:
         pedantic = ""
         if self._benchmark.is_test and not self._benchmark.is_script:
-            pedantic = " benchmark.pedantic(…, setup=…) makes one for every call."
+            pedantic = " benchmark.pedantic(…, setup=…) makes a new one for every call."
         self.notes.append(
             f"{label} changes {part.named()}, which all calls share: every call but the first "
             f"finds it changed.{pedantic}"
@@ -208,7 +208,7 @@ class Examination:
             if benchmark.is_script:
                 way_out = f"{way_out}, {BY_PYPERF}"
         elif "drain" in way_out:
-            way_out += "; drain=False times the making of it alone"
+            way_out += "; drain=False times only its creation"
         raise Refused(
             f"returns {found.what}, with nothing computed yet{''.join(others)}: {way_out}"
         )
@@ -217,7 +217,7 @@ class Examination:
         """Notes that the drained outputs are of different kinds."""
         if callable(self._benchmark.drain) and len(set(self._kinds.values())) > 1:
             told = " and ".join(f"{name!r} returns {kind}" for name, kind in self._kinds.items())
-            self.notes.append(f"{told}: drain is applied to all, within the timed calls.")
+            self.notes.append(f"{told}: deadheat applies drain to all of them, in the timed calls.")
 
 
 def refuse_iterators(given: Part) -> None:
@@ -227,7 +227,7 @@ def refuse_iterators(given: Part) -> None:
             where = "its input is" if value is given.value else "its input holds"
             raise Refused(
                 f"cannot be raced: {where} {what}, which the first call uses up; make a list of it "
-                "in `input`, or give every call an input of its own (input_per_call=True)"
+                "in `input`, or give every call its own input (input_per_call=True)"
             )
 
 
@@ -240,7 +240,7 @@ def refuse_empty(calls: Calls, way_out: str) -> None:
         return
     raise Refused(
         f"cannot be raced: its first call returns {kind_of(calls.first)} of {calls.length} and its "
-        f"second an empty one, so the first uses up what it works on; {way_out}"
+        f"second an empty one, so the first call uses up its data; {way_out}"
     )
 
 

@@ -145,8 +145,8 @@ class Race:
 
         old, new = map(name_of, self._functions)
         return (
-            f"nothing is asserted of race({old}, {new}), so nothing was raced; "
-            "add what must hold:\n"
+            f"race({old}, {new}) has no assertion, so nothing was raced; "
+            "add an assertion:\n"
             f'    race({old}, {new}, …).not_slower("2%")'
         )
 

@@ -15,31 +15,31 @@ class Settings(TypedDict, total=False):
     """Settings of a race. Times are seconds, or strings with a unit such as `"200ms"`."""
 
     margin: float | str
-    """The smallest change of time worth acting on, as a fraction: 0.01 (the default), or `"1%"`."""
+    """The smallest change in time worth acting on, as a fraction: 0.01 (the default), or `"1%"`."""
     alpha: float
     """The accepted probability of a wrong verdict, above 0 and at most 0.5 (default 0.05)."""
     metric: str
     """The metric to judge: `"wall"` (the default; `"gpu"` with a device), `"cpu"`, …"""
     quantile: float | str
-    """Judge this quantile of single calls, above 0 and below 1, instead of their centre."""
+    """Judge this quantile of single calls, above 0 and below 1, instead of their typical time."""
     max_replicates: int
     """The largest number of replicates; each is a fresh process."""
     blocks: int
-    """Blocks in a replicate, of four samples each. A pilot chooses them by default."""
+    """Blocks in a replicate, of four samples each. A calibration run chooses them by default."""
     control: bool
     """Race the baseline against a copy of itself as well."""
     budget: float | str
     """Start no block after this time, in seconds."""
     sample_time: float | str
-    """The shortest duration of a sample, in seconds. A pilot chooses it by default."""
+    """The shortest duration of a sample, in seconds. A calibration run chooses it by default."""
     timeout: float | str
     """Kill a worker whose sample takes longer, in seconds (default 60), or `"none"`."""
     pin: int | str
-    """Cores for the workers: `"auto"` (one per replicate, drawn), `"none"`, or numbers: `"2,3"`."""
+    """Cores for the workers: `"auto"` (a random core per replicate), `"none"`, or `"2,3"`."""
     waiting: Literal["auto", "keep"]
     """Scheduling delay: `"auto"` subtracts it unless the race caused it, `"keep"` does not."""
     seed: int
-    """The source of all random choices, from 0 to 2⁶⁴ − 1. Drawn by default."""
+    """The seed of all random choices, from 0 to 2⁶⁴ − 1. Random by default."""
     callgrind: bool
     """Count instructions by callgrind and judge them, instead of times."""
     html: str | os.PathLike[str]
@@ -70,7 +70,7 @@ class Settings(TypedDict, total=False):
 
 # What to do instead of a setting that would do nothing for a returned result.
 VERDICT = "look at result.verdict, or assert in a test: race(old, new).not_slower('2%')"
-PRINTS = "print(result) prints the answer, and result.page(FILE) writes all of it"
+PRINTS = "print(result) prints the answer, and result.page(FILE) writes the full report"
 ONE_PAIR = "race() has one benchmark; files of benchmarks have several (deadheat.benchmark)"
 WITHOUT_EFFECT = {
     "fail_on": VERDICT,

@@ -234,7 +234,7 @@ class Suite:
             self._problem = {"panicked": said}
             if self.suite_of is not None:
                 # The suite was written for another version of the library.
-                reason = f"it fails on one side {said}; the suite is that of '{self.suite_of}'"
+                reason = f"it fails on one side {said}; both race the suite of '{self.suite_of}'"
                 self._problem = {"skipped": reason}
 
     def race(self, item: pytest.Item, benchmark: Benchmark, once: Callable[[], Any]) -> Any:
@@ -356,7 +356,7 @@ class StandIn:
 
     def weave(self, *_: Any, **__: Any) -> NoReturn:
         raise UsageError(
-            "the test uses benchmark.weave, which measures calls that others make: call "
+            "the test uses benchmark.weave, which measures the calls of other code: call "
             "`benchmark` with the function itself"
         )
 
@@ -385,7 +385,7 @@ class Rounds:
         made = self._setup() if self._setup else None
         if made is not None:
             if args or kwargs:
-                raise TypeError("pedantic: args and kwargs are those that setup returns, or given")
+                raise TypeError("pedantic: setup returns args and kwargs, so do not pass any")
             args, kwargs = made
         if self._teardown is not None:
             self._left = partial(self._teardown, *args, **kwargs)
@@ -504,7 +504,7 @@ def serve_suite(channel: Channel, words: list[str], suite_of: str | None) -> NoR
     try:
         end = int(pytest.main([*words, *options], plugins=[suite]))
         refused = "; ".join(suite.refusal.lines())
-        problem = refused or f"pytest ends with exit code {end} before it collects"
+        problem = refused or f"pytest ends with exit code {end} before it collects tests"
         raised = f"UsageError: {problem}"
     except BaseException as error:
         end = 1

@@ -68,7 +68,7 @@ def test_an_input_that_a_call_changes_is_renewed_for_every_call_with_a_note(work
     assert told["input_per_call"] is True
     assert told["most_iterations"] == 4_096
     (note,) = told["notes"]
-    assert note.startswith(f"'new' changes its input ({kind}), so every call gets an input of its")
+    assert note.startswith(f"'new' changes its input ({kind}), so every call gets its own input")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def old(x): x.reverse()
 """
     name = "old/array('d', [2.0, 1.0])"
     said = refused(worker, text.format(more=""), name)
-    assert "input_per_call=False leaves all calls the changed one" in said
+    assert "with input_per_call=False, all calls share the changed one" in said
     (note,) = piloted(worker, text.format(more=", input_per_call=False"), name)["notes"]
     assert note.startswith("'old' changes its argument 'x' (array), which all calls share")
 
@@ -286,7 +286,7 @@ def in_place(numbers):
 
 def test_a_race_of_a_sort_in_place_is_of_unsorted_inputs_and_says_so():
     result = deadheat.race(copying, in_place, input=data, check_outputs=True, **FEW)
-    note = "'in_place' changes its input (list), so every call gets an input of its own"
+    note = "'in_place' changes its input (list), so every call gets its own input"
     assert any(note in warning for warning in result.warnings)
     assert note in str(result).replace("\n", " ").replace("         ", "")
     (told,) = [
@@ -390,7 +390,7 @@ deadheat.suite()
     )
     (told,) = json.loads(done.stdout)["benchmarks"]
     notes = [one["message"] for one in told["warnings"] if one["code"] == "worker-note"]
-    assert notes[0].startswith("new: 'f' changes its input (list), so every call gets an input")
+    assert notes[0].startswith("new: 'f' changes its input (list), so every call gets its own input")
     (planned,) = json.loads((tmp_path / "run.jsonl").read_text().split("\n")[0])["plan"][
         "benchmarks"
     ]

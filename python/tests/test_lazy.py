@@ -86,7 +86,7 @@ def test_a_race_of_a_generator_against_a_list_times_what_it_computes():
         deadheat.race(listed, thousands, **FEW)
     result = deadheat.race(listed, thousands, drain=list, check_outputs=True, **FEW)
     assert result.verdict == "slower"
-    assert any("drain is applied to all" in warning for warning in result.warnings)
+    assert any("deadheat applies drain to all" in warning for warning in result.warnings)
 
 
 class Frame:

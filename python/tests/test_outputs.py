@@ -59,7 +59,7 @@ DIFFERENT = [
     ([1, 2], [1, 2, 3], "the length is 3, not 2: "),
     ({"id": 5, "v": [0, {"w": 1}]}, {"id": 5, "v": [0, {"w": 2}]}, "at ['v'][1]['w'] 'new'"),
     ({"a": 1, "b": 2}, {"a": 1}, "the key 'b' is missing: "),
-    ({"a": 1}, {"a": 1, "b": 2}, "the key 'b' is too many: "),
+    ({"a": 1}, {"a": 1, "b": 2}, "the key 'b' is unexpected: "),
     (OrderedDict(a=NAN, b=1), OrderedDict(b=1, a=OTHER_NAN), "the order of the keys: "),
     ([1], (1,), "'new' returned (1,), 'old' [1]"),
     (Point(1, {"z": 1}), Point(1, {"z": 2}), "at .y['z'] 'new' returned 2, 'old' 1"),
@@ -167,7 +167,7 @@ def test_a_race_says_which_input_gave_which_outputs():
             **FEW,
         )
     said = str(failed.value)
-    assert "'new' returns another output than 'old' for the same input: at ['v'][0] 'new'" in said
+    assert "'new' returns a different output than 'old' for the same input: at ['v'][0] 'new'" in said
     assert "(input of seed " in said
     assert "\n" not in said
 

@@ -148,7 +148,7 @@ def test_a_race_without_an_assertion_fails_its_test_with_the_line_to_add(pytest_
     printed = pytest_run(UNASSERTED, *options)
     assert "3 failed, 3 passed" in printed
     assert "1 error" in printed
-    assert printed.count("nothing is asserted of race(a, b), so nothing was raced") >= 2
+    assert printed.count("race(a, b) has no assertion, so nothing was raced") >= 2
     assert 'race(a, b, …).not_slower("2%")' in printed
     for name in ("test_forgotten", "test_forgotten_at_last", "test_that_fails_before_it_asserts"):
         assert f"FAILED test_it.py::{name} " in printed

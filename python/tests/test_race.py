@@ -95,7 +95,7 @@ def test_functions_of_modules_may_be_named_by_their_path():
 
 
 def test_inputs_are_made_anew_and_outputs_compared():
-    with pytest.raises(deadheat.RaceFailed, match="returns another output"):
+    with pytest.raises(deadheat.RaceFailed, match="returns a different output"):
         deadheat.race(
             lambda n: n % 2, lambda n: 2, input=lambda seed: seed, check_outputs=True, **FEW
         )

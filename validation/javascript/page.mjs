@@ -102,7 +102,7 @@ export function page(records) {
   const found = count(more, "slower");
   return `# Races of JavaScript
 
-Ten functions raced against copies of themselves, the same functions with one percent more work, and public suites that were not changed. Measured from ${dates[0]} to ${dates.at(-1)} on two cores
+Three kinds of races: ten functions against copies of themselves; the same functions against versions with one percent more work; and unchanged public suites, between a tag and itself and between two tags. Measured from ${dates[0]} to ${dates.at(-1)} on two cores
 (${about}), ten seconds for each benchmark. The raw data are in \`validation/data/javascript.jsonl\`; \`just validate-javascript\` measures and writes this page.
 
 ## Copies

@@ -61,13 +61,13 @@ def state(sitting):
     notes = " ".join(note for one in sitting for note in one.get("warnings", []))
     said = []
     for pattern, unit in (
-        (r"SM at (\d+) MHz", "SM at {} MHz"),
-        (r"memory at (\d+) MHz", "memory at {} MHz"),
-        (r"(\d+) degrees", "{} degrees Celsius"),
+        (r"SM at (\d+) MHz", "the SM clock was {} MHz"),
+        (r"memory at (\d+) MHz", "the memory clock was {} MHz"),
+        (r"(\d+) degrees", "the temperature was {} degrees Celsius"),
     ):
         values = sorted({int(value) for value in re.findall(pattern, notes)})
         said.append(unit.format(" to ".join(map(str, dict.fromkeys((values[0], values[-1]))))))
-    return ", ".join(said) + ", by the notes of its races"
+    return f"according to the notes of the races, {', '.join(said[:-1])}, and {said[-1]}"
 
 
 def unsteady(sitting):
@@ -81,9 +81,10 @@ def unsteady(sitting):
     copies = sum(one["work"] == 0 for one in counted_all)
     return (
         f"The GPU was throttled, or its clock stepped, in samples of {len(flagged)} of {len(rows)} "
-        f"races ({kernels}). In {len(counted_all)} of them more than 20% of the blocks had such "
-        f"samples, so all count: {copies} races of copies and {len(counted_all) - copies} with "
-        "more work. Their verdicts hold for an unsteady clock, not for a fixed one.\n"
+        f"races ({kernels}). In {len(counted_all)} of these {len(flagged)} races, more than 20% of "
+        f"the blocks had such samples, so deadheat kept all blocks: {copies} races of copies and "
+        f"{len(counted_all) - copies} with more work. The verdicts of the {len(counted_all)} "
+        "races with all blocks hold for an unsteady clock, not for a fixed one.\n"
     )
 
 
@@ -107,7 +108,7 @@ def races(found):
             f"| {one['what']} | {time(one['typical_ns'])} | {change}{percent(low)} to "
             f"{percent(high)} | {VERDICTS[one['verdict']]} | {one['notes']} |"
         )
-    told = "Read off the answers of one sitting, whose samples were not kept."
+    told = "These figures come from the answers of one measurement session; its samples were not kept."
     return "\n".join([told, "", *lines, ""])
 
 
@@ -163,10 +164,10 @@ def grid(found, tool, title):
     lines += [
         "",
         f"- Copies called different, in total: {counted(apart, len(copies))}.",
-        f"- 95% CIs of copies that leave out 0: {counted(missed, len(copies))}{by_side}. Most are "
-        "a dead heat all the same, because they lie within the margin.",
-        f"- Called faster with more work: {sum(one['verdict'] == 'faster' for one in more)} of "
-        f"{len(more)}.",
+        f"- 95% CIs of copies that leave out 0: {counted(missed, len(copies))}{by_side}. Most of "
+        "these CIs lie within the margin, so the verdict is still a dead heat.",
+        "- Candidates with more work that were called faster: "
+        f"{sum(one['verdict'] == 'faster' for one in more)} of {len(more)}.",
         "",
     ]
     undecided = sum(one["verdict"] is None for one in rows)
@@ -174,7 +175,7 @@ def grid(found, tool, title):
         lines.insert(
             -1,
             f"- No verdict: {undecided} of {len(rows)}. The GPU was throttled, or its clock "
-            "stepped, in all blocks of a replicate, so fewer than six were left.",
+            "stepped, in all blocks of a replicate, so fewer than six replicates were left.",
         )
     if tool == "deadheat":
         lines.insert(-1, WORK_IS_NOT_TIME)
@@ -185,10 +186,11 @@ def grid(found, tool, title):
 
 
 WORK_IS_NOT_TIME = (
-    "- We know how much more work a function does, but not how much more time it takes, because both "
-    "functions also need the same time for a launch. 5,000 cycles at 1,980 MHz are 2.53 µs of a call of 3.27 µs, so 1% more cycles "
-    "would be +0.77%. The function on the GPU also waits by reading the GPU clock in a loop, and can "
-    "overrun by one iteration, which may explain why we measured less; we did not check this."
+    "- We know how much more work a function does, but not how much more time it takes, because "
+    "both functions also need the same time for a launch. 5,000 cycles at 1,980 MHz are 2.53 µs "
+    "of a call of 3.27 µs, so 1% more cycles would be +0.77%. The function on the GPU also waits "
+    "by reading the GPU clock in a loop, and can wait one iteration too long. This may explain why "
+    "we measured a smaller change; we did not check this explanation."
 )
 MORE = {
     "add": [0, 0.01, 0.02],
@@ -285,8 +287,8 @@ def simulated(found):
         return ""
     return (
         "## On a simulated device\n\n"
-        "The modules `torch` and `pynvml` of `python/tests/simulated_gpu` stand in for those of a "
-        "device, and kernels are nothing but their durations. A duration differs from process to "
+        "The modules `torch` and `pynvml` of `python/tests/simulated_gpu` replace the modules that "
+        "control a real GPU, and a simulated kernel is only a duration. A duration differs from process to "
         "process by 1%, and each function within a process by 0.1%. All times drift by 0.1% a "
         "millisecond and differ by 0.3% between milliseconds; the clock steps by 11% every "
         "five seconds, and the device is throttled by 29% for 20 ms every two. A launch "

@@ -99,7 +99,7 @@ pub fn table(bars: &[Bar]) -> String {
         let kept = if bar.kept { "met" } else { "**missed**" };
         let _ = writeln!(text, "| {} | {} | {} | {kept} |", bar.what, bar.bar, bar.measured);
     }
-    text + "\nTimes and costs of deadheat are rounded up, so rounding never favours it.\n\n"
+    text + "\nTimes and costs of deadheat are rounded up, so rounding never favours deadheat.\n\n"
 }
 
 pub fn up(value: f64, digits: usize) -> String {

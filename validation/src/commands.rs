@@ -67,8 +67,8 @@ fn one_percent(setting: &Setting) -> Section {
     let [less, more] = [&*commands[0], &*commands[1]];
     let mut section = told(format!(
         "## A command of 20 ms\n\n\
-         A program that does twelve million steps in registers, against itself with exactly 1% \
-         more of them, at the defaults, {races} races a row. The time of a command includes the \
+         A program that does twelve million steps in registers races against itself with exactly \
+         1% more steps, at the defaults, {races} races a row. The time of a command includes the \
          start of the program, so the true change is some hundredths of a point \
          less. *Loaded* means that every core also runs a busy loop. A race ends as soon as its verdict is certain, and for 1% the interval is then nearly a point wide on each side. For a precise size of the change, ask for more launches, as the rows with `-m` do. {LEGEND}\n\n{HEAD}"
     ));

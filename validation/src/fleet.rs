@@ -349,17 +349,18 @@ fn many(setting: &Setting) -> Section {
     let mut bars = Vec::new();
     let table = rows(&worlds, setting.runs, &mut bars);
     let text = format!(
-        "## Hosts like these\n\nSix hosts or more count as a sample of hosts: the truth is the \
-         mean over the whole population, here no change, so a verdict of faster or slower is \
+        "## Hosts like these\n\ndeadheat treats six hosts or more as a sample from a population of hosts. \
+         The true change is the mean over the population, here zero, so a verdict of faster or slower is \
          false. Hosts that are *alike* have ten replicates each, whose effects scatter by .5%. \
          *Unequal* hosts have 6 to 40, which scatter by .4% on one half of the hosts and by 2% on \
-         the other. *Two kinds* show 2% more and 2% less. With *one broken*, one host shows 20% \
-         more and all others do not; deadheat promises nothing for that case. The next host is \
-         drawn from the same distribution, with the same precision. For hosts of unequal \
+         the other. With *two kinds* of hosts, the change is +2% on one kind and −2% on the other kind. \
+         With *one broken*, the change is +20% on one host and zero on the other hosts; for this case, \
+         deadheat promises nothing. The *next host* of a column is one more host, which is drawn \
+         from the same distribution as the raced hosts and has the same precision. For hosts of unequal \
          precision, deadheat promises nothing about the next host.\n\n*All pairs pooled* is one t \
          test over the pairs of all hosts, and *by precision* a mean of hosts weighted by their \
-         estimated precision, both at 5%. Tools that treat several hosts as one machine pool all \
-         pairs in this way.\n\n{table}\n"
+         estimated precision, both at 5%. Tools that treat several hosts as one machine use a \
+         test of this kind, which pools the pairs of all hosts.\n\n{table}\n"
     );
     Section { text, bars }
 }
@@ -372,9 +373,10 @@ fn few(setting: &Setting) -> Section {
     let table = rows(&worlds, setting.runs, &mut bars);
     let text = format!(
         "## These hosts, and no others\n\nWith fewer than six hosts, the verdict is about these \
-         hosts alone: the truth is the mean of their own effects, which is not 0 if they differ. \
-         So a dead heat does not count as false here; the criterion is that the interval contains \
-         the difference.\n\n{table}\n"
+         hosts alone: the truth is the mean of the effects on these hosts, which is not 0 if the \
+         hosts differ. \
+         So in these rows, a dead heat does not count as false; the criterion is that the interval \
+         contains the true difference.\n\n{table}\n"
     );
     Section { text, bars }
 }
@@ -409,12 +411,15 @@ fn controls(setting: &Setting) -> Section {
         "## Hosts left out by their controls\n\nWith `--control`, the baseline races a copy of \
          itself on every host, in the same blocks as the candidate. A *broken* host adds 20% to \
          anything raced against its baseline, and an *uneven* host adds 2%, to the copy and the \
-         candidate alike. If every second host does so (*half uneven*), more than a third of the \
-         hosts would be left out, so deadheat leaves out none. deadheat promises nothing for that case, \
+         candidate alike. In the rows *half uneven*, every second host is uneven. deadheat then \
+         leaves out no host, because it would have to leave out more than a third of the hosts. \
+         deadheat promises nothing for that case, \
          nor for a distorted host without a control, but the control over all hosts makes the \
          verdict provisional, as it does in at most 5% of other runs. With six hosts or more, the \
-         truth is the mean over the population of undistorted hosts; with fewer, it is the mean \
-         of the hosts that remain. The other hosts of all rows are as above.\n\n{table}\n"
+         true change is the mean over the population of undistorted hosts; with fewer hosts, the \
+         true change is the mean of the hosts that are not left out. \
+         In all rows, the hosts that are neither broken nor uneven are like the hosts of the \
+         sections above.\n\n{table}\n"
     );
     Section { text, bars }
 }

@@ -88,8 +88,9 @@ fn unchanged(setting: &Setting) -> Section {
         text: format!(
             "## Suites in which nothing changed\n\n\
              {GATED} functions of about 1 to 50 µs, each against itself, at the same address and in the same \
-             loop. `{}` prevents a dead heat from hiding a wrong verdict. *Loaded* means that each of the {} cores also runs a busy loop. Every \
-             verdict of faster or slower is wrong, and so is every red run. A suite is *red by \
+             loop. `{}` prevents a dead heat from hiding a wrong verdict. *Loaded* means that each of the {} cores also runs a busy loop. Because \
+             nothing changed, every verdict of faster or slower is wrong, and so is every run that \
+             the gate fails (*red*). A suite is *red by \
              own verdicts* if any single benchmark is slower at its own alpha; this used to fail \
              a run, before the gate kept alpha for the whole suite. Bounds are Clopper–Pearson, \
              for the share of red \
@@ -142,8 +143,9 @@ fn one_slower(setting: &Setting) -> Section {
     let names: Vec<String> = (1..GATED).map(gated).chain([TWO_PERCENT.to_owned()]).collect();
     let mut section = Section {
         text: "## Suites in which one benchmark is slower by 2%\n\n\
-             The suite of the section above, but in one benchmark a function of about 25 µs does exactly 2% more. Red \
-             is right if the gate names that benchmark.\n\n\
+             These suites are like the suite of the section above, except for one benchmark: in \
+             this benchmark, a function of about 25 µs does exactly 2% more. Red is right \
+             if the gate names that benchmark.\n\n\
              | gate | | suites | red for the slower one | red for another | seconds |\n\
              | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),

@@ -194,8 +194,9 @@ fn copies(Measured { rows, .. }: &Measured) -> Section {
     }
     let mut text = String::from(
         "## Copies\n\nThe benchmarks of rapidfuzz-cpp (`fuzz`, and the string pairs of `lcs` and \
-         `levenshtein`), built twice from one source, raced at default settings. Every row \
-         called faster or slower is a false positive.\n\n",
+         `levenshtein`) were built twice from one source, and the two builds raced at default \
+         settings. Both builds have \
+         the same source, so every row called faster or slower is a false positive.\n\n",
     );
     let _ = writeln!(
         text,
@@ -219,7 +220,7 @@ fn copies(Measured { rows, .. }: &Measured) -> Section {
         text,
         "\nWhile {busy} of these {} rows raced on one core, the other core compiled and ran tests. Speeds \
          of a core differed by 10 to 20% (standard deviation) from one launch to the next, also when it \
-         was idle. Such changes of speed are the reason for the wide intervals.\n",
+         was idle. The intervals are wide because the speed of a core differed so much between launches.\n",
         rows.len()
     );
     Section { text, bars }
@@ -230,8 +231,9 @@ fn starts(Measured { rows, .. }: &Measured) -> Section {
     let library = rows.iter().find(|row| row.start == "again").map(|row| &row.library);
     let mut text = String::from(
         "## Programs that restart themselves\n\nSince 1.9.3, Google Benchmark restarts the \
-         program to turn off address randomisation. On neutral links, that leaves three ways to \
-         start it, which raced in turns, pass by pass, on the rows of the section above. deadheat \
+         program to turn off address randomisation. On neutral links, there are therefore three \
+         ways to start the program. We raced all three in turns, pass by pass, on the rows of the \
+         section above. deadheat \
          uses the first; builds modified for this test measured the other two.\n\n",
     );
     let _ = writeln!(
@@ -253,9 +255,9 @@ fn tags(Measured { tagged, .. }: &Measured) -> Section {
     let mut text = String::from(
         "## Two tags\n\nrapidfuzz-cpp 2.2.3 against 3.0.0, which computes the longest common subsequence in \
          a band: the same benchmarks of long strings, on neutral links, with the head of Google Benchmark. \
-         By hand: the objects of each tag linked in eight orders by lld, both programs of an order \
-         started together on one core by `setarch -R`, CPU time; mean over orders, with its 95% \
-         interval.\n\n\
+         For the columns *by hand*, lld linked the objects of each tag in eight orders, and \
+         `setarch -R` started the two programs of an order together on one core. These columns \
+         have the change in CPU time: the mean over the orders, with its 95% interval.\n\n\
          | benchmark | verdict | change | 95% interval | by hand | 95% interval |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );

@@ -48,8 +48,9 @@ fn section(setting: &Setting) -> Section {
             "## Races\n\n\
              A chain of 20,000 dependent multiplications, about 25 µs, against itself and against \
              a chain of two more: exactly 0.01%. {races} races of each by `{}`, idle. Seconds are \
-             those of the whole process; the change is the estimate of each race. At that margin \
-             a dead heat is right for equal functions, and slower for the others.\n\n\
+             those of the whole process; the change is the estimate of each race. With the margin of \
+             0.005%, the right verdict is *dead heat* for the chain against itself, and *slower* for the \
+             chain with two more multiplications.\n\n\
              | more | slower | faster | dead heat | too close to call | seconds | change, % |\n\
              | --- | --- | --- | --- | --- | --- | --- |\n",
             WAY.join(" ")

@@ -42,11 +42,13 @@ pub const HEAD: &str = "\
 ";
 
 pub const LEGEND: &str = "\
-Right is *slower* if the candidate does more work, and a dead heat if it does the same. As \
+The right verdict is *slower* if the candidate does more work than the baseline, and *dead heat* if both \
+do the same work. As \
 bench_diff defines them, a reversal is an estimate with the wrong sign, and an anomaly an \
 estimate that misses the true change by more than 40% of it. Seconds are those of the whole \
 process, as median \
-(range). *Before* is the same row when deadheat still counted time spent waiting for a core.";
+(range). *Before* is the result of this row with an earlier version of deadheat, which did not exclude \
+scheduling delay.";
 
 impl Known<'_> {
     fn right_verdict(&self) -> &'static str {

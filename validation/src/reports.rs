@@ -115,8 +115,9 @@ fn reports(setting: &Setting) -> Section {
     let mib = fs::metadata(run).expect("the run").len() as f64 / f64::from(1 << 20);
     let mut text = format!(
         "## Time and memory\n\n\
-         A run of {benchmarks} benchmarks of functions, each of 4,000 samples in {REPLICATES} \
-         replicates: {mib:.0} MiB with seven metrics per sample, generated from a seed. Times cover the whole \
+         The run has {benchmarks} benchmarks of functions, each of 4,000 samples in {REPLICATES} \
+         replicates, with seven metrics per sample. The run file has {mib:.0} MiB and is generated from a \
+         seed. Times cover the whole \
          program from start to exit, including reading, with the file in the page cache: median \
          (range) of {} rounds in which the reports take turns.\n\n\
          | report | seconds | CPU seconds | peak MiB |\n| --- | --- | --- | --- |\n",
@@ -189,8 +190,8 @@ fn opened(setting: &Setting) -> Section {
         told.trim().parse::<f64>().expect("milliseconds") / 1e3
     });
     let mut text = "## Pages in a browser\n\n\
-         From navigation to the first visible chart, in headless Chromium; median of five \
-         windows.\n\n| page | seconds |\n| --- | --- |\n"
+         The table shows the time from navigation to the first visible chart in headless Chromium, \
+         as the median of five windows.\n\n| page | seconds |\n| --- | --- |\n"
         .to_owned();
     for ((name, _), seconds) in pages.iter().zip(seconds) {
         let _ = writeln!(text, "| {name} | {seconds:.2} |");

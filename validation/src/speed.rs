@@ -249,9 +249,11 @@ fn page_of(programs: &Programs) -> String {
 fn rows(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## Times\n\n\
-             Whole programs, files in the page cache, output discarded: the median of the given number of rounds in which the programs take turns, and the largest resident set. *Now* \
+             Each time is that of a whole program, with its files in the page cache and its output \
+             discarded. The programs take turns in rounds. The table has the median time of the given \
+             number of rounds, and the largest resident set. *Now* \
              and *before* are builds by `cargo build --release` of this and of an earlier commit. \
-             Races are races of functions in separate processes. The change from before to now is \
+             The rows about races measure races of functions in separate processes. The change from before to now is \
              that reported by `deadheat run`, with its 95% interval.\n\n\
              | what | rounds | before | now | memory before | now | change |\n\
              | --- | --- | --- | --- | --- | --- | --- |\n"

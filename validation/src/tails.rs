@@ -53,7 +53,7 @@ fn with_itself(setting: &Setting) -> Section {
              A function of about 5 µs, in which three calls in ten, drawn at random, take 1.5 to \
              2.5 times as long. Both sides are the same function at the same address. Races use \
              `--quantile` and otherwise the defaults (alpha 5%, margin \
-             1%). Every verdict of faster or slower is wrong. *Loaded* means that each of the {} cores also runs a busy loop. Bounds \
+             1%). So every verdict of faster or slower in this section is wrong. *Loaded* means that each of the {} cores also runs a busy loop. Bounds \
              are Clopper–Pearson; the interval column gives the half-width, median (range).\n\n\
              | quantile | | races | faster or slower | 95% bounds | dead heat | too close to call | interval, ± points | seconds each |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
@@ -99,10 +99,10 @@ fn longer(setting: &Setting) -> Section {
     let races = setting.races.div_ceil(TENTH);
     let mut section = Section {
         text: "## A longer tail\n\n\
-               The function of the section above races a function whose slow calls do 10% more of the work that makes them slow. \
+               The function of the section above races against a variant of itself. In the slow calls of the variant, the work that makes these calls slow is 10% more. \
                The true change of the quantile is the change of the work at that quantile. *The \
-               centre* is the result of the same race without `--quantile`; it moves less, \
-               because seven calls in ten are unchanged.\n\n\
+               centre* is the result of the same race without `--quantile`. The centre changes less than \
+               the quantile, because seven calls in ten are unchanged.\n\n\
                | quantile | | races | slower, which is right | true change, % | change, % | intervals that contain it | seconds |\n\
                | --- | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),

@@ -1,18 +1,19 @@
-//! Verdicts on sides whose values are all zero, of which there are no ratios.
+//! Verdicts if all values of a side are zero, so that a ratio cannot be computed.
 
 use deadheat_model::{AllZero, MetricComparison, Verdict};
 use deadheat_stats::MIN_REPLICATES_FOR_VERDICT;
 
 use crate::measurement::Measurement;
 
-/// The agreement of all observations of two sides.
+/// The evidence if all observations are equal within each side.
 #[derive(Clone, Copy)]
 pub(crate) struct Agreement {
-    /// The lesser number of observations of the two sides.
+    /// The smaller number of observations of the two sides.
     pub(crate) observations: usize,
-    /// The probability that they agree without a difference.
+    /// The probability that chance alone makes the observations equal within each side, if the
+    /// sides do not differ.
     pub(crate) p: f64,
-    /// The accepted probability.
+    /// The largest `p` that allows a verdict.
     pub(crate) level: f64,
 }
 
@@ -21,7 +22,7 @@ impl Agreement {
         self.observations >= MIN_REPLICATES_FOR_VERDICT && self.p <= self.level
     }
 
-    /// Judges the metrics that zeros left without an estimate.
+    /// Gives a verdict to the metrics that lack an estimate because of zeros.
     pub(crate) fn judge_rows(self, rows: Vec<MetricComparison>) -> Vec<MetricComparison> {
         if !self.is_proof() {
             return rows;
@@ -30,7 +31,7 @@ impl Agreement {
             let (None, Some(candidate)) = (&row.estimate, &row.candidate) else {
                 return row;
             };
-            // A metric that is zero on both sides is not shown.
+            // A metric that is zero on both sides is not shown, so it gets no verdict.
             let found = AllZero::of(&row.metric, &row.baseline, candidate);
             let found = found.filter(|found| *found != AllZero::Both);
             MetricComparison {
@@ -41,7 +42,7 @@ impl Agreement {
         rows.into_iter().map(judged).collect()
     }
 
-    /// The verdict on the judged metric, if zeros left it without an estimate.
+    /// Returns the verdict on the judged metric, if it lacks an estimate because of zeros.
     pub(crate) fn judge(self, measurement: &Measurement) -> Option<(AllZero, Verdict)> {
         let (None, Some(candidate)) = (&measurement.estimate, &measurement.candidate) else {
             return None;

@@ -1,5 +1,5 @@
-//! Run → Analysis: all at once, or benchmark by benchmark for those who do not hold all of its
-//! samples, and what follows from all benchmarks together.
+//! The analysis of a run: all at once, or benchmark by benchmark for callers that do not hold all
+//! of its samples.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -21,16 +21,17 @@ pub fn analyse(run: &Run, options: Options) -> Analysis {
     analyse_with(run, options, &|index| Cow::Borrowed(&run.benchmarks[index]))
 }
 
-/// Analyses a run that does not hold its samples: these may be made when they are asked for, from
-/// several threads. A recording with several files a side needs to hold them all the same, for the
-/// mean of all benchmarks is found file by file.
+/// Analyses a run whose samples are not in memory: `samples` returns the samples of one benchmark,
+/// and is called from several threads. A recording with several files per side must still have its
+/// samples in memory, because the mean over all benchmarks is computed file by file.
 pub fn analyse_with<'s>(
     run: &Run,
     options: Options,
     samples: &(dyn Fn(usize) -> Cow<'s, Samples> + Sync),
 ) -> Analysis {
     let per_benchmark = PerBenchmarkAnalysis::new(run, options);
-    // A look through all benchmarks for each of 50,000 took longer than reading their files.
+    // Searching all benchmarks for the reruns of each of 50,000 took longer than reading their
+    // files.
     let reruns = run.header.plan.reruns();
     let part = |index: &usize| {
         let of_kind = |kind| {
@@ -52,7 +53,7 @@ pub fn analyse_with<'s>(
         _ => thread::available_parallelism().map_or(1, usize::from),
     };
     let mut answers = Answers::for_benchmarks(answered.len());
-    // By and by: what a thread has answered is no more than some of all there is in memory.
+    // In chunks, so that the results of the threads are a small part of all results in memory.
     for some in answered.chunks(MOST_AT_ONCE * cores) {
         let each = some.len().div_ceil(cores);
         let (mine, others) = some.split_at(each);
@@ -73,23 +74,24 @@ pub fn analyse_with<'s>(
     per_benchmark.whole(answers)
 }
 
-/// Benchmarks that a thread takes at once.
+/// The number of benchmarks that a thread analyses at once.
 const MOST_AT_ONCE: usize = 1_024;
 
-/// Fewer benchmarks are not worth a thread: one of 60 samples takes some 20 µs.
+/// The number of benchmarks from which on several threads are worthwhile: a benchmark of 60 samples
+/// takes some 20 µs.
 const FEW_BENCHMARKS: usize = 64;
 
-/// Analyses the benchmarks of a run one by one, from any number of threads, and gathers their
-/// answers to what [`analyse`](crate::analyse) gives.
+/// Analyses the benchmarks of a run one by one, from any number of threads, and combines the
+/// results into the same analysis as [`analyse`](crate::analyse).
 pub struct PerBenchmarkAnalysis<'a> {
     run: &'a Run,
     options: Options,
-    /// The places of the benchmarks that broke down.
+    /// The indices of the benchmarks that failed.
     failed: HashSet<usize>,
 }
 
 impl<'a> PerBenchmarkAnalysis<'a> {
-    /// Of the run itself no samples are needed.
+    /// Creates an analysis of a run, which need not hold its samples.
     pub fn new(run: &'a Run, options: Options) -> Self {
         let failed = run.failures.iter().map(|one| one.benchmark).collect();
         Self {
@@ -99,16 +101,15 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         }
     }
 
-    /// Returns true if a benchmark has an answer by itself: not one that broke down, for half a
-    /// race has no answer and pays for nobody's, and not of the own link, which is shown beside
-    /// another, decides nothing and pays for nobody.
+    /// Returns true if a benchmark gets rows in the analysis. Failed benchmarks and reruns do not,
+    /// and p-values are not adjusted for them.
     pub fn has_answer(&self, benchmark: usize) -> bool {
         let planned = self.run.header.plan.benchmarks.get(benchmark);
         planned.is_some_and(|planned| planned.rerun.is_none()) && !self.failed.contains(&benchmark)
     }
 
-    /// Analyses one benchmark, which must have an answer, from its samples and those of its reruns
-    /// ([`Plan::reruns`]).
+    /// Analyses one benchmark, for which [`has_answer`](Self::has_answer) is true, from its samples
+    /// and those of its reruns ([`Plan::reruns`]).
     pub fn benchmark(&self, index: usize, samples: &Samples, reruns: RerunSamples<'_>) -> Part {
         let raced = Raced {
             run: self.run,
@@ -119,15 +120,16 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         benchmark(&raced, self.options)
     }
 
-    /// Combines the answers of benchmarks, in the order of the plan, into the answer of the run.
+    /// Combines the results of all benchmarks, in the order of the plan, into the analysis of the
+    /// run.
     pub fn gather(&self, parts: Vec<Part>) -> Analysis {
         let mut answers = Answers::for_benchmarks(parts.len());
         parts.into_iter().for_each(|part| answers.add(part));
         self.whole(answers)
     }
 
-    /// The benchmarks of this race without a sample. The answer about a suite of 53 once showed the one
-    /// that the budget had time for, and did not mention the others.
+    /// Returns the benchmarks of this race without samples. The report on a suite of 53 once showed
+    /// the only benchmark that the budget had time for, and did not mention the others.
     fn not_begun(&self, answers: &Answers) -> Vec<LeftOut> {
         let run = self.run;
         if run.header.origin != Origin::Race {
@@ -184,12 +186,12 @@ impl<'a> PerBenchmarkAnalysis<'a> {
     }
 }
 
-/// Why a benchmark has no samples: its part of the race is missing, or the race ended before its first
-/// block.
+/// Returns the reason why a benchmark lacks samples: its part of the race is missing, or the race
+/// ended before its first block.
 fn reason_not_begun(run: &Run) -> &'static str {
     let merged = run.header.environment.merged.as_ref();
     if merged.is_some_and(|parts| parts.missing().next().is_some()) {
-        return "the part that races it is missing";
+        return "the part that races this benchmark is missing";
     }
     match run.end.as_ref().map(|end| &end.reason) {
         Some(EndReason::Budget) => "the time budget ended before its first block",
@@ -197,7 +199,7 @@ fn reason_not_begun(run: &Run) -> &'static str {
     }
 }
 
-/// The benchmarks that broke down, in the order of the plan, each with what happened to it first.
+/// Returns the benchmarks that failed, in the order of the plan, each with its first failure.
 fn failures(run: &Run) -> Vec<FailedBenchmark> {
     let first_failures = run.first_failures();
     let failed = |(index, benchmark): (usize, &Benchmark)| {
@@ -216,8 +218,8 @@ fn failures(run: &Run) -> Vec<FailedBenchmark> {
     benchmarks.filter_map(failed).collect()
 }
 
-/// Returns true if each benchmark races builds of the same work: workers in processes of their own,
-/// or the same benchmark of executables of a harness.
+/// Returns true if each benchmark races builds of the same work: workers in separate processes, or
+/// the same benchmark in several executables of a harness.
 fn is_of_builds(plan: &Plan) -> bool {
     let is_build =
         |baseline: &Contender, other: &Contender| match (&baseline.workload, &other.workload) {
@@ -234,7 +236,7 @@ fn is_of_builds(plan: &Plan) -> bool {
     })
 }
 
-/// The purpose of the processes of a run.
+/// Returns the kind of processes that the run starts.
 fn processes(plan: &Plan) -> Processes {
     let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
     let kinds = contenders.map(|contender| match contender.workload {

@@ -1,4 +1,5 @@
-//! The aspects of a comparison: each file finds one of them, and writes the warnings about it.
+//! The aspects of a comparison ([`Aspects`]). Each file computes one of them and the warnings about
+//! it.
 
 mod arrangement;
 mod code;
@@ -20,7 +21,7 @@ pub(crate) use dropped::doubts as doubts_about_dropped_blocks;
 pub(crate) use settling::seconds_to_settle;
 pub(crate) use waiting::doubts as doubts_about_waiting;
 
-/// Finds every aspect of a comparison.
+/// Computes every aspect of a comparison.
 pub(crate) fn from_inputs(inputs: &Inputs<'_>) -> Aspects {
     let hosts = hosts::from_inputs(inputs);
     Aspects {
@@ -34,7 +35,7 @@ pub(crate) fn from_inputs(inputs: &Inputs<'_>) -> Aspects {
         side_by_side: arrangement::from_inputs(inputs),
         order_effects: order_effects::from_inputs(inputs),
         dropped: dropped::from_inputs(inputs),
-        // More replicates settle nothing between hosts.
+        // Hosts are the observations of a merged run, so a number of replicates would mislead.
         settling: settling::from_inputs(inputs).filter(|_| hosts.is_none()),
         hosts,
     }

@@ -1,5 +1,5 @@
-//! The answer about one benchmark, before it pays for the others: the verdict of every candidate with
-//! all that stands beside it, among that every other metric on the same pairs.
+//! The comparisons of one benchmark, before the p-values are adjusted over the suite: the verdict
+//! on each candidate, its evidence, and every other metric on the same pairs of samples.
 
 use deadheat_model::{
     AllZero, Aspects, Benchmark, Comparison, ContenderId, Estimate, Evidence, LogRatio, Metric,
@@ -23,12 +23,12 @@ use crate::side_by_side::SideBySide;
 use crate::unpaired::unpaired;
 use crate::{aspects, waiting, warnings};
 
-/// Beyond so many replicates the sign-flip test says nothing new and its 9,999 draws take longer
-/// than everything else together.
+/// The largest number of replicates for which the sign-flip test runs. With more it adds nothing,
+/// and its 9,999 draws take longer than the rest of the analysis.
 const MOST_SIGN_FLIP_REPLICATES: usize = 2_048;
 
-/// Every comparison of one benchmark, and for each its p-value before it pays for the suite; and
-/// that of its control.
+/// Returns every comparison of one benchmark, and the p-values of its candidates and its control,
+/// not yet adjusted over the suite.
 pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
     let header = &raced.run.header;
     if !waiting::may_be_taken_out(header, raced.index) || header.origin == Origin::UnpairedRecording
@@ -43,7 +43,7 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
         decision: &decision,
     };
     if waiting::is_taken_out(raced.samples, recorded.seen) {
-        // Everything that is told speaks of the same times.
+        // All results use the same samples, those without scheduling delay.
         let samples = waiting::without(raced.samples);
         let raced = Raced {
             samples: &samples,
@@ -55,7 +55,8 @@ pub(crate) fn benchmark(raced: &Raced<'_>, options: Options) -> Part {
     }
 }
 
-/// The answer from samples whose waiting is taken out already where it is.
+/// Returns the comparisons of one benchmark. If scheduling delay is to be excluded, the samples of
+/// `raced` are already without it. `recorded` holds the samples with the delay included.
 fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -> Part {
     let (header, index, samples) = (&raced.run.header, raced.index, raced.samples);
     let benchmark = &header.plan.benchmarks[index];
@@ -65,10 +66,10 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
     let mut baseline_values = members.values(samples, &terms.metric, ContenderId::BASELINE);
     let name = &benchmark.contenders[ContenderId::BASELINE.index()].name;
     let Some(baseline) = side(name, &mut baseline_values, Typical::of(terms.quantile)) else {
-        // Nothing was measured, or not this metric: no row can be filled in.
+        // Without samples of the judged metric a row cannot be filled in.
         return Part::default();
     };
-    // What is drawn is made of what the figures were worked out from.
+    // Plots use the data of the figures.
     let figured = if options.without_figures && options.plots.is_none() {
         None
     } else {
@@ -100,16 +101,16 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
     sides.of_candidates()
 }
 
-/// What all comparisons of a benchmark share.
+/// The data that all comparisons of a benchmark share.
 struct Sides<'a> {
     raced: &'a Raced<'a>,
     options: Options,
-    /// `None` if waiting may not be taken out.
+    /// The samples with scheduling delay included; `None` if it may not be subtracted.
     recorded: Option<Recorded<'a>>,
     members: &'a Members,
     terms: Terms,
     baseline: Side,
-    /// In the judged metric, per iteration.
+    /// The values of the baseline in the judged metric, per iteration.
     baseline_values: &'a [f64],
     figured: Option<Figured<'a>>,
     side_by_side: Option<SideBySide<'a>>,
@@ -120,7 +121,7 @@ impl Sides<'_> {
         &self.raced.run.header.plan.benchmarks[self.raced.index]
     }
 
-    /// The inputs of the comparison with a candidate, or of a contender alone.
+    /// Returns the inputs of the comparison with a candidate, or of a benchmark without candidates.
     fn inputs<'a>(
         &'a self,
         measurement: &'a Measurement,
@@ -138,7 +139,7 @@ impl Sides<'_> {
         }
     }
 
-    /// Every metric of the baseline and of a candidate, if there is one.
+    /// Returns a row for every metric of the baseline and of a candidate, if there is one.
     fn metrics(
         &self,
         candidate: Option<(ContenderId, &Side)>,
@@ -158,7 +159,7 @@ impl Sides<'_> {
         }
     }
 
-    /// The answer about a benchmark without candidates.
+    /// Returns the result of a benchmark without candidates.
     fn of_baseline_alone(&self) -> Part {
         let Raced {
             run,
@@ -193,7 +194,7 @@ impl Sides<'_> {
         }
     }
 
-    /// The answer about each candidate, on pairs of samples.
+    /// Compares each candidate with the baseline, on pairs of samples.
     fn of_candidates(&self) -> Part {
         let Raced {
             run,
@@ -241,7 +242,7 @@ impl Sides<'_> {
         }
     }
 
-    /// The comparison with a candidate.
+    /// Returns the comparison of one candidate with the baseline.
     fn compared(
         &self,
         pair: Pair<'_>,
@@ -284,14 +285,15 @@ impl Sides<'_> {
     }
 }
 
-/// The conclusions from the measurement of a pair.
+/// Returns the conclusions from the measurement of a pair.
 fn judged(inputs: &Inputs<'_>, pair: &Pair<'_>, agreement: Agreement) -> Judgement {
     let measurement = inputs.measurement;
     let aspects = aspects::from_inputs(inputs);
     let mut warnings = warnings::about_a_pair(inputs, pair, &aspects);
     let zeros = agreement.judge(measurement);
     if zeros.is_some() {
-        // The verdict needs no ratio.
+        // The verdict follows from the zeros alone and needs no ratio, so this warning does not
+        // apply.
         warnings.retain(|one| !matches!(one, Warning::TooManyZeros { .. }));
     }
     let contradicted = measurement.verdict.is_some() && aspects::turns_apart(inputs).is_some();
@@ -308,7 +310,8 @@ fn judged(inputs: &Inputs<'_>, pair: &Pair<'_>, agreement: Agreement) -> Judgeme
     }
 }
 
-/// The evidence for the verdict on a pair, of which some sides may be `zeros`.
+/// Returns the evidence for the verdict on a pair. `zeros` tells which sides are all zero, if the
+/// verdict depends on that.
 fn evidence(
     inputs: &Inputs<'_>,
     pair: &Pair<'_>,
@@ -328,7 +331,7 @@ fn evidence(
     let pooled = &estimate.pooled;
     let detectable = || {
         let detectable = minimum_detectable_effect(pooled.se, pooled.df, estimate.plain_level);
-        // A change too large for a number is no change anyone looks for.
+        // A change too large for a number is left out.
         Some(LogRatio(detectable)).filter(|effect| effect.change().is_finite())
     };
     let has_error = pooled.replicates >= 2 && pooled.se > 0.0;
@@ -338,7 +341,7 @@ fn evidence(
         provisional: pooled.replicates == 1 && estimate.verdict.is_some(),
         scope,
         p_looks: pair.decision.p_looks[pair.place].or(p_value),
-        // Between hosts the replicates are not the observations.
+        // In a run of several hosts, the hosts are the observations instead of the replicates.
         p_sign_flip: match &aspects.hosts {
             None => confirm(pair.effects, estimate, seed),
             Some(_) => None,
@@ -347,9 +350,9 @@ fn evidence(
     }
 }
 
-/// The places of the blocks that are left out because a repetition was cut short. A mean or a slowest
-/// sample with them would speak of interruptions: 1 repetition of 640 made the mean of a side 68 times
-/// as large.
+/// Returns the indices of the blocks that a benchmark of a harness drops because a repetition was
+/// disturbed or cut short. Means and maxima that include them would measure interruptions: 1
+/// repetition of 640 made the mean of a side 68 times as large.
 fn cut_short_blocks(header: &RunHeader, index: usize, samples: &Samples) -> Vec<usize> {
     let benchmark = &header.plan.benchmarks[index];
     let mut places = Vec::new();
@@ -359,7 +362,8 @@ fn cut_short_blocks(header: &RunHeader, index: usize, samples: &Samples) -> Vec<
     for candidate in benchmark.candidates() {
         let mut effects = Effects::new(header.plan.judged(index), candidate, header, index);
         effects.extend(samples);
-        // Every block of launches holds all contenders, so its effect has its place.
+        // Every block of launches holds all contenders, so the index of an effect is that of its
+        // block.
         places.extend(dropped_blocks(&effects, effects.replicates()));
     }
     places.sort_unstable();
@@ -367,7 +371,7 @@ fn cut_short_blocks(header: &RunHeader, index: usize, samples: &Samples) -> Vec<
     places
 }
 
-/// The sign-flip test, drawn from the seed of the run.
+/// Returns the p-value of the sign-flip test, with random draws from the seed of the run.
 fn confirm(effects: &Effects, effect_estimate: &EffectEstimate, seed: u64) -> Option<f64> {
     let mut kept = Default::default();
     let clusters = effects.kept_clusters(effect_estimate.replicates, &mut kept);
@@ -377,8 +381,8 @@ fn confirm(effects: &Effects, effect_estimate: &EffectEstimate, seed: u64) -> Op
     sign_flip_p(&clusters, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
 }
 
-/// The estimate of a metric on the same replicates as the judged one, and the verdict had this one
-/// been judged.
+/// Returns the estimate of a metric on the replicates of the judged metric, and the verdict that it
+/// would give.
 fn on_the_same_pairs(
     raced: &Raced<'_>,
     candidate: ContenderId,
@@ -389,7 +393,7 @@ fn on_the_same_pairs(
     if metric == header.plan.judged(benchmark) {
         return Some((estimate(judged), judged.verdict));
     }
-    // Nothing was ever counted, and of zeros no ratio can be formed.
+    // A metric that is always zero cannot form ratios.
     if samples.column(metric)?.iter().all(|value| *value <= 0.0) {
         return None;
     }
@@ -397,13 +401,13 @@ fn on_the_same_pairs(
     effects.extend(samples);
     let effect_estimate = estimate_over_hosts(&effects, samples, judged.replicates, judged.asked)?;
     let estimate = of_the_table(&effect_estimate, &effects, samples);
-    // Where no interval is shown, none decides.
+    // Without an interval in the table there must be no verdict either.
     let verdict = estimate.interval.and(effect_estimate.verdict);
     Some((estimate, verdict))
 }
 
-/// The estimate of a metric that is only shown. When all blocks agree to the count, an interval of
-/// half a tick says more about the counter's unit than about the contenders: 2 context switches
+/// Returns the estimate of a metric that is shown but not judged. If all blocks agree to the count,
+/// the interval is removed, because it would show the unit of the counter: 2 context switches
 /// against 2 would read ±50 %.
 fn of_the_table(
     effect_estimate: &EffectEstimate,

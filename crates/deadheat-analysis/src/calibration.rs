@@ -1,5 +1,5 @@
-//! Conclusions from races against themselves and against known differences about a kind of race on
-//! a machine.
+//! Conclusions of a calibration: the error rates and the noise of one kind of race on a machine,
+//! from races of a program against itself and races with a known difference.
 
 use deadheat_model::{
     CalibratedKind, CalibrationRace, Comparison, Detectable, Found, KnownDifference, LogRatio,
@@ -10,26 +10,27 @@ use deadheat_stats::{
     Spending, minimum_detectable_effect, planned_standard_error, replicates_within, share_bounds,
 };
 
-/// The confidence of the bounds of shares.
+/// The confidence of the bounds of each share of races.
 const CONFIDENCE: f64 = 0.95;
-/// Which percentile of the sizes of estimates is the noise floor.
+/// The noise floor is this quantile of the absolute estimates.
 const FLOOR: f64 = 0.95;
-/// Budgets in seconds of which is told what they find.
+/// Time budgets in seconds for which the detectable change is reported.
 const BUDGETS: [f64; 3] = [1.0, 10.0, 60.0];
 
 /// The terms that all races of a calibration were judged by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CalibrationTerms {
-    /// The accepted probability of a wrong verdict.
+    /// The accepted probability of a wrong verdict, α.
     pub alpha: f64,
-    /// Replicates of a race at most.
+    /// The largest number of replicates of a race.
     pub max_replicates: u32,
 }
 
-/// A comparison as a race of a calibration; `None` when it was not raced to its end, which says
-/// nothing of how such races end.
+/// Converts a comparison to a race of a calibration; `None` if the race was cut off before its end,
+/// so that its verdict is unknown.
 ///
-/// `blocks_per_replicate` is the number planned, `replicates` those completed.
+/// `blocks_per_replicate` is the planned number, and `replicates` is the number of complete
+/// replicates.
 pub fn calibration_race(
     comparison: &Comparison,
     (kind, change): (RaceKind, f64),
@@ -61,8 +62,8 @@ pub fn calibration_race(
     })
 }
 
-/// The calibration of one kind by its races. `planned` counts races of things against themselves;
-/// `problem` is why there were fewer.
+/// Computes the calibration of one kind of race. `planned` is the planned number of races of a
+/// program against itself; `problem` is the reason if there were fewer.
 pub fn calibrated_kind(
     kind: RaceKind,
     planned: u64,
@@ -120,11 +121,12 @@ fn half_width(race: &CalibrationRace) -> Option<f64> {
     Some((interval.high.0 - interval.low.0) / 2.0)
 }
 
-/// The noise floor, which remains where nothing differs; `None` where nothing was raced.
+/// Returns the noise floor, the change that races report although nothing differs; `None` without
+/// races of identical programs.
 fn noise(kind: RaceKind, same: &[&CalibrationRace]) -> Option<NoiseFloor> {
     let mut sizes = figures(same, |race| Some(race.effect.0.abs()));
     sizes.sort_unstable_by(f64::total_cmp);
-    // Of the race in the middle: a neighbour that disturbed one of them should not speak for all.
+    // The median, so that a single race disturbed by another program does not decide.
     let spread = |part: fn((f64, f64)) -> f64| {
         let variances = figures(same, |race| race.variances.map(part));
         median(&variances).map(|variance| LogRatio(variance.sqrt()))
@@ -152,13 +154,14 @@ fn cost(races: &[&CalibrationRace]) -> Option<ReplicateCost> {
     })
 }
 
-/// The changes that the budgets find, by the median variance and the mean cost of a replicate.
+/// Returns the change that each budget detects, from the median variance and the mean cost of a
+/// replicate.
 fn detectable(
     races: &[&CalibrationRace],
     cost: ReplicateCost,
     terms: CalibrationTerms,
 ) -> Vec<Detectable> {
-    // Of one replicate: squared, errors add up whatever the numbers of blocks.
+    // Variances of one replicate can be compared between races with different numbers of blocks.
     let variances = figures(races, |race| {
         let (between, within) = race.variances?;
         let error = planned_standard_error(within, between, race.blocks_per_replicate, 1);
@@ -192,7 +195,7 @@ fn detectable(
     BUDGETS.map(of_budget).to_vec()
 }
 
-/// The known differences, the smallest first.
+/// Returns the results of the races with each known difference, the smallest difference first.
 fn known(kind: RaceKind, races: &[&CalibrationRace]) -> Vec<KnownDifference> {
     let mut changes = figures(races, |race| (race.change != 0.0).then_some(race.change));
     changes.sort_unstable_by(f64::total_cmp);
@@ -230,8 +233,8 @@ fn known(kind: RaceKind, races: &[&CalibrationRace]) -> Vec<KnownDifference> {
     changes.into_iter().map(of_change).collect()
 }
 
-/// Intervals that hold the truth, of those there are; `None` where the truth is not known exactly
-/// or nothing was raced.
+/// Returns the share of intervals that contain the true change; `None` if the true change is not
+/// known exactly, or without intervals.
 fn coverage<'a>(
     kind: RaceKind,
     races: impl Iterator<Item = &'a &'a CalibrationRace>,
@@ -375,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_longer_budget_finds_less_until_the_replicates_of_the_default_are_used_up() {
-        // A tenth of a second a replicate.
+        // A replicate takes a tenth of a second.
         let found = functions(&[race(0.0, 0.0, 0.002)]).detectable;
         let replicates = |of: fn(&Detectable) -> Option<Found>| -> Vec<u32> {
             found

@@ -1,31 +1,32 @@
 //! Repetitions that a harness cut short.
 //!
-//! A harness that looks for the number of iterations in every launch stops looking once a
-//! repetition takes long enough. On a busy machine a single iteration may, because it was off its
-//! core: a launch of Google Benchmark 1.7 had 1 iteration of 5.1 ms where others had 100,000 of 23
-//! ns, and the mean of its side was 68 times that of the other. Such a repetition times the
-//! interruption and the first iteration of a process, so it measures something else.
+//! Some harnesses search for the number of iterations in every launch, until a repetition takes
+//! long enough. On a busy machine a single iteration may take long enough, because it was
+//! interrupted: a launch of Google Benchmark 1.7 had 1 iteration of 5.1 ms where others had 100,000
+//! of 23 ns, and the mean of its side was 68 times that of the other. Such a repetition measures
+//! the interruption and the first iteration of a process instead of the code.
 
 use deadheat_model::{Benchmark, ContenderId, Harness, HarnessCalls, RepetitionLength};
 use deadheat_model::{Sample, Samples, Workload};
 
-/// A repetition with fewer than the planned iterations divided by this was cut short. The search of
-/// Google Benchmark grows by at most ten times a step, so fewer than a tenth means that it ended
-/// two steps early. Sharing a core with others costs two to five times as long, and no such step.
+/// A repetition was cut short if it has fewer iterations than the planned number divided by this.
+/// The search of Google Benchmark multiplies the number of iterations by at most ten in a step, so
+/// fewer than a tenth means that the search ended two steps early. Sharing a core with other
+/// programs makes iterations two to five times as slow, which is less than a step.
 const SHORTENED: u64 = 10;
 
-/// The number of iterations that a repetition of each contender is planned to have.
+/// The planned number of iterations of a repetition, by contender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlannedIterations {
     of: Vec<Option<u64>>,
-    /// Contenders without a planned number: run files of older releases do not hold that of the
-    /// pilot. The first block supplies it, because a median over all blocks would change at each
-    /// interim analysis.
+    /// Contenders without a planned number, which run files of older releases do not store. The
+    /// first block supplies it, because a median over all blocks would change at each interim
+    /// analysis.
     unknown: Vec<ContenderId>,
 }
 
 impl PlannedIterations {
-    /// The numbers that the plan holds.
+    /// Reads the planned numbers of iterations from the plan.
     pub(crate) fn of(benchmark: &Benchmark) -> Self {
         let mut planned = Self::default();
         for (index, contender) in benchmark.contenders.iter().enumerate() {
@@ -65,7 +66,7 @@ impl PlannedIterations {
     }
 }
 
-/// The number of iterations that the plan holds for a repetition.
+/// Returns the planned number of iterations of a repetition; `None` if the plan does not store it.
 fn iterations(calls: &HarnessCalls) -> Option<u64> {
     calls.planned_iterations.or(match calls.length {
         RepetitionLength::Iterations(count) => Some(count),
@@ -73,9 +74,9 @@ fn iterations(calls: &HarnessCalls) -> Option<u64> {
     })
 }
 
-/// Returns true if the harness gives all repetitions the same number of iterations and tells it.
-/// Criterion's grow from one sample to the next, and JMH's are worked out from their time, so that
-/// slow code would be left out for being slow.
+/// Returns true if the harness runs all repetitions with the same number of iterations and reports
+/// this number. Criterion increases it from sample to sample. JMH derives it from the time, so that
+/// slow code would be excluded for being slow.
 fn repeats(harness: Harness) -> bool {
     !matches!(harness, Harness::Criterion | Harness::Jmh)
 }
@@ -130,7 +131,7 @@ mod tests {
         };
         for calls in [seconds, fixed] {
             let mut planned = PlannedIterations::of(&benchmark(&calls));
-            // What was measured changes no number of the plan.
+            // Samples do not change a planned number.
             planned.learn(&samples([1; 4]));
             assert!(planned.is_cut_short(&sample(0, 1)));
             assert!(planned.is_cut_short(&sample(1, 9_999)));

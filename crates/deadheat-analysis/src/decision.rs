@@ -1,12 +1,13 @@
-//! From the effects of a benchmark to what was decided of it: the looks taken at them, which rule
-//! judges it, what came of that; and its control, the baseline against its second copy.
+//! The decision on a benchmark: which rule judges its effects, the interim analyses (looks) that
+//! the race took, and their result. Also its control, which compares the baseline with a second
+//! copy of itself.
 //!
-//! A control is judged where the race of its benchmark ended, as a candidate would be, and has no
-//! say in when that is. What that look spends it pays for, since the end depends on a baseline that
-//! both have in common.
+//! A control is judged at the look that ended the race of its benchmark, like a candidate, but does
+//! not influence when that is. It is still adjusted for the looks, because the end of the race
+//! depends on the baseline, which the control shares.
 //!
-//! What is computed from many races, levels of commits or the probability of a culprit, takes the
-//! effects with their errors instead ([`measured_effects`]).
+//! Calculations over many races, such as levels of commits or the probability of a culprit, use
+//! effects with their standard errors instead ([`measured_effects`]).
 
 use deadheat_model::{
     Control, Estimate, LogRatio, LookEstimate, Looks, MeasuredEffect, Origin, Run, RunHeader,
@@ -21,19 +22,20 @@ use crate::looks::planned_looks;
 use crate::raced::{Options, Raced};
 use crate::waiting;
 
-/// Everything a rule must know of a run to judge one of its benchmarks.
+/// The state from which a stopping rule judges one benchmark.
 #[derive(Clone, Debug)]
 pub(crate) struct BenchmarkState {
-    /// One series per candidate.
+    /// One list of effects per candidate.
     pub(crate) candidates: Vec<Effects>,
     pub(crate) blocks_per_replicate: usize,
-    /// The same without the time spent waiting for a core, where the plan may take it out.
+    /// The samples and effects without scheduling delay; `None` if it may not be subtracted.
     waiting_out: Option<WaitingOut>,
-    /// Comparisons at whose level "slower" has to hold before it ends the race.
+    /// The number of comparisons that share the α of a gate. The verdict "slower" ends the race
+    /// only if its p-value is at most the level divided by this number.
     family: f64,
 }
 
-/// The judged metric without the time spent waiting for a core.
+/// Samples and effects of the judged metric without scheduling delay.
 #[derive(Clone, Debug)]
 struct WaitingOut {
     samples: Samples,
@@ -72,7 +74,7 @@ impl BenchmarkState {
         }
     }
 
-    /// The samples of all contenders that were seen after so many replicates.
+    /// Returns the number of samples, of all contenders, in the first `replicates` replicates.
     pub(crate) fn samples_seen(&self, samples: &Samples, replicates: usize) -> usize {
         match self.candidates.first() {
             Some(effects) => effects.samples_seen(replicates),
@@ -80,8 +82,8 @@ impl BenchmarkState {
         }
     }
 
-    /// The effects that so many replicates are judged by, and the samples that they were made of,
-    /// of which only the judged metric is certain to be there.
+    /// Returns the effects by which the first `replicates` replicates are judged, and the samples
+    /// that they are computed from. Only the judged metric is certain to be in these samples.
     pub(crate) fn judged<'a>(
         &'a self,
         samples: &'a Samples,
@@ -95,22 +97,22 @@ impl BenchmarkState {
         }
     }
 
-    /// Returns true for a run merged of the parts of several hosts.
+    /// Returns true for a run that was merged from the parts of several hosts.
     fn is_of_hosts(&self) -> bool {
         let mut candidates = self.candidates.iter();
         candidates.any(|effects| effects.machines().is_some())
     }
 
-    /// Complete replicates of a race.
+    /// Returns the number of complete replicates of a race.
     pub(crate) fn complete_replicates(&self, samples: &Samples) -> usize {
         samples.blocks().len() / self.blocks_per_replicate
     }
 
-    /// Judges every candidate after so many replicates.
+    /// Judges every candidate on the first `replicates` replicates.
     ///
-    /// With k candidates each interval is held at a k-th of the level, so that all of them hold
-    /// together. (Holm's step-down, which the adjusted p-values use, protects the decision "not
-    /// zero" but not an interval, and "equivalent" is read from the interval.)
+    /// With k candidates each interval uses 1/k of the level, so that all of them contain the true
+    /// effects at the same time. (Holm's step-down, which the adjusted p-values use, protects the
+    /// decision "not zero" but not an interval, and "equivalent" is read from the interval.)
     pub(crate) fn estimate_effects(
         &self,
         samples: &Samples,
@@ -125,10 +127,11 @@ impl BenchmarkState {
             .collect()
     }
 
-    /// Returns true if a look of this level ends the race: every candidate can be called, and a
-    /// "slower" holds at the level of its family. Until then the race goes on, and what counts is
-    /// its last look. The intervals of all looks hold the truth together, so the promise of the
-    /// verdict is the same at a later one.
+    /// Returns true if a look at this level ends the race: every candidate has a conclusive
+    /// verdict, and the p-value of every "slower" is at most the level divided by `family`.
+    /// Otherwise the race continues, and its last look counts. The intervals of all looks together
+    /// have the confidence of the race, so a later look does not raise the error rate of the
+    /// verdict.
     pub(crate) fn settled(&self, estimates: &[Option<EffectEstimate>], level: f64) -> bool {
         let slower = |one: &&EffectEstimate| one.verdict == Some(Verdict::Slower);
         let held = |one: &EffectEstimate| one.p_value.is_none_or(|p| p <= level / self.family);
@@ -136,8 +139,8 @@ impl BenchmarkState {
         all_conclusive(estimates) && (self.family <= 1.0 || slower.all(held))
     }
 
-    /// The looks as they would have been taken, judged one by one, up to and including the one that
-    /// ends the race.
+    /// Judges the planned looks one after another, up to and including the look that ends the race.
+    /// Each item holds the number of replicates and one estimate per candidate.
     pub(crate) fn looks<'a>(
         &'a self,
         samples: &'a Samples,
@@ -157,7 +160,8 @@ impl BenchmarkState {
         })
     }
 
-    /// The outcome of the looks; `None` when not even the first was reached.
+    /// Returns the result of the looks that the race took; `None` if it did not reach its first
+    /// look.
     pub(crate) fn scan(&self, samples: &Samples, replicates: usize, looks: &Looks) -> Option<Scan> {
         let mut scan: Option<Scan> = None;
         for (at, effect_estimates) in self.looks(samples, replicates, looks) {
@@ -169,7 +173,7 @@ impl BenchmarkState {
                 looks: Vec::new(),
             });
             for (list, effect_estimate) in scan.p_values.iter_mut().zip(&effect_estimates) {
-                // A look without a p-value is no evidence.
+                // Without a p-value a look counts as if p were 1.
                 list.push(
                     effect_estimate
                         .as_ref()
@@ -186,17 +190,17 @@ impl BenchmarkState {
     }
 }
 
-/// The look a race ended with.
+/// The last look of a race, and all looks before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Scan {
-    /// Replicates at that look.
+    /// The number of replicates at the last look.
     pub(crate) at: usize,
     pub(crate) conclusive: bool,
-    /// One per candidate.
+    /// One estimate per candidate.
     pub(crate) effect_estimates: Vec<Option<EffectEstimate>>,
-    /// Per candidate, the p-values of all looks taken.
+    /// The p-values of all looks taken, one list per candidate.
     pub(crate) p_values: Vec<Vec<f64>>,
-    /// All looks taken, this one included.
+    /// All looks taken, including the last.
     pub(crate) looks: Vec<LookTaken>,
 }
 
@@ -207,12 +211,12 @@ pub(crate) fn all_conclusive(effect_estimates: &[Option<EffectEstimate>]) -> boo
             .all(|j| j.as_ref().is_some_and(EffectEstimate::conclusive))
 }
 
-/// A planned look that a race took, judged again.
+/// An interim analysis (look) of a race, computed again from its samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookTaken {
-    /// Replicates looked at.
+    /// The number of replicates that the look uses.
     pub replicates: usize,
-    /// One per candidate; `None` when there was nothing to form an effect from.
+    /// One estimate per candidate; `None` if no effect could be computed.
     pub estimates: Vec<Option<Estimate>>,
 }
 
@@ -226,28 +230,31 @@ impl LookTaken {
     }
 }
 
-/// By which rule a benchmark is judged, and what came of it.
+/// The final decision on a benchmark. The rule depends on how the race ended.
 pub(crate) struct FinalDecision {
-    /// One per candidate.
+    /// One estimate per candidate.
     pub(crate) effect_estimates: Vec<Option<EffectEstimate>>,
-    /// One per candidate, paid for the looks.
+    /// One p-value per candidate, adjusted for the looks by their weights.
     pub(crate) p_values: Vec<Option<f64>>,
-    /// One per candidate, paid for the looks by their levels: α times the least p_j over level_j.
+    /// One p-value per candidate, adjusted for the looks by their levels: α times the smallest p_j
+    /// / level_j.
     pub(crate) p_looks: Vec<Option<f64>>,
-    /// The level of the interval of a candidate that is alone.
+    /// The level of the interval if there is one candidate. Several candidates divide it among
+    /// them.
     pub(crate) level: Level,
-    /// The share of α that the look spends which ended the race; 1 where no other was possible.
+    /// The weight of the look that ended the race in the adjusted p-value; 1 if only one look was
+    /// possible.
     pub(crate) weight: f64,
-    /// The budget ran out before the race was decided.
+    /// True if the budget ran out before the race was decided.
     pub(crate) budget_spent: bool,
-    /// Replicates looked at.
+    /// The number of replicates that the decision uses.
     pub(crate) used: usize,
-    /// The planned looks that were taken; empty under any other rule.
+    /// The planned looks that were taken; empty if the race was not judged at planned looks.
     pub(crate) looks: Vec<LookTaken>,
 }
 
 impl FinalDecision {
-    /// Finds the rule that fits how the benchmark came to its end.
+    /// Judges a benchmark by the rule for the way in which its race ended.
     pub(crate) fn of(
         run: &Run,
         index: usize,
@@ -290,7 +297,7 @@ impl FinalDecision {
                     .map(|share| (share * alpha).min(1.0))
             };
             let p_looks = scan.p_values.iter().map(by_levels).collect();
-            // A scan has taken one look at least.
+            // A scan contains at least one look.
             let last = scan.looks.len().saturating_sub(1);
             FinalDecision {
                 effect_estimates: scan.effect_estimates,
@@ -304,7 +311,7 @@ impl FinalDecision {
             }
         };
         let final_decision = if benchmark_state.is_of_hosts() {
-            // Its parts looked at nothing, and all of them are looked at once.
+            // The parts took no looks, so the merged run is judged once.
             once(Level::Nominal(alpha))
         } else if run.header.origin != Origin::Race {
             let looks = planned_looks(0, all as u32, alpha).ok();
@@ -325,8 +332,8 @@ impl FinalDecision {
                 Some(scan) if ended_by_plan => planned(scan, planned_at, false),
                 _ if run.left_its_plan() => once(Level::Anytime(alpha)),
                 Some(scan) => planned(scan, planned_at, true),
-                // The budget ended the race before its first planned look. This look is then the only
-                // one, so it may spend all of α.
+                // The budget ended the race before its first planned look. The analysis here is
+                // then the only one, so it may spend all of α.
                 None => FinalDecision {
                     budget_spent: !benchmark_state.candidates.is_empty(),
                     ..once(Level::Nominal(alpha))
@@ -336,7 +343,7 @@ impl FinalDecision {
         (benchmark_state, final_decision)
     }
 
-    /// The estimate of one candidate at every planned look that gave one.
+    /// Returns the estimates of one candidate at the planned looks that have one.
     pub(crate) fn looks_at(&self, candidate: usize) -> Vec<LookEstimate> {
         let estimate = |look: &LookTaken| {
             Some(LookEstimate {
@@ -348,15 +355,15 @@ impl FinalDecision {
     }
 }
 
-/// Replicates that there are samples of.
+/// Returns the number of replicates that have samples.
 fn replicates(samples: &Samples) -> usize {
     let mut numbers: Vec<u32> = samples.blocks().iter().map(|b| b.replicate).collect();
     numbers.dedup();
     numbers.len()
 }
 
-/// Every look a race took at a benchmark, up to the one that ended it: the intervals that the
-/// promise "all of them hold the truth" speaks of. None for a benchmark the plan does not know.
+/// Returns every look that a race took at a benchmark, up to the look that ended it. All their
+/// intervals together have the confidence of the race. Empty if the run lacks the benchmark.
 pub fn looks_taken(run: &Run, benchmark: usize) -> Vec<LookTaken> {
     let Some(samples) = run.benchmarks.get(benchmark) else {
         return Vec::new();
@@ -374,19 +381,20 @@ pub fn looks_taken(run: &Run, benchmark: usize) -> Vec<LookTaken> {
 /// The baseline of a benchmark against its second copy.
 pub(crate) struct ControlComparison {
     effect_estimate: EffectEstimate,
-    /// Paid for the looks; `None` where there is too little to judge by.
+    /// The p-value, adjusted for the looks; `None` if there is too little data for a verdict.
     pub(crate) p_value: Option<f64>,
 }
 
 impl ControlComparison {
-    /// `None` without a control, or when no effect can be formed.
+    /// Judges the control at the look that ended the race. `None` without a control, or if no
+    /// effect could be computed.
     pub(crate) fn new(raced: &Raced<'_>, final_decision: &FinalDecision) -> Option<Self> {
         let (header, index) = (&raced.run.header, raced.index);
         let plan = &header.plan;
         let benchmark = &plan.benchmarks[index];
         let mut effects = Effects::new(plan.judged(index), benchmark.control()?, header, index);
         effects.extend(raced.samples);
-        // With nobody to decide on, when the race ended was known before.
+        // Without candidates the length of the race was fixed in advance.
         let (level, weight) = match final_decision.level {
             Level::Nominal(_) if benchmark.rivals() == 1 => {
                 (Level::Nominal(plan.alpha(index)), 1.0)
@@ -395,7 +403,7 @@ impl ControlComparison {
         };
         let effect_estimate =
             estimate_over_hosts(&effects, raced.samples, final_decision.used, level)?;
-        // Nobody is called different by what would not do for a verdict.
+        // A control separates only on data that would suffice for a verdict.
         let enough = effect_estimate.verdict.is_some();
         let p_value = effect_estimate.p_value.filter(|_| enough);
         Some(Self {
@@ -404,7 +412,8 @@ impl ControlComparison {
         })
     }
 
-    /// The control as known before the other controls of the run are.
+    /// Returns the control. Its `separated` is set later, because it depends on all controls of the
+    /// run.
     pub(crate) fn control(&self) -> Control {
         Control {
             estimate: estimate(&self.effect_estimate),
@@ -413,14 +422,16 @@ impl ControlComparison {
     }
 }
 
-/// The two-sided level at which an interval is turned into an error; guards widen intervals at the
-/// levels that verdicts are read at.
+/// The two-sided level of the interval from which the standard error of an effect is derived. It is
+/// a usual level of verdicts, because the corrections that widen intervals are designed for usual
+/// levels.
 const LEVEL: f64 = 0.05;
 
-/// The effect of every candidate of every benchmark, over all complete replicates, in the order of
-/// the plan. What has no error is left out: a single replicate, times of zero.
+/// Returns the effect of every candidate of every benchmark, over all replicates of the run, in the
+/// order of the plan. Effects without a standard error are left out, such as those of a single
+/// replicate or of times that are all zero.
 ///
-/// The verdict may rest on fewer replicates, those at the look that ended the race.
+/// The verdict may use fewer replicates: those at the look that ended the race.
 pub fn measured_effects(run: &Run) -> Vec<MeasuredEffect> {
     let plan = &run.header.plan;
     let mut all = Vec::new();
@@ -436,7 +447,7 @@ pub fn measured_effects(run: &Run) -> Vec<MeasuredEffect> {
     all
 }
 
-/// The effects of one benchmark after so many replicates.
+/// Returns the effects of one benchmark over its first `replicates` replicates.
 pub(crate) fn measured(
     state: &BenchmarkState,
     samples: &Samples,
@@ -449,8 +460,9 @@ pub(crate) fn measured(
         .collect()
 }
 
-/// The error is that of the t interval that is as wide as the one of the estimate, whatever widened
-/// that: few blocks in a replicate, a guard, or the step of the clock.
+/// Returns the effect with the standard error of a t interval of the same width. So the error
+/// includes all that widened the interval: few blocks per replicate, a guard, or the resolution of
+/// the clock.
 fn of_estimate(
     estimate: &EffectEstimate,
     benchmark: usize,

@@ -1,5 +1,6 @@
-//! Samples → one effect per block, or per replicate where a quantile is judged; and what the effects
-//! of one candidate in one metric say at one moment: their location, its interval, and the verdict.
+//! The effects of one candidate in one metric, computed from samples: one per block, or one per
+//! replicate if a quantile is judged. Also the estimate from these effects after a number of
+//! replicates: location, interval and verdict.
 
 use deadheat_model::{
     Better, ContenderId, Estimate, Flags, LogRatio, Metric, Origin, RunHeader, Sample, Samples,
@@ -15,25 +16,25 @@ use deadheat_stats::{
 use crate::cut_short::PlannedIterations;
 use crate::raced::{MOST_ZEROS, Machines, tick, ticks_per_sample, zero_as};
 
-/// The samples seen by the end of a block. A look is judged by this and not by what came after it:
-/// judged again later, it must say the same.
+/// Counts of the samples up to the end of a block. A look uses these and ignores later samples, so
+/// that it gives the same result if it is judged again later.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    /// Samples of the benchmark, of all contenders.
+    /// The number of samples of all contenders.
     samples: usize,
-    /// Values of the two contenders, and how many of them were zero.
+    /// The number of values of the two contenders; `zeros` counts those that are zero.
     values: usize,
     zeros: usize,
 }
 
-/// The iterations of the replicate that has begun, where a quantile of them is judged.
+/// The iterations of the current replicate, if a quantile of iterations is judged.
 #[derive(Clone, Debug)]
 struct Pool {
     quantile: f64,
-    /// Blocks of a complete replicate.
+    /// The number of blocks of a complete replicate.
     blocks_per_replicate: u32,
     blocks: u32,
-    /// The samples seen by the end of its last block.
+    /// The counts at the end of the latest block of the replicate.
     seen: Seen,
     baseline: Vec<f64>,
     candidate: Vec<f64>,
@@ -46,7 +47,8 @@ impl Pool {
         self.candidate.clear();
     }
 
-    /// The log-ratio of the quantiles of the two sides, once the replicate is complete.
+    /// Returns the log-ratio of the quantiles of the two sides; `None` until the replicate is
+    /// complete.
     fn effect(&mut self) -> Option<f64> {
         if self.blocks < self.blocks_per_replicate {
             return None;
@@ -57,8 +59,9 @@ impl Pool {
     }
 }
 
-/// Effects of one candidate in one metric, block by block in the order run; of a quantile replicate
-/// by replicate. Grows with the samples it is fed from.
+/// The effects of one candidate in one metric, as log-ratios in the order run: one per block, or
+/// one per replicate if a quantile is judged. [`extend`](Self::extend) adds the effects of new
+/// samples.
 #[derive(Clone, Debug)]
 pub(crate) struct Effects {
     metric: Metric,
@@ -66,30 +69,32 @@ pub(crate) struct Effects {
     tick: Option<f64>,
     formula: Formula,
     margin: f64,
-    /// `None` where blocks are judged by their centre.
+    /// The iterations of the current replicate; `None` unless a quantile is judged.
     pool: Option<Pool>,
     effects: Vec<f64>,
-    /// Effects of each replicate.
+    /// The number of effects of each replicate.
     sizes: Vec<usize>,
     last_replicate: Option<u32>,
-    /// The machines of a run merged of several, and the number of each replicate there.
+    /// The machines of a merged run. `numbers` then holds the number of each replicate.
     machines: Option<Machines>,
     numbers: Vec<u32>,
-    /// Those of the control in the judged metric, by which hosts of such a run are left out.
+    /// The effects of the control of a merged run in the judged metric, which decide which hosts
+    /// are left out.
     control: Option<Box<Effects>>,
-    /// Flags the slots of launches that were cut short; `None` for all other contenders.
+    /// Finds repetitions that were cut short; `None` unless a harness records repetitions one by
+    /// one.
     planned: Option<PlannedIterations>,
     flags: Vec<BlockFlags>,
     flagged: bool,
     keep_diagnostics: bool,
     diagnostics: Vec<Diagnostics>,
-    /// Parallel to `effects`.
+    /// The counts at the end of the last block of each effect; parallel to `effects`.
     seen: Vec<Seen>,
     blocks_seen: usize,
 }
 
 impl Effects {
-    /// Without effects yet, to be fed the samples of a benchmark of this run.
+    /// Creates an empty list of effects for a benchmark of this run.
     pub(crate) fn new(
         metric: &Metric,
         candidate: ContenderId,
@@ -146,7 +151,8 @@ impl Effects {
         }
     }
 
-    /// The same, which notes what the order in a block does as well.
+    /// Returns the effects with the option to record the contrasts that show order effects within a
+    /// block.
     pub(crate) fn with_diagnostics(self) -> Self {
         Self {
             keep_diagnostics: true,
@@ -155,28 +161,28 @@ impl Effects {
     }
 
     #[cfg(feature = "figures")]
-    /// Whose effects these are.
+    /// Returns the candidate that is compared with the baseline.
     pub(crate) fn candidate(&self) -> ContenderId {
         self.candidate
     }
 
-    /// The formula of their estimate.
+    /// Returns the formula of the interval and the p-value.
     pub(crate) fn formula(&self) -> Formula {
         self.formula
     }
 
-    /// The margin that they are judged by.
+    /// Returns the margin of the verdict, as a relative change.
     pub(crate) fn margin(&self) -> f64 {
         self.margin
     }
 
-    /// The verdict of an interval: more of a throughput is faster.
+    /// Returns the verdict for an interval of log-ratios. A higher throughput counts as faster.
     pub(crate) fn verdict_of(&self, ends: (f64, f64)) -> Verdict {
         verdict_of(self.metric.better(), ends, self.margin)
     }
 
-    /// Makes room for the effects of so many blocks. Of 50,000 that are there from the start lists
-    /// that double would hold up to twice as many.
+    /// Reserves memory for the effects of exactly this number of blocks. For 50,000 blocks, lists
+    /// that grow by doubling would use up to twice as much.
     fn reserve(&mut self, blocks: usize) {
         self.effects.reserve_exact(blocks);
         self.flags.reserve_exact(blocks);
@@ -186,7 +192,7 @@ impl Effects {
         }
     }
 
-    /// Takes in the blocks it has not seen yet.
+    /// Adds the effects of the blocks that are new in `samples`.
     pub(crate) fn extend(&mut self, samples: &Samples) {
         if let Some(control) = &mut self.control {
             control.extend(samples);
@@ -199,8 +205,8 @@ impl Effects {
         }
         let zero_as = zero_as(column, self.tick);
         let adds_up = self.metric.adds_up();
-        // Of counts most are like the one before, many are zero: a logarithm takes longer than a
-        // look at the last one.
+        // Most counts equal the previous one, so the last logarithm is kept: a comparison is faster
+        // than a logarithm.
         let mut last = (1.0, 0.0);
         if self.pool.is_none() && self.blocks_seen == 0 {
             self.reserve(samples.blocks().len());
@@ -238,7 +244,8 @@ impl Effects {
                 }
                 pool.blocks += 1;
                 pool.seen = seen;
-                // Disturbed iterations stay: what is rare and slow is what a tail is made of.
+                // Disturbed iterations are kept, because a quantile of the tail measures rare slow
+                // iterations.
                 if let Some(effect) = pool.effect() {
                     self.effects.push(effect);
                     self.sizes.push(1);
@@ -318,25 +325,26 @@ impl Effects {
         self.blocks_seen = samples.blocks().len();
     }
 
-    /// Notes the number of a replicate where a machine is found by it.
+    /// Records the number of a replicate of a merged run, which identifies its machine.
     fn number(&mut self, replicate: u32) {
         if self.machines.is_some() {
             self.numbers.push(replicate);
         }
     }
 
-    /// The machines of a run merged of several.
+    /// Returns the machines of a merged run whose hosts share the replicates; `None` for any other
+    /// run.
     pub(crate) fn machines(&self) -> Option<&Machines> {
         self.machines.as_ref()
     }
 
-    /// The effects of the control by which hosts are left out; `None` for a run of one host, and
-    /// without a control.
+    /// Returns the effects of the control, which decide which hosts are left out; `None` without a
+    /// control, and unless hosts share the replicates.
     pub(crate) fn control(&self) -> Option<&Effects> {
         self.control.as_deref()
     }
 
-    /// The numbers of the replicates of a run merged of several, each with its effects.
+    /// Returns the number and the effects of each replicate of a merged run.
     pub(crate) fn of_replicates(&self) -> impl Iterator<Item = (u32, &[f64])> {
         let mut first = 0;
         self.numbers
@@ -349,30 +357,31 @@ impl Effects {
             })
     }
 
-    /// Blocks behind an effect: one, or all of a replicate where a quantile is judged.
+    /// Returns the number of blocks per effect: one, or all of a replicate if a quantile is judged.
     pub(crate) fn blocks_each(&self) -> usize {
         let pool = self.pool.as_ref();
         pool.map_or(1, |pool| pool.blocks_per_replicate as usize)
     }
 
-    /// Replicates seen so far, a last incomplete one included unless a quantile is judged.
+    /// Returns the number of replicates so far, including an incomplete last one unless a quantile
+    /// is judged.
     pub(crate) fn replicates(&self) -> usize {
         self.sizes.len()
     }
 
-    /// The samples seen after so many replicates.
+    /// Returns the counts after the first `replicates` replicates.
     fn seen(&self, replicates: usize) -> Seen {
         let blocks: usize = self.sizes.iter().take(replicates).sum();
         let last = blocks.checked_sub(1).and_then(|last| self.seen.get(last));
         last.copied().unwrap_or_default()
     }
 
-    /// The samples of the benchmark, of all contenders, that were seen after so many replicates.
+    /// Returns the number of samples, of all contenders, in the first `replicates` replicates.
     pub(crate) fn samples_seen(&self, replicates: usize) -> usize {
         self.seen(replicates).samples
     }
 
-    /// Share of the values that were zero in so many replicates.
+    /// Returns the share of zeros among the values of the first `replicates` replicates.
     pub(crate) fn zero_share(&self, replicates: usize) -> f64 {
         let seen = self.seen(replicates);
         if seen.values == 0 {
@@ -387,7 +396,7 @@ impl Effects {
         self.zero_share(replicates) > MOST_ZEROS
     }
 
-    /// Share of blocks whose effect is exactly zero.
+    /// Returns the share of effects that are exactly zero.
     pub(crate) fn tie_share(&self) -> f64 {
         let ties = self.effects.iter().filter(|effect| **effect == 0.0).count();
         if self.effects.is_empty() {
@@ -397,21 +406,23 @@ impl Effects {
         }
     }
 
-    /// The effects of the first `replicates` replicates, grouped.
+    /// Returns the effects of the first `replicates` replicates, grouped by replicate.
     pub(crate) fn clusters(&self, replicates: usize) -> Clusters<'_> {
         let sizes = &self.sizes[..replicates.min(self.sizes.len())];
         if sizes.iter().all(|size| *size == 1) {
             Clusters::singletons(&self.effects[..sizes.len()])
         } else {
             let blocks = sizes.iter().sum();
-            // Sizes are at least 1 and add up by construction.
+            // `Clusters::new` cannot fail: sizes are at least 1, and their sum is the number of
+            // effects.
             Clusters::new(&self.effects[..blocks], sizes)
                 .unwrap_or_else(|_| Clusters::singletons(&self.effects[..blocks]))
         }
     }
 
-    /// The same without blocks that were cut short, which `kept` then holds: an effect a hundred
-    /// times as large as all others would decide over every mean.
+    /// Returns the effects without the blocks that are dropped because a repetition was disturbed
+    /// or cut short. One effect a hundred times as large as the others would determine every mean.
+    /// `kept` is storage for the remaining effects and the sizes of their replicates.
     pub(crate) fn kept_clusters<'a>(
         &'a self,
         replicates: usize,
@@ -428,14 +439,15 @@ impl Effects {
         all
     }
 
-    /// Flags of the blocks of the first `replicates` replicates; `None` when no block at all is
-    /// flagged.
+    /// Returns the flags of the blocks of the first `replicates` replicates; `None` if no block of
+    /// the benchmark is flagged.
     pub(crate) fn flags(&self, replicates: usize) -> Option<&[BlockFlags]> {
         let blocks = self.sizes.iter().take(replicates).sum::<usize>();
         self.flagged.then(|| &self.flags[..blocks])
     }
 
-    /// The blocks to leave out by these flags. `sizes` are the numbers of blocks of the replicates.
+    /// Decides which blocks to drop by these flags. `sizes` are the numbers of blocks of the
+    /// replicates.
     pub(crate) fn keep_or_drop(&self, flags: &[BlockFlags], sizes: &[usize]) -> Dropping {
         match self.planned {
             Some(_) => keep_or_drop_launches(flags, sizes),
@@ -443,8 +455,9 @@ impl Effects {
         }
     }
 
-    /// How many repetitions of the baseline and this candidate were cut short in the first
-    /// `replicates` replicates, and how many there are; `None` if none was cut short.
+    /// Returns the number of repetitions of the baseline and this candidate that were cut short in
+    /// the first `replicates` replicates, and the number of all their repetitions; `None` if none
+    /// was cut short.
     pub(crate) fn cut_short(&self, samples: &Samples, replicates: usize) -> Option<(usize, usize)> {
         let planned = self.planned.as_ref().filter(|_| self.flagged)?;
         let seen = &samples.samples()[..self.samples_seen(replicates)];
@@ -454,9 +467,9 @@ impl Effects {
         (cut_short > 0).then(|| (cut_short, own().count()))
     }
 
-    /// How many samples of the baseline and this candidate ran while the GPU was throttled or its
-    /// clock stepped, in the first `replicates` replicates, and how many there are; `None` if none
-    /// did.
+    /// Returns the number of samples of the baseline and this candidate in the first `replicates`
+    /// replicates during which the GPU was throttled or its clock changed, and the number of all
+    /// their samples; `None` if there were none.
     pub(crate) fn gpu_clock(&self, samples: &Samples, replicates: usize) -> Option<(usize, usize)> {
         let seen = &samples.samples()[..self.samples_seen(replicates)];
         let pair = [ContenderId::BASELINE, self.candidate];
@@ -467,12 +480,13 @@ impl Effects {
         (unsteady > 0).then(|| (unsteady, own().count()))
     }
 
-    /// The effects of each of the first `replicates` replicates.
+    /// Returns the number of effects of each of the first `replicates` replicates.
     pub(crate) fn sizes(&self, replicates: usize) -> &[usize] {
         &self.sizes[..replicates.min(self.sizes.len())]
     }
 
-    /// The floor under the scale: one tick relative to a typical sample.
+    /// Returns the lower bound for the scale of the estimate: the smallest step of the clock,
+    /// relative to a typical sample.
     pub(crate) fn floor(&self, samples: &Samples, replicates: usize) -> Floor {
         let ticks = self.ticks_per_sample(samples, replicates);
         Floor {
@@ -480,8 +494,8 @@ impl Effects {
         }
     }
 
-    /// The number of ticks a typical sample of so many replicates lasts; `None` when the tick or
-    /// the sample is unknown.
+    /// Returns the duration of a typical sample of the first `replicates` replicates, in steps of
+    /// the clock; `None` if the step or the sample is unknown.
     pub(crate) fn ticks_per_sample(&self, samples: &Samples, replicates: usize) -> Option<f64> {
         let tick = self.tick?;
         let seen = ..self.seen(replicates).samples;
@@ -489,7 +503,7 @@ impl Effects {
         ticks_per_sample(tick, values, &samples.samples()[seen], self.candidate)
     }
 
-    /// Medians of the contrasts that show order effects; `None` without ABBA blocks.
+    /// Returns the medians of the contrasts that show order effects; `None` without ABBA blocks.
     pub(crate) fn order_effects(&self) -> Option<Diagnostics> {
         let median_of = |pick: fn(&Diagnostics) -> f64| {
             let mut values: Vec<f64> = self.diagnostics.iter().map(pick).collect();
@@ -503,7 +517,7 @@ impl Effects {
     }
 }
 
-/// ABBA or BAAB; `None` for any other block.
+/// Returns the order of an ABBA or BAAB block; `None` for any other block.
 fn order(slots: &[Sample], candidate: ContenderId) -> Option<Order> {
     let [a, b, c, d] = slots else {
         return None;
@@ -519,50 +533,50 @@ fn order(slots: &[Sample], candidate: ContenderId) -> Option<Order> {
     }
 }
 
-/// The estimate from the data at one moment.
+/// The estimate from the first `replicates` replicates of a race, up to a look.
 #[derive(Clone, Debug)]
 pub(crate) struct EffectEstimate {
     pub(crate) pooled: PooledEstimate,
     pub(crate) interval: Option<(f64, f64)>,
-    /// The level that was asked for.
+    /// The level that the caller requested.
     pub(crate) asked: Level,
-    /// The two-sided level of the t interval that is as wide, for the figures that speak of the
-    /// design.
+    /// The two-sided level of the t interval of the same width, for figures about the design, such
+    /// as the detectable effect.
     pub(crate) plain_level: f64,
     pub(crate) p_value: Option<f64>,
-    /// `None` where only an estimate is allowed.
+    /// The verdict; `None` if there is too little data for one.
     pub(crate) verdict: Option<Verdict>,
-    /// Replicates looked at, before any block was dropped.
+    /// The number of replicates that were judged, before any block was dropped.
     pub(crate) replicates: usize,
     pub(crate) dropped: usize,
-    /// The answer with the dropped blocks.
+    /// The result with the dropped blocks included; `None` if no block was dropped.
     pub(crate) with_dropped: Option<WithDropped>,
     pub(crate) kept_because: Option<KeepReason>,
 }
 
-/// The answer had the dropped blocks been kept.
+/// The result with the dropped blocks included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WithDropped {
-    /// θ̂ of all blocks.
+    /// The estimated effect (θ̂) of all blocks, as a log-ratio.
     pub(crate) theta: f64,
-    /// `None` where only an estimate is allowed.
+    /// The verdict with the dropped blocks included; `None` if there is too little data for one.
     pub(crate) verdict: Option<Verdict>,
 }
 
 impl EffectEstimate {
-    /// The confidence of the interval.
+    /// Returns the confidence of the interval.
     pub(crate) fn confidence(&self) -> f64 {
         1.0 - self.asked.stated()
     }
 
-    /// Returns true if the race can be called.
+    /// Returns true if the verdict is faster, slower or equivalent.
     pub(crate) fn conclusive(&self) -> bool {
         self.verdict
             .is_some_and(|verdict| verdict != Verdict::Inconclusive)
     }
 }
 
-/// The estimate in the words of the model.
+/// Converts an estimate to the type of the model.
 pub(crate) fn estimate(effect_estimate: &EffectEstimate) -> Estimate {
     Estimate {
         effect: LogRatio(effect_estimate.pooled.theta),
@@ -584,7 +598,8 @@ pub(crate) fn excludes_zero(interval: Option<(f64, f64)>) -> bool {
     interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
 }
 
-/// The verdict of an interval in a metric that improves this way: more of a throughput is faster.
+/// Returns the verdict for an interval of log-ratios in a metric with this direction of
+/// improvement. A higher throughput counts as faster.
 pub(crate) fn verdict_of(better: Better, (low, high): (f64, f64), margin: f64) -> Verdict {
     let call = match better {
         Better::More => call((-high, -low), margin),
@@ -598,15 +613,15 @@ pub(crate) fn verdict_of(better: Better, (low, high): (f64, f64), margin: f64) -
     }
 }
 
-/// From so many blocks in a replicate on the plain formula is right.
+/// The number of blocks per replicate from which on the plain formula is accurate.
 const MANY_BLOCKS: u32 = 10;
 
-/// The formula for a benchmark: where its replicates have few blocks the one for those. A recording
-/// is judged by the plain formula, as specified for files of any origin, and told where that is too
-/// narrow.
+/// Returns the formula for a benchmark: the one for few blocks if a race has few blocks per
+/// replicate, else the plain one. A recording uses the plain formula, as specified for files of any
+/// origin, with a warning if its interval is too narrow.
 fn formula_of(header: &RunHeader, benchmark: usize) -> Formula {
     let plan = &header.plan;
-    // A quantile has one effect in a replicate, of however many blocks.
+    // A quantile gives one effect per replicate, regardless of its number of blocks.
     let one = plan.quantile(benchmark).is_some();
     let few = one || plan.blocks_per_replicate(benchmark) < MANY_BLOCKS;
     match header.origin {
@@ -615,7 +630,7 @@ fn formula_of(header: &RunHeader, benchmark: usize) -> Formula {
     }
 }
 
-/// Judges the first `replicates` replicates. `None` when there is nothing to form an effect from.
+/// Judges the first `replicates` replicates. `None` if no effect could be computed.
 pub(crate) fn estimate_effect(
     effects: &Effects,
     samples: &Samples,
@@ -674,8 +689,8 @@ pub(crate) fn estimate_effect(
     })
 }
 
-/// Effects and sizes without some blocks (ascending indices); replicates that lose all of theirs go
-/// too.
+/// Returns effects and sizes without the blocks `gone` (ascending indices). A replicate that loses
+/// all its blocks is removed.
 fn without(effects: &[f64], sizes: &[usize], gone: &[usize]) -> (Vec<f64>, Vec<usize>) {
     let mut kept = Vec::with_capacity(effects.len());
     let mut kept_sizes = Vec::with_capacity(sizes.len());

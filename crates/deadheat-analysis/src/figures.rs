@@ -1,7 +1,7 @@
-//! Secondary figures of the judged metric, which inform and never decide; and histograms of all
+//! Secondary figures of the judged metric, which do not affect the verdict, and histograms of all
 //! wall times.
 //!
-//! Figures are worked out once, when the answer is given; the stopping rules never see them.
+//! Figures are computed once, in the final analysis. The stopping rules do not use them.
 
 use deadheat_model::{
     BetweenFigures, Change, ContenderHistogram, ContenderId, Family, Figures, FirstHalf, Fit,
@@ -22,9 +22,10 @@ use crate::effects::Effects;
 use crate::plots::{Paired, PlotCandidate, PlotInputs, Sorted, plots};
 use crate::raced::{MOST_ZEROS, Members, tick, zero_as};
 
-/// The judged metric of a benchmark.
+/// The data from which the figures of a benchmark are computed.
 pub(crate) struct Figured<'a> {
-    /// The level of one candidate: each figure speaks for itself.
+    /// The two-sided level of all intervals. It is not adjusted for the number of candidates or
+    /// figures.
     level: f64,
     samples: &'a Samples,
     members: &'a Members,
@@ -52,7 +53,8 @@ impl<'a> Figured<'a> {
         })
     }
 
-    /// The figures of a contender without a rival, and its plots with at most so many points.
+    /// Returns the figures of a benchmark without candidates, and its plots with at most `points`
+    /// points per series.
     pub(crate) fn alone(&self, points: Option<usize>) -> (Figures, Option<Box<Plots>>) {
         let plots = points.map(|points| Box::new(plots(&self.material(None), points)));
         let figures = Figures {
@@ -64,8 +66,9 @@ impl<'a> Figured<'a> {
         (figures, plots)
     }
 
-    /// The figures of one candidate, and its plots with at most so many points. `judged` are its
-    /// effects and the number of replicates that were judged; `None` where nothing is paired.
+    /// Returns the figures of one candidate, and its plots with at most `points` points per series.
+    /// `judged` are its effects and the number of replicates that were judged; `None` if samples
+    /// are not paired.
     pub(crate) fn against(
         &self,
         candidate: ContenderId,
@@ -104,7 +107,8 @@ impl<'a> Figured<'a> {
         (figures, plots)
     }
 
-    /// Indices of the pairs of the candidate, of the blocks that are not left out.
+    /// Returns the sample indices of the pairs of baseline and candidate, without those of dropped
+    /// blocks.
     fn pairs(&self, candidate: ContenderId) -> Vec<(usize, usize)> {
         let mut pairs = Measured::pairs(self.samples, candidate);
         let baseline = self.members.indices(ContenderId::BASELINE);
@@ -134,8 +138,8 @@ fn sorted(side: &SideData) -> Sorted<'_> {
     }
 }
 
-/// Compares the candidate with the baseline. `effects` are the block effects that were judged;
-/// `None` if nothing is paired, and then the `pairs` are not used. Intervals are at the two-sided
+/// Compares the candidate with the baseline. `effects` are the block effects that were judged. If
+/// they are `None`, samples are not paired, and `pairs` is not used. Intervals are at the two-sided
 /// `level`.
 pub(super) fn between(
     measured: &Measured,
@@ -216,7 +220,7 @@ fn pairs_together(
     if pairs.is_empty() {
         return;
     }
-    // The values themselves: two of them may share a logarithm.
+    // Signs are counted from the values, because different values may have the same logarithm.
     figures.pairs = count_signs(&differences(&measured.values)).map(|signs| PairSigns {
         less: signs.less,
         equal: signs.equal,
@@ -249,8 +253,8 @@ fn signed_rank(effects: &[f64]) -> Option<SignedRanks> {
     })
 }
 
-/// As a difference of logarithms, so that changing the roles changes the sign and nothing else;
-/// `None` beside a zero.
+/// Returns the log-ratio as a difference of logarithms, so that swapping the sides changes only its
+/// sign; `None` if a value is missing or not positive.
 fn log_ratio(baseline: Option<f64>, candidate: Option<f64>) -> Option<LogRatio> {
     let log = |value: Option<f64>| value.filter(|v| *v > 0.0).map(f64::ln);
     Some(LogRatio(log(candidate)? - log(baseline)?))
@@ -279,7 +283,7 @@ fn t_tested(found: TTest, level: f64) -> TTested {
 /// Values and their logarithms, parallel to the samples.
 pub(super) struct Measured {
     pub(super) values: Vec<f64>,
-    /// ln of the values; a zero counts as half a tick. Always finite.
+    /// ln of the values; a zero counts as half the smallest step of the metric. Always finite.
     pub(super) logs: Vec<f64>,
 }
 
@@ -300,7 +304,7 @@ impl Measured {
             };
             measured.values.push(whole / calls);
             let ticking = if *whole > 0.0 { *whole } else { zero_as };
-            // The quotient of the smallest numbers would be zero again.
+            // The quotient of a tiny value may underflow to zero.
             measured.logs.push(match ticking / calls {
                 quotient if quotient > 0.0 => quotient.ln(),
                 _ => ticking.ln() - calls.ln(),
@@ -309,9 +313,9 @@ impl Measured {
         Some(measured)
     }
 
-    /// Indices of the pairs of a block, baseline first: the i-th sample of the baseline with the
-    /// i-th of the candidate. Of ABBA these are (x₁, x₂) and (x₄, x₃), of BAAB (x₂, x₁) and (x₃,
-    /// x₄): neighbours in time.
+    /// Returns the sample indices of all pairs, the baseline first: in each block, the i-th sample
+    /// of the baseline with the i-th of the candidate. In ABBA blocks these are (x₁, x₂) and (x₄,
+    /// x₃), in BAAB blocks (x₂, x₁) and (x₃, x₄), which are neighbours in time.
     pub(super) fn pairs(samples: &Samples, candidate: ContenderId) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for block in samples.blocks() {
@@ -327,20 +331,20 @@ impl Measured {
     }
 }
 
-/// Significant decimal digits that histograms keep; the custom among histogram logs.
+/// The number of significant decimal digits of histograms. Three is usual for histogram logs.
 const DIGITS: u8 = 3;
 
-/// Steps of the histogram in the smallest value above zero. From 1,024 steps on a bucket is
+/// The number of histogram steps in the smallest positive value. From 1,024 steps on, a bucket is
 /// narrower than a thousandth of its values.
 const STEPS: f64 = 2_048.0;
 
-/// The largest number of steps; what lies beyond, 2⁵⁰ times the smallest value, counts as this.
+/// The largest number of steps. Values beyond 2⁵⁰ times the smallest are clamped to it.
 const MOST_STEPS: u64 = 1 << 61;
 
-/// Percentiles 1 to 99 of ascending values that are finite and not negative, within .05 % of an
-/// order statistic; empty when there are none.
+/// Returns percentiles 1 to 99 of ascending values that are finite and not negative, each within
+/// 0.05 % of an order statistic; empty without values.
 ///
-/// The smallest value above zero sets the unit, so that times far below a nanosecond keep their
+/// The smallest positive value sets the unit, so that times far below a nanosecond keep their
 /// digits.
 pub(super) fn percentiles(sorted: &[f64]) -> Vec<f64> {
     let (Some(&least), Some(&most)) = (sorted.first(), sorted.last()) else {
@@ -353,13 +357,13 @@ pub(super) fn percentiles(sorted: &[f64]) -> Vec<f64> {
         return vec![0.0; 99];
     }
     let unit = sorted[sorted.partition_point(|value| *value <= 0.0)];
-    // Saturates where the quotient is too large.
+    // The cast saturates if the quotient is too large.
     let steps = |value: f64| ((value / unit * STEPS).round() as u64).min(MOST_STEPS);
-    // Nothing is counted: what a bucket holds is known from the order.
+    // Values are not recorded, because their order already tells how many each bucket holds.
     let Ok(buckets) = Histogram::new(steps(most), DIGITS) else {
         return Vec::new();
     };
-    // The bucket of the first value that has so many per cent of all at or below it.
+    // The bucket of the first value with at least `percent` per cent of all values at or below it.
     let percentile = |percent: usize| {
         let value = sorted[(sorted.len() * percent).div_ceil(100) - 1];
         let middle = buckets.median_equivalent(steps(value)) as f64;
@@ -368,20 +372,20 @@ pub(super) fn percentiles(sorted: &[f64]) -> Vec<f64> {
     (1..100).map(percentile).collect()
 }
 
-/// One side's samples, sorted once for all figures.
+/// The samples of one side, sorted once for all figures.
 pub(super) struct SideData {
-    /// Ascending.
+    /// The values of the side, ascending.
     pub(super) values: Vec<f64>,
-    /// Ascending; empty where zeros forbid logarithms.
+    /// Logarithms of the values, ascending; empty if there are too many zeros.
     pub(super) logs: Vec<f64>,
-    /// `None` where there are fewer than two.
+    /// The mean and spread of the logarithms; `None` if there are fewer than two.
     averaged_logs: Option<Averaged>,
-    /// The figures that are shown.
+    /// The figures of this side that reports show.
     pub(super) figures: SideFigures,
 }
 
 impl SideData {
-    /// The samples at these places, which are in the order taken.
+    /// Computes the figures of the samples at the indices `members`, which are in the order taken.
     pub(super) fn of(measured: &Measured, members: &[u32]) -> SideData {
         let at = |column: &[f64]| -> Vec<f64> {
             let value = |index: &u32| column[*index as usize];
@@ -403,7 +407,7 @@ impl SideData {
         }
         let (centred, centred_logs) = (Centred::new(&values), Centred::new(&logs));
         let sigmas = centred.as_ref().and_then(Centred::sigma_distances);
-        // A zero has no logarithm, and with one no log-normal distribution fits.
+        // With a zero among the values, a log-normal distribution cannot fit.
         let all_logs = centred_logs.as_ref().filter(|_| zeros == 0);
         let fits = best_fits_of(&values, centred.as_ref(), all_logs);
         let figures = SideFigures {
@@ -442,9 +446,10 @@ fn fit(fit: deadheat_stats::Fit) -> Fit {
     }
 }
 
-/// Values in the order taken, halved and each half sorted: what is sorted once is merged soon.
+/// The first and the second half of the values in the order taken. Each half is sorted, which makes
+/// sorting all values fast.
 struct Halves {
-    /// Of an odd number the smaller half.
+    /// For an odd number of values, this half has one value less.
     first: Vec<f64>,
     second: Vec<f64>,
 }
@@ -460,7 +465,7 @@ impl Halves {
         }
     }
 
-    /// `None` without values in it.
+    /// Returns the figures of the first half; `None` if it is empty.
     fn first_half(&self) -> Option<FirstHalf> {
         Some(FirstHalf {
             percentiles: percentiles(&self.first),
@@ -470,18 +475,18 @@ impl Halves {
         })
     }
 
-    /// All values, ascending.
+    /// Returns all values, ascending.
     fn together(self) -> Vec<f64> {
         let mut all = self.first;
         all.extend(self.second);
-        // The stable sort merges what comes sorted already, one half behind the other.
+        // The stable sort detects the two sorted halves and merges them.
         all.sort_by(f64::total_cmp);
         all
     }
 }
 
-/// The estimate of each half of the first `replicates` replicates, and where the scatter of the
-/// blocks comes from. Disturbed blocks are not left out.
+/// Returns the estimate of each half of the first `replicates` replicates, and the spread of the
+/// blocks within and between replicates. Disturbed blocks are included.
 pub(super) fn stability(
     effects: &Effects,
     samples: &Samples,
@@ -507,8 +512,8 @@ pub(super) fn stability(
     }
 }
 
-/// The effects of the first half of the replicates and of the rest; of a single replicate the
-/// halves of its blocks.
+/// Splits the effects after the first half of the replicates. A single replicate is split between
+/// its blocks.
 fn halves<'a>(effects: &'a [f64], sizes: &[usize]) -> (&'a [f64], &'a [f64]) {
     let at = match sizes.len() {
         0 | 1 => effects.len() / 2,
@@ -517,25 +522,26 @@ fn halves<'a>(effects: &'a [f64], sizes: &[usize]) -> (&'a [f64], &'a [f64]) {
     effects.split_at(at)
 }
 
-/// θ̂, which does not depend on how the blocks are grouped.
+/// Returns the location (θ̂) of the effects, which does not depend on how blocks are grouped into
+/// replicates.
 fn location(effects: &[f64], floor: Floor) -> Option<LogRatio> {
     let pooled = pooled_huber(&Clusters::singletons(effects), floor).ok()?;
     Some(LogRatio(pooled.theta))
 }
 
-/// Below so many nanoseconds three digits need a finer unit.
+/// Times below this, in nanoseconds, need a finer unit to keep three digits.
 const FINE_BELOW_NS: f64 = 1_000.0;
 
-/// Larger values count as this one: readers take them for signed, and the bounds of their buckets
-/// must be so as well.
+/// The largest value of a histogram; larger ones are clamped to it. Readers take values and the
+/// bounds of their buckets for signed 64-bit integers.
 const MOST: u64 = 1 << 62;
 
-/// The wall times per iteration of every contender that ran, one count per sample, to three
-/// significant digits, without controls. Empty when no wall time was recorded.
+/// Returns histograms of the wall times per iteration of every contender that ran, except controls:
+/// one count per sample, to three significant digits. Empty if no wall time was recorded.
 ///
-/// The unit is the nanosecond, unless a time above zero lies below a microsecond: whole nanoseconds
-/// would not keep its digits, so then all values of the run are picoseconds. Only a run that also
-/// holds times of 53 days and more, which picoseconds could not count, stays with nanoseconds.
+/// The unit is the nanosecond. If a positive time is below a microsecond, whole nanoseconds would
+/// lose its digits, so all values of the run are in picoseconds. A run that also has times of 53
+/// days or more keeps nanoseconds, because picoseconds would overflow.
 pub fn histograms(run: &Run) -> Histograms {
     let mut all: Vec<(usize, ContenderId, Vec<f64>)> = Vec::new();
     let plans = &run.header.plan.benchmarks;
@@ -578,7 +584,7 @@ pub fn histograms(run: &Run) -> Histograms {
     }
 }
 
-/// Nanoseconds per iteration of every contender that ran.
+/// Returns the wall times per iteration, in nanoseconds, of every contender that ran.
 fn wall_times(
     samples: &Samples,
     contenders: usize,

@@ -1,15 +1,15 @@
-//! The effect of a run that was merged of the parts of several hosts: an estimate from each host,
+//! The effect of a run that was merged from the parts of several hosts: an estimate from each host,
 //! and one from all of them.
 //!
-//! Hosts that raced the same plan are the observations, however many replicates each has: of six
-//! and more the verdict speaks of hosts like these, of fewer of these alone. Where parts are
-//! missing, who merged them may have merged before, and will again: then an interval over hosts
-//! like these holds at every moment at once, and one over these hosts pays for as many moments as
+//! Hosts that raced the same plan are the observations, regardless of their numbers of replicates.
+//! With six hosts or more the verdict also covers similar hosts, with fewer only these. If parts
+//! are missing, the user may have merged before and may merge again. Then an interval over similar
+//! hosts is valid at any time, and an interval over these hosts is adjusted for as many analyses as
 //! there are parts.
 //!
-//! A host on which the baseline is told apart from its own copy tells two equal programs apart, and
-//! may do so to a candidate. It is left out by that and never by the effect it shows: a host with
-//! another effect may be the one that knows.
+//! A host on which the control separates finds a difference between two copies of the baseline, and
+//! may find a false one for a candidate. Such a host is left out. A host is never left out because
+//! of its effect, because a host with a different effect may be right.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ use deadheat_stats::{
 use crate::effects::{EffectEstimate, Effects, WithDropped, estimate_effect};
 use crate::raced::Machines;
 
-/// Hosts from which on a verdict speaks of hosts like these.
+/// The number of hosts from which on a verdict also covers similar hosts.
 const HOSTS_LIKE_THESE: usize = 6;
 
 /// The estimate of one machine.
@@ -38,9 +38,10 @@ struct OfMachine {
 }
 
 impl OfMachine {
-    /// Its effect, with the error that its interval at this level is made of: where a replicate has
-    /// few blocks that is more than the standard error, without which the mean of two hosts with ten
-    /// launches each held the truth in 94.0 % of 4,000 simulated runs.
+    /// Returns the effect with the error on which its interval at this level is based. If a
+    /// replicate has few blocks, this is more than the standard error: intervals from the standard
+    /// error for the mean of two hosts with ten launches each contained the truth in only 94.0 % of
+    /// 4,000 simulated runs.
     fn effect(&self, level: f64) -> HostEffect {
         let pooled = &self.pooled;
         let stretch = match pooled.replicates {
@@ -52,13 +53,14 @@ impl OfMachine {
         };
         HostEffect {
             theta: pooled.theta,
-            // A timer that says the same each time leaves a tick open.
+            // If a timer always shows the same value, the effect may be wrong by one step of the
+            // clock.
             se: (pooled.se * stretch).max(pooled.least_half_width.unwrap_or(0.0)),
             df: pooled.df,
         }
     }
 
-    /// Its estimate, with an interval at this two-sided level.
+    /// Returns the estimate of the machine, with an interval at this two-sided level.
     fn estimate(&self, level: f64) -> Estimate {
         let alone = MeanOfHosts::of_these(&[self.effect(level)]);
         let ends = alone.and_then(|alone| alone.interval(level));
@@ -72,8 +74,9 @@ impl OfMachine {
     }
 }
 
-/// The blocks of the first `replicates` replicates that are dropped because they were disturbed or
-/// cut short, in order: each machine of a merged run decides about its own, and any other run about all.
+/// Returns the ascending indices of the blocks of the first `replicates` replicates that are
+/// dropped because they were disturbed or cut short. This is decided for each machine of a merged
+/// run separately, and for all blocks of any other run together.
 pub(crate) fn dropped_blocks(effects: &Effects, replicates: usize) -> Vec<usize> {
     let Some(flags) = effects.flags(replicates) else {
         return Vec::new();
@@ -105,8 +108,8 @@ pub(crate) fn dropped_blocks(effects: &Effects, replicates: usize) -> Vec<usize>
     dropped
 }
 
-/// The estimates of all machines that have an effect, in the order of their first parts, without
-/// these blocks.
+/// Returns the estimates of all machines that have an effect without the `dropped` blocks, in the
+/// order of their first parts.
 fn of_machines(
     effects: &Effects,
     machines: &Machines,
@@ -148,30 +151,30 @@ fn of_machines(
     estimates.collect()
 }
 
-/// Replicates from which on the control of a host is judged.
+/// The number of replicates from which on the control of a host is judged.
 const REPLICATES_OF_CONTROL: usize = MIN_REPLICATES_FOR_VERDICT;
 
-/// The chance that the control of any host is told apart where all measure evenly; the hosts share
-/// it.
+/// The probability that chance alone separates the control of any host. The hosts divide it among
+/// them.
 const TOLD_APART_BY_CHANCE: f64 = 0.01;
 
-/// Hosts that are kept at least, and of how many at least one may be left out: where more are told
-/// apart it is the race that distorts, and not a host.
+/// Hosts are left out only if at least this many are kept, and if they are at most one in
+/// [`ONE_LEFT_OUT_OF`]. If more controls separate, the race itself is biased, and not a host.
 const KEPT_AT_LEAST: usize = 2;
 const ONE_LEFT_OUT_OF: usize = 3;
 
-/// The hosts of a comparison, and what their controls say of them.
+/// The hosts of a comparison, with their controls.
 struct Hosts {
     of: Vec<OfMachine>,
-    /// The control of each; `None` where there is none, or too little of it.
+    /// The control of each host; `None` if it is missing or has too few replicates.
     controls: Vec<Option<Control>>,
     left_out: Vec<bool>,
-    /// Blocks that are dropped for evidence of disturbance.
+    /// The number of blocks that are dropped because they were disturbed or cut short.
     dropped: usize,
 }
 
 impl Hosts {
-    /// Of all their blocks where `keep_all`, and else of those without evidence of disturbance.
+    /// Computes the estimates from all blocks if `keep_all`, else without the dropped blocks.
     fn of(effects: &Effects, samples: &Samples, machines: &Machines, keep_all: bool) -> Self {
         let of_all = |effects: &Effects| {
             let replicates = effects.replicates();
@@ -211,25 +214,25 @@ impl Hosts {
         }
     }
 
-    /// Returns true if they stand for hosts like them. That hangs on how many there are, and not on
-    /// how many are kept, so that no control decides what is asked.
+    /// Returns true if the verdict also covers similar hosts. This depends on the number of all
+    /// hosts, not of the kept ones, so that the controls do not change the question.
     fn like_these(&self) -> bool {
         self.of.len() >= HOSTS_LIKE_THESE
     }
 
-    /// Those that are not left out.
+    /// Returns the hosts that are not left out.
     fn kept(&self) -> impl Iterator<Item = &OfMachine> {
         let all = self.of.iter().zip(&self.left_out);
         all.filter(|(_, left_out)| !**left_out).map(|(one, _)| one)
     }
 }
 
-/// The mean over machines, and its interval.
+/// The mean over the hosts that are not left out, and its interval.
 struct Judged {
     mean: MeanOfHosts,
     interval: Option<(f64, f64)>,
     p_value: Option<f64>,
-    /// The two-sided level of the t interval that is as wide.
+    /// The two-sided level of the t interval of the same width.
     level: f64,
 }
 
@@ -243,7 +246,7 @@ fn judged(of: &Hosts, machines: &Machines, level: Level) -> Option<Judged> {
     } else {
         MeanOfHosts::of_these(&hosts)?
     };
-    // Of fewer hosts nothing holds at any time.
+    // With fewer hosts an interval cannot be valid at any time.
     if again && hosts.len() >= HOSTS_LIKE_THESE {
         let critical = critical_t(hosts.len(), stated, DEFAULT_G)?;
         let t = mean.t_statistic();
@@ -270,8 +273,8 @@ fn judged(of: &Hosts, machines: &Machines, level: Level) -> Option<Judged> {
     })
 }
 
-/// Judges the hosts of a merged run together, and the first `replicates` replicates of any other.
-/// `None` when there is nothing to form an effect from.
+/// Judges the hosts of a merged run together, or the first `replicates` replicates of any other
+/// run. `None` if no effect could be computed.
 pub(crate) fn estimate_over_hosts(
     effects: &Effects,
     samples: &Samples,
@@ -321,7 +324,7 @@ pub(crate) fn estimate_over_hosts(
     })
 }
 
-/// The facts about the hosts beside the verdict over all of them; `None` for a run of one host.
+/// Returns the facts about the hosts of a merged run for its report; `None` for a run of one host.
 pub(crate) fn across_hosts(
     effects: &Effects,
     samples: &Samples,
@@ -378,11 +381,11 @@ fn interval((low, high): (f64, f64), level: f64) -> Interval {
     }
 }
 
-/// Hosts of a kind from which on it is worth telling apart.
+/// The number of hosts with a processor model from which on the model gets its own mean.
 const HOSTS_OF_A_KIND: usize = 2;
 
-/// The means of the models of processors that several hosts have, where there are several, each
-/// with an interval at its share of the level.
+/// Returns the mean effect of each processor model with [`HOSTS_OF_A_KIND`] hosts or more, with an
+/// interval at an equal share of `alpha`; empty unless there are two such models.
 fn kinds(hosts: &[&HostRow], effects: &[HostEffect], alpha: f64) -> Vec<HostKind> {
     let mut groups: Vec<(&str, Vec<HostEffect>)> = Vec::new();
     for (host, effect) in hosts.iter().zip(effects) {

@@ -1,8 +1,8 @@
-//! From a recorded run to estimates, verdicts and warnings.
+//! Analysis of a recorded run: estimates, verdicts and warnings.
 //!
 //! Everything here is a pure function of the run: the same file gives the same analysis, byte for
-//! byte, on any machine and at any time. The formulas live in `deadheat-stats`; this crate decides
-//! which of them may be applied to which data.
+//! byte, on any machine and at any time. The formulas are in `deadheat-stats`; this crate decides
+//! which of them apply to which data.
 
 mod all_zero;
 mod analyse;
@@ -13,7 +13,7 @@ mod calibration;
 mod cut_short;
 mod decision;
 mod effects;
-/// A build without secondary figures: there are none.
+/// Replaces `figures.rs` in a build without the feature `figures`.
 #[cfg(not(feature = "figures"))]
 mod figures {
     use std::convert::Infallible;
@@ -24,7 +24,7 @@ mod figures {
     use crate::effects::Effects;
     use crate::raced::Members;
 
-    /// The figures of a benchmark, which no value of this type can hold.
+    /// Uninhabited, because this build computes no figures.
     pub(crate) struct Figured<'a>(Infallible, PhantomData<&'a ()>);
 
     impl Figured<'_> {

@@ -1,4 +1,5 @@
-//! When a race may be called, fixed before it starts.
+//! The plan of a race, fixed before it starts: its interim analyses (looks), and the blocks of a
+//! replicate or the repetitions of a launch.
 
 use std::time::Duration;
 
@@ -10,22 +11,22 @@ use deadheat_stats::{Order, Spending, SpendingError, block_effect, optimal_block
 /// The reason why looks cannot be planned.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LooksError {
-    /// Fewer replicates at most than at least, or none at all.
+    /// The largest number of replicates is zero, or less than the smallest number.
     Range {
-        /// At least.
+        /// The smallest number of replicates.
         min: u32,
-        /// At most.
+        /// The largest number of replicates.
         max: u32,
     },
     /// α is outside (0, 1).
     Alpha(f64),
 }
 
-/// Looks for a race of at most `max` replicates, the first at `min` or later.
+/// Plans the looks of a race of at most `max` replicates, the first at `min` or later.
 ///
-/// Leaving out early looks keeps the levels of the others valid: they were made to share α with
-/// looks that now spend nothing. The weights of the adjusted p-value are spread anew over the looks
-/// that remain.
+/// Leaving out early looks keeps the levels of the other looks valid, because a look that is left
+/// out spends no α. The weights of the looks that are left out are added to that of the first
+/// remaining look in the adjusted p-value.
 pub fn planned_looks(min: u32, max: u32, alpha: f64) -> Result<Looks, LooksError> {
     if max == 0 || min > max {
         return Err(LooksError::Range { min, max });
@@ -34,16 +35,17 @@ pub fn planned_looks(min: u32, max: u32, alpha: f64) -> Result<Looks, LooksError
     Ok(looks_from(min, &spending))
 }
 
-/// Looks for a race of which nobody says how many replicates it may take, where one costs so many
-/// nanoseconds: as many as `time` has room for, from 40 to 200, the first look at `min` or later.
-/// `None` where that is not more than the forty that nobody has to say.
+/// Plans the looks of a race whose number of replicates the user did not limit. Replicates cost
+/// `replicate_ns` nanoseconds each, and as many are planned as fit into `time`, at most 200, with
+/// the first look at `min` or later. `None` if this does not give more replicates than the default
+/// of 40.
 pub fn looks_within(
     time: Duration,
     replicate_ns: f64,
     min: u32,
     alpha: f64,
 ) -> Result<Option<Looks>, LooksError> {
-    // Of no time this is infinite; `as` saturates.
+    // For a duration of 0 this is infinite; `as` saturates.
     let room = (time.as_nanos() as f64 / replicate_ns) as usize;
     if room <= RaceSettings::UNSAID_REPLICATES as usize {
         return Ok(None);
@@ -54,7 +56,7 @@ pub fn looks_within(
     Ok(looks.filter(|looks| !looks.at.is_empty()))
 }
 
-/// The looks at `min` replicates or later.
+/// Returns the looks at `min` replicates or later.
 fn looks_from(min: u32, spending: &Spending) -> Looks {
     let left_out = spending.looks.partition_point(|look| *look < min as usize);
     let mut weights = spending.weights[left_out..].to_vec();
@@ -69,7 +71,7 @@ fn looks_from(min: u32, spending: &Spending) -> Looks {
     }
 }
 
-/// One look at the end of a fixed number of replicates.
+/// Returns a single look, after a fixed number of replicates.
 pub fn fixed_look(replicates: u32, alpha: f64) -> Result<Looks, LooksError> {
     if replicates == 0 {
         return Err(LooksError::Range { min: 0, max: 0 });
@@ -84,42 +86,46 @@ pub fn fixed_look(replicates: u32, alpha: f64) -> Result<Looks, LooksError> {
     })
 }
 
-/// The spread of a block's effect within a process that must be expected before anything is known:
+/// The assumed standard deviation of block effects within a process, if no trial blocks were run:
 /// .5 %, as measured for a function of 25 µs.
 const WITHIN: f64 = 0.005;
-/// The spread between replicates of compiled functions that must be expected: .14 %, measured there
-/// too. One process cannot show it.
+/// The assumed standard deviation between replicates of compiled functions, because a trial in one
+/// process cannot show it: .14 %, as measured for a function of 25 µs.
 pub const BETWEEN_COMPILED: f64 = 0.0014;
-/// The same for Python, where addresses and hash seeds decide how dicts and caches collide. Eight
-/// benchmarks of cattrs scatter by 1 to 3 %, with 200 blocks as with 20; half of the least of that
-/// suits those that scatter less.
+/// The assumed standard deviation between replicates for Python, where addresses and hash seeds
+/// decide how dicts and caches collide. Eight benchmarks of cattrs scatter by 1 to 3 %, with 20
+/// blocks as well as with 200. Half of the smallest value suits benchmarks that scatter less.
 pub const BETWEEN_PYTHON: f64 = 0.005;
-/// Fewer trial blocks than this do not show their spread.
+/// The number of trial blocks from which on they show the scatter of blocks.
 const FEW_TRIALS: usize = 6;
-/// So many blocks are worth having where they cost little: from here on the plain formula judges
-/// them.
+/// The number of blocks per replicate from which on the plain formula gives the interval. A
+/// replicate has at least this many blocks if they take little time.
 const ENOUGH_BLOCKS: u32 = 10;
-/// The duration of [`ENOUGH_BLOCKS`] blocks that is always acceptable, in nanoseconds.
+/// The total duration in nanoseconds up to which a replicate may always have [`ENOUGH_BLOCKS`]
+/// blocks.
 const LITTLE_NS: f64 = 5e7;
-/// A replicate has more than [`ENOUGH_BLOCKS`] blocks only if all its blocks together take at most this
-/// many nanoseconds: forty replicates of very noisy functions should not take minutes.
+/// The upper limit in nanoseconds on the total duration of the blocks of a replicate, if there are
+/// more than [`ENOUGH_BLOCKS`] of them: forty replicates of very noisy functions should not take
+/// minutes.
 const LONG_REPLICATE_NS: f64 = 2.5e8;
-/// The maximum duration of the blocks of a replicate in any case, in nanoseconds.
+/// The upper limit in nanoseconds on the total duration of the blocks of a replicate. A single
+/// block may take longer.
 const LONGEST_REPLICATE_NS: f64 = 2e9;
 
-/// Nanoseconds that the replicates before the first look may take where a block is so long that no
-/// trial shows its scatter: with five blocks in each of six processes a race of functions of 20 ms
-/// was over after 3.7 s at the earliest, with one after 1.1 s.
+/// The total time in nanoseconds for the replicates before the first look, if no trial blocks were
+/// run because blocks take too long. With five blocks in each of six processes a race of functions
+/// of 20 ms took at least 3.7 s, with one block 1.1 s.
 const FIRST_LOOK_NS: f64 = 1e9;
-/// Replicates before the first look.
+/// The number of replicates before the first look.
 const FIRST_LOOK: f64 = 6.0;
 
-/// The number of blocks that make up a replicate that costs `process_ns` before its first block and
-/// `block_ns` for each: the number that buys the least error for the time, given how much trial
-/// blocks scatter (wall times in ABBA order, in nanoseconds) and how much replicates are expected to
-/// scatter (`between`, as a standard deviation of log time). Long blocks are few, so that the
-/// first look comes within a second; where not even one block in each of its replicates allows
-/// that, it is one.
+/// Returns the number of blocks per replicate that gives the smallest error for the time. A
+/// replicate costs `process_ns` before its first block and `block_ns` for each block. `trials_ns`
+/// are the wall times of trial blocks in ABBA order, which show the scatter of blocks. `between` is
+/// the expected standard deviation of log time between replicates.
+///
+/// If there are too few trial blocks, the result is limited so that the first look comes within
+/// about a second, but it is at least 1.
 pub fn planned_blocks(
     (process_ns, block_ns): (f64, f64),
     trials_ns: &[[f64; 4]],
@@ -138,7 +144,7 @@ pub fn planned_blocks(
     } else {
         best
     };
-    // A block of no time makes these infinite; `as` saturates.
+    // For blocks that take 0 ns these are infinite; `as` saturates.
     let fit = |ns: f64| (ns / block_ns).max(1.0) as u32;
     let worth_it = fit(LONG_REPLICATE_NS).max(ENOUGH_BLOCKS);
     let soon = match shown {
@@ -148,21 +154,21 @@ pub fn planned_blocks(
     best.min(worth_it).min(soon).min(fit(LONGEST_REPLICATE_NS))
 }
 
-/// The spread between launches of the same program that must be expected: from .3 to 6 % in seven
-/// benchmarks of everyday work, and 1 % hardly costs those that have less. One launch of each side
-/// cannot show it.
+/// The assumed standard deviation between launches of a program, because one launch of each side
+/// cannot show it. Seven benchmarks of everyday work had .3 to 6 %, and assuming 1 % costs little
+/// if the true value is less.
 const BETWEEN_LAUNCHES: f64 = 0.01;
-/// Repetitions in a launch at least, where they fit: the first of a process is rarely like the
-/// others.
+/// The smallest number of repetitions in a launch: the first repetition of a process usually
+/// differs from the others.
 const FEWEST_REPETITIONS: f64 = 2.0;
-/// Repetitions in a launch at most. What differs from launch to launch counts more than what more
-/// of them would tell: with eight the intervals of six benchmarks were as wide as with three, and
-/// took 2.4 times as long.
+/// The largest number of repetitions in a launch. Differences between launches matter more than the
+/// gain from further repetitions: with eight, the intervals of six benchmarks were as wide as with
+/// three, and took 2.4 times as long.
 const MOST_REPETITIONS: f64 = 8.0;
 
-/// The number of repetitions in a launch that buys the least error for the time, where a launch
-/// costs so many nanoseconds beside them and each of them so many, given the times of those of a
-/// few launches.
+/// Returns the number of repetitions in a launch that gives the smallest error for the time. A
+/// launch costs `launch_ns` without its repetitions and `repetition_ns` for each. `launches_ns` are
+/// the times of the repetitions of a few launches.
 pub fn planned_repetitions(launch_ns: f64, repetition_ns: f64, launches_ns: &[Vec<f64>]) -> u32 {
     let positive = |times: &&Vec<f64>| times.len() > 1 && times.iter().all(|ns| *ns > 0.0);
     let (mut squares, mut degrees) = (0.0, 0.0);
@@ -181,20 +187,24 @@ pub fn planned_repetitions(launch_ns: f64, repetition_ns: f64, launches_ns: &[Ve
     best.round().clamp(FEWEST_REPETITIONS, MOST_REPETITIONS) as u32
 }
 
-/// Iterations of a side in a replicate that lie beyond the quantile judged, on average.
+/// The number of iterations of each side of a replicate that are beyond the judged quantile, on
+/// average.
 ///
-/// The estimate of a quantile from so few is median-unbiased, and what a race learns in a given time
-/// hardly depends on their number: from 3 to 20 the standard error of a side times the root of its
-/// iterations was the same within a tenth for log-normal and exponential iterations. Fewer would leave
-/// the tail of a rare slow path to chance: with 3 beyond the quantile and such a path three times as
-/// frequent the ratio of a replicate scattered by 60 % more than its middle, with 5 by a fifth.
+/// The estimate of a quantile from so few iterations is median-unbiased, and their number hardly
+/// changes the precision of a race for its time: with 3 to 20 of them, the standard error of a side
+/// times the root of its iterations varied by less than a tenth, for log-normal and exponential
+/// iterations. But with fewer, a replicate may contain a rare slow path too seldom. In a simulation
+/// the path was three times as frequent as the share beyond the quantile. The standard deviation of
+/// the log-ratio of a replicate was then 1.6 times the value that the middle of its distribution
+/// implies with 3 iterations beyond the quantile, and 1.2 times with 5.
 const BEYOND: f64 = 5.0;
 
-/// The least number of blocks in a replicate of so many contenders for which a quantile of single
-/// iterations can be told. Of two contenders a block has two iterations each, of more one.
+/// Returns the smallest number of blocks per replicate that allows a quantile of single iterations
+/// to be estimated. A block has two iterations of each contender if there are two contenders, and
+/// one of each if there are more.
 pub fn blocks_for_quantile(quantile: f64, contenders: usize) -> u32 {
     let beyond = quantile.min(1.0 - quantile);
-    // 5/0.01 would else be 500 and a little.
+    // Rounding errors of the quotient must not add an iteration.
     let iterations = (BEYOND / beyond - 1e-6).ceil() as u32;
     if contenders == 2 {
         iterations.div_ceil(2)
@@ -331,7 +341,7 @@ mod tests {
         assert_eq!(planned_repetitions(3e6, 3e6, &launches(0.1)), 8);
         assert_eq!(planned_repetitions(3e6, 3e7, &launches(0.005)), 2);
         assert_eq!(planned_repetitions(3e7, 3e6, &launches(0.014)), 5);
-        // Single ones show nothing, and neither do such of no time.
+        // Launches with a single repetition, or with one that takes 0 ns, are ignored.
         for launches in [vec![vec![1e3]; 2], vec![vec![0.0, 1e3]; 2], vec![]] {
             assert_eq!(planned_repetitions(3e6, 3e6, &launches), 2);
         }

@@ -1,5 +1,4 @@
-//! What was measured of one contender or of two, from which everything else of a comparison follows,
-//! and the comparison that is built from it.
+//! The measurement of one contender or of a pair, and the comparison that is built from it.
 
 use deadheat_model::{
     Aspects, Benchmark, BenchmarkDetails, Comparison, Estimate, Evidence, Figures, InSuite,
@@ -15,7 +14,7 @@ pub(crate) struct Measurement {
     pub(crate) candidate: Option<Side>,
     pub(crate) metrics: Vec<MetricComparison>,
     pub(crate) estimate: Option<Estimate>,
-    /// The verdict by the estimate and nothing else.
+    /// The verdict that the estimate alone gives, before any check of it.
     pub(crate) verdict: Option<Verdict>,
 }
 
@@ -34,7 +33,7 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// What was worked out, without figures if the options leave them out.
+    /// Takes the computed figures and plots, and drops the figures if `options` excludes them.
     pub(crate) fn of(figured: Option<(Figures, Option<Box<Plots>>)>, options: Options) -> Self {
         let (figures, plots) = figured.unzip();
         Self {
@@ -45,7 +44,8 @@ impl Drawn {
 }
 
 impl Measurement {
-    /// The candidates get the typical values that follow from the estimates.
+    /// Creates a measurement. The typical value of each candidate becomes that of the baseline
+    /// times the estimated ratio.
     pub(crate) fn new(
         terms: Terms,
         (baseline, candidate): (Side, Option<Side>),
@@ -66,7 +66,7 @@ impl Measurement {
         }
     }
 
-    /// The comparison, before it is placed among the others of its run.
+    /// Returns the comparison, without the results that depend on the other comparisons of the run.
     pub(crate) fn judged(
         self,
         benchmark: &Benchmark,
@@ -92,7 +92,7 @@ impl Measurement {
     }
 }
 
-/// The terms on which a benchmark of a plan is judged.
+/// Returns the terms by which a benchmark of the plan is judged.
 pub(crate) fn terms(plan: &Plan, benchmark: usize) -> Terms {
     Terms {
         metric: plan.judged(benchmark).clone(),
@@ -112,7 +112,8 @@ fn details(benchmark: &Benchmark) -> BenchmarkDetails {
     }
 }
 
-/// The candidate with the typical value that follows from the estimate, if there is one.
+/// Returns the candidate with its typical value set to that of the baseline times the estimated
+/// ratio; unchanged without an estimate.
 fn following(
     baseline: &Side,
     candidate: Option<Side>,

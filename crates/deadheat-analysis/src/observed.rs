@@ -1,4 +1,4 @@
-//! What was observed of the processes of one benchmark, replicate by replicate.
+//! Observations of the processes of one benchmark, by replicate.
 
 use deadheat_model::{
     Contender, ContenderId, Observed, ObservedImage, ObservedProcess, ProcessDifference, Run,
@@ -7,7 +7,7 @@ use deadheat_model::{
 
 /// The observations of one benchmark.
 pub(crate) struct Observations<'a> {
-    /// In the order of replicates.
+    /// The observations, in the order of replicates.
     observed: Vec<&'a Observed>,
 }
 
@@ -20,7 +20,8 @@ impl<'a> Observations<'a> {
         Self { observed }
     }
 
-    /// The processes of a contender in a replicate; `None` where nothing was observed.
+    /// Returns the latest observation of a contender's processes up to `replicate`; `None` if
+    /// nothing was observed.
     fn at(&self, contender: ContenderId, replicate: u32) -> Option<&'a ObservedProcess> {
         let until = self
             .observed
@@ -36,7 +37,7 @@ impl<'a> Observations<'a> {
         process.is_some_and(|process| process.image == ObservedImage::AsStarted)
     }
 
-    /// The warning about processes that launches of these contenders left running.
+    /// Returns the warning about processes that launches of these contenders left running.
     pub(crate) fn left_behind(
         &self,
         contenders: &[ContenderId],
@@ -55,7 +56,8 @@ impl<'a> Observations<'a> {
         Some(Warning::LeftBehind { by, process })
     }
 
-    /// What holds for the processes of a contender in all of these replicates.
+    /// Returns the observation that holds for a contender's processes in all of these replicates;
+    /// `None` unless all were observed.
     pub(crate) fn common(
         &self,
         contender: ContenderId,
@@ -68,8 +70,8 @@ impl<'a> Observations<'a> {
     }
 }
 
-/// The differences between the processes of two contenders: as observed, and in what their programs
-/// do by themselves.
+/// Returns the differences between the processes of two contenders: those that were observed, and a
+/// program that restarts itself at fixed addresses on one side only.
 pub(crate) fn differences(
     contenders: [&Contender; 2],
     processes: &[ObservedProcess],
@@ -101,8 +103,8 @@ pub(crate) fn differences(
     found
 }
 
-/// The reason why measurements of a contender cannot be attributed to the neutral links that its
-/// processes were started from.
+/// Returns the reason why measurements of a contender cannot be attributed to the neutral links
+/// from which its processes were started.
 pub(crate) fn why_not_on_links(
     contender: &str,
     process: Option<&ObservedProcess>,
@@ -113,11 +115,11 @@ pub(crate) fn why_not_on_links(
         ),
         Some(ObservedImage::AsStarted) => None,
         Some(ObservedImage::Other(path)) => Some(format!(
-            "'{contender}' was started from them, but its processes executed '{path}'"
+            "'{contender}' was started from neutral links, but its processes executed '{path}'"
         )),
         Some(ObservedImage::Unseen) => Some(format!(
-            "'{contender}' was started from them, but not all of its processes could be seen to execute \
-             them"
+            "'{contender}' was started from neutral links, but not all of its processes could be \
+             seen to execute them"
         )),
     }
 }

@@ -1,5 +1,5 @@
-//! Outlying files: one file of saved results whose values lie far from those of the other files of its
-//! side, in nearly every benchmark.
+//! Outliers among files: a file of saved results whose values are far from those of the other files
+//! of its side, in nearly every benchmark.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -9,33 +9,35 @@ use deadheat_stats::summary::{mean, median, scaled_mad};
 
 use crate::effects::verdict_of;
 
-/// A side of fewer files does not show which of them is the odd one.
+/// The number of files of a side from which on an outlier among them can be found.
 const FEWEST_FILES: usize = 5;
-/// In a row, a file stands apart if it lies this many scaled median absolute deviations of the other
-/// files from their median, …
+/// The distance of an outlier from the median of the other files in its row is larger than this
+/// many scaled median absolute deviations of those files.
 const FAR: f64 = 10.0;
-/// … and by this much: files of a quiet machine scatter by so little that a hundredth would be far.
+/// The smallest distance of an outlier from the other files, as a log-ratio. On a quiet machine
+/// files scatter by so little that 1 % would exceed [`FAR`].
 const LEAST: f64 = 0.05;
-/// Share of its rows in which a file must stand apart.
+/// Share of the rows of a side in which a file must be an outlier.
 const MOST_ROWS: f64 = 0.75;
 
-/// A file that stands apart.
+/// A file of saved results that is an outlier in nearly every row of its side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutlyingFile {
-    /// The place of its side.
+    /// The index in the run of the side that the file belongs to.
     pub side: usize,
-    /// Its place on its side.
+    /// The index of the file on its side.
     pub file: usize,
-    /// Rows in which it stands apart.
+    /// The number of rows in which the file is an outlier.
     pub rows: usize,
-    /// Rows of its side.
+    /// The number of rows of the file's side that have enough files.
     pub of: usize,
-    /// Its distance from the other files, in the median of the rows in which it stands apart.
+    /// The distance of the file from the other files: the median over the rows in which it is an
+    /// outlier.
     pub distance: LogRatio,
 }
 
-/// Finds the only file that stands apart. `None` if there is none, or if there are several: then it
-/// is not one recording that went wrong.
+/// Finds the only outlier among the files of saved results. `None` if there are several, because
+/// then the cause is not one failed recording.
 pub fn outlying_file<'s>(
     run: &Run,
     samples: &dyn Fn(usize) -> Cow<'s, Samples>,
@@ -83,8 +85,9 @@ pub fn outlying_file<'s>(
     })
 }
 
-/// Rows that are faster, slower, a dead heat and open, by their verdicts or, where there are too few
-/// files for one, by their intervals. For a note, which decides nothing.
+/// Counts the rows that are faster, slower, equivalent and inconclusive, in this order. A row
+/// without a verdict counts by its interval; without an interval it counts as inconclusive. The
+/// counts are shown in a note and decide nothing.
 pub fn verdicts_of_intervals(comparisons: &[Comparison]) -> [usize; 4] {
     let verdict = |one: &Comparison| {
         let interval = || one.estimate.as_ref()?.interval;
@@ -106,7 +109,7 @@ pub fn verdicts_of_intervals(comparisons: &[Comparison]) -> [usize; 4] {
     counts
 }
 
-/// The mean logarithm of each file of a contender, with the number of the file.
+/// Returns the mean logarithm of each file of a contender, with the number of the file.
 fn locations(samples: &Samples, metric: &Metric, contender: ContenderId) -> Vec<(usize, f64)> {
     let Some(column) = samples.column(metric) else {
         return Vec::new();
@@ -134,11 +137,13 @@ fn locations(samples: &Samples, metric: &Metric, contender: ContenderId) -> Vec<
         .collect()
 }
 
-/// Of more files than this, one does not move the median and the scatter of all. To look at all others
-/// for each of 20,000 took minutes.
+/// The number of files above which a single file hardly moves the median and the scatter of all
+/// files. They then replace those of the other files: computing the latter for each of 20,000 files
+/// took minutes.
 const MANY_FILES: usize = 200;
 
-/// The files that lie far from the others, and how far.
+/// Returns the files that are outliers in one row, with their distance from the others as a
+/// log-ratio.
 fn far_apart(files: &[(usize, f64)]) -> Vec<(usize, f64)> {
     let scatter = |without: Option<usize>| {
         let others = files.iter().filter(|(other, _)| Some(*other) != without);

@@ -1,5 +1,5 @@
-//! Where the code lay: what a verdict may speak of, what placement alone does to a benchmark, and
-//! what else its blocks vary by.
+//! Code placement: the scope that a verdict may have, the change that placement alone causes, and
+//! the other sources of variation between blocks.
 
 use deadheat_model::{
     Aspects, Benchmark, Contender, ContenderId, Estimate, LogRatio, ObservedProcess, Placed,
@@ -16,15 +16,16 @@ use crate::observed::{Observations, differences, why_not_on_links};
 use crate::raced::Raced;
 use crate::rerun::RerunEffects;
 
-/// All that is known of where the code of one benchmark lay.
+/// The recorded code placement of one benchmark.
 pub(crate) struct Placement<'a> {
     run: &'a Run,
-    /// In the order of replicates. A run that was taken up again may have placed one twice.
+    /// The placements in the order of replicates. A resumed run may have placed a replicate twice.
     placed: Vec<&'a Placed>,
     own_link: Option<RerunEffects<'a>>,
     observations: Observations<'a>,
     benchmark: &'a Benchmark,
-    /// True where no linker places the code that is raced.
+    /// True if no linker places the raced code, as for interpreters and code that each process
+    /// compiles.
     is_unlinked: bool,
 }
 
@@ -45,8 +46,9 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// The scope of a verdict on the first `replicates` replicates: the source if the placement of
-    /// both sides was drawn for each of them, and their processes were seen to execute the links.
+    /// Returns the scope of a verdict on the first `replicates` replicates. It is the source if
+    /// both sides ran from a neutral link in each of them, and their processes were observed to
+    /// execute these links.
     pub(crate) fn scope(
         &self,
         samples: &Samples,
@@ -67,13 +69,13 @@ impl<'a> Placement<'a> {
     }
 
     /// Returns true if processes of both sides were started from neutral links in each of the first
-    /// `replicates`.
+    /// `replicates` replicates.
     fn is_drawn(&self, samples: &Samples, candidate: ContenderId, replicates: usize) -> bool {
         self.always(Placed::is_drawn, samples, candidate, replicates)
     }
 
-    /// What was observed of the processes of both sides in the first `replicates`; empty where
-    /// nothing was.
+    /// Returns the observations of the processes of both sides that hold in all of the first
+    /// `replicates` replicates; empty unless all of these were observed.
     pub(crate) fn processes(
         &self,
         samples: &Samples,
@@ -90,7 +92,8 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// Returns true if the links of both sides were matched in each of the first `replicates`.
+    /// Returns true if the links of both sides were matched in each of the first `replicates`
+    /// replicates.
     pub(crate) fn is_matched(
         &self,
         samples: &Samples,
@@ -100,7 +103,8 @@ impl<'a> Placement<'a> {
         self.always(Placed::is_matched, samples, candidate, replicates)
     }
 
-    /// Returns true if the first `replicates` were all placed, and always so.
+    /// Returns true if each of the first `replicates` replicates has placements, and `so` is true
+    /// for all of them.
     fn always(
         &self,
         so: impl Fn(&Placed, usize, usize) -> bool,
@@ -119,26 +123,25 @@ impl<'a> Placement<'a> {
         judged.peek().is_some() && judged.all(was_so)
     }
 
-    /// The effect as the user's own link placed the code: of all its complete replicates at one
-    /// look, since their number was fixed.
+    /// Returns the estimate of the rerun on the user's own link.
     pub(crate) fn own_link(&self, candidate: usize) -> Option<Estimate> {
         self.own_link.as_ref()?.estimate(candidate)
     }
 
-    /// The scatter of the blocks of the own link.
+    /// Returns the scatter of the blocks of the rerun on the user's own link.
     pub(crate) fn scatter_of_own_link(&self, candidate: usize) -> Option<Scatter<'_>> {
         let own_link = self.own_link.as_ref()?;
         let (effects, samples) = own_link.judged();
         Scatter::of(effects.get(candidate)?, samples, own_link.replicates)
     }
 
-    /// Returns true if any contender ran where a neutral link put it.
+    /// Returns true if any contender ran from a neutral link.
     pub(crate) fn is_drawn_at_all(&self) -> bool {
         let mut everyone = self.placed.iter().flat_map(|one| &one.contenders);
         everyone.any(|placing| matches!(placing, Placing::Neutral(_)))
     }
 
-    /// Warnings about the placement behind a comparison.
+    /// Returns warnings about the code placement of a comparison.
     pub(crate) fn doubts(
         &self,
         (measurement, aspects, scope): (&Measurement, &Aspects, Scope),
@@ -180,7 +183,7 @@ impl<'a> Placement<'a> {
         }
         let mut refused: Vec<_> = Vec::new();
         for link in self.placed.iter().flat_map(|one| &one.refused) {
-            // A replicate placed anew may have drawn it again.
+            // A replicate that was placed again may have drawn the same link.
             if !refused.contains(&link) {
                 refused.push(link);
             }
@@ -194,18 +197,20 @@ impl<'a> Placement<'a> {
         warnings
     }
 
-    /// That the builds are not matched, although that was asked for.
+    /// Returns the warning that the builds are not matched, if the user asked for it.
     fn unmatched(&self, aspects: &Aspects) -> Option<Warning> {
         let links = &self.run.header.environment.neutral_links;
         let asked = links.iter().any(|links| links.matched.is_some());
         let reason = links.iter().find_map(|links| links.matched.clone()?.err());
-        // Those that came to nothing, where the first were.
+        // If matching worked before the race, a link that was refused during the race gives the
+        // reason.
         let mut refused = self.placed.iter().flat_map(|one| &one.refused);
         let reason = reason.or_else(|| refused.next_back().map(|link| link.reason.clone()));
         (asked && !aspects.matched).then_some(Warning::BuildsUnmatched { reason })
     }
 
-    /// Returns why the verdict cannot be about the source although neutral links were started.
+    /// Returns the reason why the verdict cannot be about the source although neutral links were
+    /// started.
     fn why_unobserved(
         &self,
         sides: [&Contender; 2],
@@ -218,8 +223,8 @@ impl<'a> Placement<'a> {
         sides.find_map(|(place, side)| why_not_on_links(&side.name, processes.get(place)))
     }
 
-    /// Returns the reason why placement was not drawn although somebody asked for it. What happened
-    /// to this benchmark tells more than what was known before.
+    /// Returns the reason why the placement was not drawn although the user asked for it. A failure
+    /// in this benchmark takes precedence over one that was known before the race.
     fn why_fixed(&self) -> Option<String> {
         let placed = self.placed.iter();
         let fallen_back = placed.filter_map(|one| one.fallen_back.clone()).next();
@@ -237,14 +242,15 @@ impl<'a> Placement<'a> {
     }
 }
 
-/// The replicates in the order they were run.
+/// Returns the numbers of the replicates in the order run.
 fn in_order(samples: &Samples) -> impl Iterator<Item = u32> {
     let mut last = None;
     let replicates = samples.blocks().iter().map(|block| block.replicate);
     replicates.filter(move |replicate| last.replace(*replicate) != Some(*replicate))
 }
 
-/// The own link and the neutral ones, when their intervals lie further apart than the margin.
+/// Returns a warning if the intervals on the user's own link and on the neutral links are further
+/// apart than the margin.
 fn apart(measurement: &Measurement, aspects: &Aspects) -> Option<Warning> {
     let (neutral, own) = (measurement.estimate.as_ref()?, aspects.own_link.as_ref()?);
     let margin = measurement.terms.margin;
@@ -255,10 +261,10 @@ fn apart(measurement: &Measurement, aspects: &Aspects) -> Option<Warning> {
     found.then_some(Warning::OwnLinkApart { apart })
 }
 
-/// Where every replicate is a single block, placement is told from the block when blocks on neutral
-/// links scatter so much more than those on the own link that an F test at this level finds it.
-/// Twenty-two blocks against eleven that scatter alike would else show more than half of their
-/// scatter as placement in a third of all races.
+/// The level of an F test that is used if every replicate is a single block. Scatter counts as
+/// placement only if blocks scatter significantly more on neutral links than on the own link.
+/// Without the test, 22 blocks and 11 blocks with the same scatter would attribute more than half
+/// of it to placement in a third of all races.
 const TOLD_APART: f64 = 0.05;
 
 /// The scatter of the effects of one series: variances, in squared log-ratio units.
@@ -266,15 +272,16 @@ const TOLD_APART: f64 = 0.05;
 pub(crate) struct Scatter<'a> {
     clusters: Clusters<'a>,
     pooled: PooledEstimate,
-    /// Of blocks about their replicate, or of all blocks about their mean where there is nothing
-    /// between.
+    /// The variance of blocks within their replicate, or of all blocks if `between` is `None`.
     within: f64,
-    /// Of replicates; `None` where there is one only, or each is one block.
+    /// The variance between replicates; `None` for a single replicate, or if each replicate is one
+    /// block.
     between: Option<f64>,
 }
 
 impl<'a> Scatter<'a> {
-    /// `None` when no ratio can be formed, or none differs from the others.
+    /// Returns the scatter of the effects of the first `replicates` replicates. `None` if there are
+    /// too many zeros, or all effects are equal.
     pub(crate) fn of(effects: &'a Effects, samples: &Samples, replicates: usize) -> Option<Self> {
         if effects.too_many_zeros(replicates) {
             return None;
@@ -296,10 +303,10 @@ impl<'a> Scatter<'a> {
         })
     }
 
-    /// Returns true if single blocks scatter by more than those of `less` do, and not by chance.
+    /// Returns true if single blocks scatter significantly more in this series than in `less`.
     fn exceeds(&self, less: &Scatter<'_>) -> bool {
-        // Both clamped alike: the scale of a handful of blocks is itself a matter of chance, and
-        // with one each the test found a growth in 13 % of races without any, instead of 2 %.
+        // Both variances use the same scale to clamp effects. The scale of a few blocks is itself
+        // uncertain: separate scales gave 13 % of false positives instead of 2 %.
         let alike = PooledEstimate {
             scale: self.pooled.scale,
             ..less.pooled
@@ -313,8 +320,9 @@ impl<'a> Scatter<'a> {
     }
 }
 
-/// The spreads that the blocks of a race vary by, as far as it can be told apart. `candidate`
-/// counts from 0, and its effects were judged over so many replicates.
+/// Returns the standard deviations that placement, process and block contribute to the variation of
+/// a race, as far as the data separate them. `candidate` counts from 0, and its effects were judged
+/// over the first `replicates` replicates.
 pub(crate) fn spreads(
     placement: &Placement<'_>,
     benchmark: &Benchmark,
@@ -330,12 +338,12 @@ pub(crate) fn spreads(
     let grown = |all: f64, without: f64| (all - without).max(0.0).sqrt();
     if let Some(between) = seen.between {
         let own_between = own.and_then(|own| own.between);
-        // On neutral links replicates differ by process and placement; without any, by the process
-        // alone.
+        // On neutral links replicates differ by process and placement; without neutral links, by
+        // process alone.
         let process = own_between.or_else(|| (!placement.is_drawn_at_all()).then_some(between));
         return Some(Spreads {
             placement: own_between.filter(|_| drawn).map(|own| grown(between, own)),
-            // Every launch of a command is a process of its own.
+            // Every launch of a command is a new process, so its spread is part of the blocks.
             process: process.filter(|_| functions).map(f64::sqrt),
             block: seen.within.sqrt(),
         });

@@ -1,7 +1,7 @@
-//! The plots of the judged metric: points and curves of a comparison, the shares and quantiles of one
-//! side, and which points of many are drawn.
+//! Plots of the judged metric: points and curves of a comparison, the distribution of one side, and
+//! the choice of the points to draw.
 //!
-//! Like the secondary figures they are worked out once, when the answer is given, and from the same
+//! Like the secondary figures, plots are computed once, in the final analysis, and from the same
 //! sorted samples.
 
 use deadheat_model::{
@@ -16,39 +16,39 @@ use deadheat_stats::{bandwidth, density, running_median, tukey};
 use crate::effects::Effects;
 use crate::hosts::dropped_blocks;
 
-/// The material that plots are made of.
+/// The data from which plots are computed.
 pub(crate) struct PlotInputs<'a> {
     /// The samples of the benchmark.
     pub(crate) samples: &'a Samples,
-    /// Their values per iteration, in the order taken.
+    /// The values of the samples per iteration, in the order taken.
     pub(crate) values: &'a [f64],
-    /// ln of the values, zeros counted as half a tick.
+    /// ln of the values; a zero counts as half the smallest step of the metric.
     pub(crate) logs: &'a [f64],
-    /// The baseline sorted, and which samples are its own.
+    /// The sorted values of the baseline, and the indices of its samples.
     pub(crate) baseline: (Sorted<'a>, &'a [u32]),
-    /// `None` for a contender alone.
+    /// The candidate; `None` for a benchmark without candidates.
     pub(crate) candidate: Option<PlotCandidate<'a>>,
 }
 
 /// The candidate of a comparison.
 pub(crate) struct PlotCandidate<'a> {
-    /// Sorted, and which samples are its own.
+    /// The sorted values of the candidate, and the indices of its samples.
     pub(crate) side: (Sorted<'a>, &'a [u32]),
-    /// `None` where nothing is paired.
+    /// The paired data; `None` if samples are not paired.
     pub(crate) paired: Option<Paired<'a>>,
 }
 
-/// Data that a candidate and the baseline have together.
+/// The paired data of a candidate and the baseline.
 pub(crate) struct Paired<'a> {
-    /// Effects per block.
+    /// The effects of the blocks.
     pub(crate) effects: &'a Effects,
-    /// Number of replicates of them that were judged.
+    /// The number of replicates that were judged.
     pub(crate) judged: usize,
     /// Indices of neighbouring samples, the baseline's first.
     pub(crate) pairs: Vec<(usize, usize)>,
 }
 
-/// Everything there is to draw but the looks, at most so many points in each series.
+/// Returns all plots except the looks, with at most `points` points per series.
 pub(crate) fn plots(material: &PlotInputs, points: usize) -> Plots {
     let rival = material.candidate.as_ref();
     let paired = rival.and_then(|rival| rival.paired.as_ref());
@@ -77,8 +77,8 @@ pub(crate) fn plots(material: &PlotInputs, points: usize) -> Plots {
     }
 }
 
-/// The blocks of the first `replicates` replicates, in the order run; empty where zeros forbid
-/// ratios.
+/// Returns the blocks of the first `replicates` replicates, in the order run; empty if there are
+/// too many zeros.
 fn judged_blocks(effects: &Effects, samples: &Samples, replicates: usize) -> Vec<Difference> {
     if effects.too_many_zeros(replicates) {
         return Vec::new();
@@ -87,7 +87,7 @@ fn judged_blocks(effects: &Effects, samples: &Samples, replicates: usize) -> Vec
     let of_blocks = effects.clusters(replicates).effects();
     let mut blocks = Vec::with_capacity(of_blocks.len());
     let mut next = 0;
-    // Where a quantile is judged, the first block stands for its replicate.
+    // If a quantile is judged, the first block represents its replicate.
     let each = effects.blocks_each();
     for (position, span) in samples.blocks().iter().enumerate().step_by(each) {
         let Some(effect) = of_blocks.get(next) else {
@@ -107,12 +107,12 @@ fn judged_blocks(effects: &Effects, samples: &Samples, replicates: usize) -> Vec
             flags[side] = flags[side].and(sample.flags);
         }
         if seen != [true; 2] {
-            // It has no effect.
+            // A block without one of the sides does not have an effect.
             continue;
         }
         let is_dropped = dropped.next_if_eq(&next).is_some();
         next += 1;
-        // The logarithm of the smallest number over some calls is none.
+        // A value that underflows does not have a finite logarithm.
         if effect.is_finite() {
             blocks.push(Difference {
                 position: position as u32,
@@ -129,16 +129,18 @@ fn judged_blocks(effects: &Effects, samples: &Samples, replicates: usize) -> Vec
     blocks
 }
 
-/// The line of medians has at most so many points.
+/// The largest number of points in a line of running medians.
 const DRIFT_POINTS: usize = 64;
 
-/// Each is the median of a tenth of the blocks, but no more than so many…
+/// A running median uses a tenth of all blocks, but at most this many.
 const MOST_AROUND: usize = 201;
 
-/// … and no fewer, or it would follow single blocks.
+/// A running median uses at least this many blocks, because it would otherwise follow single
+/// blocks.
 const FEWEST_AROUND: usize = 5;
 
-/// The series of these blocks, with at most so many points; `None` without blocks.
+/// Returns the series of the effects of these blocks, with at most `points` points; `None` without
+/// blocks.
 pub(crate) fn differences(blocks: &[Difference], points: usize) -> Option<DifferenceSeries> {
     if blocks.is_empty() {
         return None;
@@ -162,8 +164,8 @@ pub(crate) fn differences(blocks: &[Difference], points: usize) -> Option<Differ
     })
 }
 
-/// Medians of neighbouring blocks that were not dropped; empty where there are not two windows of
-/// them.
+/// Returns running medians of the blocks that were not dropped; empty unless there are enough of
+/// them for two medians.
 fn drift(blocks: &[Difference], points: usize) -> Vec<(u32, LogRatio)> {
     let kept: Vec<&Difference> = blocks.iter().filter(|block| !block.dropped).collect();
     let effects: Vec<f64> = kept.iter().map(|block| block.effect.0).collect();
@@ -177,8 +179,8 @@ fn drift(blocks: &[Difference], points: usize) -> Vec<(u32, LogRatio)> {
         .collect()
 }
 
-/// The cloud of these pairs of indices, the baseline's first, with at most so many points; `None`
-/// without pairs. Extreme is what lies far from the diagonal.
+/// Returns the scatter plot of pairs of sample indices, the baseline's first, with at most `points`
+/// points; `None` without pairs. The points farthest from the diagonal are kept.
 fn pair_cloud(
     pairs: &[(usize, usize)],
     values: &[f64],
@@ -204,7 +206,8 @@ fn pair_cloud(
     })
 }
 
-/// Median and quartiles of the blocks of every replicate that counts, at most so many replicates.
+/// Returns the median and the quartiles of the blocks of each replicate, for at most `points`
+/// replicates. Dropped blocks do not count.
 pub(crate) fn replicates(blocks: &[Difference], points: usize) -> Vec<ReplicateEstimate> {
     let estimate = |blocks: &[Difference]| {
         let kept = blocks.iter().filter(|block| !block.dropped);
@@ -227,31 +230,32 @@ pub(crate) fn replicates(blocks: &[Difference], points: usize) -> Vec<ReplicateE
     shown.into_iter().map(|index| all[index]).collect()
 }
 
-/// More bins than this are narrower than a stroke of a pen.
+/// The largest number of bins of a histogram. More would be narrower than a line of the drawing.
 const MOST_BINS: usize = 80;
 
-/// Points of a curve that an eye takes for smooth.
+/// The number of points of a curve, which makes it look smooth.
 const CURVE_POINTS: usize = 129;
 
-/// Quantiles that an eye can tell apart; each costs an integral.
+/// The largest number of quantiles. More cannot be told apart in a drawing, and each requires
+/// numerical integration.
 const QUANTILE_POINTS: usize = 200;
 
-/// The distance beyond the values that matter a violin runs out, in bandwidths.
+/// The distance by which a violin extends beyond the body of the values, in bandwidths.
 const RUN_OUT: f64 = 2.5;
 
-/// One side's samples, as they were sorted for the figures.
+/// The samples of one side, sorted for the figures.
 #[derive(Clone, Copy)]
 pub(crate) struct Sorted<'a> {
-    /// Per iteration, ascending.
+    /// The values per iteration, ascending.
     pub(crate) values: &'a [f64],
-    /// Their logarithms; empty where zeros forbid them.
+    /// Logarithms of the values, ascending; empty if there are too many zeros.
     pub(crate) logs: &'a [f64],
     /// Distributions fitted to the values.
     pub(crate) fits: &'a [Fit],
 }
 
-/// Edges of the bins that all these sides are counted in: over the body of each, as narrow as the
-/// narrowest asks for.
+/// Returns the edges of the histogram bins that all sides share. They cover the bodies of all
+/// sides, and are as narrow as the Freedman–Diaconis rule demands for any side.
 fn common_edges(sides: &[Sorted], points: usize) -> Vec<f64> {
     let bodies = || sides.iter().filter_map(|side| body(side.values));
     let low = bodies().map(|body| body.0).fold(f64::INFINITY, f64::min);
@@ -262,8 +266,8 @@ fn common_edges(sides: &[Sorted], points: usize) -> Vec<f64> {
     edges(low, high, widths.reduce(f64::min), points.min(MOST_BINS))
 }
 
-/// The distribution of one side over these bins. `first_half` are the samples of the first half of
-/// the run, in any order.
+/// Returns the distribution of one side over these bins. `first_half` are the samples of the first
+/// half of the run, in any order.
 pub(crate) fn distribution(
     side: Sorted,
     mut first_half: Vec<f64>,
@@ -293,7 +297,7 @@ pub(crate) fn distribution(
     }
 }
 
-/// Every fit as the samples it expects in a bin.
+/// Returns the curve of each fitted distribution, in expected samples per bin.
 fn curves(side: Sorted, edges: &[f64], points: usize) -> Vec<DensityCurve> {
     let &[low, next, ..] = edges else {
         return Vec::new();
@@ -325,7 +329,7 @@ fn curves(side: Sorted, edges: &[f64], points: usize) -> Vec<DensityCurve> {
     side.fits.iter().map(curve).collect()
 }
 
-/// The smooth density over the part of the bins where this side has values.
+/// Returns the smooth density of one side, over the part of the bins with values.
 fn violin(values: &[f64], edges: &[f64], points: usize) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (edges.first(), edges.last()) else {
         return Vec::new();
@@ -362,11 +366,12 @@ fn box_plot(values: &[f64], points: usize) -> Option<BoxPlot> {
     })
 }
 
-/// Φ⁻¹(¾), where the upper quartile of a standard normal distribution lies.
+/// Φ⁻¹(¾), the upper quartile of the standard normal distribution.
 const UPPER_QUARTILE: f64 = 0.674_489_750_196_081_7;
 
-/// At most so many values of an ascending sample, no two alike, each with the share at or below it;
-/// the first and the last are among them.
+/// Returns at most `points` steps of the empirical distribution function of an ascending sample:
+/// distinct values, each with the share of values at or below it. The first and the last value are
+/// among them.
 fn ecdf(sorted: &[f64], points: usize) -> Vec<(f64, f64)> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for at in evenly(sorted.len(), points) {
@@ -380,9 +385,9 @@ fn ecdf(sorted: &[f64], points: usize) -> Vec<(f64, f64)> {
     steps
 }
 
-/// At most so many of an ascending sample's values against the quantiles a standard normal sample
-/// would have there, (i − ½)/n for the i-th (Hazen). Even on the axis of the quantiles, so that the
-/// ends stay whole.
+/// Returns at most `points` points of the normal quantile plot of an ascending sample: the i-th
+/// value with the standard normal quantile of (i − ½)/n (Hazen). The points are evenly spaced on
+/// the axis of the normal quantiles, so that the tails stay complete.
 fn normal_quantiles(sorted: &[f64], points: usize) -> Vec<(f64, f64)> {
     let n = sorted.len() as f64;
     let at = |rank: usize| {
@@ -405,7 +410,7 @@ fn normal_quantiles(sorted: &[f64], points: usize) -> Vec<(f64, f64)> {
     ranks.into_iter().map(at).collect()
 }
 
-/// Intercept and slope of the line through the quartiles.
+/// Returns intercept and slope of the line through the quartiles of a normal quantile plot.
 fn normal_line(sorted: &[f64]) -> Option<(f64, f64)> {
     let (lower, upper) = (quantile(sorted, 0.25)?, quantile(sorted, 0.75)?);
     Some((
@@ -414,12 +419,14 @@ fn normal_line(sorted: &[f64]) -> Option<(f64, f64)> {
     ))
 }
 
-/// Of each stretch these are kept: its two extremes, and as many in between.
+/// The number of points that are kept of each section of a series: its two extremes, and two in
+/// between.
 const OF_A_STRETCH: usize = 4;
 
-/// At most `room` of `len` points in their order, as indices: all that `must` be there as far as
-/// half the room goes, and of every stretch of the others the extremes by `key` and two that stand
-/// for the rest. The same points for the same series.
+/// Returns the ascending indices of at most `room` of `len` points. Points that `must` be drawn
+/// fill up to half of them, or more if there are few others. The others are divided into sections,
+/// of which the extremes by `key` and two further points are kept. The same series always gives the
+/// same points.
 fn thinned(
     len: usize,
     room: usize,
@@ -451,12 +458,12 @@ fn thinned(
     kept
 }
 
-/// At most `room` of `len` places, evenly spaced, the first and the last among them.
+/// Returns at most `room` of `len` indices, evenly spaced, with the first and the last among them.
 pub(crate) fn evenly(len: usize, room: usize) -> impl Iterator<Item = usize> {
     let room = room.min(len);
     (0..room).map(move |i| match room {
         1 => 0,
-        // Of more than 2³² points nobody asks for 2³².
+        // An overflow would require 2³² points.
         several => i * (len - 1) / (several - 1),
     })
 }
@@ -496,7 +503,7 @@ mod tests {
                 assert_eq!(found[found.len() - 1].1, values[2_000]);
             }
         }
-        // The three lowest values are among fifty points: the ends stay whole.
+        // The three lowest values are among the fifty points, so the tails are complete.
         assert!(normal_quantiles(&values, 50)[2].1 <= values[4]);
         assert!(normal_quantiles(&[], 5).is_empty());
         assert_eq!(normal_line(&[]), None);

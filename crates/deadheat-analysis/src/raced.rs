@@ -1,9 +1,10 @@
-//! One benchmark of a run with its samples: whose they are, on which machine and in which steps they
-//! were counted, its sides in a few plain figures; and the choices of an analysis.
+//! One benchmark of a run with its samples: the contenders, the machines and the clock resolution
+//! of the samples, and a summary of each side. Also the options of an analysis.
 //!
-//! Medians and means over all samples are robust, or not, in their own way, and beside a change of
-//! 1 % at 100 µs they contradicted it in 18 of 100 races. So what stands beside a verdict is the
-//! baseline's location by the same estimator, and the candidate's is that times the ratio found.
+//! Medians and means over all samples use other estimators than the verdict. In races of 100 µs
+//! with a change of 1 % they contradicted it in 18 of 100. The report therefore shows the
+//! baseline's location by the estimator of the verdict, and for the candidate this location times
+//! the estimated ratio.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,25 +15,26 @@ use deadheat_model::{
 use deadheat_stats::summary::{max, mean, median_in_place, min, quantile_in_place, std_dev};
 use deadheat_stats::{Clusters, Floor, pooled_huber};
 
-/// Choices of someone who analyses a recording.
+/// The options of an analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Replay the looks over a recording that carries no plan, instead of judging it once.
+    /// If true, the looks are replayed over a recording without a plan, instead of judging it once.
     pub replay_looks: bool,
-    /// Leave out the secondary figures, which a simulation of thousands of races has no use for:
-    /// they are most of the work. A build without the feature `figures` has none.
+    /// If true, the secondary figures are not computed. They take most of the time, and a
+    /// simulation of thousands of races does not need them. A build without the feature `figures`
+    /// never computes them.
     pub without_figures: bool,
-    /// Work out what there is to draw, with at most so many points in each series; `None` where
-    /// nobody draws. A build without the feature `figures` works out nothing.
+    /// The largest number of points in each series of the plots; `None` computes no plots. A build
+    /// without the feature `figures` never computes them.
     pub plots: Option<usize>,
 }
 
-/// The reruns of a benchmark, each with its place in the plan and its samples.
+/// The reruns of a benchmark, each with its index in the plan and its samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RerunSamples<'a> {
-    /// As the user linked it.
+    /// The rerun on the user's own link.
     pub own_link: Option<(usize, &'a Samples)>,
-    /// In turns.
+    /// The rerun in turns instead of side by side.
     pub turns: Option<(usize, &'a Samples)>,
 }
 
@@ -44,7 +46,7 @@ impl<'a> RerunSamples<'a> {
         }
     }
 
-    /// The same without those that failed.
+    /// Removes the reruns that failed.
     pub(crate) fn without(self, failed: &HashSet<usize>) -> Self {
         let ran = |(index, _): &(usize, &Samples)| !failed.contains(index);
         Self {
@@ -57,26 +59,26 @@ impl<'a> RerunSamples<'a> {
 /// One benchmark of a run with its samples.
 #[derive(Clone, Copy)]
 pub(crate) struct Raced<'a> {
-    /// Whose samples are not looked at.
+    /// The run. Its own samples are not read.
     pub(crate) run: &'a Run,
     /// The place of the benchmark in the plan.
     pub(crate) index: usize,
     pub(crate) samples: &'a Samples,
-    /// The samples of its reruns.
+    /// The reruns of the benchmark.
     pub(crate) reruns: RerunSamples<'a>,
 }
 
-/// The answer about one benchmark, before it pays for the others.
+/// The comparisons of one benchmark, before p-values are adjusted over the suite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
     pub(crate) comparisons: Vec<Comparison>,
-    /// One per candidate, paid for the looks and for nothing else.
+    /// One p-value per candidate, corrected for the looks of the race but not for other benchmarks.
     pub(crate) p_values: Vec<Option<f64>>,
-    /// That of its control, if it has one that can be judged.
+    /// The p-value of the control, if the benchmark has one that can be judged.
     pub(crate) control: Option<f64>,
 }
 
-/// Which samples belong to whom, looked up once for all metrics.
+/// The samples of each contender, looked up once for all metrics.
 pub(crate) struct Members {
     of: Vec<Vec<u32>>,
 }
@@ -98,7 +100,7 @@ impl Members {
         Self { of }
     }
 
-    /// The same without the samples of these blocks, which are ascending places.
+    /// Removes the samples of the blocks `left_out`, which are ascending indices.
     pub(crate) fn without(mut self, samples: &Samples, left_out: &[usize]) -> Self {
         let spans = left_out
             .iter()
@@ -110,12 +112,12 @@ impl Members {
         self
     }
 
-    /// The samples of one contender, in the order taken.
+    /// Returns the indices of the samples of one contender, in the order taken.
     pub(crate) fn indices(&self, contender: ContenderId) -> &[u32] {
         self.of.get(contender.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// Values of one contender in one metric, per iteration.
+    /// Returns the values of one contender in one metric, per iteration.
     pub(crate) fn values(
         &self,
         samples: &Samples,
@@ -142,14 +144,16 @@ impl Members {
 #[derive(Clone, Debug)]
 pub(crate) struct Machines {
     merged: Merged,
-    /// The places among the hosts of the parts of each machine: parts that share a boot are one.
+    /// The indices of the hosts of each machine. Parts of the run that share a boot are one
+    /// machine.
     places: Vec<Vec<usize>>,
-    /// The machine of each part, by its number.
+    /// The machine of each part, by the number of the part.
     of_part: HashMap<u32, usize>,
 }
 
 impl Machines {
-    /// `None` for a run of one host, and where each benchmark was raced by one.
+    /// Returns the machines of a merged run. `None` for a run of one host, and for a merged run in
+    /// which each benchmark was raced by one host.
     pub(crate) fn of(header: &RunHeader) -> Option<Self> {
         let merged = header.environment.merged.as_ref()?;
         if merged.replicates == 0 {
@@ -178,13 +182,13 @@ impl Machines {
         self.merged.count
     }
 
-    /// The machine that raced a replicate.
+    /// Returns the index of the machine that raced a replicate.
     pub(crate) fn of_replicate(&self, replicate: u32) -> Option<usize> {
         let part = replicate / self.merged.replicates + 1;
         self.of_part.get(&part).copied()
     }
 
-    /// The hosts that the parts of a machine tell of.
+    /// Returns the hosts that the parts of a machine recorded.
     pub(crate) fn hosts(&self, machine: usize) -> impl Iterator<Item = &Host> {
         let places = self.places[machine].iter();
         places.map(|place| &self.merged.hosts[*place])
@@ -196,10 +200,10 @@ impl Machines {
     }
 }
 
-/// The smallest step in which a metric is counted, in its own unit; `None` when that is not known.
+/// Returns the smallest step of a metric, in the unit of the metric; `None` if it is unknown.
 pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
-    // What other tools saved are values per iteration: by what step they were counted is lost.
-    // Files have many benchmarks, so one is asked for all.
+    // Other tools save values per iteration, which hide the smallest step. A file has many
+    // benchmarks, and all are from the same tool, so only the first is checked.
     if header
         .plan
         .benchmarks
@@ -231,15 +235,15 @@ pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
     }
 }
 
-/// The value that a zero counts as: half a tick. Where the tick is unknown, the smallest value
-/// above zero is the best evidence of it.
+/// Returns the value that replaces a zero: half of the smallest step of the metric, `tick`. If it
+/// is unknown, half of the smallest positive value.
 pub(crate) fn zero_as(column: &[f64], tick: Option<f64>) -> f64 {
     let half_tick = 0.5
         * tick.unwrap_or_else(|| {
             let above_zero = column.iter().copied().filter(|v| *v > 0.0);
             above_zero.fold(f64::INFINITY, f64::min)
         });
-    // Half of the smallest number there is would be zero again.
+    // Half of the smallest positive number would be zero again.
     if half_tick.is_finite() {
         half_tick.max(f64::from_bits(1))
     } else {
@@ -247,8 +251,8 @@ pub(crate) fn zero_as(column: &[f64], tick: Option<f64>) -> f64 {
     }
 }
 
-/// The number of ticks a typical sample of the baseline and this candidate lasts; `None` without
-/// samples, or when it lasts none.
+/// Returns the median of the samples of the baseline and this candidate, in units of `tick`; `None`
+/// without samples, or if the median is zero.
 pub(crate) fn ticks_per_sample(
     tick: f64,
     values: &[f64],
@@ -269,24 +273,27 @@ pub(crate) fn ticks_per_sample(
     (median > 0.0 && ticks.is_finite()).then_some(ticks)
 }
 
-/// The typical value of a side.
+/// The method that gives the typical value of a side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Typical {
-    /// Where the values lie together.
+    /// The robust location of the values.
     Location,
     /// The quantile that is judged.
     Quantile(f64),
-    /// Left open, as `Measurement::new` gives it: half of a summary is to find it.
+    /// Not computed, because `Measurement::new` derives the value from the baseline. Computing it
+    /// takes half of the time of a summary.
     Follows,
 }
 
 impl Typical {
-    /// That of a benchmark of which this quantile is judged, if one is.
+    /// Returns how the typical value of the baseline is computed: as the judged quantile if there
+    /// is one, otherwise as the robust location.
     pub(crate) fn of(quantile: Option<f64>) -> Self {
         quantile.map_or(Self::Location, Self::Quantile)
     }
 
-    /// That of a candidate, for which an estimate is `found`.
+    /// Returns how the typical value of a candidate is computed. `found` is true if the candidate
+    /// has an estimate.
     pub(crate) fn of_candidate(quantile: Option<f64>, found: bool) -> Self {
         match Self::of(quantile) {
             Self::Location if found => Self::Follows,
@@ -295,9 +302,9 @@ impl Typical {
     }
 }
 
-/// The summary of `values`, which are reordered; `None` when there are none.
+/// Returns the summary of `values`, and reorders them; `None` without values.
 pub(crate) fn side(name: &str, values: &mut [f64], of: Typical) -> Option<Side> {
-    // Of a launch or a call most counts are zero, and then every figure is.
+    // Most metrics count nothing in a launch or a call. All figures are then zero.
     if !values.is_empty() && values.iter().all(|value| value.to_bits() == 0) {
         return Some(Side {
             name: name.to_owned(),
@@ -328,16 +335,16 @@ pub(crate) fn side(name: &str, values: &mut [f64], of: Typical) -> Option<Side> 
     })
 }
 
-/// More zeros than this among the values, and no ratio is formed and none is typical: zeros have no
-/// logarithm, and the rest alone would not be typical.
+/// The share of zeros above which neither a ratio nor a typical value is computed: zeros do not
+/// have a logarithm, and the other values alone would not be typical.
 pub(crate) const MOST_ZEROS: f64 = 0.01;
 
-/// The Huber location of the values in logarithms; `None` where there are none, or too many are
-/// zero.
+/// Returns the Huber location of the values, computed from their logarithms; `None` without values,
+/// or if too many are zero.
 pub(crate) fn typical(values: &[f64]) -> Option<f64> {
     let first = *values.first()?;
     if first > 0.0 && values.iter().all(|value| *value == first) {
-        // As it is: the way through logarithms would round it.
+        // The logarithm and its inverse would round the value.
         return Some(first);
     }
     let logs: Vec<f64> = values
@@ -353,8 +360,8 @@ pub(crate) fn typical(values: &[f64]) -> Option<f64> {
     Some(pooled.theta.exp()).filter(|typical| typical.is_finite())
 }
 
-/// Every recorded metric, with the estimate and the verdict that `found` gives it. The sides of the
-/// judged metric are known already.
+/// Returns a row for every recorded metric, with the estimate and the verdict that `found` returns.
+/// `judged` are the known sides of the judged metric.
 pub(crate) fn metric_rows(
     run: &Run,
     samples: &Samples,

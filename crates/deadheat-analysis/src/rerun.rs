@@ -1,4 +1,4 @@
-//! Reruns of a benchmark: as the user linked it, or in turns.
+//! Reruns of a benchmark: on the user's own link, or in turns instead of side by side.
 
 use deadheat_model::{Estimate, Origin, RerunKind, Samples};
 use deadheat_stats::Level;
@@ -7,21 +7,23 @@ use crate::decision::BenchmarkState;
 use crate::effects::{EffectEstimate, Effects, estimate};
 use crate::raced::Raced;
 
-/// Fewer replicates have no interval.
+/// Replicates that an interval requires.
 const FEWEST: usize = 2;
 
-/// The effects of a rerun: of all its complete replicates at one look, since their number was fixed.
+/// The effects of a rerun over all its complete replicates. Their number was fixed in advance, so
+/// one analysis uses the whole level.
 pub(crate) struct RerunEffects<'a> {
     pub(crate) samples: &'a Samples,
     benchmark_state: BenchmarkState,
-    /// Complete replicates.
+    /// The number of complete replicates.
     pub(crate) replicates: usize,
-    /// One per candidate.
+    /// One estimate per candidate.
     effect_estimates: Vec<Option<EffectEstimate>>,
 }
 
 impl<'a> RerunEffects<'a> {
-    /// `None` when there is none, when it failed, or has too few replicates.
+    /// Returns the effects of the rerun of this kind. `None` if the benchmark lacks such a rerun,
+    /// or if the rerun failed or has fewer than [`FEWEST`] replicates.
     pub(crate) fn of(raced: &Raced<'a>, kind: RerunKind) -> Option<Self> {
         let run = raced.run;
         let plan = &run.header.plan;
@@ -49,14 +51,14 @@ impl<'a> RerunEffects<'a> {
         self.effect_estimates.get(candidate)?.as_ref().map(estimate)
     }
 
-    /// The estimate of the candidate at this place with its interval at this level.
+    /// Returns the estimate of a candidate with its interval at the two-sided `level`.
     pub(crate) fn estimate_at(&self, candidate: usize, level: f64) -> Option<Estimate> {
         let level = Level::Nominal(level);
         let all = (self.benchmark_state).estimate_effects(self.samples, self.replicates, level);
         all.get(candidate)?.as_ref().map(estimate)
     }
 
-    /// The effects of all candidates, and the samples that they were made of.
+    /// Returns the effects of all candidates, and the samples that they are computed from.
     pub(crate) fn judged(&self) -> (&[Effects], &Samples) {
         self.benchmark_state.judged(self.samples, self.replicates)
     }

@@ -1,4 +1,5 @@
-//! Races side by side: what is shown of the same race in turns, and when the two disagree.
+//! Races side by side: the results of their reruns in turns, and the check whether a rerun
+//! contradicts the race.
 
 use deadheat_model::{
     ContenderId, Estimate, LogRatio, Metric, MetricComparison, RacedSideBySide, RerunKind, Samples,
@@ -8,18 +9,19 @@ use deadheat_stats::summary::median_in_place;
 use crate::raced::{Members, Raced, Typical, metric_rows, side};
 use crate::rerun::RerunEffects;
 
-/// Level of the interval in turns that can contradict. At the level of the race the few replicates in
-/// turns would open one in twenty dead heats by chance.
+/// The level of the interval of the rerun in turns that can contradict the race. At the level of
+/// the race, chance would make one in twenty dead heats inconclusive, because the rerun has few
+/// replicates.
 const CONTRADICTION: f64 = 0.01;
 
-/// Side by side and, where there are enough replicates of it, in turns.
+/// A race side by side and, if it has enough replicates, its rerun in turns.
 pub(crate) struct SideBySide<'a> {
     raced: Raced<'a>,
     turns: Option<RerunEffects<'a>>,
 }
 
 impl<'a> SideBySide<'a> {
-    /// `None` for a benchmark in turns.
+    /// Returns the race side by side with its rerun; `None` for a benchmark in turns.
     pub(crate) fn of(raced: &Raced<'a>) -> Option<Self> {
         let benchmark = &raced.run.header.plan.benchmarks[raced.index];
         benchmark.side_by_side?;
@@ -29,7 +31,8 @@ impl<'a> SideBySide<'a> {
         })
     }
 
-    /// The summary of the candidate at this place.
+    /// Returns the summary of a candidate, which is given by its index among the candidates and its
+    /// id.
     pub(crate) fn summary(&self, (place, id): (usize, ContenderId)) -> RacedSideBySide {
         let Raced {
             run,
@@ -48,8 +51,8 @@ impl<'a> SideBySide<'a> {
         }
     }
 
-    /// Replaces the rows of metrics that a shared core changes by those of the rerun in turns. Without
-    /// a rerun, removes them.
+    /// Replaces the rows of metrics that depend on other processes on the same core by the rows of
+    /// the rerun in turns. Without a rerun, removes them.
     pub(crate) fn replace_rows(
         &self,
         rows: Vec<MetricComparison>,
@@ -66,8 +69,8 @@ impl<'a> SideBySide<'a> {
         rows.into_iter().filter_map(replaced).collect()
     }
 
-    /// The distance from the race in turns, if it contradicts this estimate of the candidate at this
-    /// place.
+    /// Returns the change in turns minus the change side by side, if the rerun in turns contradicts
+    /// `estimate`. `place` is the index of the candidate.
     pub(crate) fn apart_from_turns(
         &self,
         place: usize,
@@ -100,7 +103,8 @@ impl<'a> SideBySide<'a> {
     }
 }
 
-/// The change in turns less that side by side, if their intervals lie further apart than the margin.
+/// Returns the change in turns minus the change side by side, if their intervals are further apart
+/// than the margin.
 fn apart(side_by_side: &Estimate, in_turns: &Estimate, margin: f64) -> Option<f64> {
     let (one, other) = (side_by_side.interval?, in_turns.interval?);
     let gap = (other.low.0 - one.high.0).max(one.low.0 - other.high.0);
@@ -108,7 +112,7 @@ fn apart(side_by_side: &Estimate, in_turns: &Estimate, margin: f64) -> Option<f6
     (gap > LogRatio::from_change(margin).0 && apart.is_finite()).then_some(apart)
 }
 
-/// Returns true if a metric of one process depends on another one on the same core.
+/// Returns true if the metric of a process depends on other processes on the same core.
 fn changes_by_sharing(metric: &Metric) -> bool {
     matches!(
         metric,
@@ -122,9 +126,9 @@ fn changes_by_sharing(metric: &Metric) -> bool {
     )
 }
 
-/// The share of its wall time that the longer of the baseline and a candidate ran alone, after the
-/// other one had ended: the median over all groups of this size, whichever it was. 0 where times are
-/// not recorded.
+/// Returns the share of its wall time that the slower one of the baseline and a candidate ran
+/// alone, after the other had ended: the absolute median over all groups of `group` samples. 0 if
+/// wall times were not recorded.
 fn alone(samples: &Samples, group: usize, candidate: ContenderId) -> f64 {
     let Some(wall) = samples.column(&Metric::Wall) else {
         return 0.0;
@@ -194,7 +198,7 @@ mod tests {
         };
         let longer = of(&[[80.0, 100.0, 100.0, 80.0], [80.0, 100.0, 100.0, 80.0]]);
         assert!((longer - 0.2).abs() < 1e-12, "{longer}");
-        // Now the one and now the other ends a slice later.
+        // The sides alternate in ending a slice later.
         assert_eq!(
             of(&[[80.0, 100.0, 80.0, 100.0], [100.0, 80.0, 100.0, 80.0]]),
             0.0

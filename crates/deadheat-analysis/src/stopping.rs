@@ -1,4 +1,4 @@
-//! When a race is over: the stopping rules the engine is given.
+//! Stopping rules, by which the engine decides when a race is over.
 
 use deadheat_model::{Decision, Plan, RunHeader, Samples, Standing, StoppingRule, Until};
 use deadheat_stats::Level;
@@ -6,7 +6,8 @@ use deadheat_stats::Level;
 use crate::decision::{BenchmarkState, all_conclusive, measured};
 use crate::effects::{Effects, estimate};
 
-/// The state that both rules keep: the effects so far, so that a look reads only what is new.
+/// The state that all stopping rules share. It keeps the effects so far, so that each look reads
+/// only new samples.
 struct Watch {
     header: RunHeader,
     benchmark_states: Vec<Option<BenchmarkState>>,
@@ -31,8 +32,8 @@ impl Watch {
         &self.header.plan
     }
 
-    /// The decision on a benchmark on the user's own link: it has no verdict to wait for, so it
-    /// takes its replicates and no others. `None` for any other benchmark.
+    /// Returns the decision on a rerun, which stops after its fixed number of replicates because it
+    /// has no verdict; `None` for any other benchmark.
     fn beside(&self, benchmark: usize, samples: &Samples) -> Option<Decision> {
         let own_link = self.plan().benchmarks[benchmark].rerun?;
         let blocks = self.plan().blocks_per_replicate(benchmark) as usize;
@@ -44,7 +45,8 @@ impl Watch {
         })
     }
 
-    /// Where the least decided candidate stands.
+    /// Returns the current estimate of the first candidate without a conclusive verdict, or of the
+    /// first candidate if all verdicts are conclusive.
     fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing> {
         let alpha = self.plan().alpha(benchmark);
         let benchmark_state = self.benchmark_state(benchmark, samples);
@@ -63,13 +65,14 @@ impl Watch {
     }
 }
 
-/// Stops at the first planned look at which every candidate can be called, or at the last look.
+/// Stops at the first planned look at which every candidate has a conclusive verdict, or at the
+/// last look.
 pub struct PlannedRule {
     watch: Watch,
 }
 
 impl PlannedRule {
-    /// The rule of the run's plan.
+    /// Creates the rule for the plan of a run.
     pub fn new(header: &RunHeader) -> Self {
         Self {
             watch: Watch::new(header),
@@ -84,7 +87,7 @@ impl StoppingRule for PlannedRule {
         }
         let looks = self.watch.plan().looks(benchmark).clone();
         let blocks_per_replicate = self.watch.plan().blocks_per_replicate(benchmark);
-        // Counted before anything is computed: between looks this is all.
+        // Most calls are between looks, so the blocks are counted before anything is computed.
         let complete = samples.blocks().len() / blocks_per_replicate as usize;
         if complete >= looks.max_replicates() as usize {
             return Decision::Stop;
@@ -107,17 +110,18 @@ impl StoppingRule for PlannedRule {
     }
 }
 
-/// Stops at the first planned look at which somebody knows enough of every candidate, or at the last
-/// look; what the verdict would be there does not matter.
+/// Stops at the first planned look at which [`Until`] accepts the effect of every candidate, or at
+/// the last look. The verdict does not matter.
 ///
-/// The intervals of all planned looks hold together, whichever of them ends the race.
+/// The intervals of all planned looks together have the confidence of the race, so any look may end
+/// it.
 pub struct UntilRule {
     watch: Watch,
     until: Until,
 }
 
 impl UntilRule {
-    /// The looks of the run's plan, and who is asked at each.
+    /// Creates the rule for the plan of a run. The rule calls `until` at each look of the plan.
     pub fn new(header: &RunHeader, until: Until) -> Self {
         Self {
             watch: Watch::new(header),
@@ -145,7 +149,7 @@ impl StoppingRule for UntilRule {
         let effects = measured(state, samples, (benchmark, complete));
         let name = &self.watch.plan().benchmarks[benchmark].name;
         let is_known = |effect| self.until.is_enough(name, effect);
-        // Of a candidate without an error nothing is known.
+        // A candidate without a standard error is missing in `effects`.
         if effects.len() == candidates && effects.into_iter().all(is_known) {
             Decision::Stop
         } else {
@@ -158,15 +162,15 @@ impl StoppingRule for UntilRule {
     }
 }
 
-/// Stops whenever every candidate can be called by the interval that holds at all times: for runs
-/// that are taken up again after their plan has ended.
+/// Stops once every candidate has a conclusive verdict by an interval that is valid at any time. It
+/// is for runs that are resumed after their plan has ended.
 pub struct AnytimeRule {
     watch: Watch,
     next: Vec<usize>,
 }
 
 impl AnytimeRule {
-    /// The rule for going on with a run.
+    /// Creates the rule for resuming a run.
     pub fn new(header: &RunHeader) -> Self {
         Self {
             next: vec![0; header.plan.benchmarks.len()],
@@ -189,7 +193,7 @@ impl StoppingRule for AnytimeRule {
             .first()
             .map_or(0, Effects::replicates);
         if first {
-            // What the plan had already decided stays decided.
+            // A race that its plan had decided is not continued.
             let complete = benchmark_state.complete_replicates(samples);
             let planned = benchmark_state.scan(samples, complete, &looks);
             if planned.is_some_and(|scan| scan.conclusive && scan.at == complete) {
@@ -201,8 +205,8 @@ impl StoppingRule for AnytimeRule {
         }
         let effect_estimates =
             benchmark_state.estimate_effects(samples, replicates, Level::Anytime(alpha));
-        // The promise holds for any choice of moments; looking at every 1 % keeps a long run from
-        // spending its time on looking.
+        // The interval is valid at any number of replicates. The next look waits for 1 % more of
+        // them, so that a long run does not spend its time on looks.
         self.next[benchmark] = replicates + 1 + replicates / 100;
         if all_conclusive(&effect_estimates) {
             Decision::Stop
@@ -257,7 +261,7 @@ mod tests {
         }
     }
 
-    /// The replicate after which this rule stops.
+    /// Returns the number of replicates after which the rule stops.
     fn stops_after(header: &RunHeader, rule: &mut dyn StoppingRule) -> u32 {
         let mut samples = Samples::new(vec![Metric::Wall]);
         for replicate in 0..40 {
@@ -268,7 +272,7 @@ mod tests {
                     exit_code: None,
                     iterations: 1,
                 };
-                // Anything but equal, or it would never be conclusive.
+                // The values differ slightly, because equal blocks never give a conclusive verdict.
                 let wobble = f64::from(replicate * 2 + index);
                 let record = BlockRecord {
                     replicate,

@@ -1,22 +1,24 @@
-//! Conclusions from all benchmarks together: p-values that pay for each other, the change over all
-//! of them, and rows of saved results that lie apart from the others.
+//! Conclusions from all benchmarks together: adjusted p-values, the mean change over all
+//! benchmarks, and outliers among the rows of saved results.
 //!
-//! The p-value of a race judged at any time is 1/E, and Benjamini–Hochberg on those is the e-BH
-//! procedure, valid however the races depend on each other.
+//! A race that is judged by the anytime rule has an e-value E; its p-value is 1/E, at most 1.
+//! Benjamini–Hochberg on such p-values is the e-BH procedure, which is valid however the races
+//! depend on each other.
 //!
-//! The mean of the effects is the logarithm of the geometric mean of the ratios. In a race its
-//! interval comes from how the effects spread: it speaks of benchmarks like these, of which these
-//! are taken for a random sample.
+//! The mean of the effects is the logarithm of the geometric mean of the ratios. In a race, the
+//! interval of this mean is computed from the spread of the effects. This interval is about the
+//! mean of all similar benchmarks; it treats the raced benchmarks as a random sample of them.
 //!
-//! In saved results it speaks of these benchmarks and of no others. Where each side is several
-//! files, these are the observations, in couples where they were recorded in turns; where one is a
-//! single file, nothing tells how the next would come out, and there is no interval.
+//! In saved results, the interval is about the mean of exactly the recorded benchmarks. If each
+//! side has several files, the files are the observations, paired if they were recorded in turns.
+//! If one side has a single file, the variation between recordings is unknown, and an interval
+//! cannot be computed.
 //!
-//! One recording a side gives no verdict. But where it holds many benchmarks, most of which did not
-//! change, the scatter of their effects is what two recordings differ by anyway, and a row far
-//! beyond it deserves a race first. The rule for that was fixed before any data were looked at: ten
-//! rows or more; further from their median than 3.5 scaled median absolute deviations (Iglewicz and
-//! Hoaglin 1993), and than the margin.
+//! One recording per side gives no verdict. If it holds many benchmarks, most of which did not
+//! change, the scatter of their effects shows by how much two recordings differ anyway. A row far
+//! beyond this scatter should be raced first. The rule for that was fixed before any data were
+//! examined: at least ten rows, and the distance of the row's effect from the median of all effects
+//! is above 3.5 scaled median absolute deviations (Iglewicz and Hoaglin 1993) and above the margin.
 
 use std::collections::HashMap;
 use std::iter::repeat;
@@ -40,11 +42,11 @@ use crate::raced::Part;
 #[cfg(feature = "recordings")]
 use crate::recordings::turns;
 
-/// The answers about benchmarks, one after the other: with a list for each, 50,000 of them were
-/// twice in memory when they were gathered.
+/// The results of all benchmarks, in flat lists. With one list per benchmark, the results of 50,000
+/// benchmarks were in memory twice while they were collected.
 pub(crate) struct Answers {
     comparisons: Vec<Comparison>,
-    /// The comparisons of each benchmark.
+    /// The number of comparisons of each benchmark.
     counts: Vec<usize>,
     p_values: Vec<Vec<Option<f64>>>,
     controls: Vec<Option<f64>>,
@@ -72,7 +74,7 @@ impl Answers {
         self.counts.iter().copied()
     }
 
-    /// The comparisons of each benchmark.
+    /// Returns the comparisons, grouped by benchmark.
     fn groups(&self) -> Vec<&[Comparison]> {
         let mut rest = &self.comparisons[..];
         let group = |count: &usize| {
@@ -84,7 +86,7 @@ impl Answers {
     }
 }
 
-/// Places each comparison among all of the run.
+/// Fills in the results of each comparison that depend on all comparisons of the run.
 pub(crate) fn in_suite(run: &Run, answers: Answers) -> Vec<Comparison> {
     let mut paid = answers.p_values.clone();
     pay_for_the_suite(&mut paid);
@@ -121,18 +123,19 @@ pub(crate) fn in_suite(run: &Run, answers: Answers) -> Vec<Comparison> {
         .collect()
 }
 
-/// What all comparisons of a run say about one of them.
+/// The results of one comparison that depend on all comparisons of the run.
 struct Place {
     p_adjusted: Option<f64>,
     holds: bool,
-    /// True if the control of its benchmark separated.
+    /// True if the control of the comparison's benchmark separated (found a difference).
     separated: bool,
     stands_out: Option<Warning>,
     seconds: Option<f64>,
 }
 
 impl Place {
-    /// The comparison in its place. `control` is the warning about the controls that separated.
+    /// Returns the comparison with these results filled in. `control` is the warning about controls
+    /// that separated (found a difference).
     fn of(self, one: Comparison, control: Option<&Warning>) -> Comparison {
         let aspects = Aspects {
             control: one.aspects.control.map(|control| Control {
@@ -164,8 +167,8 @@ impl Place {
     }
 }
 
-/// Holm over the candidates of each benchmark, then Benjamini–Hochberg over the benchmarks,
-/// candidate by candidate.
+/// Adjusts p-values: by Holm over the candidates of each benchmark, then by Benjamini–Hochberg over
+/// the benchmarks, separately for each candidate.
 fn pay_for_the_suite(p_values: &mut [Vec<Option<f64>>]) {
     for of_benchmark in p_values.iter_mut() {
         adjust(of_benchmark.iter_mut().collect(), holm);
@@ -180,7 +183,7 @@ fn pay_for_the_suite(p_values: &mut [Vec<Option<f64>>]) {
     }
 }
 
-/// Adjusts those p-values that exist, among themselves.
+/// Adjusts the p-values that exist, as one family.
 fn adjust(mut values: Vec<&mut Option<f64>>, method: fn(&[f64]) -> Vec<f64>) {
     let known: Vec<f64> = values.iter().filter_map(|value| **value).collect();
     let adjusted = method(&known);
@@ -190,19 +193,19 @@ fn adjust(mut values: Vec<&mut Option<f64>>, method: fn(&[f64]) -> Vec<f64>) {
     }
 }
 
-/// Returns, for each comparison of a family, whether its change holds at the level at which the
-/// family keeps α: by Holm's step-down over the p-values that are paid for the looks. With `m`
-/// comparisons the least of these has to reach α/m.
+/// Returns, for each comparison of a family, true if its change holds when the whole family shares
+/// α. This is Holm's step-down over the p-values that are adjusted for the looks: with `m`
+/// comparisons the smallest of them must be at most α/m.
 ///
-/// The levels of the looks pay for these p-values, so a family without a change gives a change in
-/// one direction with a probability of at most Σ level_j / 2. That is below α for plans of up to 40
-/// replicates. For the 31 looks of a plan of 200 it is 1.45 α, but there the looks depend on each
-/// other: by simulation (1.2 million runs, normal effects) families of 1, 20 and 100 fail with
-/// 0.50 α, 0.68 α and 0.79 α.
+/// These p-values are adjusted by the levels of the looks, so a family without any change reports a
+/// change in a given direction with a probability of at most Σ level_j / 2. This is below α for
+/// plans of up to 40 replicates. For the 31 looks of a plan of 200 replicates it is 1.45 α, but the
+/// looks depend on each other: in a simulation of 1.2 million runs with normal effects, families of
+/// 1, 20 and 100 comparisons had false positives at rates of 0.50 α, 0.68 α and 0.79 α.
 ///
-/// If a benchmark has an α of its own, its p-value counts in parts of that α. A single comparison
-/// has paid already. A comparison without a p-value, as of a timer that always shows the same time,
-/// holds if its interval does.
+/// If a benchmark sets its own α, its p-value is scaled by it. A single comparison always holds,
+/// because its p-value is adjusted already. A comparison without a p-value, for example because a
+/// timer always shows the same time, counts as p = 0: its interval alone decides.
 pub fn hold_together(family: &[&Comparison]) -> Vec<bool> {
     let strictest = family.iter().map(|one| one.terms.alpha).reduce(f64::min);
     let Some(strictest) = strictest.filter(|_| family.len() > 1) else {
@@ -214,12 +217,12 @@ pub fn hold_together(family: &[&Comparison]) -> Vec<bool> {
     adjusted.into_iter().map(|p| p <= strictest).collect()
 }
 
-/// Returns the relative change that a comparison would be found by, with 80 % power, as one of a
-/// family of so many: (t at level/m + 0.84)·SE, as if none of the others had changed.
+/// Returns the relative change that a comparison would detect with 80 % power as one of `family`
+/// comparisons: (t at level/`family` + 0.84)·SE, if none of the others changed.
 pub fn detectable_together(comparison: &Comparison, family: usize) -> Option<f64> {
     let estimate = comparison.estimate.as_ref()?;
     let interval = estimate.interval?;
-    // Of several hosts these are the observations.
+    // In a merged run the hosts are the observations.
     let hosts = comparison
         .aspects
         .hosts
@@ -234,10 +237,11 @@ pub fn detectable_together(comparison: &Comparison, family: usize) -> Option<f64
     Some(LogRatio(effect).change()).filter(|change| change.is_finite())
 }
 
-/// The quantile of the normal distribution that 80 % power takes.
+/// The 80 % quantile of the standard normal distribution, for a power of 80 %.
 const POWER_80: f64 = 0.841_621_233_572_914_3;
 
-/// Returns for every comparison whether its change holds with all comparisons of the run.
+/// Returns, for every comparison, true if its change holds after the correction for all judged
+/// comparisons. A comparison without a change always holds.
 fn what_holds(comparisons: &[Comparison]) -> Vec<bool> {
     let judged = |one: &&Comparison| one.candidate.is_some() && one.verdict.is_some();
     let family: Vec<&Comparison> = comparisons.iter().filter(judged).collect();
@@ -249,7 +253,7 @@ fn what_holds(comparisons: &[Comparison]) -> Vec<bool> {
     comparisons.iter().map(holds).collect()
 }
 
-/// One entry per candidate that at least two benchmarks compare with the baseline.
+/// Returns one entry per candidate that at least two benchmarks compare with the baseline.
 pub(crate) fn overall(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
     #[cfg(feature = "recordings")]
     if !run.sides.is_empty() {
@@ -258,8 +262,9 @@ pub(crate) fn overall(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
     of_a_race(comparisons, run.header.plan.design.alpha)
 }
 
-/// One entry per candidate of a race that meets the baseline in two benchmarks or more. Where every
-/// benchmark has one candidate, these are taken for the same one, however they are called.
+/// Returns one entry per candidate that at least two benchmarks of a race compare with the
+/// baseline. If every benchmark has one candidate, all of them count as the same candidate, even if
+/// their names differ.
 fn of_a_race(comparisons: &[Comparison], alpha: f64) -> Vec<Overall> {
     let raced = comparisons.iter().filter_map(|one| {
         let effect = sign(one.terms.metric.better()) * one.estimate.as_ref()?.effect.0;
@@ -295,7 +300,8 @@ fn of_a_race(comparisons: &[Comparison], alpha: f64) -> Vec<Overall> {
     overall.collect()
 }
 
-/// An effect with half of its interval, where that is a number.
+/// Returns an estimate with the interval `effect` ± `half`, or without an interval if `half` is
+/// unknown, zero or not finite.
 fn estimate(effect: f64, half: Option<f64>, level: f64, replicates: usize) -> Estimate {
     let interval = half
         .filter(|half| *half > 0.0 && (effect.abs() + half).is_finite())
@@ -361,8 +367,8 @@ fn sign(better: Better) -> f64 {
     }
 }
 
-/// Half of the interval, from the means of each file over all benchmarks; `None` where a file lacks
-/// one of them.
+/// Returns half the width of the interval, from the mean of each file over all benchmarks; `None`
+/// if a file lacks a benchmark.
 #[cfg(feature = "recordings")]
 fn by_files(run: &Run, candidate: &str, files: [usize; 2], level: f64) -> Option<f64> {
     let mut sums = files.map(|count| vec![0.0; count]);
@@ -402,7 +408,8 @@ fn by_files(run: &Run, candidate: &str, files: [usize; 2], level: f64) -> Option
     Some(0.5 * (high - low))
 }
 
-/// For each file the centre of ln of its values; `None` if one has none.
+/// Returns the Hodges–Lehmann location of ln of the values of each file; `None` if a file lacks
+/// values, or if a value is not positive.
 #[cfg(feature = "recordings")]
 fn centres(samples: &Samples, column: &[f64], side: ContenderId, files: usize) -> Option<Vec<f64>> {
     let mut logs = vec![Vec::new(); files];
@@ -419,20 +426,23 @@ fn centres(samples: &Samples, column: &[f64], side: ContenderId, files: usize) -
     logs.iter().map(|logs| hodges_lehmann(logs)).collect()
 }
 
-/// A build without recordings has no rows without a verdict that could stand out.
+/// Returns no warnings: without the feature `recordings` rows of single recordings cannot be
+/// checked.
 #[cfg(not(feature = "recordings"))]
 fn stands_out(comparisons: &[Comparison]) -> Vec<Option<Warning>> {
     vec![None; comparisons.len()]
 }
 
-/// The warnings about the rows that stand out among those of their candidate that have an effect and
-/// no verdict.
+/// Returns, for each comparison, the warning that its effect is an outlier among the rows of its
+/// candidate. Only rows with an estimate but too few observations for a verdict are checked.
 #[cfg(feature = "recordings")]
 fn stands_out(comparisons: &[Comparison]) -> Vec<Option<Warning>> {
-    /// Fewer rows say nothing of each other.
+    /// The smallest number of rows whose effects are searched for outliers; the scatter of fewer is
+    /// too uncertain.
     const LEAST_ROWS: usize = 10;
 
-    /// So many deviations from the middle.
+    /// The distance of a row's effect from the median of all effects, in scaled median absolute
+    /// deviations, above which the row is an outlier.
     const FAR: f64 = 3.5;
 
     let mut warnings = vec![None; comparisons.len()];
@@ -458,7 +468,7 @@ fn stands_out(comparisons: &[Comparison]) -> Vec<Option<Warning>> {
         };
         for (place, effect) in places.iter().zip(effects) {
             let apart = (effect - middle).abs();
-            // Where most rows are exactly alike there is no scale, and z would be no number.
+            // If most rows are equal, the scale is 0 and z is not finite.
             let z = apart / scale;
             if apart > LogRatio::from_change(comparisons[*place].terms.margin).0
                 && z > FAR
@@ -483,7 +493,8 @@ mod tests {
             vec![None, Some(0.02)],
         ];
         pay_for_the_suite(&mut p_values);
-        // Holm makes .02 and .04 of the first two; each column then pays as a family of two.
+        // Holm turns the first two into .02 and .04. Benjamini–Hochberg then adjusts each column of
+        // two.
         let close = |got: Option<f64>, want: f64| (got.unwrap() - want).abs() < 1e-12;
         assert!(close(p_values[0][0], 0.03) && close(p_values[1][0], 0.03));
         assert!(close(p_values[0][1], 0.04) && close(p_values[2][1], 0.04));

@@ -1,17 +1,17 @@
-//! Recordings without blocks: two samples side by side, and a weaker verdict. The difference is
-//! judged by the test of Welch or, of files recorded in turns, by that of neighbours.
+//! Comparison of recordings without blocks, which gives a weaker verdict. The difference is judged
+//! by Welch's test, or by a test of pairs of neighbours if files were recorded in turns.
 //!
-//! Whatever drifts while one side runs and then the other counts as change here, and no formula can
-//! tell it apart. What can be kept is the rule that what was drawn once is one observation.
+//! Any drift between the recordings of the two sides counts as a change, and cannot be separated by
+//! a formula. But the rule still applies that everything that was drawn once is one observation.
 //!
-//! Of saved results that is a file. What a process drew cannot be known from inside it, nor what an
-//! hour drew from within it: two files of an unchanged suite were told apart in 32 of 45 rows by
-//! their samples, and those of pyperf in 46 % by their processes, on a machine with nothing else to
-//! do. So one file a side gets no verdict. Files that were recorded in turns are set each against
-//! its neighbour in time, as the blocks of a race are.
+//! For saved results this is a file. The samples of one process do not show the variation between
+//! processes, and the processes of one hour do not show the variation between hours: on an idle
+//! machine, two files of an unchanged suite differed in 32 of 45 rows by their samples, and two
+//! files of pyperf in 46 % by their processes. So one file per side gets no verdict. Files that
+//! were recorded in turns are compared with their neighbour in time, like the blocks of a race.
 //!
-//! A table of somebody's own may name its processes, which are taken at their word. Where it names
-//! none a sample is an observation, and the interval allows for one layout of memory.
+//! A user's own table may name its processes, which then are the observations. Otherwise a sample
+//! is an observation, and the interval allows for one memory layout.
 
 use std::collections::HashMap;
 
@@ -93,7 +93,7 @@ struct Recordings<'a> {
     index: usize,
     samples: &'a Samples,
     members: &'a Members,
-    /// The baseline in each metric.
+    /// The values of the baseline in each metric.
     baselines: Vec<Option<Logs>>,
 }
 
@@ -102,7 +102,7 @@ impl Recordings<'_> {
         &self.run.header.plan.benchmarks[self.index]
     }
 
-    /// The conditions under which these two sides are judged.
+    /// Returns the conditions under which these two sides are judged.
     fn conditions(&self, baseline: &str, candidate: &str) -> Conditions {
         let plan = &self.run.header.plan;
         let files = &self.run.sides;
@@ -110,7 +110,7 @@ impl Recordings<'_> {
         let saved = |name: &str| files.iter().find(|side| side.name == name);
         let sides = saved(baseline).zip(saved(candidate));
         Conditions {
-            // As for pairs, all intervals hold together.
+            // As for pairs, all intervals together have the stated confidence.
             level: plan.alpha(self.index) / candidates.max(1) as f64,
             margin: plan.margin(self.index),
             each: observation(self.run, self.samples),
@@ -119,7 +119,7 @@ impl Recordings<'_> {
         }
     }
 
-    /// The comparison with a candidate; `None` if a side has no values.
+    /// Returns the comparison of a candidate with the baseline; `None` if a side lacks values.
     fn compared(
         &self,
         id: ContenderId,
@@ -175,7 +175,7 @@ impl Recordings<'_> {
         saved.is_some_and(|saved| saved.same.contains(name))
     }
 
-    /// `None` if a side has no values in this metric.
+    /// Compares a candidate with the baseline in one metric; `None` if a side lacks values in it.
     fn judge(&self, metric: &Metric, id: ContenderId, conditions: &Conditions) -> Option<Unpaired> {
         let (header, samples) = (&self.run.header, self.samples);
         let place = samples.place(metric)?;
@@ -193,7 +193,7 @@ impl Recordings<'_> {
         })
     }
 
-    /// Every metric of two sides, of which the judged one was found already.
+    /// Returns a row for every metric of two sides. `found` is the result in the judged metric.
     fn rows(
         &self,
         sides: (&Side, Option<(ContenderId, &Side)>),
@@ -248,7 +248,7 @@ impl Recordings<'_> {
             warnings.push(Warning::PlacementFixed { reason: None });
         }
         warnings.extend(warnings::about_the_counters(header));
-        // There may be many comparisons, with a few each.
+        // There may be many comparisons with a few warnings each, so unused capacity matters.
         warnings.shrink_to_fit();
         warnings
     }
@@ -281,8 +281,8 @@ fn same_recordings(run: &Run) -> Warning {
     }
 }
 
-/// The unit that counts as one observation. Replicates are the files of a side, where any side has
-/// several, and else processes.
+/// Returns the unit that counts as one observation: a file or a process in saved results, a process
+/// or a sample in a user's own table.
 fn observation(run: &Run, samples: &Samples) -> Observation {
     let mut replicates = samples.blocks().iter().map(|block| block.replicate);
     let first = replicates.next();
@@ -294,18 +294,18 @@ fn observation(run: &Run, samples: &Samples) -> Observation {
     }
 }
 
-/// ln of the values per iteration of one contender, replicate by replicate: process by process, or
-/// file by file.
+/// The logarithms of the values per iteration of one contender, grouped by replicate: a process or
+/// a file.
 struct Logs {
     replicates: Vec<Vec<f64>>,
-    /// The number of each.
+    /// The number of each replicate.
     numbers: Vec<u32>,
     values: usize,
     zeros: usize,
 }
 
 impl Logs {
-    /// The samples of one contender; `None` when the metric was not recorded.
+    /// Collects the samples of one contender; `None` if the metric was not recorded.
     fn of(
         header: &RunHeader,
         samples: &Samples,
@@ -321,7 +321,7 @@ impl Logs {
             zeros: 0,
         };
         let mut place_of = HashMap::new();
-        // Neighbours are mostly of one replicate.
+        // Consecutive blocks are mostly of the same replicate, so its place is kept.
         let mut last: Option<(u32, usize)> = None;
         for block in samples.blocks() {
             for at in block.range() {
@@ -357,14 +357,14 @@ impl Logs {
         Some(logs)
     }
 
-    /// The centre of the observations, and how sure it is. `None` without a value.
+    /// Returns the centre of the observations with its standard error; `None` without values.
     fn centre(&self, conditions: &Conditions, floor: Floor) -> Option<Centre> {
         if conditions.each == Observation::Sample {
             return Centre::of_samples(&self.replicates.concat(), floor);
         }
         let centre = Centre::of_locations(&self.locations()?)?;
         Some(if conditions.single_files {
-            // Its processes are of one hour.
+            // The processes of one file show only one hour of the machine.
             Centre {
                 count: 1,
                 sure: None,
@@ -375,10 +375,10 @@ impl Logs {
         })
     }
 
-    /// The number of observations that are independent of each other.
+    /// Returns the number of observations that are independent of each other.
     fn observations(&self, conditions: &Conditions) -> usize {
         match conditions.each {
-            // Of one process nobody knows how its samples depend on each other.
+            // The dependence between the samples of one process is unknown.
             Observation::Sample => 1,
             _ if conditions.single_files => 1,
             _ => self.replicates.len(),
@@ -390,7 +390,8 @@ impl Logs {
         locations.collect()
     }
 
-    /// The differences of neighbours in time, of those that both have it.
+    /// Returns the differences between files that are neighbours in time, for the pairs in which
+    /// both have values.
     fn differences(&self, candidate: &Logs, turns: &[(u32, u32)]) -> Option<Vec<f64>> {
         let (first, second) = (self.locations()?, candidate.locations()?);
         let by_number = |logs: &Logs, locations: &[f64]| -> HashMap<u32, f64> {
@@ -403,20 +404,20 @@ impl Logs {
     }
 }
 
-/// Where the observations of a side lie.
+/// The centre of the observations of one side, on the log scale.
 #[derive(Clone, Copy)]
 struct Centre {
     at: f64,
     count: usize,
-    /// Standard error and degrees of freedom; `None` where a single observation shows no scatter.
+    /// Standard error and degrees of freedom; `None` for a single observation.
     sure: Option<(f64, f64)>,
 }
 
 impl Centre {
-    /// The mean of robust locations, as Welch's test takes it.
+    /// Computes the mean of robust locations, as Welch's test requires.
     fn of_locations(locations: &[f64]) -> Option<Self> {
         let count = locations.len();
-        // The mean of equal numbers may be another number, by rounding.
+        // Rounding could make the mean differ from numbers that are all equal.
         let only = locations
             .first()
             .filter(|first| locations.iter().all(|one| one == *first));
@@ -432,7 +433,7 @@ impl Centre {
         })
     }
 
-    /// Huber's location of single samples, among which spikes are common.
+    /// Computes Huber's location of single samples, because spikes are common among them.
     fn of_samples(logs: &[f64], floor: Floor) -> Option<Self> {
         let pooled = pooled_huber(&Clusters::singletons(logs), floor).ok()?;
         Some(Self {
@@ -449,26 +450,26 @@ struct Conditions {
     level: f64,
     /// Smallest relative change worth acting on.
     margin: f64,
-    /// The observation.
+    /// The unit that counts as one observation.
     each: Observation,
-    /// Each side is one file, however many processes it names.
+    /// True if each side is one file, regardless of the number of its processes.
     single_files: bool,
-    /// Neighbours in time, where the files were recorded in turns.
+    /// The files that are neighbours in time, if the files were recorded in turns.
     turns: Option<Vec<(u32, u32)>>,
 }
 
 /// Two contenders of an unpaired recording in one metric.
 struct Unpaired {
-    /// `None` where zeros forbid ratios, or one side has no values.
+    /// The estimate and the verdict; `None` if there are too many zeros, or a side lacks values.
     judged: Option<Judged>,
     each: Observation,
-    /// Set where files stand against their neighbours.
+    /// True if files were recorded in turns and compared with their neighbours.
     in_turns: bool,
     zero_share: f64,
-    /// The lesser number of observations of the sides, and the chance that all agree within their
-    /// side and differ between the sides.
+    /// The smaller number of observations of the sides, and the probability that chance makes all
+    /// observations agree within each side and differ between the sides.
     agreement: (usize, f64),
-    /// Ticks of the clock in a typical sample, where it is known.
+    /// The duration of a typical sample, in steps of the clock; `None` if unknown.
     ticks: Option<f64>,
 }
 
@@ -478,17 +479,17 @@ struct Judged {
     interval: Option<(f64, f64)>,
     confidence: f64,
     p_value: Option<f64>,
-    /// `None` where only an estimate is allowed.
+    /// The verdict; `None` if there is too little data for one.
     verdict: Option<Verdict>,
-    /// Observations of baseline and candidate.
+    /// The numbers of observations of baseline and candidate.
     counts: (usize, usize),
-    /// The observations show no scatter.
+    /// True if the observations do not vary, so that only the clock limits the interval.
     timer_limited: bool,
 }
 
-/// Welch's interval of the difference of two centres: se² = e₁² + e₂² + τ², df = se⁴/(e₁⁴/df₁ +
-/// e₂⁴/df₂), with an allowance τ for the layout of memory where that was drawn once for all
-/// observations.
+/// Computes Welch's interval of the difference of two centres: se² = e₁² + e₂² + τ², df =
+/// se⁴/(e₁⁴/df₁ + e₂⁴/df₂). The allowance τ for the memory layout applies if the layout was drawn
+/// once for all observations.
 fn welch_estimate(
     first: Centre,
     second: Centre,
@@ -512,13 +513,13 @@ fn welch_estimate(
             (se, 1.0 / (part(e1, df1) + part(e2, df2)))
         });
     let counts = (first.count, second.count);
-    // Of samples of one process nobody knows how they depend on each other.
+    // The dependence between samples of one process is unknown.
     let splits = (timer_limited && each != Observation::Sample)
         .then(|| separation_p(counts.0, counts.1))
         .filter(|_| relative_tick.is_none());
     let half = match tested {
         Some((se, df)) => Some(t_critical(level, df) * se),
-        // If a clock ticks, that hides the scatter.
+        // If the smallest step of the clock is known, it may hide the scatter.
         None => match splits {
             Some(p) => (p <= level).then_some(0.0),
             None => relative_tick.filter(|_| timer_limited),
@@ -534,8 +535,8 @@ fn welch_estimate(
     Judged::new(shift, interval, p_value, counts, (conditions, better)).limited(timer_limited)
 }
 
-/// The judgement on differences of neighbours, as single blocks of a race: there are as few of
-/// them, and who came first was no more than likely to change.
+/// Judges the differences between neighbours as if they were the single blocks of a race: there are
+/// as few of them, and the side that is first need not alternate.
 fn estimate_of_turns(
     differences: &[f64],
     conditions: &Conditions,
@@ -633,8 +634,8 @@ impl Unpaired {
         }
     }
 
-    /// The same if both sides hold the same recordings: a change of exactly 0, without interval and
-    /// verdict, because chance had no part in it.
+    /// Returns the result for two sides with the same recordings: a change of exactly 0, without
+    /// interval and verdict, because chance had no part in it.
     fn of_same_recordings(self) -> Self {
         let judged = self.judged.map(|judged| Judged {
             shift: 0.0,
@@ -647,13 +648,14 @@ impl Unpaired {
         Self { judged, ..self }
     }
 
-    /// The verdict for a metric that is only shown: nothing where nobody told which way it improves.
+    /// Returns the verdict in a metric that is shown but not judged; `None` if it is unknown
+    /// whether more of it is better.
     fn verdict_of_the_table(&self, metric: &Metric) -> Option<Verdict> {
         let verdict = self.judged.as_ref()?.verdict?;
         (metric.better() != Better::Unknown).then_some(verdict)
     }
 
-    /// The estimate in the words of the model.
+    /// Converts the estimate to the type of the model.
     fn estimate(&self) -> Option<Estimate> {
         let judged = self.judged.as_ref()?;
         Some(Estimate {
@@ -669,8 +671,8 @@ impl Unpaired {
         })
     }
 
-    /// The estimate of a metric that is only shown: as for pairs, where all values agree to the
-    /// count an interval speaks of the counter's unit.
+    /// Returns the estimate of a metric that is shown but not judged. As for pairs, the interval is
+    /// removed if all values agree to the count, because it would show the unit of the counter.
     fn estimate_of_the_table(&self) -> Option<Estimate> {
         let mut estimate = self.estimate()?;
         let coarse = self.ticks.is_some_and(|ticks| ticks < FEW_TICKS);
@@ -680,7 +682,7 @@ impl Unpaired {
         Some(estimate)
     }
 
-    /// Doubts about how the effect was come by.
+    /// Returns warnings about the data and the method of the estimate.
     fn doubts(&self) -> Vec<Warning> {
         let mut warnings = vec![if self.in_turns {
             Warning::InTurns

@@ -1,29 +1,32 @@
-//! The time that contenders waited for a core, and when it is taken out of their wall time.
+//! Scheduling delay, the time that contenders waited for a core, and its subtraction from wall
+//! time.
 //!
-//! A contender of one thread and one process cannot wait for itself, so its waiting comes from
-//! outside. On a machine whose cores are all taken a third of the wall time of a long function is
-//! waiting, every block has some, and dropping blocks leaves nothing; without it they scatter as on
-//! a quiet machine. What a contender waits for otherwise, as input, output and locks, stays.
+//! A contender with one thread and one process cannot wait for itself, so its delay has external
+//! causes. If all cores are busy, a third of the wall time of a long function is delay. Every block
+//! then has some, so dropping blocks would leave nothing, but without the delay blocks scatter as
+//! on a quiet machine. Other waiting, such as for input, output and locks, is not subtracted.
 //!
-//! What is taken out is at most the wall time in which it did not run: a thread may lose its core
-//! between the two readings, and then its delay has more in it than the sample.
+//! At most the wall time without CPU time is subtracted. A thread may lose its core between the two
+//! readings, and its delay then includes more than the sample.
 
 use deadheat_model::{
     BlockRecord, ContenderId, Flags, Metric, RunHeader, Sample, Samples, Waiting,
 };
 
-/// Waiting of at most this share of every contender's wall time is kept.
+/// The share of delay in wall time that is negligible. Delay is subtracted only if a contender has
+/// more.
 pub(crate) const LEAST_SHARE: f64 = 0.01;
 
-/// A sample that ran so long is as good as any once its waiting is out, and is not dropped for
-/// having been switched away from: finding the caches again, some 20 µs, is little of it. A shorter
-/// one is dropped as ever.
+/// The CPU time in nanoseconds from which on a sample without its delay no longer counts as
+/// preempted: filling the caches again, some 20 µs, is a small part of it. A shorter sample still
+/// counts as preempted.
 const LONG_NS: f64 = 200_000.0;
 
-/// Flags of samples whose waiting must count, and with them that of the whole benchmark.
+/// The flags of samples whose delay must be kept. One such sample keeps the delay of the whole
+/// benchmark.
 const KEEP: [Flags; 2] = [Flags::CONCURRENT, Flags::DELAY_UNREAD];
 
-/// The columns that a sample's waiting is worked out from.
+/// The columns from which the delay of a sample is computed.
 #[derive(Clone, Copy)]
 pub(crate) struct WaitingColumns<'a> {
     wall: &'a [f64],
@@ -32,7 +35,7 @@ pub(crate) struct WaitingColumns<'a> {
 }
 
 impl<'a> WaitingColumns<'a> {
-    /// `None` where the wait was not recorded.
+    /// Returns the columns of the samples; `None` if scheduling delay was not recorded.
     pub(crate) fn of(samples: &'a Samples) -> Option<Self> {
         Some(Self {
             wall: samples.column(&Metric::Wall)?,
@@ -41,13 +44,13 @@ impl<'a> WaitingColumns<'a> {
         })
     }
 
-    /// The part of a sample's wall time that is waiting for a core.
+    /// Returns the delay within the wall time of a sample, in nanoseconds.
     fn waited(&self, index: usize) -> f64 {
         let idle = (self.wall[index] - self.cpu[index]).max(0.0);
         self.delay[index].min(idle)
     }
 
-    /// Its share of the wall time of a contender, in these samples.
+    /// Returns the share of delay in the wall time of a contender, in these samples.
     fn share(&self, samples: &[Sample], contender: ContenderId) -> f64 {
         let (mut waited, mut wall) = (0.0, 0.0);
         for (index, sample) in samples.iter().enumerate() {
@@ -59,7 +62,7 @@ impl<'a> WaitingColumns<'a> {
         if wall > 0.0 { waited / wall } else { 0.0 }
     }
 
-    /// Returns true if waiting is taken out of all of these samples.
+    /// Returns true if delay is subtracted from all of these samples.
     fn is_taken_out(&self, samples: &[Sample]) -> bool {
         let is_kept = |sample: &Sample| KEEP.iter().any(|flag| sample.flags.holds(*flag));
         if samples.iter().any(is_kept) {
@@ -69,7 +72,7 @@ impl<'a> WaitingColumns<'a> {
         (0..=last.unwrap_or(0)).any(|id| self.share(samples, ContenderId(id)) > LEAST_SHARE)
     }
 
-    /// The wall time and the flags of a sample without its waiting.
+    /// Returns the wall time and the flags of a sample without its delay.
     fn without(&self, sample: &Sample, index: usize) -> (f64, Flags) {
         let flags = if self.cpu[index] >= LONG_NS {
             sample.flags.without(Flags::PREEMPTED)
@@ -80,7 +83,8 @@ impl<'a> WaitingColumns<'a> {
     }
 }
 
-/// Returns true if the plan has waiting taken out of this benchmark's wall time, where it is judged.
+/// Returns true if the plan allows subtracting scheduling delay from a benchmark: it is judged by
+/// wall time, and the delay was recorded.
 pub(crate) fn may_be_taken_out(header: &RunHeader, benchmark: usize) -> bool {
     let recorded = |metric| header.metrics.contains(&metric);
     header.plan.design.waiting == Waiting::Auto
@@ -89,14 +93,14 @@ pub(crate) fn may_be_taken_out(header: &RunHeader, benchmark: usize) -> bool {
         && recorded(Metric::Cpu)
 }
 
-/// Returns true if waiting is taken out, by what the first `seen` samples show: a look is judged by
-/// this and not by what came after it.
+/// Returns true if delay is subtracted, by the first `seen` samples. Later samples are ignored, so
+/// that a look gives the same result if it is judged again later.
 pub(crate) fn is_taken_out(samples: &Samples, seen: usize) -> bool {
     let columns = WaitingColumns::of(samples);
     columns.is_some_and(|columns| columns.is_taken_out(&samples.samples()[..seen]))
 }
 
-/// Adds to `to` the blocks of `samples` that it has not, without their waiting. It may have fewer
+/// Adds to `to` the blocks of `samples` that it lacks, without their delay. `to` may have fewer
 /// metrics.
 pub(crate) fn extend_without(to: &mut Samples, samples: &Samples) {
     let Some(columns) = WaitingColumns::of(samples) else {
@@ -124,31 +128,31 @@ pub(crate) fn extend_without(to: &mut Samples, samples: &Samples) {
                 });
             }
         }
-        // What was a measurement is one without its waiting.
+        // A valid block stays valid without its delay, so this cannot fail.
         if to.push(&record).is_err() {
             return;
         }
     }
 }
 
-/// All samples without their waiting.
+/// Returns all samples without their delay.
 pub(crate) fn without(samples: &Samples) -> Samples {
     let mut without = Samples::new(samples.metrics().to_vec());
     extend_without(&mut without, samples);
     without
 }
 
-/// The shares of waiting of the contenders of a comparison.
+/// The shares of scheduling delay in the wall times of the two sides.
 pub(crate) struct Shares {
     pub(crate) baseline: f64,
-    /// `None` for a contender alone.
+    /// The share for the candidate; `None` for a benchmark without candidates.
     pub(crate) candidate: Option<f64>,
-    /// True if the waiting is excluded from every sample.
+    /// True if the delay is subtracted from every sample.
     pub(crate) taken_out: bool,
 }
 
-/// The shares of waiting in the first `seen` samples. `None` where it was not recorded, or does not
-/// concern the metric judged.
+/// Returns the shares of delay in the first `seen` samples. `None` if delay was not recorded, or
+/// wall time is not the judged metric.
 pub(crate) fn shares(
     header: &RunHeader,
     benchmark: usize,
@@ -208,11 +212,11 @@ mod tests {
     fn the_wait_comes_out_but_never_more_than_was_not_run() {
         let samples = samples(&[
             ([20.0, 13.0, 5.0], Flags::NONE),
-            // The core was lost between the readings of delay and of time.
+            // The thread lost its core between the readings of delay and of time.
             ([20.0, 13.0, 9.0], Flags::NONE),
             // A clock that shows more CPU time than wall time.
             ([13.0, 13.1, 1.0], Flags::NONE),
-            // Sleep stays.
+            // Sleep is not subtracted.
             ([50.0, 13.0, 0.0], Flags::NONE),
         ]);
         let out = without(&samples);
@@ -247,7 +251,7 @@ mod tests {
                 (row, Flags::NONE),
             ];
             let samples = samples(&all);
-            // A look at what came before stays what it was.
+            // A look before the flagged sample keeps its result.
             assert!(is_taken_out(&samples, 2) && !is_taken_out(&samples, 4));
         }
     }

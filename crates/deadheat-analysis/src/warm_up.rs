@@ -1,26 +1,28 @@
-//! Warm-up that was not over when counting began, seen in launches whose repetitions were recorded
-//! one by one, and in the blocks of interpreters.
+//! Detects measurement before the end of warm-up, from the first repetitions of launches that
+//! compile code while it runs, and from the first blocks of interpreter processes.
 
 use deadheat_model::{Benchmark, BlockSpan, ContenderId, LogRatio, Metric, Samples, Warning};
 use deadheat_stats::MIN_REPLICATES_FOR_VERDICT;
 use deadheat_stats::summary::{median, median_in_place};
 
-/// Launches below which nothing is said: of six replicates, two of each side.
+/// The number of launches that a warning requires: six replicates with two launches of each side.
 const FEWEST_LAUNCHES: usize = 24;
-/// The share of launches that must differ in one direction. Of 24 without any warm-up that many do
-/// in 2 of 100 benchmarks, of more launches in fewer, and few of those by more than the margin.
+/// The share of launches whose first repetition must differ in the same direction. Without warm-up,
+/// chance alone reaches this share in 2 of 100 benchmarks with 24 launches. With more launches this
+/// happens less often, and rarely by more than the margin.
 const MOST_LAUNCHES: f64 = 0.75;
-/// Blocks of an interpreter's replicate below which no step is looked for: one in each quarter.
+/// The number of blocks that a replicate of an interpreter must have to show a step: one per
+/// quarter.
 const FEWEST_BLOCKS: usize = 4;
-/// The share of replicates that must have a step. Where nothing but chance orders the four samples
-/// that there are at least, one in six has one, and five of six in 1 of 1,500 benchmarks. A mean
-/// over replicates with its interval missed steps of 17 % in all of six, two of which the machine
-/// had slowed down by half.
+/// The share of replicates that must have a step. If chance alone orders the minimum of four
+/// samples, one replicate in six has a step, and five of six replicates have one in 1 of 1,500
+/// benchmarks. A mean over replicates with its interval missed steps of 17 % in all of six
+/// replicates, because the machine had slowed two of them down by half.
 const MOST_REPLICATES: f64 = 0.75;
 
-/// The doubt that what was counted first was still warming up: in launches of a harness it differs
-/// from what is behind it, and in processes of an interpreter it is slower than what is last, by
-/// more than the margin.
+/// Returns a warning if the first measurements were part of the warm-up. In harness launches the
+/// first repetition must differ from the later ones by more than the margin, in interpreter
+/// processes the first blocks must be slower than the last by more than the margin.
 pub(crate) fn doubt(
     benchmark: &Benchmark,
     samples: &Samples,
@@ -41,10 +43,10 @@ pub(crate) fn doubt(
     }
 }
 
-/// The step of a contender whose code was compiled or specialised while it was counted: the
-/// median over replicates, as a log-ratio, of the first quarter of the blocks to the last. `None`
-/// unless most replicates have a step beyond the margin: three quarters of the samples in the
-/// first quarter of their blocks are slower than three quarters of those in the last.
+/// Returns the step of a contender whose code was compiled or specialised during the measurement:
+/// the log-ratio of the first quarter of the blocks to the last quarter, as the median over
+/// replicates. `None` unless most replicates have a step: the lower quartile of the samples in the
+/// first quarter is above the upper quartile of those in the last by more than the margin.
 fn step(samples: &Samples, contender: ContenderId, margin: f64) -> Option<f64> {
     let column = samples.column(&Metric::Wall)?;
     let all = samples.samples();
@@ -64,7 +66,7 @@ fn step(samples: &Samples, contender: ContenderId, margin: f64) -> Option<f64> {
                 .map(|at| column[at] / all[at].iterations as f64)
                 .collect();
             times.sort_by(f64::total_cmp);
-            // Of two samples those are both.
+            // With two samples the quartiles are the samples themselves.
             let aside = times.len().checked_sub(1)? / 4;
             let (low, high) = (times[aside], times[times.len() - 1 - aside]);
             (low > 0.0).then_some((low.ln(), median(&times)?.ln(), high.ln()))
@@ -99,8 +101,8 @@ fn repetitions_differ(samples: &Samples, candidate: ContenderId, margin: f64) ->
     })
 }
 
-/// The first repetition of every launch of the two sides, as the logarithm of its ratio to the
-/// median of those behind it.
+/// Returns, for every launch of both sides, the log-ratio of its first repetition to the median of
+/// its later ones.
 fn first_repetitions(samples: &Samples, candidate: ContenderId) -> Vec<f64> {
     let Some(column) = samples.column(&Metric::Wall) else {
         return Vec::new();
@@ -156,8 +158,8 @@ mod tests {
         }
     }
 
-    /// The doubt about replicates of three blocks, whose first repetition takes so much longer in
-    /// this launch of all.
+    /// Returns the warning about replicates of three blocks. `longer` is the factor by which the
+    /// first repetition of a launch is slower, by the number of the launch.
     fn doubt_of(harness: Harness, replicates: u32, longer: impl Fn(u32) -> f64) -> Option<Warning> {
         let mut samples = Samples::new(vec![Metric::Wall]);
         for replicate in 0..replicates {
@@ -215,8 +217,8 @@ mod tests {
         assert_eq!(doubt_of(Harness::Jmh, 0, |_| 1.5), None);
     }
 
-    /// The doubt about replicates of 12 blocks in workers of this program. A sample of the
-    /// contender takes so many times its time, by replicate, block and contender.
+    /// Returns the warning about replicates of 12 blocks in workers of `program`. `longer` is the
+    /// factor of the time of a sample, by replicate, block and contender.
     fn doubt_of_workers(
         program: &str,
         replicates: u32,
@@ -263,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_step_of_one_contender_in_most_replicates_of_an_interpreter_is_told() {
-        // In one of eight replicates the code was compiled before it was counted; in another the
+        // One of the eight replicates had compiled its code before the measurement. In another the
         // machine was slow for a while.
         let steps = |replicate, index, contender| match (replicate, contender) {
             (0, _) | (_, 0) => 1.0,

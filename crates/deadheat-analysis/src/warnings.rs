@@ -1,5 +1,4 @@
-//! The warnings a comparison deserves, among them that wall time and CPU time tell different
-//! stories.
+//! Warnings about a comparison, including disagreement between wall time and CPU time.
 
 use deadheat_model::{
     Aspects, Benchmark, ClockCause, Contender, ContenderId, CounterAccess, Flags, LogRatio, Metric,
@@ -19,28 +18,29 @@ use crate::observed::Observations;
 use crate::raced::Members;
 use crate::{aspects, warm_up};
 
-/// Fewer ticks than this in a sample, and the clock shapes the result.
+/// The duration of a sample in steps of the clock below which the resolution of the clock affects
+/// the result.
 pub(crate) const FEW_TICKS: f64 = 100.0;
-/// With fewer single-block replicates than this the plain interval covers less than it says: .922
-/// instead of .95 at 6, .936 at 11, .948 at 22.
+/// The number of single-block replicates below which the coverage of the plain interval is less
+/// than the stated .95: it is .922 at 6, .936 at 11 and .948 at 22.
 const FEW_SINGLE_BLOCKS: usize = 22;
-/// More exact ties than this among the blocks are worth a word.
+/// The share of exact ties among the blocks above which a warning is given.
 const MANY_TIES: f64 = 0.10;
-/// Tail rates that differ at this level are a headline.
+/// The level at which different tail rates cause a warning.
 const TAIL_P: f64 = 0.01;
-/// The number of standard errors of its own a change of means must leave the robust change by.
-/// Without this a noisy A/A race would cry wolf: with 80 samples that scatter by 10 % the means
-/// differ by more than 1 % half of the time.
+/// The number of standard errors between the change of the means and the robust change that a
+/// warning requires. Without it noisy A/A races would cause false warnings: with 80 samples that
+/// scatter by 10 % the means differ by more than 1 % half of the time.
 const TAIL_Z: f64 = 2.576;
-/// Below this, starting the process is most of what is measured.
+/// The wall time in nanoseconds below which a command mostly measures the start of its process.
 const SHORT_COMMAND_NS: f64 = 5e6;
-/// A call that takes less was not made. The fastest processors need 0.16 ns for a cycle and most
-/// 0.2 to 0.5 ns; a loop that only counts takes a cycle a round, and a call that does anything
-/// takes several.
+/// The time of a call in nanoseconds below which the compiler has removed it. The fastest
+/// processors need 0.16 ns for a cycle and most 0.2 to 0.5 ns. A loop that only counts takes one
+/// cycle per round, and a call that does anything takes several.
 const BELOW_A_CYCLE_NS: f64 = 0.3;
 
-/// The number of replicates of which a verdict may be given at this level. `do_agree` says that all of
-/// them show the same effect, in steps that are not known.
+/// Returns the number of replicates that a verdict at this level requires. `do_agree` is true if
+/// all replicates show the same effect and the resolution of the clock is unknown.
 fn replicates_needed(level: Level, do_agree: bool) -> usize {
     let by_level = match level {
         _ if do_agree => replicates_that_agree(level.stated()),
@@ -50,7 +50,7 @@ fn replicates_needed(level: Level, do_agree: bool) -> usize {
     by_level.max(MIN_REPLICATES_FOR_VERDICT)
 }
 
-/// All warnings about a candidate that was measured in the same blocks as its baseline.
+/// Returns all warnings about a candidate that was measured in the same blocks as its baseline.
 pub(crate) fn about_a_pair(
     inputs: &Inputs<'_>,
     pair: &Pair<'_>,
@@ -85,7 +85,7 @@ pub(crate) fn about_a_pair(
     warnings
 }
 
-/// All warnings about a contender alone.
+/// Returns all warnings about a benchmark without candidates.
 pub(crate) fn about_a_contender_alone(inputs: &Inputs<'_>, aspects: &Aspects) -> Vec<Warning> {
     let (header, benchmark) = (inputs.header(), inputs.benchmark());
     let measurement = inputs.measurement;
@@ -98,7 +98,7 @@ pub(crate) fn about_a_contender_alone(inputs: &Inputs<'_>, aspects: &Aspects) ->
     warnings
 }
 
-/// Doubts about how the effect was come by.
+/// Returns warnings about the data and the method of the estimate.
 fn about_the_estimate(
     effects: &Effects,
     samples: &Samples,
@@ -177,9 +177,9 @@ fn about_the_estimate(
     warnings
 }
 
-/// The mean of single blocks without the tenth of them (at least one) that lies farthest from
-/// `theta`. A single block has no location of its own that would hold against an outlier: one slow
-/// launch among six made the plain mean claim groups where there were none.
+/// Returns the mean of single blocks without the tenth of them (at least one) that is farthest from
+/// `theta`. A single block has no robust location: one slow launch among six made the plain mean
+/// report two groups of blocks.
 fn trimmed_mean(effects: &[f64], theta: f64) -> f64 {
     let mut sorted = effects.to_vec();
     sorted.sort_by(|a, b| (a - theta).abs().total_cmp(&(b - theta).abs()));
@@ -187,8 +187,8 @@ fn trimmed_mean(effects: &[f64], theta: f64) -> f64 {
     mean(&sorted).unwrap_or(theta)
 }
 
-/// Doubts about whether one number tells the story: the tails of the two sides, by all their
-/// values. Whoever judges a quantile has chosen the part of the story that is told.
+/// Returns a warning if the tails of the two sides differ, so that a single number does not
+/// describe the change. Not for a judged quantile, because the user then chose that number.
 pub(crate) fn about_the_tails(
     (baseline, candidate): (&[f64], &[f64]),
     measurement: &Measurement,
@@ -202,8 +202,8 @@ pub(crate) fn about_the_tails(
     if base_mean <= 0.0 || other_mean <= 0.0 {
         return None;
     }
-    // The change itself taken out: of a candidate that takes four times as long all samples would
-    // lie beyond three times the common median.
+    // The candidate is divided by the estimated change. Without this, all samples of a candidate
+    // that takes four times as long would be beyond three times the common median.
     let undo = (-effect.0).exp();
     let aligned: Vec<f64> = candidate.iter().map(|value| value * undo).collect();
     let tail = tail_rate(baseline, &aligned);
@@ -232,12 +232,12 @@ fn share(count: usize, of: usize) -> f64 {
     }
 }
 
-/// Notes of workers in an answer about a benchmark. More come from a file that means harm: warnings are
-/// compared with each other.
+/// The largest number of worker notes that become warnings of a benchmark. Only a malicious file
+/// has more, and comparing all warnings with each other would then take too long.
 const MOST_NOTES: usize = 64;
 
-/// Doubts about what was called: whether anything is left of it, as it was built and as it was
-/// timed.
+/// Returns warnings about the measured code: notes of the worker, a debug build, a call that the
+/// compiler removed, and a fallback clock.
 pub(crate) fn about_the_code(
     measurement: &Measurement,
     header: &RunHeader,
@@ -246,7 +246,7 @@ pub(crate) fn about_the_code(
     let mut warnings: Vec<Warning> = (benchmark.notes.iter().take(MOST_NOTES).cloned())
         .map(|note| Warning::WorkerNote { note })
         .collect();
-    // It is known of the program that raced, not of what others built.
+    // The flag describes the program that raced, not executables that other tools built.
     let ours = |contender: &Contender| matches!(contender.workload, Workload::Function(_));
     if header.environment.debug_build && benchmark.contenders.iter().any(ours) {
         warnings.push(Warning::DebugBuild);
@@ -276,14 +276,15 @@ pub(crate) fn about_the_code(
     warnings
 }
 
-/// Returns true if a sample is made of calls: of a function in a worker, or of the iterations of
-/// Google Benchmark.
+/// Returns true if a sample consists of calls: of a function in a worker, or of the iterations of a
+/// harness.
 fn is_called(benchmark: &Benchmark) -> bool {
-    // Those of Google Benchmark are one launch for all blocks of a replicate.
+    // A harness launch supplies all blocks of a replicate.
     benchmark.calls_functions() || benchmark.keeps_order()
 }
 
-/// The doubt that the benchmark itself made the change, if it differs between the sides.
+/// Returns a warning if files of the benchmark differ between the sides, because they may cause the
+/// change.
 fn about_the_benchmark(header: &RunHeader, benchmark: &Benchmark) -> Option<Warning> {
     let files = &benchmark.changed_files;
     (!files.is_empty()).then(|| Warning::BenchmarkDiffers {
@@ -292,7 +293,7 @@ fn about_the_benchmark(header: &RunHeader, benchmark: &Benchmark) -> Option<Warn
     })
 }
 
-/// Warnings about how the race was run.
+/// Returns warnings about how the race was run.
 pub(crate) fn about_the_race(
     measurement: &Measurement,
     header: &RunHeader,
@@ -335,8 +336,8 @@ pub(crate) fn about_the_race(
     warnings
 }
 
-/// Takes away what is said of times and says nothing of counts: these are the same in every block by
-/// nature, and wherever a linker puts the code.
+/// Removes warnings that do not apply to counts of instructions: these are usually the same in
+/// every block, and do not depend on where the linker places the code.
 fn keep_those_about_counts(warnings: &mut Vec<Warning>, header: &RunHeader) {
     let of_times = |warning: &Warning| {
         matches!(
@@ -355,7 +356,7 @@ fn keep_those_about_counts(warnings: &mut Vec<Warning>, header: &RunHeader) {
     }
 }
 
-/// A warning about metrics that are missing.
+/// Returns a warning if hardware counters are missing, or Callgrind counted instead.
 pub(crate) fn about_the_counters(header: &RunHeader) -> Option<Warning> {
     if header.plan.design.callgrind {
         return Some(Warning::CountedByCallgrind);
@@ -368,17 +369,16 @@ pub(crate) fn about_the_counters(header: &RunHeader) -> Option<Warning> {
     }
 }
 
-/// A robust estimate hardly moves when fewer of a side's samples than this were switched away from.
+/// The share of preempted samples of a side below which a robust estimate hardly changes.
 const OFTEN: f64 = 0.10;
 
-/// Where CPU time leaves out more than this share of wall time, the contender did not run all the
-/// time.
+/// The share of wall time without CPU time above which a function counts as waiting.
 const MUCH_OF_WALL: f64 = 0.20;
 
-/// Where CPU time is less than this share of wall time, a command mostly waits.
+/// The ratio of CPU time to wall time below which a command mostly waits.
 const LITTLE_OF_WALL: f64 = 0.25;
 
-/// The traces that two contenders of a benchmark left behind.
+/// The samples of two contenders, in which wall time and CPU time are compared.
 pub(crate) struct Traces<'a> {
     pub(crate) benchmark: &'a Benchmark,
     pub(crate) samples: &'a Samples,
@@ -387,7 +387,7 @@ pub(crate) struct Traces<'a> {
 }
 
 impl Traces<'_> {
-    /// Doubts that come from looking at wall time and CPU time together.
+    /// Returns a warning if wall time and CPU time show different changes.
     pub(crate) fn doubts(&self, measurement: &Measurement) -> Option<Warning> {
         let interval_of = |metric: &Metric| {
             let estimate = row(measurement, metric)?.estimate.as_ref()?;
@@ -406,9 +406,10 @@ impl Traces<'_> {
         })
     }
 
-    /// True for two commands that compute for a small part of their time. Theirs are two stories by
-    /// nature: every race of `sleep` against `sleep` was told to trust CPU time. To look like this,
-    /// a command that computes would have to share its core with three others.
+    /// Returns true if both contenders are commands that compute for a small part of their time.
+    /// Their wall time and CPU time differ by nature: every race of `sleep` against `sleep` advised
+    /// to trust CPU time. A command that computes all the time would look like this only if it
+    /// shared its core with three others.
     fn both_mostly_wait(&self, measurement: &Measurement) -> bool {
         let waits = |side: fn(&MetricComparison) -> Option<&Side>| {
             let median = |metric| Some(side(row(measurement, &metric)?)?.median);
@@ -424,8 +425,8 @@ impl Traces<'_> {
     /// Returns the reason why the clocks disagree, as far as the samples tell.
     fn cause(&self, measurement: &Measurement) -> ClockCause {
         let both = [ContenderId::BASELINE, self.candidate];
-        // A process that is launched is switched away from and waits on its way from start to end
-        // on any machine, which proves nothing.
+        // On any machine a launched process is preempted and waits between start and end, which
+        // proves nothing.
         if !both.into_iter().all(|id| self.is_function(id)) {
             return ClockCause::Unknown;
         }
@@ -456,7 +457,7 @@ impl Traces<'_> {
         contender.is_some_and(|contender| contender.workload.calls().is_some())
     }
 
-    /// Share of a contender's samples during which another task had its core.
+    /// Returns the share of a contender's samples during which another task had its core.
     fn share_preempted(&self, id: ContenderId) -> f64 {
         let samples = self.samples.samples();
         let flagged =
@@ -466,7 +467,7 @@ impl Traces<'_> {
         flagged.max(self.share_above_zero(&Metric::InvoluntarySwitches, id))
     }
 
-    /// Share of a contender's samples in which the metric is not zero.
+    /// Returns the share of a contender's samples in which the metric is not zero.
     fn share_above_zero(&self, metric: &Metric, id: ContenderId) -> f64 {
         let values = self.members.values(self.samples, metric, id);
         let above = values.iter().filter(|value| **value > 0.0).count();

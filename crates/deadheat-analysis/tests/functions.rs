@@ -414,7 +414,8 @@ fn a_benchmark_without_a_block_is_left_out_with_the_reason() {
         replicates: 0,
         hosts: Vec::new(),
     });
-    let missing = LeftOutReason::Skipped("the part that races it is missing".to_owned());
+    let missing =
+        LeftOutReason::Skipped("the part that races this benchmark is missing".to_owned());
     assert_eq!(analysis(&run).left_out[0].reason, missing);
     run.header.environment.merged = None;
     run.header.origin = Origin::UnpairedRecording;

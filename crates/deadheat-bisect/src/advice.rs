@@ -1,10 +1,11 @@
-//! Commands that follow a search, in the words of its own command line.
+//! Commands to run after a search, made from the command line of the search.
 
 use std::path::Path;
 
 use crate::log::{BisectAnswer, BisectEvent, BisectLog};
 
-/// Commands that show more of the answer, or continue a search without one.
+/// Returns commands that show more of the answer, or that continue a search without an answer, each
+/// after a description of what it does.
 pub(crate) fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
     let Some(end) = log.end() else {
         return Vec::new();
@@ -15,7 +16,10 @@ pub(crate) fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
         BisectAnswer::Commits(share) => {
             let (before, last) = (share.first - 1, share.last);
             let short = |commit| log.request.short(commit);
-            add("shows what it changes", format!("git show {}", short(last)));
+            add(
+                "shows what the commit changes",
+                format!("git show {}", short(last)),
+            );
             let range = match share.last - share.first {
                 0 => format!("{}~1..{}", short(last), short(last)),
                 _ => format!("{}..{}", short(before), short(last)),
@@ -50,11 +54,14 @@ pub(crate) fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
                 log.request.short(several.to),
             );
             if let Some(rev) = as_rev(&log.request.command, &format!("{from}..{to}")) {
-                add("races the two that differ most", shell_words::join(rev));
+                add(
+                    "races the two commits that differ most",
+                    shell_words::join(rev),
+                );
             }
         }
         BisectAnswer::Open(_) => add(
-            "goes on",
+            "continues the search",
             format!(
                 "deadheat bisect --resume {}",
                 shell_words::quote(&file.to_string_lossy())
@@ -64,9 +71,9 @@ pub(crate) fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
     commands
 }
 
-/// Turns the command line of a search into that of a race of the two commits in `range`: leaves out
-/// the options that only `deadheat bisect` has. `None` if the search uses `--run`, which
-/// `deadheat rev` lacks.
+/// Turns the command line of a search into a race of the two commits in `range`, without the
+/// options that only `deadheat bisect` has. `None` if the search uses `--run`, which `deadheat rev`
+/// lacks.
 pub(crate) fn as_rev(words: &[String], range: &str) -> Option<Vec<String>> {
     const OWN: [&str; 4] = ["--first-parent", "--all-parents", "--resume", "--log"];
     const OWN_WITH_VALUE: [&str; 5] =
@@ -107,7 +114,7 @@ pub(crate) fn as_rev(words: &[String], range: &str) -> Option<Vec<String>> {
     Some(kept)
 }
 
-/// The command line of the search with another range.
+/// Returns the command line of the search with another range.
 pub(crate) fn with_range(words: &[String], range: &str) -> String {
     let is_range = |word: &&String| word.contains("..") && !word.starts_with('-');
     let place = words
@@ -121,7 +128,7 @@ pub(crate) fn with_range(words: &[String], range: &str) -> String {
     shell_words::join(other)
 }
 
-/// The command line of the search with another value of an option.
+/// Returns the command line of the search with another value of an option.
 pub(crate) fn with_option(words: &[String], option: &str, value: &str) -> String {
     let end = words.iter().position(|word| word == "--");
     let (ours, others) = words.split_at(end.unwrap_or(words.len()));

@@ -45,20 +45,20 @@ pub const SHORT_HELP: [&str; 15] = [
     "html",
 ];
 
-/// Options of races that a search refuses, and all whose names begin with `export-`: help leaves
-/// them out.
+/// Options of races that a search refuses and that its help leaves out. The help also leaves out
+/// all options whose names begin with `export-`.
 pub const REFUSED: [&str; 9] = [
     "save", "list", "shard", "shard-by", "control", "confirm", "junit", "svg", "png",
 ];
 
-/// The most races of a search, unless the user says otherwise.
+/// The default limit on the races of a search.
 const MOST_RACES: u32 = 40;
 
 /// Options of `deadheat bisect`.
 #[derive(Debug, Args)]
 pub struct BisectArgs {
-    /// Two commits, the older one first: the time changed at one of those after GOOD, for the worse
-    /// or the better
+    /// Two commits, the older one first; a commit after GOOD changed the time, for the worse or the
+    /// better
     #[arg(
         value_name = "GOOD..BAD",
         required_unless_present_any = ["resume", "log"],
@@ -70,7 +70,7 @@ pub struct BisectArgs {
     #[command(flatten)]
     pub(crate) run: CommitCommand,
 
-    /// Search by the benchmark of this name [default: the one that changed most]
+    /// Search with the benchmark of this name [default: the benchmark that changed most]
     #[arg(
         long,
         value_name = "NAME",
@@ -81,10 +81,10 @@ pub struct BisectArgs {
     /// Search along first parents: a merge counts as one commit [default]
     #[arg(long, help_heading = "Search", conflicts_with = "all_parents")]
     first_parent: bool,
-    /// Search all commits, those that came by merges as well
+    /// Search all commits, including those from merges
     #[arg(long, help_heading = "Search")]
     all_parents: bool,
-    /// How likely each commit is before anything is raced: alike, or by the size of its diff
+    /// Probability of each commit before the first race: equal, or by the size of its diff
     #[arg(
         long,
         value_name = "PRIOR",
@@ -93,10 +93,10 @@ pub struct BisectArgs {
         help_heading = "Search"
     )]
     pub(crate) prior: BisectPrior,
-    /// Have no more races than so many [default: 40]
+    /// Run at most N races [default: 40]
     #[arg(long, value_name = "N", value_parser = positive_number::<u32>, help_heading = "Search")]
     max_races: Option<u32>,
-    /// Go on with a search that stopped [default: the last one here]
+    /// Continue a search that stopped [default: the last search here]
     #[arg(
         long,
         value_name = "FILE",
@@ -105,10 +105,10 @@ pub struct BisectArgs {
         conflicts_with = "log"
     )]
     pub(crate) resume: Option<Option<PathBuf>>,
-    /// Start the builds and programs of a record of --resume that another user or machine wrote
+    /// With --resume, run the builds and programs of a record that another user or machine wrote
     #[arg(long, help_heading = "Search", requires = "resume")]
     pub(crate) trust: bool,
-    /// Tell the story of a search, and race nothing [default: the last one here]
+    /// Print the steps of a search without racing [default: the last search here]
     #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Search")]
     pub(crate) log: Option<Option<PathBuf>>,
 
@@ -121,7 +121,7 @@ fn prior() -> impl TypedValueParser<Value = BisectPrior> {
     PossibleValuesParser::new(BisectPrior::ALL.map(BisectPrior::name)).try_map(|name| {
         let mut all = BisectPrior::ALL.into_iter();
         all.find(|prior| prior.name() == name)
-            .ok_or("there is no such prior")
+            .ok_or("unknown prior")
     })
 }
 
@@ -133,27 +133,28 @@ struct Words {
     args: BisectArgs,
 }
 
-/// The record that the user names, or the latest one.
+/// Returns the record that the user names, or the latest one.
 pub(crate) fn named_or_last(file: Option<&Path>) -> Result<PathBuf, Failure> {
     let last = || latest_bisect_log(Path::new(""));
     let file = file.map(Path::to_owned).or_else(last).ok_or_else(|| {
         Failure::Usage(
-            "there is no search below .deadheat/bisect here\nhelp: name the file of one".to_owned(),
+            "no search was found below .deadheat/bisect\nhelp: name the record of a search"
+                .to_owned(),
         )
     })?;
     believed(&file)?;
     Ok(file)
 }
 
-/// Refuses a record below `.deadheat` that git tracks: a commit brought it along, and what it says of
-/// commits would decide the search.
+/// Refuses a record below `.deadheat` that git tracks. Such a record came with a commit, and its
+/// content would decide the search.
 pub(crate) fn believed(file: &Path) -> Result<(), Failure> {
     refuse_tracked(file.parent().unwrap_or(file)).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 impl BisectArgs {
-    /// The options that began the search of a record, with the present ones for the answer and the
-    /// limits.
+    /// Returns the options with which the search of a record began. Rules, outputs and limits that
+    /// the present command line states replace the recorded ones.
     pub(crate) fn taken_up(self, file: &Path) -> Result<Self, Failure> {
         let log = read_bisect_log(file).map_err(Failure::reading)?;
         let started = StartedFile {
@@ -210,7 +211,7 @@ impl BisectArgs {
         }
         self.run.check(&self.race.options.filters)?;
         let design = &self.race.options.design.0;
-        let many = "a search has many races, and each has a file of its own";
+        let many = "not possible here: a bisection runs many races, each with its own file";
         if self.race.options.save.is_some() {
             return refused("--save", many);
         }
@@ -218,10 +219,10 @@ impl BisectArgs {
             return refused("--list", "deadheat rev lists the benchmarks of two commits");
         }
         if design.shard.is_some() {
-            return refused("--shard", "a search is made by one host");
+            return refused("--shard", "a search runs on one host");
         }
         if design.control.is_some_and(|control| control) {
-            return refused("--control", "the races of a search test one another");
+            return refused("--control", "the races of a search check one another");
         }
         if design.confirm.is_some_and(|confirm| confirm) {
             return refused("--confirm", "the last race of a search confirms it");
@@ -232,7 +233,8 @@ impl BisectArgs {
             markdown: None,
             ..files.clone()
         };
-        let other = "a search has a page and Markdown; the run file of each race has the rest";
+        let other = "a search writes only HTML and Markdown; the run file of each race has the \
+                     rest";
         if let Some(flag) = shown.first_flag() {
             return refused(flag, other);
         }
@@ -282,7 +284,8 @@ impl BisectArgs {
         }
     }
 
-    /// The name of the record: both ends, and a hash of all options that change the question.
+    /// Returns the name of the record: both ends, and a hash of all options that change the
+    /// question.
     pub(crate) fn record_name(&self, recipe: &Recipe, good: &str, bad: &str) -> String {
         let mut settings = self.race.options.rules.settings();
         settings.budget = None;

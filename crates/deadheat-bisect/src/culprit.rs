@@ -7,8 +7,7 @@
 //! which may stop as soon as it [is decided](CulpritSearch::is_decided).
 //!
 //! This file derives the answer. `model` computes the probability of each commit, given the races,
-//! and
-//! `search` chooses the next race and its length.
+//! and `search` chooses the next race and its length.
 
 mod model;
 mod search;
@@ -17,55 +16,59 @@ use model::Model;
 pub use model::{CommitRace, StepSize};
 pub use search::{CulpritError, CulpritSearch, NextRace};
 
-/// From this probability on, no step of the sought size is likelier than one.
+/// If the probability of *no step* is at least this, a step of the sought size is not likelier than
+/// none.
 pub(crate) const LIKELIER: f64 = 0.5;
 
 /// Neighbouring commits that no race can distinguish, because only the last builds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CommitGroup {
-    /// The first of them.
+    /// The number of the first commit.
     pub first: usize,
-    /// The last of them, which builds.
+    /// The number of the last commit, the only one that builds.
     pub last: usize,
-    /// The probability that one of them is the culprit.
+    /// The probability that the culprit is in this group.
     pub probability: f64,
-    /// True if the last was raced against the commit before the first, which shows the step alone.
+    /// True if the last commit was raced against the commit before the first, so that the race
+    /// shows the step alone.
     pub is_confirmed: bool,
 }
 
 /// The answer of a search, with a probability of at least 1 − α.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Answer {
-    /// The step is at this commit, or at one of this group, and a race against the commit before
-    /// confirmed it. A step of the sought size is likelier than a smaller one.
+    /// The time changed at this commit, or at a commit of this group. A race against the commit
+    /// before the group confirmed it. The change is probably of the sought size, and not smaller.
     Commits(CommitGroup),
-    /// No step is as large as the margin.
+    /// No commit changes the time by as much as the margin.
     NoStep {
-        /// Its probability.
+        /// The probability of this answer.
         probability: f64,
     },
-    /// The time changed, but no single step explains the races: there are several steps, or creep.
-    /// The largest change is between these two raced neighbours, where another search may find a
-    /// step.
+    /// The time changed, but the races do not fit a change at a single commit: several commits, or
+    /// many small changes, caused it. The largest change is between two raced commits without a
+    /// raced commit between them, where another search may find a single culprit.
     NoSingleStep {
-        /// Its probability.
+        /// The probability of this answer.
         probability: f64,
-        /// The older one of the neighbours.
+        /// The number of the older of the two raced commits.
         from: usize,
-        /// The newer one.
+        /// The number of the newer of the two raced commits.
         to: usize,
     },
 }
 
-/// The probabilities of all hypotheses, given the races so far. Those of the groups, of no change
-/// and of no single step add up to 1.
+/// The probabilities of all hypotheses, given the races so far. The probabilities of the groups, of
+/// no change and of no single step add up to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posterior {
-    /// The commits from the first after GOOD to BAD, with the probability of a step of any size.
+    /// The groups of commits from the first after GOOD to BAD, each with the probability of a step
+    /// of any size.
     pub groups: Vec<CommitGroup>,
     /// The probability that the time did not change, or by much less than the margin.
     pub no_change: f64,
-    /// The probability of a step below half the margin, which is included in that of the groups.
+    /// The probability of a step below half the margin, which is included in the probabilities of
+    /// `groups`.
     pub small_step: f64,
     /// The probability that the time changed, but not by a single step.
     pub no_single_step: f64,
@@ -109,8 +112,8 @@ impl Posterior {
         }
     }
 
-    /// The answer, once one has a probability of 1 − α. A commit must also be confirmed, and its
-    /// step must probably be of the sought size.
+    /// Returns the answer, once one has a probability of 1 − α. A commit must also be confirmed,
+    /// and its step must probably be of the sought size.
     pub fn answer(&self) -> Option<Answer> {
         let enough = 1.0 - self.alpha;
         let no_step = self.no_step();
@@ -131,26 +134,26 @@ impl Posterior {
         known.map(Answer::Commits)
     }
 
-    /// The probability that no step is as large as half the margin.
+    /// Returns the probability that no step is as large as half the margin.
     pub fn no_step(&self) -> f64 {
         self.no_change + self.small_step
     }
 
-    /// Returns true if the place of the step is known, and it is probably too small to be named, but
-    /// not surely too small to be denied.
+    /// Returns true if the place of the step is known and confirmed, but its size is open: probably
+    /// the step is below half the margin, but not with a probability of 1 − α.
     fn is_size_open(&self) -> bool {
         let is_known = self.known_group().is_some_and(|group| group.is_confirmed);
         is_known && (LIKELIER..1.0 - self.alpha).contains(&self.no_step())
     }
 
-    /// The group with a probability of 1 − α, confirmed or not.
+    /// Returns the group with a probability of 1 − α, confirmed or not.
     fn known_group(&self) -> Option<CommitGroup> {
         let is_known = |group: &&CommitGroup| group.probability >= 1.0 - self.alpha;
         self.groups.iter().find(is_known).copied()
     }
 
-    /// The fewest groups among which the culprit is with probability `level` if there is a step,
-    /// the likeliest first.
+    /// Returns the smallest set of groups that contains the culprit with probability `level` if
+    /// there is a step, the likeliest first.
     pub fn credible_groups(&self, level: f64) -> Vec<CommitGroup> {
         let mut groups = self.groups.clone();
         groups.sort_by(|one, other| other.probability.total_cmp(&one.probability));
@@ -164,20 +167,21 @@ impl Posterior {
         groups
     }
 
-    /// The probability of a step of any size.
+    /// Returns the probability of a step of any size.
     pub fn step_probability(&self) -> f64 {
         self.up_to.last().copied().unwrap_or(0.0)
     }
 
-    /// The probability that the step is at a commit k with `from` < k ≤ `to`, so that a race of the
-    /// two shows it. Commits after BAD count as BAD.
+    /// Returns the probability that the step is at a commit k with `from` < k ≤ `to`, so that a
+    /// race of the two shows it. Commits after BAD count as BAD.
     pub fn step_between(&self, from: usize, to: usize) -> f64 {
         let last = self.up_to.len() - 1;
         let (low, high) = (from.min(to).min(last), from.max(to).min(last));
         (self.up_to[high] - self.up_to[low]).clamp(0.0, 1.0)
     }
 
-    /// The same probability, given that there is one step or none.
+    /// Returns the probability that the step is between `from` and `to`, given that there is one
+    /// step or none.
     fn side(&self, from: usize, to: usize) -> f64 {
         let all = self.step_probability() + self.no_change;
         let between = self.step_between(from, to);

@@ -1,4 +1,4 @@
-//! The answer of a search for programs: `deadheat.bisect-answer/1`, described by
+//! The answer of a search as JSON, `deadheat.bisect-answer/1`, described by
 //! `docs/schema/bisect-answer-1.schema.json`.
 
 use deadheat::parts::model::{Json, Object, column_name};
@@ -15,7 +15,8 @@ use crate::words::bounds;
 /// The name and major version of the schema of [`to_bisect_json`].
 const SCHEMA: &str = "deadheat.bisect-answer/1";
 
-/// The search with its answer as JSON, indented by two spaces, with a line break at its end.
+/// Renders the search with its answer as JSON, indented by two spaces, with a line break at its
+/// end.
 pub fn to_bisect_json(bisection: &Bisection) -> String {
     let request = &bisection.log.request;
     let commit = |commit: &BisectCommit| {
@@ -56,7 +57,7 @@ fn id(commit: usize, request: &BisectRequest) -> &str {
     request.commits.get(commit).map_or("", |one| &one.id)
 }
 
-/// Two commits, the older one first.
+/// Returns the ids of two commits, the older one first.
 fn pair((from, to): (usize, usize), request: &BisectRequest) -> Json {
     Json::from_iter([id(from, request), id(to, request)])
 }
@@ -176,7 +177,7 @@ fn commands(bisection: &Bisection) -> Json {
     all(&bisection.commands, command)
 }
 
-/// The first line of the text for people.
+/// Returns the first line of the answer as text.
 fn summary(bisection: &Bisection) -> String {
     let text = to_bisect_text(bisection, Terminal::new(usize::MAX, false, true));
     text.lines().next().unwrap_or_default().trim().to_owned()

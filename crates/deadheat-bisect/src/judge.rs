@@ -1,8 +1,8 @@
-//! The state of a search after the events of its record: what is known, the next race, and the
+//! The state of a search after the events of its record: the probabilities, the next race, and the
 //! answer.
 //!
 //! The state depends on the events alone. So a search that was interrupted continues as if it had
-//! not been, and a story written later agrees with what the user saw.
+//! not been, and a story written later agrees with the messages during the search.
 
 use deadheat::parts::model::LogRatio;
 use deadheat_stats::dist::t_critical;
@@ -19,15 +19,15 @@ use crate::log::{
 const FIRST_BUILD: f64 = 60.0;
 const FIRST_RACE: f64 = 15.0;
 
-/// The standard error of estimates without scatter, as of instruction counts: below any change that
-/// a search looks for, and above 0.
+/// The standard error that is assumed for estimates without scatter, such as instruction counts:
+/// below any change that a search looks for, and above 0.
 const LEAST_ERROR: f64 = 1e-6;
 
-/// Below these degrees of freedom the standard error is too uncertain to stop a race. Six
-/// undisturbed replicates have five.
+/// The number of degrees of freedom below which a race does not stop, because its standard error is
+/// too uncertain. Six undisturbed replicates have five.
 const LEAST_DF: f64 = 4.5;
 
-/// Single races have intervals of 95%, like the step.
+/// The two-sided level of the interval of a single race, which is 95% like that of the step.
 const INTERVAL_LEVEL: f64 = 0.05;
 
 /// The average information of a race about the culprit in bits, by the simulations of
@@ -39,30 +39,31 @@ const BITS_PER_RACE: f64 = 0.85;
 pub enum NextStep {
     /// Race the newer commit against the older one.
     Race {
-        /// The older one.
+        /// The number of the older commit.
         from: usize,
-        /// The newer one.
+        /// The number of the newer commit.
         to: usize,
     },
-    /// None, because this is the answer.
+    /// End the search with this answer.
     End(BisectEnd),
 }
 
-/// A search after the events so far.
+/// The state of a search after its events so far.
 #[derive(Clone, Debug)]
 pub struct BisectSearch {
     weights: Vec<f64>,
     margin: f64,
     alpha: f64,
     events: Vec<BisectEvent>,
-    /// The range that is searched: the whole one, until no single step explains all races.
+    /// The first and the last commit of the range that is searched. It is narrowed if no single
+    /// step explains all races.
     window: (usize, usize),
     /// `None` if no commit of the window can be the culprit, because all executables are equal.
     inner: Option<(CulpritSearch, Posterior)>,
 }
 
 impl BisectSearch {
-    /// A search without events.
+    /// Creates a search without events.
     ///
     /// # Errors
     ///
@@ -87,7 +88,7 @@ impl BisectSearch {
         Ok(search)
     }
 
-    /// The search of a record, with what was known after each race.
+    /// Repeats the search of a record. Returns the search, and its state after each race.
     ///
     /// # Errors
     ///
@@ -107,7 +108,7 @@ impl BisectSearch {
     ///
     /// # Errors
     ///
-    /// The event is impossible, as a race of a commit that does not build.
+    /// The event is impossible, such as a race of a commit that does not build.
     pub fn take(&mut self, event: &BisectEvent) -> Result<(), CulpritError> {
         self.events.push(event.clone());
         if let BisectEvent::Built(_) | BisectEvent::Unbuildable(_) | BisectEvent::Raced(_) = event {
@@ -116,7 +117,9 @@ impl BisectSearch {
         Ok(())
     }
 
-    /// Computes the posterior, and narrows the window as long as no single step explains it.
+    /// Computes the posterior of the commits in the window. As long as the answer is that no single
+    /// step explains the races, narrows the window to the commits that this answer names, and
+    /// computes again.
     fn weigh(&mut self) -> Result<(), CulpritError> {
         let mut weights = self.weights.clone();
         for (older, newer) in same_builds(&self.events) {
@@ -157,7 +160,7 @@ impl BisectSearch {
         }
     }
 
-    /// Adds the unbuildable commits and all races.
+    /// Returns `whole` with the unbuildable commits and the races of all events added.
     fn with_events(&self, mut whole: CulpritSearch) -> Result<CulpritSearch, CulpritError> {
         for event in &self.events {
             if let BisectEvent::Unbuildable(failed) = event {
@@ -178,7 +181,7 @@ impl BisectSearch {
         Ok(whole)
     }
 
-    /// The commits that were built, in order.
+    /// Returns the commits that were built, in ascending order.
     pub fn built(&self) -> Vec<usize> {
         let built = self.events.iter().filter_map(|event| match event {
             BisectEvent::Built(built) => Some(built.commit),
@@ -190,13 +193,13 @@ impl BisectSearch {
         built
     }
 
-    /// The number of races that ended.
+    /// Returns the number of races that ended.
     pub fn races(&self) -> usize {
         let raced = |event: &&BisectEvent| matches!(event, BisectEvent::Raced(_));
         self.events.iter().filter(raced).count()
     }
 
-    /// The benchmark of the search, once it is known.
+    /// Returns the benchmark of the search, once it is known.
     pub fn benchmark(&self) -> Option<&str> {
         self.events.iter().find_map(|event| match event {
             BisectEvent::Chosen(chosen) => Some(&*chosen.benchmark),
@@ -205,7 +208,7 @@ impl BisectSearch {
         })
     }
 
-    /// The expected time of a build, and of a race without builds, in seconds.
+    /// Returns the expected time of a build, and of a race without builds, in seconds.
     pub fn costs(&self) -> (f64, f64) {
         let (mut builds, mut races, mut was_kept) = (Vec::new(), Vec::new(), false);
         for event in &self.events {
@@ -223,12 +226,12 @@ impl BisectSearch {
             count => (seconds.iter().sum::<f64>() / count as f64).max(1e-3),
         };
         let race = mean(&races, FIRST_RACE);
-        // If the store had builds of the ends, it probably has others.
+        // If the store had builds of GOOD and BAD, it probably has builds of other commits.
         let first_build = if was_kept { race } else { FIRST_BUILD };
         (mean(&builds, first_build), race)
     }
 
-    /// The race with the most information per second, or the answer.
+    /// Returns the race with the most information per second, or the answer.
     pub fn next_step(&self) -> NextStep {
         let Some((inner, posterior)) = &self.inner else {
             return NextStep::End(self.end(self.nothing_left()));
@@ -274,7 +277,7 @@ impl BisectSearch {
         self.window != (0, self.weights.len())
     }
 
-    /// The answer if no commit of the window can be the culprit.
+    /// Returns the answer if no commit of the window can be the culprit.
     fn nothing_left(&self) -> BisectAnswer {
         let (from, to) = self.window;
         if self.is_narrowed() {
@@ -288,7 +291,7 @@ impl BisectSearch {
         }
     }
 
-    /// The end of a search without an answer.
+    /// Returns the end of a search without an answer.
     pub fn open(&self, reason: OpenReason) -> BisectEnd {
         let standing = self.standing();
         self.end(BisectAnswer::Open(OpenSearch {
@@ -321,7 +324,8 @@ impl BisectSearch {
             })
     }
 
-    /// A group, with the numbers of the whole range.
+    /// Converts the numbers of a group's commits, which count from the start of the window, to
+    /// numbers in the whole range.
     fn share(&self, group: &CommitGroup) -> CommitShare {
         CommitShare {
             first: self.window.0 + group.first,
@@ -330,7 +334,7 @@ impl BisectSearch {
         }
     }
 
-    /// What is known now.
+    /// Returns the current state of the search, for messages and the record.
     pub fn standing(&self) -> BisectStanding {
         let Some((_, posterior)) = &self.inner else {
             return BisectStanding {
@@ -385,8 +389,8 @@ impl BisectSearch {
         })
     }
 
-    /// The expected number of races: for the missing information in bits, and one to confirm the
-    /// culprit.
+    /// Returns the expected number of further races: those for the missing information in bits, and
+    /// one to confirm the culprit.
     fn races_left(&self, posterior: &Posterior) -> u32 {
         if posterior.answer().is_some() {
             return 0;
@@ -421,8 +425,8 @@ impl BisectSearch {
         let (Some(from), Some(to)) = (inside(from), inside(to)) else {
             return false;
         };
-        // After a few disturbed replicates, some more of this race help most, because another race
-        // would start with none.
+        // After few or disturbed replicates, further replicates of this race help more than another
+        // race, which would start without any.
         let tells = f64::max(self.margin.ln_1p(), effect.0.abs() / 4.0);
         if df < LEAST_DF || se > tells {
             return false;
@@ -438,7 +442,7 @@ impl BisectSearch {
         inner.is_decided(running).unwrap_or(false)
     }
 
-    /// The commits that an answer names.
+    /// Returns the numbers of the commits that an answer names.
     pub fn named(end: &BisectEnd) -> Vec<usize> {
         match &end.answer {
             BisectAnswer::Commits(share) => (share.first..=share.last).collect(),

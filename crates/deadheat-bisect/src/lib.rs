@@ -1,20 +1,19 @@
 //! `deadheat bisect`: find the commit that changed the time, by races.
 //!
-//! The subcommand is [`BisectArgs`] with [`bisect`]. All of it is in this crate, and the name of a
-//! file says what the file may do:
+//! The subcommand is [`BisectArgs`] with [`bisect`]. Only these files have effects on the outside:
 //!
-//! | file | content | may |
+//! | file | content | effects |
 //! | --- | --- | --- |
-//! | `log` | the question of a search, and all that happened in it | |
+//! | `log` | the question, the events and the state of a search | |
 //! | `wire` | the lines of its record, `deadheat.bisect/1` | |
-//! | `log_store` | the record on the disk | read and write files |
-//! | [`culprit`] | the probability of each commit, and the race that tells most | |
-//! | `judge` | what is known after the events of a record | |
+//! | `log_store` | the record on the disk | reads and writes files |
+//! | [`culprit`] | the probability of each commit, and the most informative race | |
+//! | `judge` | the state of a search after the events of a record | |
 //! | `session` | the loop of builds and races, by the trait [`BisectSides`] | |
 //! | `raced` | the effects of a race, from its run | |
-//! | `words`, `story`, `page`, `json`, `advice` | the answer and the story for people and programs | |
-//! | `command` | the arguments | use clap |
-//! | `run`, `run_commits` | the subcommand; builds and races of commits | build, race, read clocks, print |
+//! | `words`, `story`, `page`, `json`, `advice` | the answer and the story, as text and data | |
+//! | `command` | the arguments | reads records |
+//! | `run`, `run_commits` | the subcommand | builds, races, reads clocks, prints |
 
 mod advice;
 mod command;

@@ -1,5 +1,5 @@
-//! A search for the commit that changed the time: the question, the events in order, what is known
-//! after each, and the answer.
+//! A search for the commit that changed the time: the question, the events in order, the state
+//! after each event, and the answer.
 //!
 //! Commits are numbered from 0 for GOOD to the last for BAD, so that any but GOOD may be the
 //! culprit. Steps and estimates compare the newer commit with the older one.
@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use deadheat::parts::model::{LogRatio, Metric, named};
 
-/// A search as it was recorded.
+/// The record of a search: its question and its events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BisectLog {
-    /// The question.
+    /// The question: the range of commits, the metric, the margin and α.
     pub request: BisectRequest,
     /// The events, in order.
     pub events: Vec<BisectEvent>,
 }
 
 impl BisectLog {
-    /// The end of the search, unless it was continued after it.
+    /// Returns the end of the search, unless it was continued after its end.
     pub fn end(&self) -> Option<&BisectEnd> {
         match self.events.last() {
             Some(BisectEvent::Ended(end)) => Some(end),
@@ -27,7 +27,7 @@ impl BisectLog {
         }
     }
 
-    /// The time of all builds and races, in seconds.
+    /// Returns the time of all builds and races, in seconds.
     pub fn seconds(&self) -> f64 {
         self.events.iter().map(BisectEvent::seconds).sum()
     }
@@ -38,13 +38,13 @@ impl BisectLog {
 pub struct BisectRequest {
     /// The version of deadheat that began the search.
     pub tool_version: String,
-    /// Unix time of the begin, in seconds.
+    /// Unix time of the beginning, in seconds.
     pub started_at: Option<u64>,
     /// The command line that began the search.
     pub command: Vec<String>,
-    /// GOOD as the user named it.
+    /// The older end of the range (GOOD), as the user named it.
     pub good: String,
-    /// BAD as the user named it.
+    /// The newer end of the range (BAD), as the user named it.
     pub bad: String,
     /// All commits from GOOD to BAD, the oldest first.
     pub commits: Vec<BisectCommit>,
@@ -52,21 +52,22 @@ pub struct BisectRequest {
     pub aside: usize,
     /// The metric that is compared.
     pub judged: Metric,
-    /// The smallest step worth finding.
+    /// The smallest step worth finding, as a log-ratio.
     pub margin: LogRatio,
-    /// The probability that the answer is wrong.
+    /// The accepted probability of a wrong answer.
     pub alpha: f64,
-    /// How likely each commit is before any race.
+    /// The prior probabilities of the commits, before any race.
     pub prior: BisectPrior,
 }
 
 impl BisectRequest {
-    /// The number of BAD.
+    /// Returns the number of the last commit of the range (BAD).
     pub fn last(&self) -> usize {
         self.commits.len().saturating_sub(1)
     }
 
-    /// The first eight characters of the id of a commit; empty if the range has no such commit.
+    /// Returns the first eight characters of the id of a commit; empty if the range does not have
+    /// this commit.
     pub fn short(&self, commit: usize) -> &str {
         let id = self.commits.get(commit).map_or("", |commit| &*commit.id);
         id.get(..8).unwrap_or(id)
@@ -76,13 +77,13 @@ impl BisectRequest {
 /// A commit of the range.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BisectCommit {
-    /// The full id.
+    /// The full object id.
     pub id: String,
     /// Unix time of the commit, in seconds.
     pub committed_at: Option<u64>,
-    /// The first line of its message.
+    /// The first line of the commit message.
     pub subject: String,
-    /// The number of lines that it changes, if the prior depends on it.
+    /// The number of lines that the commit changes; `None` unless the prior depends on it.
     pub lines: Option<u64>,
 }
 
@@ -90,10 +91,11 @@ named! {
     /// How likely each commit is before any race.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub listed enum BisectPrior: name(self) {
-        /// Each commit is as likely as the others.
+        /// All commits have the same prior probability.
         #[default]
         Uniform = "uniform",
-        /// In proportion to the number of lines that it changes, plus one.
+        /// The prior probability is in proportion to one plus the number of lines that the commit
+        /// changes.
         Diff = "diff",
     }
 }
@@ -118,7 +120,7 @@ pub enum BisectEvent {
 }
 
 impl BisectEvent {
-    /// The time that the event took, in seconds.
+    /// Returns the time that the event took, in seconds.
     pub fn seconds(&self) -> f64 {
         match self {
             Self::Built(built) => built.seconds,
@@ -132,7 +134,7 @@ impl BisectEvent {
 /// A commit that builds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommitBuilt {
-    /// Its number.
+    /// The number of the commit.
     pub commit: usize,
     /// True if the store already had the build.
     pub was_kept: bool,
@@ -145,56 +147,56 @@ pub struct CommitBuilt {
 /// A commit that cannot be raced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommitUnbuildable {
-    /// Its number.
+    /// The number of the commit.
     pub commit: usize,
-    /// The reason, in words.
+    /// The reason why it cannot be raced, as text.
     pub reason: String,
     /// The time of the attempt, in seconds.
     pub seconds: f64,
 }
 
-/// The begin of a race of two commits.
+/// The beginning of a race of two commits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommitsBegun {
-    /// The older one.
+    /// The number of the older commit.
     pub from: usize,
-    /// The newer one.
+    /// The number of the newer commit.
     pub to: usize,
-    /// The run file.
+    /// The path of the run file.
     pub file: PathBuf,
 }
 
 /// The benchmark that was chosen after the race of GOOD and BAD.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchmarkChosen {
-    /// Its name.
+    /// The name of the benchmark.
     pub benchmark: String,
-    /// The other benchmarks that are faster or slower in that race.
+    /// The other benchmarks that are faster or slower in the race of GOOD and BAD.
     pub called: Vec<String>,
 }
 
 /// The end of a race of two commits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommitsRaced {
-    /// The older one.
+    /// The number of the older commit.
     pub from: usize,
-    /// The newer one.
+    /// The number of the newer commit.
     pub to: usize,
-    /// The benchmark.
+    /// The name of the benchmark.
     pub benchmark: String,
-    /// The estimate.
+    /// The estimated change from the older commit to the newer one.
     pub effect: LogRatio,
-    /// Its standard error, on the log scale.
+    /// The standard error of `effect`, on the log scale.
     pub se: f64,
-    /// Degrees of freedom of the error.
+    /// The degrees of freedom of `se`.
     pub df: f64,
-    /// The number of replicates.
+    /// The number of replicates of the race.
     pub replicates: usize,
     /// The time of the race, in seconds.
     pub seconds: f64,
-    /// The run file.
+    /// The path of the run file.
     pub file: PathBuf,
-    /// True if the race was cut off, so that only its complete replicates count.
+    /// True if the race was cut off before its end.
     pub was_cut: bool,
     /// True if the result holds for the source: every replicate had another code layout, or
     /// instructions were counted.
@@ -208,16 +210,17 @@ pub struct BisectEnd {
     pub answer: BisectAnswer,
     /// The size of the step, if there is one.
     pub step: Option<StepEstimate>,
-    /// The commits between which the step was found, if no single step explains all races.
+    /// The part of the range to which the search was narrowed, because no single step explains all
+    /// races; `None` if it was not narrowed.
     pub within: Option<(usize, usize)>,
 }
 
 /// The answer of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BisectAnswer {
-    /// The step is at this commit, or at one of these neighbours.
+    /// The time changed at this commit, or at one of the commits of this group.
     Commits(CommitShare),
-    /// No step is as large as the margin, with this probability.
+    /// No commit changes the time by as much as the margin, with this probability.
     NoStep(f64),
     /// No single step explains the races, not even between the neighbours that differ most: the
     /// time changed in several steps, or gradually.
@@ -229,23 +232,23 @@ pub enum BisectAnswer {
 /// A change in more than one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeveralSteps {
-    /// The older one of the raced neighbours that differ most.
+    /// The number of the older of the two raced commits between which the time changes most.
     pub from: usize,
-    /// The newer one.
+    /// The number of the newer of the two raced commits between which the time changes most.
     pub to: usize,
-    /// The probability that one step does not explain the races.
+    /// The probability that a single step does not explain the races.
     pub probability: f64,
 }
 
 /// A search that was not finished.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSearch {
-    /// The reason.
+    /// The reason why it was not finished.
     pub reason: OpenReason,
-    /// The commits among which the culprit is with probability 1 − α if there is a step, the
-    /// likeliest first.
+    /// The smallest set of commits that contains the culprit with probability 1 − α if there is a
+    /// step, the likeliest first.
     pub commits: Vec<CommitShare>,
-    /// The probability that there is no step.
+    /// The probability that no step is as large as half the margin.
     pub no_step: f64,
 }
 
@@ -265,56 +268,57 @@ named! {
 /// Neighbouring commits that no race can distinguish, and their probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CommitShare {
-    /// The first of them.
+    /// The number of the first commit.
     pub first: usize,
-    /// The last of them, the only one that builds.
+    /// The number of the last commit, the only one that builds.
     pub last: usize,
-    /// The probability that one of them is the culprit.
+    /// The probability that the culprit is in this group.
     pub probability: f64,
 }
 
-/// The size of a step with its interval of 95%.
+/// The size of a step, or the change in a race, with its 95% interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepEstimate {
-    /// The mean.
+    /// The estimated change, as a log-ratio.
     pub effect: LogRatio,
-    /// The lower end.
+    /// The lower end of the interval.
     pub low: LogRatio,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: LogRatio,
 }
 
-/// What is known after some events of a search.
+/// The state of a search after its events so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BisectStanding {
-    /// The fewest commits among which the culprit is with probability 1 − α if there is a step, the
-    /// likeliest first.
+    /// The smallest set of commits that contains the culprit with probability 1 − α if there is a
+    /// step, the likeliest first.
     pub commits: Vec<CommitShare>,
-    /// The part of the history that contains all of `commits`: the commit before the earliest, and the
-    /// latest.
+    /// The range that contains all of `commits`: the number of the commit before the earliest, and
+    /// that of the latest.
     pub between: (usize, usize),
-    /// The probability that there is a step at one of them.
+    /// The probability that the step is at one of `commits`.
     pub held: f64,
-    /// The probability that no step is as large as the margin.
+    /// The probability that no step is as large as half the margin.
     pub no_step: f64,
     /// The probability that the times changed, but not in one step.
     pub several: f64,
     /// The size of the step, if there is one.
     pub step: Option<StepEstimate>,
-    /// The race that just ended, with its own interval of 95%; `None` after other events.
+    /// The change in the race that just ended, with the 95% interval of this race alone; `None`
+    /// after other events.
     pub race: Option<StepEstimate>,
     /// The expected number of races until the answer.
     pub races_left: u32,
-    /// The expected time of these races and their builds, in seconds.
+    /// The expected time of the remaining races and their builds, in seconds.
     pub seconds_left: f64,
 }
 
-/// A search with all that its answer and its story say.
+/// A search with all data for its answer and its story.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bisection {
-    /// The search as it was recorded.
+    /// The recorded question and events of the search.
     pub log: BisectLog,
-    /// What was known after each event; `None` after events that change nothing.
+    /// The state after each event; `None` for events other than races.
     pub standings: Vec<Option<BisectStanding>>,
     /// The commits that the answer names, with their details from git.
     pub details: Vec<CommitDetails>,
@@ -323,7 +327,7 @@ pub struct Bisection {
 }
 
 impl Bisection {
-    /// The races that ended.
+    /// Returns the races that ended.
     pub fn races(&self) -> impl Iterator<Item = &CommitsRaced> {
         self.log.events.iter().filter_map(|event| match event {
             BisectEvent::Raced(raced) => Some(raced),
@@ -331,7 +335,7 @@ impl Bisection {
         })
     }
 
-    /// The commits that cannot be raced.
+    /// Returns the commits that cannot be raced.
     pub fn unbuildable(&self) -> impl Iterator<Item = &CommitUnbuildable> {
         self.log.events.iter().filter_map(|event| match event {
             BisectEvent::Unbuildable(failed) => Some(failed),
@@ -339,14 +343,14 @@ impl Bisection {
         })
     }
 
-    /// Neighbouring built commits with identical executables.
+    /// Returns neighbouring built commits with identical executables.
     pub fn alike(&self) -> Vec<(usize, usize)> {
         same_builds(&self.log.events)
     }
 }
 
-/// Neighbouring built commits with identical executables: no commit after the older one, up to and
-/// including the newer one, can have changed the time.
+/// Returns neighbouring built commits with identical executables. No commit after the older one, up
+/// to and including the newer one, can have changed the time.
 pub fn same_builds(events: &[BisectEvent]) -> Vec<(usize, usize)> {
     let built = events.iter().filter_map(|event| match event {
         BisectEvent::Built(built) => Some((built.commit, built.digest.as_deref()?)),
@@ -362,11 +366,12 @@ pub fn same_builds(events: &[BisectEvent]) -> Vec<(usize, usize)> {
 /// The details of a commit from git.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitDetails {
-    /// Its number.
+    /// The number of the commit.
     pub commit: usize,
-    /// The author.
+    /// The name of the author.
     pub author: String,
-    /// The files that it changes, each with the lines added and removed; `None` for binary files.
+    /// The files that the commit changes, each with the numbers of lines added and removed; `None`
+    /// for binary files.
     pub files: Vec<(String, Option<(u64, u64)>)>,
 }
 
@@ -375,7 +380,7 @@ pub struct CommitDetails {
 pub struct BisectLimits {
     /// The time for builds and races of this process.
     pub budget: Option<Duration>,
-    /// The most races of the whole search.
+    /// The largest number of races of the whole search.
     pub races: u32,
 }
 

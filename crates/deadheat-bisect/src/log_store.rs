@@ -1,5 +1,5 @@
-//! The record of a search on the disk. A line is on the disk before the next step begins, so that a
-//! search continues after anything that stopped it.
+//! The file of the record of a search. Each line is on the disk before the next step begins, so
+//! that an interrupted search can be continued.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::wire::{FirstLineError, first_line, read_event, read_first_line};
 
 const FOLDER: &str = "bisect";
 
-/// The record of a search of this name: `.deadheat/bisect/NAME.jsonl` below `base`.
+/// Returns the path of the record with this name: `.deadheat/bisect/NAME.jsonl` below `base`.
 pub fn bisect_log_path(base: &Path, name: &str) -> PathBuf {
     own_folder(base, FOLDER).join(format!("{name}.jsonl"))
 }
@@ -31,7 +31,7 @@ pub fn create_bisect_folder(base: &Path) -> Result<(), FormatError> {
     create_own_folder(base, FOLDER)
 }
 
-/// The record below `base` that was written last; `None` without any.
+/// Returns the latest record below `base`; `None` without any.
 pub fn latest_bisect_log(base: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(own_folder(base, FOLDER)).ok()?;
     let logs = entries.filter_map(|entry| {
@@ -43,12 +43,14 @@ pub fn latest_bisect_log(base: &Path) -> Option<PathBuf> {
     logs.max().map(|(_, path)| path)
 }
 
-/// The digest of a record. Only the question says what is built and started.
+/// Returns the digest of a record, which covers only the question: no other line determines which
+/// programs are built and started.
 pub(crate) fn digest(request: &BisectRequest) -> FileDigest {
     FileDigest::of_line(&first_line(request))
 }
 
-/// Writes the record of a running search. While it lives, no other process can continue the search.
+/// Writes the record of a running search. As long as it exists, no other process can continue the
+/// search.
 #[derive(Debug)]
 pub struct BisectLogWriter(JsonLinesWriter);
 
@@ -77,12 +79,12 @@ impl BisectLogWriter {
         Ok((whole(log, path)?, Self(writer)))
     }
 
-    /// The file.
+    /// Returns the path of the record.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// Writes an event, which is on the disk when this returns.
+    /// Writes an event. It is on the disk when this returns.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! The answer of a search as document blocks, and these as text, Markdown and a page.
+//! The answer of a search as text, as Markdown and as an HTML page, all from the same document
+//! blocks.
 
 use deadheat::parts::model::{Day, Verdict};
 use deadheat::parts::report::document::{
@@ -13,26 +14,26 @@ use crate::culprit::LIKELIER;
 use crate::log::{BisectAnswer, BisectEnd, BisectEvent, Bisection, CommitDetails, CommitShare};
 use crate::words::{Words, percent, reason};
 
-/// The most files of a commit that the answer lists.
+/// The largest number of files of a commit that the answer lists.
 const FILES: usize = 8;
-/// The most columns for a path, an author or a benchmark.
+/// The largest width of a path, an author or a benchmark, in columns.
 const WIDE: usize = 70;
-/// The most items that a sentence lists.
+/// The largest number of items that a sentence lists.
 const NAMED: usize = 6;
 
-/// The answer as text, as wide and colourful as `terminal` allows.
+/// Renders the answer as text, with the width and the colours of `terminal`.
 pub fn to_bisect_text(bisection: &Bisection, terminal: Terminal) -> String {
     terminal.render(&answer(bisection, terminal.glyphs))
 }
 
-/// The answer as GitHub-flavoured Markdown.
+/// Renders the answer as GitHub-flavoured Markdown.
 pub fn to_bisect_markdown(bisection: &Bisection) -> String {
     let title = title(bisection, Glyphs::Unicode);
     let blocks = answer(bisection, Glyphs::Unicode);
     format!("## {title}\n\n{}", markdown_of_blocks(&blocks))
 }
 
-/// The answer as one HTML file without scripts, which loads nothing from any network.
+/// Renders the answer as one HTML file without scripts, which loads nothing from any network.
 pub fn to_bisect_page(bisection: &Bisection) -> String {
     let version = &bisection.log.request.tool_version;
     let title = title(bisection, Glyphs::Unicode);
@@ -68,14 +69,14 @@ fn answer<'a>(bisection: &Bisection, glyphs: Glyphs) -> Vec<Block<'a>> {
     blocks
 }
 
-/// The verdict: which commit it is, or why that is unknown.
+/// Returns the verdict: the culprit, or the reason why it is unknown.
 fn finding<'a>(words: &Words<'_>, end: &BisectEnd) -> Block<'a> {
     let (verdict, sentence) = match &end.answer {
         BisectAnswer::Commits(share) => (direction(end), culprit(words, share, end)),
         BisectAnswer::NoStep(probability) => {
             let whole = words.between((0, words.request.last()));
             let sentence = if *probability >= 1.0 {
-                format!("There is no step {whole}: both builds are the same bytes.")
+                format!("No step exists {whole}: both builds are byte-identical.")
             } else {
                 format!(
                     "There is {} {whole} ({}).",
@@ -87,8 +88,8 @@ fn finding<'a>(words: &Words<'_>, end: &BisectEnd) -> Block<'a> {
         }
         BisectAnswer::NoSingleStep(several) => {
             let sentence = format!(
-                "No single step explains the races ({}): times change in several steps, or bit by \
-                 bit. The largest change that was seen lies {}.",
+                "No single step explains the races ({}): times change in several steps, or \
+                 gradually. The largest measured change is {}.",
                 percent(several.probability),
                 words.between((several.from, several.to))
             );
@@ -123,8 +124,8 @@ fn finding<'a>(words: &Words<'_>, end: &BisectEnd) -> Block<'a> {
     let mut details = Vec::new();
     if let Some(within) = end.within {
         details.push(format!(
-            "No single step explains all races. This is what was found {}, which differ most; \
-             times change elsewhere as well.",
+            "No single step explains all races. This answer covers only the commits {}, which \
+             differ most; times change elsewhere as well.",
             words.between(within)
         ));
     }
@@ -150,7 +151,7 @@ fn culprit(words: &Words<'_>, share: &CommitShare, end: &BisectEnd) -> String {
         .collect();
     let unbuildable = share.last - share.first;
     format!(
-        "It is one of {} commits, of which {} not build ({sure}){size}: {}.",
+        "The step is at one of {} commits, of which {} not build ({sure}){size}: {}.",
         commits.len(),
         match unbuildable {
             1 => "one does".to_owned(),
@@ -270,8 +271,8 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
     if !alike.is_empty() {
         let pair = |(from, to): &(usize, usize)| words.pair((*from, *to));
         notes.push(format!(
-            "The executables of both ends of these ranges are the same bytes, so nothing in them \
-             changed the time: {}.",
+            "The executables of both ends of these ranges are byte-identical, so no commit in \
+             them changed the time: {}.",
             first_of(texts(&alike, &pair), NAMED)
         ));
     }
@@ -282,7 +283,7 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
             let others = match chosen.called.len() {
                 0 => String::new(),
                 _ => format!(
-                    " These changed as well: {}; --bench chooses.",
+                    " These changed as well: {}; --bench selects another.",
                     first_of(texts(&chosen.called, &named), NAMED)
                 ),
             };
@@ -302,7 +303,7 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
     }
     if words.request.aside > 0 {
         notes.push(format!(
-            "{} came by merges and {} not searched one by one: a merge counts as one commit; \
+            "{} came from merges and {} not searched one by one: a merge counts as one commit; \
              --all-parents searches them.",
             counted(words.request.aside as u64, "commit", "commits"),
             if words.request.aside == 1 {

@@ -5,7 +5,7 @@ use deadheat::parts::model::{Analysis, Benchmark, Comparison, Metric, Run, Scope
 
 use crate::session::RacedBenchmark;
 
-/// The name of a benchmark together with its parameters. No other benchmark of the run has it.
+/// Returns the name of a benchmark with its parameters, which is unique in the run.
 fn name_of(benchmark: &Benchmark) -> String {
     let values = benchmark.parameters.iter();
     let values: Vec<String> = values
@@ -17,7 +17,7 @@ fn name_of(benchmark: &Benchmark) -> String {
     }
 }
 
-/// The name without the parameters, for filters.
+/// Returns the name without the parameters, for filters.
 pub(crate) fn plain_name(name: &str) -> &str {
     match name.rsplit_once(" [") {
         Some((plain, rest)) if rest.ends_with(']') => plain,
@@ -25,7 +25,7 @@ pub(crate) fn plain_name(name: &str) -> &str {
     }
 }
 
-/// The result of every benchmark, by the complete replicates of a run.
+/// Returns the result of every benchmark of a run, over all replicates.
 pub(crate) fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
     let options = Options {
         without_figures: true,
@@ -61,14 +61,14 @@ pub(crate) fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
     raced
 }
 
-/// Returns true if the code layout cannot be the cause: every replicate had another layout, or
-/// instructions were counted, which do not depend on it.
+/// Returns true if code layout cannot have caused the change: every replicate had another layout,
+/// or instructions were counted, which do not depend on the layout.
 fn speaks_of_the_source(comparison: &Comparison) -> bool {
     comparison.evidence.scope == Scope::Source || comparison.terms.metric == Metric::Instructions
 }
 
-/// Counts that are equal in all replicates: they have a standard error of 0, and not an unknown
-/// one.
+/// Returns the benchmarks whose counts are equal in all replicates. `measured_effects` omits these
+/// benchmarks, because they lack a standard error, but for counts the error is known to be 0.
 fn exact(run: &Run, analysis: &Analysis, known: &[RacedBenchmark]) -> Vec<RacedBenchmark> {
     let benchmarks = run.header.plan.benchmarks.iter();
     let unknown = benchmarks.filter(|one| {

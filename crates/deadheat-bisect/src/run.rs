@@ -34,7 +34,7 @@ use crate::run_commits::Commits;
 use crate::session::search_commits;
 use crate::story::story;
 
-/// Begins a search, continues one, or prints the story of one.
+/// Begins a search, continues a search, or prints the story of a search.
 pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     if let Some(file) = &args.log {
         return tell_story(&named_or_last(file.as_deref())?);
@@ -105,8 +105,8 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     Ok(status(&args, &bisection.log))
 }
 
-/// The status of an answer. Only the command line can ask to fail on it: a project whose rules file
-/// fails on slower candidates searches for exactly such a step.
+/// Returns the exit status of an answer. Only the command line can turn an answer into a failure: a
+/// project whose rules file fails on slower candidates searches for exactly such a step.
 fn status(args: &BisectArgs, log: &BisectLog) -> Status {
     let Some(end) = log.end() else {
         return Status::Done;
@@ -130,7 +130,7 @@ fn status(args: &BisectArgs, log: &BisectLog) -> Status {
     }
 }
 
-/// Says which of these events made the search overrun its budget, if it did.
+/// Returns the message that names the longest event, if the search exceeded its budget.
 fn overrun_of(events: &[BisectEvent], took: Duration, budget: Option<Duration>) -> Option<String> {
     let of_event = |event: &BisectEvent| match event {
         BisectEvent::Built(built) => Some((built.seconds, "a build")),
@@ -150,7 +150,7 @@ fn is_answered(log: &BisectLog) -> bool {
     end.is_some_and(|end| !matches!(end.answer, BisectAnswer::Open(_)))
 }
 
-/// Adds how to continue the search to the message of an interrupt.
+/// Adds the command that continues the search to the message of an interrupt.
 fn goes_on(error: Failure, file: &Path) -> Failure {
     let advice = format!(
         "the races so far are kept; to continue: deadheat bisect --resume {}",
@@ -173,7 +173,7 @@ fn unusable(error: deadheat::parts::format::FormatError) -> Failure {
     }
 }
 
-/// Begins a search, or continues the one with the same question that stopped.
+/// Begins a search, or continues an unfinished one with the same question.
 fn begun(
     args: &BisectArgs,
     recipe: &Recipe,
@@ -189,7 +189,7 @@ fn begun(
     let range = commit_builder.range(good, bad, parents).map_err(failure)?;
     if range.commits.is_empty() {
         return Err(Failure::Usage(format!(
-            "{good} and {bad} are one commit, so there is nothing between them"
+            "{good} and {bad} are the same commit, so no commit is between them"
         )));
     }
     let mut aside = 0;
@@ -227,7 +227,8 @@ fn begun(
         drop(writer);
         let aside = set_aside(&path).map_err(unusable)?;
         say(&format!(
-            "an earlier search of this range found its answer, or another user began it; it is now in {}",
+            "an earlier search of this range found its answer, or another user began it; its \
+             record is now in {}",
             aside.display()
         ));
     }
@@ -238,7 +239,7 @@ fn begun(
         match aside {
             0 => String::new(),
             aside => format!(
-                "; {} from merges {} outside the first-parent line (--all-parents)",
+                "; {} from merges {} outside the first-parent line (--all-parents searches them)",
                 aside,
                 if aside == 1 { "lies" } else { "lie" }
             ),
@@ -335,7 +336,7 @@ fn details(
     Ok(details.collect())
 }
 
-/// The command that searches the commits of a merge, if the culprit is a merge.
+/// Returns the command that searches the commits of a merge, if the culprit is a merge.
 fn merged(
     commit_builder: &CommitBuilder<'_>,
     log: &BisectLog,
@@ -351,7 +352,7 @@ fn merged(
     let short = |id: &str| id.get(..8).unwrap_or(id).to_owned();
     Ok(base.map(|base| {
         let range = format!("{}..{}", short(&base), short(second));
-        let does = "searches the commits that this merge brought".to_owned();
+        let does = "searches the commits of this merge".to_owned();
         (does, with_range(&log.request.command, &range))
     }))
 }

@@ -27,11 +27,11 @@ pub(crate) struct Commits<'a> {
     pub(crate) commit_builder: CommitBuilder<'a>,
     pub(crate) recipe: &'a Recipe,
     pub(crate) recipe_options: &'a RecipeOptions,
-    /// By number.
+    /// All commits, indexed by their number.
     pub(crate) commits: Vec<CommitInfo>,
     /// The command line of the search.
     pub(crate) words: Vec<String>,
-    /// The builds of this process, which the store does not remove as long as they are here.
+    /// The builds of this process. The store does not remove a build that is held here.
     pub(crate) built: BTreeMap<usize, Side>,
     pub(crate) options: BenchOptions,
     pub(crate) arguments: Vec<String>,
@@ -39,7 +39,8 @@ pub(crate) struct Commits<'a> {
     pub(crate) command: Option<String>,
     pub(crate) interrupts: &'a Interrupts,
     pub(crate) clock: OsClock,
-    /// The notes that were printed, because many builds have the same note.
+    /// Messages about builds that were printed already. Many builds cause the same message, which
+    /// is printed once.
     pub(crate) told: BTreeSet<String>,
 }
 
@@ -55,7 +56,7 @@ impl Commits<'_> {
         let built = self
             .commit_builder
             .build(&self.commits[number], &mut |note| {
-                // The loop reports what it builds.
+                // `BisectNews::Builds` already reports the build.
                 let is_new =
                     !matches!(note, Note::Building { .. }) && told.insert(note.to_string());
                 if is_new && !quiet {
@@ -71,7 +72,7 @@ impl Commits<'_> {
     /// Builds a commit unless this process has built it, and keeps the build.
     fn hold(&mut self, number: usize) -> Result<(), BuildError> {
         let last = self.commits.len() - 1;
-        // Commits that lack a bench target get that of BAD, so BAD is built first.
+        // Commits that lack a bench target get the target of BAD, so BAD is built first.
         if number != last && !self.built.contains_key(&last) && self.is_cargo() {
             self.hold(last)?;
         }
@@ -89,7 +90,7 @@ impl Commits<'_> {
         matches!(self.recipe, Recipe::Cargo(_))
     }
 
-    /// The error of a build, or the signal that interrupted it.
+    /// Returns the error of a build, or the signal that interrupted it.
     fn failure(&self, error: BuildError) -> Failure {
         match (error, self.interrupts.requested()) {
             (BuildError::Interrupted, Some(signal)) => interrupted(signal),
@@ -97,7 +98,8 @@ impl Commits<'_> {
         }
     }
 
-    /// A digest of the executables of a build, if the race depends on nothing else.
+    /// Returns a digest of the executables of a build; `None` if the race also depends on other
+    /// files.
     fn digest(&self, side: &Side) -> Option<String> {
         if self.command.is_some() || !side.is_self_contained() {
             return None;
@@ -132,7 +134,7 @@ impl BisectSides for Commits<'_> {
         let named = |number| default_run_path(Path::new(""), now, seed, number);
         let mut names = (1..).map(named);
         let free = names.find(|path| !path.exists());
-        free.ok_or_else(|| Failure::Internal("every name of a run is taken".to_owned()))
+        free.ok_or_else(|| Failure::Internal("all names for the run file are taken".to_owned()))
     }
 
     fn race(&mut self, race: RaceOfCommits<'_>) -> Result<RaceEnd, Failure> {
@@ -161,7 +163,7 @@ impl BisectSides for Commits<'_> {
         };
         let run = match raced {
             Ok(outcome) => outcome.run,
-            // The advice is about other commands, whose options a search lacks.
+            // The advice of the error is about other commands, whose options a search lacks.
             Err(Failure::Contender(text)) => {
                 let reason = in_one_line(without_help(&text));
                 return Ok(RaceEnd::CannotRace(reason));

@@ -21,7 +21,7 @@ pub trait BisectSides {
     /// The build failed for a reason outside the commit.
     fn build(&mut self, commit: usize) -> Result<SideBuilt, Failure>;
 
-    /// The path of the run file of the next race, which does not exist yet.
+    /// Returns the path of the run file of the next race, which does not exist yet.
     ///
     /// # Errors
     ///
@@ -35,11 +35,10 @@ pub trait BisectSides {
     /// The race failed for a reason outside the two commits.
     fn race(&mut self, race: RaceOfCommits<'_>) -> Result<RaceEnd, Failure>;
 
-    /// The results of the complete replicates of a race that was cut off; empty if these are too
-    /// few.
+    /// Returns the results of a race that was cut off; empty if it has too few replicates.
     fn measured(&mut self, file: &Path) -> Vec<RacedBenchmark>;
 
-    /// The time since a fixed moment, in seconds.
+    /// Returns the time since a fixed moment, in seconds.
     fn seconds(&mut self) -> f64;
 
     /// Reports progress to the user.
@@ -49,7 +48,7 @@ pub trait BisectSides {
 /// A build of a commit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SideBuilt {
-    /// It can be raced.
+    /// The build can be raced.
     Ready {
         /// True if the store already had the build.
         was_kept: bool,
@@ -57,21 +56,21 @@ pub enum SideBuilt {
         /// files.
         digest: Option<String>,
     },
-    /// It does not build, for this reason.
+    /// The commit does not build, for this reason.
     Unbuildable(String),
 }
 
 /// A race of two commits.
 pub struct RaceOfCommits<'a> {
-    /// The older commit and the newer one.
+    /// The numbers of the older commit and of the newer one.
     pub sides: (usize, usize),
     /// The benchmark of the search; `None` in the first race, which measures all benchmarks.
     pub benchmark: Option<&'a str>,
-    /// The run file.
+    /// The path of the run file.
     pub file: &'a Path,
     /// The number of the race, from 0, which changes its random draws.
     pub number: usize,
-    /// The rest of the time budget.
+    /// The rest of the time budget; `None` if the search has no budget.
     pub limit: Option<Duration>,
     /// The condition that ends a benchmark, instead of its verdict.
     pub until: Until,
@@ -89,15 +88,15 @@ pub enum RaceEnd {
 /// A benchmark of a race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RacedBenchmark {
-    /// Its name.
+    /// The name of the benchmark.
     pub name: String,
-    /// The estimate.
+    /// The estimated change from the older commit to the newer one.
     pub effect: LogRatio,
-    /// Its standard error.
+    /// The standard error of `effect`, on the log scale.
     pub se: f64,
-    /// Degrees of freedom of the error.
+    /// The degrees of freedom of `se`.
     pub df: f64,
-    /// The number of replicates.
+    /// The number of replicates that the estimate uses.
     pub replicates: usize,
     /// True if the verdict is faster or slower.
     pub is_called: bool,
@@ -109,19 +108,21 @@ pub struct RacedBenchmark {
 /// Progress of a search, for the user.
 #[derive(Clone, Copy, Debug)]
 pub enum BisectNews<'a> {
-    /// The first commit will be built, to race the second one.
+    /// A build begins. The fields are the number of the commit to build, and of the commit that it
+    /// will race.
     Builds(usize, usize),
-    /// The second commit will race the first, older one. With what is known so far, except for the
-    /// first race.
+    /// A race begins. The fields are the numbers of the older and the newer commit, and the state
+    /// of the search so far, which is `None` for the first race.
     Races(usize, usize, Option<&'a BisectStanding>),
-    /// A race was cut off; the number of its complete replicates, and whether they count.
+    /// A race that was cut off was found when the search continued. The fields are the race, its
+    /// number of replicates, and true if they suffice to count.
     WasCut(&'a CommitsBegun, usize, bool),
-    /// An event, and what is known after it.
+    /// An event, and the state of the search after it.
     Happened(&'a BisectEvent, &'a BisectStanding),
 }
 
-/// A race that was cut off counts from this number of complete replicates on, which is the first
-/// look of every race.
+/// The number of replicates from which on a race that was cut off counts. It is the first look of
+/// every race.
 const FEWEST_REPLICATES: usize = 6;
 
 /// Continues the search of a record until there is an answer or a limit is reached. `record` stores
@@ -169,7 +170,7 @@ struct SearchSession<'a> {
     search: BisectSearch,
     log: BisectLog,
     limits: BisectLimits,
-    /// The begin, by `BisectSides::seconds`.
+    /// The time at the beginning, by `BisectSides::seconds`.
     began: f64,
     sides: &'a mut dyn BisectSides,
     record: &'a mut dyn FnMut(&BisectEvent) -> Result<(), Failure>,
@@ -214,7 +215,7 @@ impl SearchSession<'_> {
         }
     }
 
-    /// The benchmark of the search among those of a race.
+    /// Returns the benchmark of the search among those of a race.
     fn searched_for<'r>(&self, raced: &'r [RacedBenchmark]) -> Option<&'r RacedBenchmark> {
         match self.search.benchmark() {
             Some(name) => raced.iter().find(|one| one.name == name),
@@ -301,7 +302,9 @@ impl SearchSession<'_> {
                 _ => "a commit that was raced before",
             };
             let short = self.log.request.short(commit);
-            return Err(Failure::Contender(format!("{name}, {short}: {reason}")));
+            return Err(Failure::Contender(format!(
+                "{name} ({short}) cannot be raced, and the search needs it: {reason}"
+            )));
         }
         self.note(BisectEvent::Unbuildable(CommitUnbuildable {
             commit,
@@ -363,7 +366,8 @@ impl SearchSession<'_> {
             }
             let request = &self.log.request;
             return Err(Failure::Contender(format!(
-                "the race of {} against {} has no estimate with an error; {} holds it",
+                "the race of {} against {} has no estimate with a standard error; its run file is \
+                 {}",
                 request.short(to),
                 request.short(from),
                 begun.file.display()
@@ -404,8 +408,8 @@ impl SearchSession<'_> {
     }
 }
 
-/// The benchmark with the largest change among those that are faster or slower. If there are none,
-/// the one with the largest change in units of its error.
+/// Returns the benchmark with the largest change among those that are faster or slower. If there
+/// are none, returns the one with the largest change in units of its standard error.
 fn largest(raced: &[RacedBenchmark]) -> Option<&RacedBenchmark> {
     let size = |one: &RacedBenchmark| match one.is_called {
         true => (1, one.effect.0.abs()),

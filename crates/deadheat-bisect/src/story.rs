@@ -8,10 +8,10 @@ use crate::log::{
 };
 use crate::words::{Words, bounds, percent, reason};
 
-/// The most columns for a name or the reason of a failure.
+/// The largest width of a name or of the reason of a failure, in columns.
 const WIDE: usize = 200;
 
-/// The whole story: the question, and a sentence for each event.
+/// Returns the whole story: the question, and a sentence for each event.
 pub fn story(bisection: &Bisection, glyphs: Glyphs) -> String {
     let request = &bisection.log.request;
     let words = Words { request, glyphs };
@@ -31,12 +31,13 @@ pub fn story(bisection: &Bisection, glyphs: Glyphs) -> String {
         }
     }
     if bisection.log.end().is_none() {
-        text += "The search stopped there; deadheat bisect --resume continues it.\n";
+        text += "The search stopped here; deadheat bisect --resume continues it.\n";
     }
     text
 }
 
-/// The sentence for an event; `None` for an event that tells people nothing.
+/// Returns the sentence for an event; `None` for the beginning of a race, because the end of the
+/// race has a sentence.
 pub fn story_line(
     request: &BisectRequest,
     event: &BisectEvent,
@@ -54,7 +55,7 @@ pub fn story_line(
             waiting(built.seconds)
         ),
         BisectEvent::Unbuildable(failed) => format!(
-            "{} was stepped around: {}",
+            "{} was skipped: {}",
             words.commit(failed.commit),
             shown(&escape_message(&failed.reason, glyphs), WIDE, glyphs)
         ),
@@ -80,7 +81,7 @@ pub fn story_line(
             });
             let after = standing.map(|standing| format!("; {}", words.standing(standing)));
             let cut = if raced.was_cut {
-                ", which was cut off, counts"
+                " (cut off, but counted)"
             } else {
                 ""
             };
@@ -94,7 +95,7 @@ pub fn story_line(
         BisectEvent::Resumed(_) => "The search was continued.".to_owned(),
         BisectEvent::Ended(end) => match &end.answer {
             BisectAnswer::Commits(share) => format!(
-                "{} was named ({}).",
+                "{} is the answer ({}).",
                 words.group(share),
                 percent(share.probability)
             ),
@@ -102,18 +103,21 @@ pub fn story_line(
                 format!("There was {} ({}).", words.no_step(), percent(*probability))
             }
             BisectAnswer::NoSingleStep(several) => format!(
-                "No single step explained the races ({}); the largest change lay {}.",
+                "No single step explained the races ({}); the largest change was {}.",
                 percent(several.probability),
                 words.between((several.from, several.to))
             ),
             BisectAnswer::Open(open) => {
-                format!("It ended without an answer: {}.", reason(open.reason))
+                format!(
+                    "The search ended without an answer: {}.",
+                    reason(open.reason)
+                )
             }
         },
     })
 }
 
-/// The message before a build: `commit`, which will race `other`.
+/// Returns the message before the build of `commit`, which will race `other`.
 pub fn building(
     request: &BisectRequest,
     (commit, other): (usize, usize),
@@ -132,7 +136,8 @@ pub fn building(
     )
 }
 
-/// The message before a race of `to` against `from`, with the races and the time left.
+/// Returns the message before a race of `to` against `from`, with the expected number of races and
+/// the time left.
 pub fn racing(
     request: &BisectRequest,
     (from, to): (usize, usize),
@@ -141,7 +146,7 @@ pub fn racing(
 ) -> String {
     let words = Words { request, glyphs };
     let why = match standing {
-        None => ": is there any step?".to_owned(),
+        None => ", to see if there is any step".to_owned(),
         Some(standing) if to - from == 1 => match standing.races_left {
             0 | 1 => ", which would confirm it".to_owned(),
             _ => String::new(),
@@ -150,7 +155,7 @@ pub fn racing(
     };
     let left = standing.map(|standing| {
         format!(
-            "; about {} to go, {}",
+            "; about {} left, {}",
             counted(standing.races_left.into(), "race", "races"),
             waiting(standing.seconds_left)
         )
@@ -163,7 +168,8 @@ pub fn racing(
     )
 }
 
-/// The message about a race that was cut off, which `counts` or is raced again.
+/// Returns the message about a race that was cut off. `counts` is true if its complete replicates
+/// count. Otherwise the race may be repeated.
 pub fn was_cut(
     request: &BisectRequest,
     begun: &CommitsBegun,

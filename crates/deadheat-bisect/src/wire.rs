@@ -54,7 +54,8 @@ fn has_ends(request: &BisectRequest) -> Result<(), WireError> {
 
 object! { BisectCommit { id, committed_at, subject, lines: omit, } ensure has_object_id }
 
-/// The id of a commit reaches command lines of git.
+/// Refuses a commit whose id is not a full object id, because the id is used in command lines of
+/// git.
 fn has_object_id(commit: &BisectCommit) -> Result<(), WireError> {
     if is_object_id(&commit.id) {
         Ok(())
@@ -99,7 +100,7 @@ object! { CommitsRaced {
 
 object! { BisectEnd { answer: inline, step: omit, within: omit, } }
 
-/// An answer is one of the fields of the end, by its name.
+/// The answer is one of the fields of the `ended` event, named after its kind.
 impl Fields for BisectAnswer {
     fn put(&self, object: Object) -> Object {
         match self {
@@ -144,18 +145,18 @@ object! { CommitShare { first, last, probability, } }
 
 object! { StepEstimate { effect = "change", low, high, } }
 
-/// The question in the first line of a record.
+/// Returns the first line of a record, which has the question.
 pub(crate) fn first_line(request: &BisectRequest) -> Json {
     request
         .put(Object::new().with("schema", BISECT_SCHEMA))
         .into()
 }
 
-/// Reads the question from the first line.
+/// Reads the question from the first line of a record.
 ///
 /// # Errors
 ///
-/// The line is not the first one of a record, or of one that this version cannot read.
+/// The line is not the first line of a record, or this version cannot read it.
 pub(crate) fn read_first_line(json: Option<&Json>) -> Result<BisectRequest, FirstLineError> {
     let schema = json.and_then(Json::as_object);
     let schema = schema.and_then(|first| first.get("schema")?.as_text());
@@ -167,7 +168,7 @@ pub(crate) fn read_first_line(json: Option<&Json>) -> Result<BisectRequest, Firs
             BisectRequest::from_json(json).map_err(wrong)
         }
         (Some(2..), _) => Err(FirstLineError::Unknown(format!(
-            "has schema {}: it needs a later deadheat; this one reads {BISECT_SCHEMA}",
+            "has schema {}, which needs a later deadheat; this version reads {BISECT_SCHEMA}",
             schema.unwrap_or_default()
         ))),
         _ => Err(FirstLineError::Unknown(format!(
@@ -178,17 +179,19 @@ pub(crate) fn read_first_line(json: Option<&Json>) -> Result<BisectRequest, Firs
 
 /// A first line that cannot be read.
 pub(crate) enum FirstLineError {
-    /// The file is something else, in words that follow its name.
+    /// The file is not a record that this version reads. The text continues a sentence after the
+    /// name of the file.
     Unknown(String),
-    /// A field of the question is wrong.
+    /// A field of the question is wrong, with the message about it.
     Content(String),
 }
 
-/// Reads an event of a search with commits up to `last`; `None` for one of a later minor version.
+/// Reads an event of a search with commits up to `last`; `None` for an event that only later minor
+/// versions know.
 ///
 /// # Errors
 ///
-/// The line is wrong, in words.
+/// A message about what is wrong with the line.
 pub(crate) fn read_event(json: Option<&Json>, last: usize) -> Result<Option<BisectEvent>, String> {
     let json = json.ok_or("not JSON")?;
     let name = json
@@ -222,7 +225,9 @@ fn check(event: &BisectEvent, last: usize) -> Result<(), String> {
         BisectEvent::Chosen(_) | BisectEvent::Resumed(_) => Vec::new(),
     };
     if let Some(commit) = commits.iter().find(|commit| **commit > last) {
-        return Err(format!("there is no commit {commit}; the last is {last}"));
+        return Err(format!(
+            "commit {commit} does not exist; the last one is {last}"
+        ));
     }
     let shares = match event {
         BisectEvent::Ended(end) => match &end.answer {
@@ -250,9 +255,10 @@ fn check(event: &BisectEvent, last: usize) -> Result<(), String> {
         return Err(format!("{seconds} is not a duration in seconds"));
     }
     match event {
-        BisectEvent::Raced(raced) if raced.se < 0.0 || raced.df < 1.0 => {
-            Err("a race has an error, and degrees of freedom from 1 up".to_owned())
-        }
+        BisectEvent::Raced(raced) if raced.se < 0.0 || raced.df < 1.0 => Err(
+            "a race needs a standard error of at least 0 and at least 1 degree of freedom"
+                .to_owned(),
+        ),
         _ => Ok(()),
     }
 }

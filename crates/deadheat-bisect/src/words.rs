@@ -1,4 +1,4 @@
-//! The words for commits, changes and probabilities of a search.
+//! Formats commits, changes and probabilities of a search as text.
 
 use deadheat::parts::model::{Better, Interval, Metric};
 use deadheat::parts::report::units::{effect, interval, share};
@@ -7,13 +7,13 @@ use deadheat::parts::report::{Glyphs, first_of, sentences, shown};
 use crate::culprit::LIKELIER;
 use crate::log::{BisectRequest, BisectStanding, CommitShare, OpenReason, StepEstimate};
 
-/// The most columns for the subject of a commit.
+/// The largest width of the subject of a commit, in columns.
 const SUBJECT: usize = 60;
 
-/// The most groups of commits that a sentence lists.
+/// The largest number of groups of commits that a sentence lists.
 const GROUPS: usize = 5;
 
-/// The words for one search, in the signs that the reader's terminal shows.
+/// Formats the commits, changes and probabilities of one search for people.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
     pub(crate) request: &'a BisectRequest,
@@ -21,12 +21,12 @@ pub(crate) struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// `1a2b3c4d`.
+    /// Formats the short id of a commit: `1a2b3c4d`.
     pub(crate) fn short(&self, commit: usize) -> &str {
         self.request.short(commit)
     }
 
-    /// `1a2b3c4d 'Hash names once more'`.
+    /// Formats the short id and the subject of a commit: `1a2b3c4d 'Hash names once more'`.
     pub(crate) fn commit(&self, commit: usize) -> String {
         let subject = self
             .request
@@ -37,7 +37,8 @@ impl Words<'_> {
         format!("{} '{subject}'", self.short(commit))
     }
 
-    /// GOOD and BAD with the name that the user gave, unless that is a prefix of the id.
+    /// Formats a commit by its short id. GOOD and BAD are preceded by the name that the user gave,
+    /// unless it is a prefix of the id.
     fn end(&self, commit: usize) -> String {
         let last = self.request.last();
         let named = match commit {
@@ -57,12 +58,12 @@ impl Words<'_> {
         }
     }
 
-    /// `between 1a2b3c4d and 5e6f7a8b`.
+    /// Formats two commits as the ends of a range: `between 1a2b3c4d and 5e6f7a8b`.
     pub(crate) fn between(&self, (from, to): (usize, usize)) -> String {
         format!("between {} and {}", self.end(from), self.end(to))
     }
 
-    /// A change with its interval: "+2.1% time [+1.6%, +2.6%], slower".
+    /// Formats a change with its interval: "+2.1% time [+1.6%, +2.6%], slower".
     pub(crate) fn change(&self, step: &StepEstimate) -> String {
         let judged = &self.request.judged;
         let more = step.effect.0 > 0.0;
@@ -91,13 +92,14 @@ impl Words<'_> {
         share(self.request.margin.change())
     }
 
-    /// The answer *no step*: "no step of 0.5% or more". Steps from half the margin on are sought.
+    /// Returns the words for the answer *no step*: "no step of 0.5% or more". A search looks for
+    /// steps from half the margin on.
     pub(crate) fn no_step(&self) -> String {
         let half = share(self.request.margin.change() / 2.0);
         format!("no step of {half} or more")
     }
 
-    /// One commit, or the range of commits that no race can tell apart.
+    /// Formats one commit, or a range of commits that no race can tell apart.
     pub(crate) fn group(&self, share: &CommitShare) -> String {
         if share.first == share.last {
             return self.short(share.last).to_owned();
@@ -109,19 +111,20 @@ impl Words<'_> {
         )
     }
 
-    /// `1a2b3c4d (60%) and 5e6f7a8b (35%)`.
+    /// Formats groups of commits with their probabilities: `1a2b3c4d (60%) and 5e6f7a8b (35%)`.
     pub(crate) fn groups(&self, groups: &[CommitShare]) -> String {
         let group =
             |one: &CommitShare| format!("{} ({})", self.group(one), percent(one.probability));
         first_of(groups.iter().map(group).collect(), GROUPS)
     }
 
-    /// `1a2b3c4d..5e6f7a8b`.
+    /// Formats a range of commits: `1a2b3c4d..5e6f7a8b`.
     pub(crate) fn pair(&self, (from, to): (usize, usize)) -> String {
         format!("{}..{}", self.short(from), self.short(to))
     }
 
-    /// The answer that is likelier than a single step; `None` if a single step is likeliest.
+    /// Returns the words for the hypothesis that is likelier than a single step; `None` if a single
+    /// step is likeliest.
     fn doubt(&self, standing: &BisectStanding) -> Option<String> {
         if standing.several >= 0.5 {
             let sure = percent(standing.several);
@@ -132,7 +135,7 @@ impl Words<'_> {
             .then(|| format!("{} ({})", self.no_step(), percent(no_step)))
     }
 
-    /// The commits that may be the culprit, and their probability.
+    /// Returns the words for the commits that may be the culprit, with their probability.
     pub(crate) fn standing(&self, standing: &BisectStanding) -> String {
         if let Some(doubt) = self.doubt(standing) {
             return doubt;
@@ -151,7 +154,8 @@ impl Words<'_> {
         }
     }
 
-    /// The same without the names of commits: `one of 12 commits (95%)`.
+    /// Returns the words for how many commits may be the culprit, without their names: `one of 12
+    /// commits (95%)`.
     pub(crate) fn held(&self, standing: &BisectStanding) -> String {
         if let Some(doubt) = self.doubt(standing) {
             return doubt;
@@ -176,7 +180,7 @@ pub(crate) fn bounds(step: &StepEstimate) -> Interval {
     }
 }
 
-/// A probability in percent, never rounded up to certainty.
+/// Formats a probability in percent, never rounded up to certainty.
 pub(crate) fn percent(probability: f64) -> String {
     if probability >= 1.0 {
         return "certain".to_owned();

@@ -277,7 +277,9 @@ fn an_end_that_does_not_build_is_an_error_that_names_it() {
     let error = go_on(&mut fake, &mut log, NO_LIMITS).unwrap_err();
     assert!(matches!(error, Failure::Contender(_)), "{error:?}");
     assert!(
-        error.to_string().starts_with("BAD, 00000000: make"),
+        error
+            .to_string()
+            .starts_with("BAD (00000000) cannot be raced, and the search needs it: make"),
         "{error}"
     );
 }

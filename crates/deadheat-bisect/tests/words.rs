@@ -147,7 +147,7 @@ fn bisection(answer: BisectAnswer, within: Option<(usize, usize)>) -> Bisection 
             ],
         }],
         commands: vec![(
-            "shows what it changes".to_owned(),
+            "shows what the commit changes".to_owned(),
             "git show 7aaaaaaa".to_owned(),
         )],
     }
@@ -175,7 +175,7 @@ fn the_culprit_is_named_with_all_that_it_rests_on() {
 #[test]
 fn every_answer_has_its_sentence() {
     let one_of = sentence(BisectAnswer::Commits(share(5, 7, 0.9999)), None);
-    let expected = "It is one of 3 commits, of which 2 do not build (over 99.9%): +2.10% \
+    let expected = "The step is at one of 3 commits, of which 2 do not build (over 99.9%): +2.10% \
                     time [+1.60%, +2.60%], slower: 5aaaaaaa, 6aaaaaaa and 7aaaaaaa";
     assert!(one_of.contains(expected), "{one_of}");
     let none = sentence(BisectAnswer::NoStep(0.962), None);
@@ -186,7 +186,7 @@ fn every_answer_has_its_sentence() {
         "{none}"
     );
     let same = sentence(BisectAnswer::NoStep(1.0), None);
-    assert!(same.contains("the same bytes"), "{same}");
+    assert!(same.contains("byte-identical"), "{same}");
     let several = SeveralSteps {
         from: 2,
         to: 4,
@@ -198,7 +198,7 @@ fn every_answer_has_its_sentence() {
         "{several}"
     );
     assert!(
-        several.contains("lies between 2aaaaaaa and 4aaaaaaa"),
+        several.contains("is between 2aaaaaaa and 4aaaaaaa"),
         "{several}"
     );
     let open = OpenSearch {
@@ -250,11 +250,14 @@ fn a_search_that_stopped_says_how_it_goes_on() {
 fn what_is_said_on_the_way_names_the_sides_and_how_far_it_is() {
     let request = request();
     let line = racing(&request, (0, 8), None, Glyphs::Ascii);
-    assert_eq!(line, "racing 8aaaaaaa against 0aaaaaaa: is there any step?");
+    assert_eq!(
+        line,
+        "racing 8aaaaaaa against 0aaaaaaa, to see if there is any step"
+    );
     let line = racing(&request, (4, 8), Some(&standing(4, 8)), Glyphs::Ascii);
     assert_eq!(
         line,
-        "racing 8aaaaaaa against 4aaaaaaa; about 3 races to go, 1 min 30 s"
+        "racing 8aaaaaaa against 4aaaaaaa; about 3 races left, 1 min 30 s"
     );
     let begun = CommitsBegun {
         from: 0,

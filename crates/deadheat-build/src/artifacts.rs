@@ -1,5 +1,5 @@
-//! Cargo's messages about its artifacts, the dependencies that another build may reuse, and the
-//! removal of files that a finished build does not need.
+//! Reads cargo's messages about artifacts, copies reusable dependencies to another build, and
+//! removes files that a finished build does not need.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::benches::BenchTarget;
 use crate::disk::{entries, remove_all, unless_gone};
 use crate::slot::Executable;
 
-/// All messages of cargo about one build.
+/// Cargo's messages about one build.
 #[derive(Debug, Default)]
 pub(crate) struct Messages(Vec<Message>);
 
@@ -29,7 +29,6 @@ struct Message {
     message: Option<Diagnostic>,
 }
 
-/// A message of the compiler.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Diagnostic {
@@ -79,8 +78,8 @@ impl Messages {
         Self(messages.collect())
     }
 
-    /// The bench executables, by name. If two packages have bench targets of the same name, the
-    /// package's name is added.
+    /// Returns the bench executables, sorted by name. If two packages have bench targets of the
+    /// same name, the names are `PACKAGE/TARGET`.
     pub(crate) fn benches(&self) -> Vec<Executable> {
         let benches: Vec<(&Message, &PathBuf)> = self
             .0
@@ -113,7 +112,7 @@ impl Messages {
         kept
     }
 
-    /// The file of the library with this name.
+    /// Returns the path of the `.rlib` of the library `name`.
     pub(crate) fn library(&self, name: &str) -> Option<PathBuf> {
         let is_it = |message: &&Message| message.is_of("lib") && message.target.name == name;
         let mut files = self
@@ -125,7 +124,7 @@ impl Messages {
         files.rfind(is_library).cloned()
     }
 
-    /// The bench targets that were built from sources below `top`.
+    /// Returns the bench targets that were built from sources below `top`.
     pub(crate) fn bench_targets(&self, top: &Path) -> Vec<BenchTarget> {
         let built = self.0.iter().filter(|message| message.executable.is_some());
         built
@@ -133,7 +132,7 @@ impl Messages {
             .collect()
     }
 
-    /// The targets that do not compile, without duplicates.
+    /// Returns the targets that do not compile, without duplicates.
     pub(crate) fn errors(&self, top: &Path) -> Vec<CompileError> {
         let mut errors: Vec<CompileError> = Vec::new();
         for message in &self.0 {
@@ -153,13 +152,13 @@ impl Messages {
         errors
     }
 
-    /// The compiler's messages as it would have printed them.
+    /// Returns the compiler's messages as text, in the form that rustc prints to a terminal.
     pub(crate) fn rendered(&self) -> impl Iterator<Item = &str> {
         let said = self.0.iter().filter_map(|message| message.message.as_ref());
         said.filter_map(|said| said.rendered.as_deref())
     }
 
-    /// The folders of path dependencies outside of `sources`.
+    /// Returns the folders of path dependencies outside of `sources`.
     pub(crate) fn elsewhere(&self, sources: &Path) -> BTreeSet<PathBuf> {
         let packages = self.0.iter().filter(|message| {
             let by_path =
@@ -172,8 +171,8 @@ impl Messages {
             .collect()
     }
 
-    /// The files and folders below `target` that were made from packages outside of `sources`, and
-    /// the inputs of links. Another build with these files need not make them again.
+    /// Returns the files that another build can reuse, relative to `target`: artifacts of packages
+    /// outside of `sources`, and stored inputs of links.
     pub(crate) fn dependencies(&self, sources: &Path, target: &Path) -> Vec<PathBuf> {
         let artifacts = self.0.iter().filter(|message| {
             message.reason == "compiler-artifact" && !message.manifest_path.starts_with(sources)
@@ -219,8 +218,8 @@ impl Messages {
     }
 }
 
-/// The name of a package from its id: `registry+URL#name@1.2.3`, `path+file:///a/name#1.2.3`, and
-/// in older versions `name 1.2.3 (path+…)`.
+/// Returns the name of a package from its id: `registry+URL#name@1.2.3`,
+/// `path+file:///a/name#1.2.3`, and in older versions `name 1.2.3 (path+…)`.
 fn package(id: &str) -> &str {
     let Some((place, version)) = id.rsplit_once('#') else {
         return id.split(' ').next().unwrap_or(id);
@@ -231,14 +230,14 @@ fn package(id: &str) -> &str {
     }
 }
 
-/// The hash at the end of `name-hash` or `libname-hash.rlib`.
+/// Returns the hash at the end of `name-hash` or `libname-hash.rlib`.
 fn hash(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let (_, hash) = name.split('.').next()?.rsplit_once('-')?;
     (hash.len() == 16).then(|| hash.to_owned())
 }
 
-/// rustc's dependency file next to a file of the folder `deps`.
+/// Returns rustc's dependency file (`.d`) for a file in the folder `deps`, if it exists.
 fn dep_info(file: &Path) -> Option<PathBuf> {
     let name = file.file_name()?.to_str()?;
     let stem = name.split('.').next()?;
@@ -247,12 +246,12 @@ fn dep_info(file: &Path) -> Option<PathBuf> {
     noted.is_file().then_some(noted)
 }
 
-/// Cargo's fingerprint folders by hash, each profile read once.
+/// Cargo's fingerprint folders by profile and hash. Each profile is read once.
 #[derive(Debug, Default)]
 struct Fingerprints(BTreeMap<PathBuf, BTreeMap<String, Vec<PathBuf>>>);
 
 impl Fingerprints {
-    /// The fingerprints of a file or folder `PROFILE/*/name-hash`.
+    /// Returns the fingerprint folders of a file or folder `PROFILE/*/name-hash`.
     fn of(&mut self, made: &Path) -> Vec<PathBuf> {
         let Some((profile, hash)) = made.ancestors().nth(2).zip(hash(made)) else {
             return Vec::new();
@@ -271,24 +270,23 @@ impl Fingerprints {
     }
 }
 
-/// Files that a build may reuse. Cargo itself decides whether they are fresh, by hashes and times,
-/// which are copied too.
+/// Files of one build that another may reuse. Cargo decides by hashes and times if they are fresh,
+/// so the times are copied too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seed {
-    /// The target folder.
     pub(crate) target: PathBuf,
-    /// Files and folders relative to it.
+    /// The files and folders to reuse, relative to `target`.
     pub(crate) files: Vec<PathBuf>,
 }
 
 impl Seed {
-    /// Copies everything into another target folder. Files that are missing or do not fit on the
-    /// disk are built again.
+    /// Copies the files into another target folder, and skips missing ones. If a copy fails, the
+    /// target folder is removed, and cargo builds everything again.
     pub(crate) fn plant(&self, target: &Path) {
         for file in &self.files {
             let planted = copy(&self.target.join(file), &target.join(file));
             if unless_gone(planted).is_err() {
-                // An incomplete copy would be harmless, but a full disk is not.
+                // An incomplete copy is harmless, but would leave the disk full.
                 let _ = fs::remove_dir_all(target);
                 return;
             }
@@ -321,9 +319,9 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         .set_modified(about.modified()?)
 }
 
-/// Returns true for a file that is replaced as a whole rather than modified. Cargo itself
-/// hard-links the output of rustc. Build scripts may modify their files in place, and cargo
-/// modifies its notes.
+/// Returns true for a file that is always replaced as a whole and never modified, so that a hard
+/// link is safe. Cargo itself hard-links the output of rustc. Build scripts may modify their files
+/// in place, and cargo modifies its fingerprints.
 fn is_replaced_whole(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str());
     let folder = file.parent().and_then(Path::file_name);
@@ -368,7 +366,7 @@ pub(crate) fn prune(target: &Path, kept: &[PathBuf]) {
     }
 }
 
-/// The profile folders of cargo: `PROFILE` and `TRIPLE/PROFILE`.
+/// Returns cargo's profile folders: `PROFILE` and `TRIPLE/PROFILE`.
 fn profiles(target: &Path) -> Vec<PathBuf> {
     let below = |folder: &Path| entries(folder).collect::<Vec<_>>();
     let first = below(target);

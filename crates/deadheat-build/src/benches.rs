@@ -1,7 +1,7 @@
 //! Adds bench targets of one side to the sources of the other before they are built.
 //!
-//! A commit from before a project had benchmarks, or a particular one, can then be raced: its
-//! sources get the bench targets that they lack, with the dev-dependencies these need.
+//! A commit that is older than the project's benchmarks, or than one of them, can then be raced:
+//! its sources get the missing bench targets and the dev-dependencies of these.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,15 +16,16 @@ use crate::key::{KeyInputs, PASSED_OVER};
 use crate::manifest::{Bench, Dependency, Manifest, with_packages};
 use crate::repository::{Commit, Repository};
 
-/// The side whose bench targets are built on both sides.
+/// The source of the bench targets of both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BenchesFrom {
-    /// Each side has its own; the baseline also gets those of the candidate that it lacks.
+    /// Each side uses its own bench targets; the baseline also gets those of the candidate that it
+    /// lacks.
     #[default]
     Own,
-    /// Both sides get those of the baseline.
+    /// Both sides use the bench targets of the baseline.
     Baseline,
-    /// Both sides get those of the candidate.
+    /// Both sides use the bench targets of the candidate.
     Candidate,
 }
 
@@ -32,31 +33,31 @@ pub enum BenchesFrom {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BenchTarget {
     pub(crate) name: String,
-    /// The manifest of its package, relative to the top of the sources.
+    /// The path of the package's manifest, relative to the top of the sources.
     pub(crate) manifest: PathBuf,
-    /// Its file, relative to the top of the sources.
+    /// The path of the target's source file, relative to the top of the sources.
     pub(crate) source: PathBuf,
 }
 
 /// The side that provides bench targets.
 #[derive(Clone, Debug)]
 pub(crate) struct BenchSource {
-    /// Its name.
     pub(crate) name: String,
-    /// The top of its sources.
+    /// The top of the side's sources.
     pub(crate) top: PathBuf,
-    /// The bench targets that were built from them.
+    /// The bench targets that were built from the side's sources.
     pub(crate) targets: Vec<BenchTarget>,
-    /// True if they also replace the other side's targets of the same name.
+    /// True if the bench targets also replace those of the same name on the other side.
     pub(crate) replaces: bool,
 }
 
-/// The changes to the sources of a commit, with paths relative to their top.
+/// The changes that add bench targets of the other side to the sources of a commit. Paths are
+/// relative to the top of the sources.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overlay {
     /// The added bench targets.
     pub(crate) targets: Vec<BenchTarget>,
-    /// True if the commit has bench targets of the same names.
+    /// True if the commit keeps a bench target of the same name as one of the other side.
     pub(crate) shares: bool,
     /// Files to copy from the side that provides the bench targets.
     copies: Vec<PathBuf>,
@@ -64,8 +65,8 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// Plans the changes to a commit, without the bench targets in `dropped`. If none remain, there
-    /// are no changes.
+    /// Plans how a commit gets the bench targets of the other side, except those in `dropped`.
+    /// Returns `None` if no target needs to be added and none was dropped.
     pub(crate) fn plan(
         repository: &Repository<'_>,
         commit: &Commit,
@@ -96,7 +97,7 @@ impl Overlay {
         Ok(is_needed.then_some(planning.overlay))
     }
 
-    /// Adds the changes to the inputs of a build's key.
+    /// Adds the changes of this overlay to the inputs from which the key of a build is computed.
     pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, bench_source: &BenchSource) {
         for path in &self.copies {
             let bytes = fs::read(bench_source.top.join(path)).unwrap_or_default();
@@ -109,7 +110,7 @@ impl Overlay {
         }
     }
 
-    /// Writes the changes to the sources of the commit below `top`.
+    /// Writes the changes of this overlay to the sources of the commit below `top`.
     pub(crate) fn write(
         &self,
         bench_source: &BenchSource,
@@ -147,9 +148,9 @@ impl Overlay {
     }
 }
 
-/// The place of a file below the sources of a commit. Creates its folder, and removes a symbolic link
-/// at its path. The path comes from the sources of the other side, and the commit may have links on
-/// the way.
+/// Returns the path at which to write a file below the sources of a commit. Creates its folder, and
+/// removes a symbolic link at the path. Returns an error if the path leads out of the sources: the
+/// path comes from the other side, and the commit may contain symbolic links.
 fn way_for(commit: &Commit, top: &Path, path: &Path) -> Result<PathBuf, BuildError> {
     let outside = |error| BuildError::FileOutside {
         revision: commit.name.clone(),
@@ -226,7 +227,8 @@ impl Planning<'_> {
             (target.name.clone(), source)
         });
         ours.set_benches(&own, &put_in.collect::<Vec<Bench>>(), &theirs);
-        // The commit's own benches were written for its versions of the dependencies.
+        // If the commit keeps its bench targets, its dev-dependencies keep their versions, because
+        // these bench targets were written for those versions.
         let anew = self.bench_source.replaces || own.is_empty();
         let taken = match wanted.is_empty() {
             true => Vec::new(),
@@ -237,7 +239,7 @@ impl Planning<'_> {
         self.dependencies(folder, &taken)
     }
 
-    /// Adds a package that the commit lacks.
+    /// Adds a whole package, which the commit lacks, with its bench targets.
     fn whole_package(
         &mut self,
         folder: &Path,
@@ -269,8 +271,8 @@ impl Planning<'_> {
         self.dependencies(folder, &taken)
     }
 
-    /// Adds the packages of the repository that the commit lacks, and missing dependencies of its
-    /// workspace.
+    /// Adds the dependencies in `taken` that the commit lacks: packages of the repository, and
+    /// entries of its workspace's dependencies.
     fn dependencies(&mut self, folder: &Path, taken: &[Dependency]) -> Result<(), BuildError> {
         let mut folders: Vec<PathBuf> = Vec::new();
         for dependency in taken {
@@ -301,7 +303,7 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// Copies the folder below the package that contains a bench target, or only its file if that
+    /// Copies the package's folder that contains a bench target, or only the target's file if that
     /// is in `src` or at the top of the package.
     fn copy_around(&mut self, package: &Path, source: &Path) {
         let below = source.strip_prefix(package).unwrap_or(source);
@@ -322,10 +324,10 @@ impl Planning<'_> {
             else {
                 continue;
             };
-            // A pipe or a device would be read for ever.
+            // Only regular files are copied, because reading a pipe or a device may never end.
             if path.is_file() {
                 self.copy(below);
-            // A symbolic link to a folder may lead to one of its parents.
+            // A symbolic link is skipped, because it may lead to a parent folder.
             } else if is_folder(&path) && !PASSED_OVER.iter().any(|name| path.ends_with(name)) {
                 self.copy_below(&below);
             }
@@ -339,7 +341,8 @@ impl Planning<'_> {
         }
     }
 
-    /// The manifest of the workspace of a package, with the changes so far.
+    /// Returns the path and the manifest of the workspace that contains a package, with the changes
+    /// so far.
     fn workspace_around(&self, folder: &Path) -> Result<Option<(PathBuf, Manifest)>, BuildError> {
         for folder in folder.ancestors() {
             let path = folder.join("Cargo.toml");
@@ -373,7 +376,7 @@ impl Planning<'_> {
         Manifest::read(&fs::read_to_string(self.bench_source.top.join(path)).ok()?)
     }
 
-    /// Adds packages to the lock file that is nearest to the first bench target.
+    /// Adds the missing packages to the lock file that is nearest to the first bench target.
     fn lock(&mut self) -> Result<(), BuildError> {
         let Some(first) = self.bench_source.targets.first() else {
             return Ok(());

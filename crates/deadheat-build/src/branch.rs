@@ -1,5 +1,5 @@
-//! A branch that holds data files, which git's plumbing reads and extends without a check-out, so
-//! that the working tree and its index stay unchanged.
+//! Reads and commits data files on a branch by git's plumbing commands, without a check-out. The
+//! working tree and its index stay unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::git::Git;
 use crate::repository::{Commit, Repository};
 use crate::subprocess::{Finished, Interruption};
 
-/// The identity for commits if the user has none.
+/// The author and committer of commits if git is not configured with the user's identity.
 const NOBODY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "deadheat"),
     ("GIT_AUTHOR_EMAIL", "deadheat@localhost"),
@@ -19,10 +19,11 @@ const NOBODY: [(&str, &str); 4] = [
 /// The largest number of attempts to commit if other processes update the branch at the same time.
 const ATTEMPTS: u32 = 20;
 
-/// The folder of branches. A name below it is never taken for a tag or a file of the same name.
+/// The prefix of branch names. With it, git cannot confuse a branch with a tag or a file of the
+/// same name.
 const HEADS: &str = "refs/heads/";
 
-/// A branch of the repository around a folder.
+/// A branch of a repository.
 #[derive(Debug)]
 pub struct Branch<'a> {
     repository: Repository<'a>,
@@ -30,11 +31,12 @@ pub struct Branch<'a> {
 }
 
 impl<'a> Branch<'a> {
-    /// The branch with this name, which need not exist yet; `refs/heads/NAME` is the same as `NAME`.
+    /// Opens the branch `name` of the repository that contains `directory`. The branch need not
+    /// exist yet. `refs/heads/NAME` is the same as `NAME`.
     ///
     /// # Errors
     ///
-    /// The folder is in no repository, or this is not a name of a branch.
+    /// The folder is not in a repository, or `name` is not a valid name of a branch.
     pub fn of(
         directory: &Path,
         name: &str,
@@ -44,8 +46,9 @@ impl<'a> Branch<'a> {
         let short = name.strip_prefix(HEADS).unwrap_or(name);
         let git = repository.git(&["check-ref-format"]);
         let done = repository.run(git.value("--branch", short))?;
-        // Git would also resolve `@{-1}`, some versions accept `@` and `HEAD`, which select another
-        // commit, and a branch may be called `refs/tags/x`.
+        // `--branch` also accepts `@{-1}`, and in some versions of git `@` and `HEAD`, which all
+        // select another commit. `refs/tags/x` is a valid name of a branch, but would be confused
+        // with a tag.
         let is_itself = done.stdout.trim_ascii() == short.as_bytes();
         let is_special = matches!(short, "@" | "HEAD") || short.starts_with("refs/");
         if !done.status.success() || !is_itself || is_special {
@@ -57,7 +60,7 @@ impl<'a> Branch<'a> {
         })
     }
 
-    /// Its name without `refs/heads/`.
+    /// Returns the name of the branch without `refs/heads/`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -66,7 +69,7 @@ impl<'a> Branch<'a> {
         format!("{HEADS}{}", self.name)
     }
 
-    /// The last commit of the branch; `None` if the branch does not exist.
+    /// Returns the last commit of the branch; `None` if the branch does not exist.
     fn tip(&self) -> Result<Option<Commit>, BuildError> {
         match self.repository.commit(&self.reference()) {
             Ok(commit) => Ok(Some(commit)),
@@ -75,7 +78,7 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// The paths of all files; `None` if the branch does not exist.
+    /// Returns the paths of all files on the branch; `None` if the branch does not exist.
     ///
     /// # Errors
     ///
@@ -89,7 +92,7 @@ impl<'a> Branch<'a> {
         }))
     }
 
-    /// The content of a file.
+    /// Returns the content of a file on the branch.
     ///
     /// # Errors
     ///
@@ -97,7 +100,7 @@ impl<'a> Branch<'a> {
     pub fn read(&self, path: &Path) -> Result<Vec<u8>, BuildError> {
         let tip = self.repository.commit(&self.reference())?;
         let bytes = self.repository.file_of(&tip, path)?;
-        bytes.ok_or_else(|| self.failed("cat-file", format!("{} is not there", path.display())))
+        bytes.ok_or_else(|| self.failed("cat-file", format!("{} does not exist", path.display())))
     }
 
     /// Commits files to the branch, each under the given name, and creates the branch if necessary.
@@ -106,8 +109,8 @@ impl<'a> Branch<'a> {
     ///
     /// # Errors
     ///
-    /// The branch is checked out, git fails, or other processes win the race to update the branch
-    /// every time.
+    /// The branch is checked out, git fails, or other processes update the branch first in every
+    /// attempt.
     pub fn add(
         &self,
         files: &[(PathBuf, String)],
@@ -151,7 +154,7 @@ impl<'a> Branch<'a> {
                 }
             }
             let commit = self.answer(git.words([&tree]))?;
-            // All zeros if the branch did not exist: it must still not exist.
+            // All zeros tell git that the branch must not exist yet.
             let before = tip.map_or_else(|| "0".repeat(commit.len()), |tip| tip.id);
             let done = self.update(&commit, &before)?;
             if done.status.success() {
@@ -171,8 +174,8 @@ impl<'a> Branch<'a> {
             .run(git.words([&*reference, commit, before]))
     }
 
-    /// Refuses a branch that a working tree has checked out, whose files and index would then lack
-    /// the new commit, and one that is another name of a branch.
+    /// Returns an error if the branch is checked out in a working tree, because the files and index
+    /// there would lack the new commit, or if the branch is only another name of a branch.
     fn refuse_checked_out(&self) -> Result<(), BuildError> {
         let reference = self.reference();
         let git = self.repository.git(&["symbolic-ref", "--quiet"]);
@@ -199,7 +202,7 @@ impl<'a> Branch<'a> {
         Ok(self.repository.run(git)?.status.success())
     }
 
-    /// Runs git and returns its answer, such as an object id.
+    /// Runs git and returns its output, such as an object id.
     fn answer(&self, git: Git) -> Result<String, BuildError> {
         let answer = self.repository.output(git, &self.name)?;
         Ok(String::from_utf8_lossy(answer.trim_ascii()).into_owned())

@@ -1,4 +1,5 @@
-//! Finds files of the benchmarks, not of the code under test, that differ between two sides.
+//! Finds benchmark files that differ between two sides. Files of the code under test are left out,
+//! because they are expected to differ.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,20 +17,20 @@ use crate::sides::Side;
 use crate::subprocess::Interruption;
 use crate::test_suite::{TestSuite, is_of_benchmarks, is_prose};
 
-/// A file of benchmarks that differs between two sides.
+/// A benchmark file that differs between two sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// Relative to the working folder of the user.
+    /// The path, relative to the user's working directory.
     pub path: PathBuf,
     /// The name of the executable whose benchmarks use the file; `None` means all executables.
     pub executable: Option<String>,
-    /// The contents on both sides, baseline first; empty if a side lacks the file or it is not
-    /// UTF-8.
+    /// The contents on both sides, baseline first. A text is empty if the side lacks the file or
+    /// the file is not UTF-8.
     pub texts: [String; 2],
 }
 
-/// Lists the files of benchmarks that differ between two sides built by `recipe`: test and bench
-/// files, and data in their folders.
+/// Lists the benchmark files that differ between two sides built by `recipe`: test and bench files,
+/// and data in their folders.
 ///
 /// # Errors
 ///
@@ -75,7 +76,8 @@ fn seen_from(folder: &Path, path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// The paths, relative to the top, that differ between the sides according to git, sorted.
+/// Returns the paths that differ between the sides according to git, sorted and relative to the top
+/// of the repository.
 fn changed_paths(
     repository: &Repository<'_>,
     sides: [&Side; 2],
@@ -116,8 +118,8 @@ pub(crate) fn of_lines(listed: &[u8]) -> impl Iterator<Item = PathBuf> {
     paths.map(|path| PathBuf::from(OsStr::from_bytes(path)))
 }
 
-/// The executables whose benchmarks use a file; an item `None` means all executables. Empty for a
-/// file of the code under test.
+/// Returns the executables whose benchmarks use a file. `[None]` means all executables; an empty
+/// list means that the file belongs to the code under test.
 fn owners(
     repository: &Repository<'_>,
     sides: [&Side; 2],
@@ -152,8 +154,9 @@ fn owners(
     }
 }
 
-/// The cargo bench targets that use a file: those with this source, else those in its folder whose
-/// sources mention it, else all in its folder.
+/// Returns the cargo bench targets that use a file: the targets whose source it is. If there are
+/// none, the targets whose folder contains the file and whose sources mention it, or else all
+/// targets whose folder contains it.
 fn of_bench_targets(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
     let mut targets: Vec<&BenchTarget> = Vec::new();
     for target in sides.iter().flat_map(|side| &side.benches) {
@@ -189,7 +192,8 @@ fn of_bench_targets(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
     })
 }
 
-/// The text by which Rust source refers to a file: `mod` and its name, or the name of a data file.
+/// Returns the text by which Rust source refers to a file: `mod NAME` for a module, the file name
+/// for data.
 fn words_for(path: &Path) -> String {
     let text = |name: Option<&OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
     match path.extension() {
@@ -203,7 +207,8 @@ fn words_for(path: &Path) -> String {
     }
 }
 
-/// The folder of a bench target in its package; `None` for the package root and `src`.
+/// Returns the package's folder that contains a bench target, such as `benches`; `None` for a
+/// target at the top of the package or in `src`.
 fn folder_of(target: &BenchTarget) -> Option<PathBuf> {
     let package = target.manifest.parent()?;
     let below = target.source.strip_prefix(package).ok()?;
@@ -211,7 +216,8 @@ fn folder_of(target: &BenchTarget) -> Option<PathBuf> {
     (first != "src").then(|| package.join(first))
 }
 
-/// The Go test executables whose package contains this test file or this `testdata` file.
+/// Returns the Go test executables whose package contains `path`, a test file or a file in
+/// `testdata`.
 fn of_go_packages(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
     let mut owners = Vec::new();
     for side in sides {
@@ -231,7 +237,7 @@ fn of_go_packages(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
     owners
 }
 
-/// Returns true if a text contains a word as a whole, not as a part of a longer word.
+/// Returns true if `text` contains `word` as a whole word.
 pub fn mentions(text: &str, word: &str) -> bool {
     let is_of_word =
         |other: Option<char>| other.is_some_and(|other| other.is_alphanumeric() || other == '_');
@@ -243,14 +249,15 @@ pub fn mentions(text: &str, word: &str) -> bool {
 }
 
 impl Repository<'_> {
-    /// The untracked files of the working tree that git does not ignore, relative to the top.
+    /// Lists the untracked files of the working tree that git does not ignore, relative to its top.
     fn untracked(&self) -> Result<Vec<PathBuf>, BuildError> {
         let git = self.git(&["ls-files", "--others", "--exclude-standard", "-z"]);
         let listed = self.output(git, "working tree")?;
         Ok(of_lines(&listed).collect())
     }
 
-    /// The files of a side that git lists, relative to the top.
+    /// Lists the files of a side: those of its commit, or the tracked and untracked files of the
+    /// working tree. Paths are relative to the top of the repository.
     pub(crate) fn files_of_side(&self, side: &Side) -> Result<Vec<PathBuf>, BuildError> {
         if side.sources != self.top
             && let Some(commit) = &side.commit

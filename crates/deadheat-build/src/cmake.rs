@@ -1,5 +1,5 @@
-//! Builds with CMake: the executables of named targets, linked through deadheat, with deadheat's own
-//! implementation of Google Benchmark in the place of the project's.
+//! Builds the executables of given CMake targets. Deadheat runs as the linker launcher and records
+//! their links. Its own implementation of Google Benchmark can replace the project's.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -22,39 +22,39 @@ use crate::subprocess::{Finished, Interruption, Variables};
 /// The user's options for CMake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CmakeBuild {
-    /// The program that records links.
+    /// The deadheat program, which CMake runs as linker launcher to record links.
     pub program: PathBuf,
     /// The targets whose executables are raced.
     pub targets: Vec<String>,
     /// Arguments of the configuration, such as `-DBUILD_BENCHMARKS=ON`.
     pub arguments: Vec<String>,
-    /// Whose Google Benchmark the executables are compiled with.
+    /// The implementation of Google Benchmark that the executables are compiled with.
     pub google_benchmark: LibraryChoice,
     /// Environment variables to set.
     pub variables: Variables,
 }
 
-/// Where CMake builds a side.
+/// The folders and settings for a CMake build of one side.
 #[derive(Debug)]
 pub(crate) struct CmakeSite<'a> {
-    /// The side, for errors.
+    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
     /// The top of the sources.
     pub(crate) top: &'a Path,
-    /// The folder below it that contains the project.
+    /// The folder at or below `top` that contains the project.
     pub(crate) directory: PathBuf,
-    /// The build folder.
+    /// The folder in which CMake builds.
     pub(crate) made: PathBuf,
     /// The dependency provider that replaces Google Benchmark, if given.
     pub(crate) provider: Option<&'a Path>,
-    /// Held while CMake runs.
+    /// The lock of the build, which CMake inherits and so holds until it ends.
     pub(crate) lock: Option<&'a File>,
 }
 
-/// The variable with files that CMake includes after the first `project()`.
+/// The CMake variable that lists files to include after the first `project()`.
 const INCLUDES: &str = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES";
 
-/// The requests and replies of CMake's file API, in a build folder.
+/// The request and the replies of CMake's file API, relative to the build folder.
 const QUERY: &str = ".cmake/api/v1/query/codemodel-v2";
 const REPLY: &str = ".cmake/api/v1/reply";
 
@@ -70,7 +70,7 @@ impl CmakeBuild {
         }
     }
 
-    /// Configures and builds, and returns the executables in the order of the targets.
+    /// Configures and builds the project, and returns the executables in the order of the targets.
     pub(crate) fn run(
         &self,
         site: &CmakeSite<'_>,
@@ -124,7 +124,8 @@ impl CmakeBuild {
         words
     }
 
-    /// The value that the arguments or the environment give to a variable of CMake.
+    /// Returns the value of a CMake variable that the user set by an argument or in the
+    /// environment.
     fn value(&self, name: &str) -> Option<String> {
         let given = self.arguments.iter().rev().find_map(|argument| {
             let (key, value) = argument.strip_prefix("-D")?.split_once('=')?;
@@ -139,11 +140,12 @@ impl CmakeBuild {
 }
 
 impl CmakeSite<'_> {
-    /// Writes the settings that all targets of the project get, unless they are there.
+    /// Writes the CMake file with the settings for all targets, and returns its path.
     fn write_settings(&self) -> Result<PathBuf, BuildError> {
         let file = self.made.join("deadheat.cmake");
         let text = self.settings();
-        // CMake would configure the project again if the file were newer.
+        // An unchanged file is not written again, because a newer file would make CMake configure
+        // the project again.
         if fs::read_to_string(&file).is_ok_and(|known| known == text) {
             return Ok(file);
         }
@@ -151,8 +153,9 @@ impl CmakeSite<'_> {
         Ok(file)
     }
 
-    /// Functions get sections of their own, which neutral links put into another order. Paths of the
-    /// side's own folders would differ between the sides, and with them the data of programs.
+    /// Returns the text of the settings for all targets. Each function gets its own section, so
+    /// that neutral links can shuffle the functions. The paths of the side's folders are replaced,
+    /// because programs contain them and would differ between the sides.
     fn settings(&self) -> String {
         let flags = format!(
             "-ffunction-sections;-ffile-prefix-map={}=build;-ffile-prefix-map={}=.",
@@ -200,7 +203,8 @@ impl CmakeSite<'_> {
         ))
     }
 
-    /// The executables of these targets, whether they are built or not.
+    /// Returns the executables of these targets from CMake's description of the project. The
+    /// executables need not exist yet.
     fn executables(&self, targets: &[String]) -> Result<Vec<Executable>, BuildError> {
         let all = self.all_executables()?;
         let found = targets.iter().map(|target| {
@@ -216,7 +220,7 @@ impl CmakeSite<'_> {
 
     fn all_executables(&self) -> Result<Vec<Executable>, BuildError> {
         let replies = self.made.join(REPLY);
-        // CMake wrote the one with the last name last.
+        // The names of index files sort by their time, so the last one is the newest.
         let is_index = |file: &PathBuf| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             name.starts_with("index-")
@@ -257,7 +261,7 @@ impl CmakeSite<'_> {
     }
 }
 
-/// The compiler's or CMake's first error, on one line.
+/// Returns the first error of the compiler, the linker or CMake, on one line.
 fn first_error(done: &Finished) -> String {
     let text = [&*done.stdout, &*done.stderr].map(String::from_utf8_lossy);
     let lines: Vec<&str> = text.iter().flat_map(|text| text.lines()).collect();
@@ -266,7 +270,7 @@ fn first_error(done: &Finished) -> String {
         return lines[line].trim().to_owned();
     }
     match at("CMake Error") {
-        // The message is indented below a line with the place.
+        // The first line has the location, and the indented lines below have the message.
         Some(line) => {
             let message = lines[line..].iter().take(3).map(|line| line.trim());
             message.collect::<Vec<_>>().join(" ").trim().to_owned()
@@ -275,8 +279,8 @@ fn first_error(done: &Finished) -> String {
     }
 }
 
-/// Removes objects and archives of a finished build, which take most of its space. Neutral links use
-/// the copies in the records of links, which stay.
+/// Removes objects and archives of a finished build, which take most of its space. Neutral links
+/// use the copies in `.deadheat`, which are not removed.
 pub(crate) fn prune(made: &Path) {
     for path in entries(made) {
         let end = path.extension().and_then(|end| end.to_str());
@@ -412,7 +416,7 @@ mod tests {
         let error = site.executables(&["other".to_owned()]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "v1: the CMake project has no executable `other`\nhelp: it has bench"
+            "v1: the CMake project has no executable `other`\nhelp: its executables are bench"
         );
         write("c.json", "{");
         let error = site.executables(&["bench".to_owned()]).unwrap_err();

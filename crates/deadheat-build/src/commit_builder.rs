@@ -1,5 +1,5 @@
-//! Builds commits one at a time, for a history or a search, which do not know in advance how many
-//! they need.
+//! Builds commits one at a time, for histories and bisections, whose number of commits is not known
+//! in advance.
 
 use std::path::{Path, PathBuf};
 
@@ -14,23 +14,25 @@ use crate::storage::Home;
 use crate::subprocess::Interruption;
 use crate::way::Way;
 
-/// Builds commits of a repository, each in a folder of its own below `.deadheat`.
+/// Builds commits of one repository, each in its own folder below `.deadheat` or in the user's
+/// cache.
 pub struct CommitBuilder<'a> {
     repository: Repository<'a>,
-    /// Compiler and environment are read once, so that all commits are built with the same.
+    /// The recipe, compiler and environment, read once so that all commits are built alike.
     way: Way<'a>,
     seed: Option<Seed>,
     bench_source: Option<BenchSource>,
-    /// True once a commit was built or found.
+    /// True after the first call of [`CommitBuilder::build`], which chooses the benchmark library.
     has_begun: bool,
 }
 
 impl<'a> CommitBuilder<'a> {
-    /// Opens the repository around the user's folder `directory`.
+    /// Opens the repository that contains the user's folder `directory`.
     ///
     /// # Errors
     ///
-    /// The folder is in no repository, the request makes no sense, or the compiler cannot be run.
+    /// The folder is not in a repository, the recipe is invalid, git fails, or the compiler cannot
+    /// be run.
     pub fn open(
         directory: &Path,
         recipe: &'a Recipe,
@@ -53,7 +55,7 @@ impl<'a> CommitBuilder<'a> {
         })
     }
 
-    /// The submodules with uncommitted changes, which no commit contains.
+    /// Returns the submodules with uncommitted changes, which are not part of any commit.
     ///
     /// # Errors
     ///
@@ -62,7 +64,7 @@ impl<'a> CommitBuilder<'a> {
         self.repository.dirty_submodules()
     }
 
-    /// The commit of the working tree; `None` if the tree has uncommitted changes.
+    /// Returns the commit of the working tree; `None` if the tree has uncommitted changes.
     ///
     /// # Errors
     ///
@@ -71,20 +73,20 @@ impl<'a> CommitBuilder<'a> {
         self.repository.clean_head()
     }
 
-    /// The commit that `name` refers to.
+    /// Returns the commit that `name` refers to.
     ///
     /// # Errors
     ///
-    /// `name` refers to no commit.
+    /// `name` does not refer to a commit.
     pub fn commit(&self, name: &str) -> Result<CommitInfo, BuildError> {
         self.repository.commit_info(name)
     }
 
-    /// The commits after `good` up to `bad`, the oldest first.
+    /// Returns the commits after `good` up to `bad`, the oldest first.
     ///
     /// # Errors
     ///
-    /// A name refers to no commit, or following the parents of `bad` does not reach `good`.
+    /// A name does not refer to a commit, or following the parents of `bad` does not reach `good`.
     pub fn range(
         &self,
         good: &str,
@@ -94,8 +96,8 @@ impl<'a> CommitBuilder<'a> {
         self.repository.range(good, bad, parents)
     }
 
-    /// The merge base of the first parent of `merge` and of `merged`; `None` if they have no common
-    /// ancestor.
+    /// Returns the merge base of the first parent of `merge` and of `merged`; `None` if they have
+    /// no common ancestor.
     ///
     /// # Errors
     ///
@@ -104,7 +106,8 @@ impl<'a> CommitBuilder<'a> {
         self.repository.merge_base(&format!("{merge}^1"), merged)
     }
 
-    /// The changes of each of these commits relative to its first parent, in the given order.
+    /// Returns the changes of each of these commits relative to its first parent, in the given
+    /// order.
     ///
     /// # Errors
     ///
@@ -113,7 +116,8 @@ impl<'a> CommitBuilder<'a> {
         self.repository.changes(ids)
     }
 
-    /// All commits built from now on also get those bench targets of `side` that they lack.
+    /// Makes every commit built after this call also get those bench targets of `side` that it
+    /// lacks.
     pub fn take_benches_of(&mut self, side: &Side) {
         self.bench_source = Some(side.bench_source(false));
     }
@@ -123,7 +127,7 @@ impl<'a> CommitBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`], which may be [of this commit alone](BuildError::is_of_one_commit).
+    /// [`BuildError`]. If [`BuildError::is_of_one_commit`] is true, other commits may still build.
     pub fn build(
         &mut self,
         commit: &CommitInfo,
@@ -135,13 +139,14 @@ impl<'a> CommitBuilder<'a> {
         }
         let built = self.build_once(commit, tell);
         match built {
-            // The first commit decides for all, which need the same harness.
+            // All commits must use the same harness, so the first commit decides for all of them.
             Err(BuildError::NotWithOurLibrary {
                 library,
                 revision,
                 problem,
             }) if is_first => {
-                let problem = format!("{revision} does not build with deadheat's ({problem})");
+                let problem =
+                    format!("{revision} does not build with deadheat's library ({problem})");
                 tell(Note::OwnLibrary { library, problem });
                 self.way.replacement = None;
                 self.build_once(commit, tell)

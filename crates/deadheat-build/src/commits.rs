@@ -1,4 +1,4 @@
-//! Reads commits from git: a single one, an ordered range, or the line of a history.
+//! Reads commits from git: a single commit, an ordered range, or the commits of a history.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,36 +13,36 @@ use crate::subprocess::Interruption;
 /// A commit of git.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitInfo {
-    /// The full id.
+    /// The full commit id.
     pub id: String,
-    /// The ids of its parents, the first parent first.
+    /// The full ids of the commit's parents, the first parent first.
     pub parents: Vec<String>,
     /// The time of the commit in seconds since 1970-01-01 UTC.
     pub committed_at: Option<u64>,
-    /// The first line of its message.
+    /// The first line of the commit message.
     pub subject: String,
 }
 
-/// The changes of a commit and its author.
+/// The author of a commit, and the files that the commit changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitChanges {
-    /// The full id.
+    /// The full commit id.
     pub id: String,
-    /// The name of its author.
+    /// The name of the commit's author.
     pub author: String,
-    /// The files that differ from the first parent, each with the lines added and removed; `None`
-    /// for a binary file.
+    /// The changed files: the path, and the numbers of lines added and removed relative to the
+    /// first parent; `None` for a binary file.
     pub files: Vec<(String, Option<(u64, u64)>)>,
 }
 
 impl CommitChanges {
-    /// The number of lines added and removed.
+    /// Returns the total number of lines added and removed in text files.
     pub fn lines(&self) -> u64 {
         let lines = self.files.iter().filter_map(|(_, lines)| *lines);
         lines.map(|(added, removed)| added + removed).sum()
     }
 
-    /// Reads the records of `git log -z --numstat` in the format below.
+    /// Reads the records of `git log -z --numstat` in the format `CHANGES`.
     fn read(listing: &[u8]) -> Vec<Self> {
         let text = String::from_utf8_lossy(listing);
         let records = text.split('\u{1}').skip(1);
@@ -65,7 +65,7 @@ impl CommitChanges {
 
 const CHANGES: &str = "--format=tformat:%x01%H%x02%an%x02";
 
-/// Which parents a range follows.
+/// The parents that a range of commits follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parents {
     /// Only first parents: a merge counts as one commit.
@@ -75,12 +75,12 @@ pub enum Parents {
     All,
 }
 
-/// The commits after one commit, up to another.
+/// The commits after a start commit, up to an end commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRange {
-    /// The commit before the first one, an ancestor of the last.
+    /// The start commit, an ancestor of the end commit. The range does not include it.
     pub good: CommitInfo,
-    /// The commits, each after its parents; the last is the end of the range.
+    /// The commits of the range, each after its parents. The last one is the end commit.
     pub commits: Vec<CommitInfo>,
 }
 
@@ -88,12 +88,12 @@ pub struct CommitRange {
 const FORMAT: &str = "--format=tformat:%H%x00%P%x00%ct%x00%s";
 
 impl CommitInfo {
-    /// The abbreviated id.
+    /// Returns the first 8 digits of the commit id.
     pub fn short(&self) -> &str {
         self.id.get(..8).unwrap_or(&self.id)
     }
 
-    /// Reads the records of `git log -z` in the format above.
+    /// Reads the records of `git log -z` in the format `FORMAT`.
     fn read(listing: &[u8]) -> Vec<Self> {
         let text = String::from_utf8_lossy(listing);
         let fields: Vec<&str> = text.split('\0').collect();
@@ -108,7 +108,7 @@ impl CommitInfo {
 }
 
 impl Repository<'_> {
-    /// The commit that `name` refers to, with its details.
+    /// Returns the commit that `name` refers to, with its details.
     pub(crate) fn commit_info(&self, name: &str) -> Result<CommitInfo, BuildError> {
         let id = self.commit(name)?.id;
         let git = self.git(&["log", "-z", "--no-walk", FORMAT]);
@@ -118,18 +118,18 @@ impl Repository<'_> {
             .ok_or_else(|| BuildError::Git {
                 revision: name.to_owned(),
                 command: "log".to_owned(),
-                said: "it knows nothing of the commit".to_owned(),
+                said: "it printed nothing".to_owned(),
             })
     }
 
-    /// The merge base of two commits; `None` if they have no common ancestor.
+    /// Returns the merge base of two commits; `None` if they have no common ancestor.
     pub(crate) fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, BuildError> {
         let done = self.run(self.git(&["merge-base"]).words([one, other]))?;
         let id = String::from_utf8_lossy(&done.stdout).trim().to_owned();
         Ok((done.status.success() && !id.is_empty()).then_some(id))
     }
 
-    /// The changes of each of these commits, in the given order.
+    /// Returns the changes of each of these commits, in the given order.
     pub(crate) fn changes(&self, ids: &[&str]) -> Result<Vec<CommitChanges>, BuildError> {
         let mut found = Vec::new();
         // This many ids fit on a command line on every system.
@@ -144,7 +144,7 @@ impl Repository<'_> {
         Ok(found)
     }
 
-    /// The commit of the working tree, if the tree has no changed and no new files.
+    /// Returns the commit of the working tree; `None` if the tree has changed or new files.
     pub(crate) fn clean_head(&self) -> Result<Option<CommitInfo>, BuildError> {
         let git = Git::new(
             &self.top,
@@ -156,8 +156,8 @@ impl Repository<'_> {
         is_clean.then(|| self.commit_info("HEAD")).transpose()
     }
 
-    /// The commits after `good` up to `bad`. `good` must be an ancestor of `bad`; with first
-    /// parents, on their line.
+    /// Returns the commits after `good` up to `bad`. `good` must be an ancestor of `bad`; with
+    /// [`Parents::First`], an ancestor by first parents.
     pub(crate) fn range(
         &self,
         good: &str,
@@ -196,7 +196,7 @@ impl Repository<'_> {
         })
     }
 
-    /// The reason why one commit is not an ancestor of the other.
+    /// Returns the error that `good` is not an ancestor of `bad`.
     fn no_ancestor(
         &self,
         good: &str,
@@ -217,35 +217,37 @@ impl Repository<'_> {
     }
 }
 
-/// No path limits the commits: what comes before is a revision even if a file has its name.
+/// An empty list of paths, which makes git add `--`. Earlier arguments are then revisions, even if
+/// files have the same names.
 const NONE: [&str; 0] = [];
 
 /// The largest number of ids, of at most 64 digits, on one git command line.
 const AT_ONCE: usize = 1_000;
 
-/// A line of commits.
+/// A line of commits in a history: a range, or all commits up to a tip.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// From the baseline, which is included, to the candidate. `None` for the line from the very
-    /// first commit to `tip`.
+    /// The baseline, which is included, and the candidate. `None` for the line from the first
+    /// commit of the repository to `tip`.
     pub range: Option<Revisions>,
-    /// The end of the line if there is no range; `None` for `HEAD`.
+    /// The last commit of the line if `range` is `None`; `None` for `HEAD`.
     pub tip: Option<String>,
-    /// Which parents the line follows.
+    /// The parents that the line follows.
     pub parents: Parents,
 }
 
 impl Line {
-    /// Returns true for the line up to `HEAD`, which needs no name that git must resolve.
+    /// Returns true if the line ends at `HEAD` because the user named neither a range nor a tip.
     pub fn is_of_head(&self) -> bool {
         self.range.is_none() && self.tip.is_none()
     }
 
-    /// The full ids of the newest commits of the line, up to `at_most`, each before its parents.
+    /// Returns the full ids of the newest commits of the line, up to `at_most`, each before its
+    /// parents.
     ///
     /// # Errors
     ///
-    /// Git does not know the range, or git fails.
+    /// The range or the tip does not exist, or git fails.
     pub fn newest(
         &self,
         directory: &Path,
@@ -259,7 +261,7 @@ impl Line {
                 let base = range.base.as_deref().map(|base| repository.commit(base));
                 (base.transpose()?, commit(range.head.as_deref())?)
             }
-            // A repository without commits has an empty line.
+            // In a repository without commits, the line is empty.
             None => match commit(self.tip.as_deref()) {
                 Err(BuildError::UnknownRevision { .. }) if self.is_of_head() => {
                     return Ok(Vec::new());
@@ -285,11 +287,11 @@ impl Line {
     }
 }
 
-/// The commit that a name refers to.
+/// Returns the commit that a name refers to.
 ///
 /// # Errors
 ///
-/// The folder is in no repository, or the name refers to no commit.
+/// The folder is not in a repository, or the name does not refer to a commit.
 pub fn commit_named(
     directory: &Path,
     name: &str,
@@ -298,12 +300,12 @@ pub fn commit_named(
     Repository::around(directory, interruption)?.commit_info(name)
 }
 
-/// Returns those of the given full ids that the repository contains. A shallow clone lacks most of
-/// them. In a partial clone missing commits are not fetched.
+/// Returns the full commit ids among `ids` that the repository contains. A shallow clone lacks most
+/// older commits. In a partial clone, missing commits are not fetched.
 ///
 /// # Errors
 ///
-/// The folder is in no repository, or git fails.
+/// The folder is not in a repository, or git fails.
 pub fn known_commits(
     directory: &Path,
     ids: &[String],
@@ -311,7 +313,7 @@ pub fn known_commits(
 ) -> Result<HashSet<String>, BuildError> {
     let repository = Repository::around(directory, interruption)?;
     let mut known = HashSet::new();
-    // The ids come from run files, and so from anyone.
+    // The ids come from run files, which are untrusted input.
     let ids: Vec<&String> = ids.iter().filter(|id| is_object_id(id)).collect();
     for ids in ids.chunks(AT_ONCE) {
         let git = repository

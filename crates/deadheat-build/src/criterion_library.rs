@@ -1,10 +1,10 @@
-//! Builds deadheat's own implementation of criterion, from sources that the program carries. It
-//! takes the place of criterion when the bench targets of a suite are compiled, so that their
-//! functions race sample by sample. No manifest and no lock file changes: the compiler gets another
-//! path for `--extern criterion`.
+//! Builds deadheat's own implementation of criterion from sources embedded in the program. It
+//! replaces criterion when the bench targets of a suite are compiled, so that their functions race
+//! sample by sample. Manifests and lock files do not change: the compiler gets another path for
+//! `--extern criterion`.
 //!
 //! ```text
-//! CACHE/deadheat/libraries/KEY/source/    the carried sources
+//! CACHE/deadheat/libraries/KEY/source/    the embedded sources
 //! CACHE/deadheat/libraries/KEY/target/    the output of cargo
 //! ```
 
@@ -25,39 +25,42 @@ use crate::slot::{Executable, Index, Slot};
 use crate::storage::Home;
 use crate::subprocess::Finished;
 
-/// The carried sources: paths below a folder, and contents. Empty in a program whose own sources
-/// came from a registry.
+/// The embedded sources: relative paths, and contents. Empty if deadheat was built from a registry,
+/// where the package of deadheat-criterion is not next to this one.
 const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
-/// The package that is built, and the name of its library.
+/// The package to build.
 const PACKAGE: &str = "deadheat-criterion";
+/// The name of the package's library.
 const LIBRARY: &str = "deadheat_criterion";
 
-/// The folder with the libraries that it needs, next to it.
+/// The folder next to the library that contains its dependencies.
 const DEPENDENCIES: &str = "deps";
 
-/// Executors of its own. That of tokio would need the tokio of the suite.
+/// The features for async executors. The tokio executor is left out, because it would need the
+/// suite's own tokio.
 const FEATURES: &str = "async_futures,async_smol";
 
-/// Flags of the compiler beside those of the user. Other metadata keeps crates apart that the suite
-/// depends on in the same version; bitcode is needed if the suite's profile asks for LTO.
+/// Compiler flags in addition to the user's. The metadata distinguishes the library's dependencies
+/// from the same versions that the suite depends on. Bitcode is needed if the suite's profile asks
+/// for LTO.
 const FLAGS: [&str; 2] = ["-Cmetadata=deadheat", "-Cembed-bitcode=yes"];
 
-/// The built library.
 #[derive(Debug)]
 pub(crate) struct CriterionLibrary {
     pub(crate) offered: OfferedLibrary,
-    /// Keeps it from being removed.
+    /// Holds the lock, so that no other process removes the library.
     _slot: Slot,
 }
 
 impl CriterionLibrary {
     /// Builds the library with the compiler of `build`, or finds an earlier build in the user's
-    /// cache. `compiler` is the compiler's version, as it prints it.
+    /// cache. `compiler` is the output of `rustc -vV`.
     ///
     /// # Errors
     ///
-    /// The reason in words, if it cannot be built here; [`BuildError::Interrupted`].
+    /// [`BuildError::Interrupted`], or a file that cannot be used. The inner `Err` is the reason
+    /// why the library cannot be built here.
     pub(crate) fn make(
         build: &CargoBuild,
         compiler: &str,
@@ -66,12 +69,12 @@ impl CriterionLibrary {
     ) -> Result<Result<Self, String>, BuildError> {
         let Some(home) = Home::of_libraries() else {
             return Ok(Err(
-                "deadheat found no folder for caches: set HOME or XDG_CACHE_HOME".to_owned(),
+                "deadheat found no cache folder; set HOME or XDG_CACHE_HOME".to_owned(),
             ));
         };
         if SOURCES.is_empty() {
             return Ok(Err(
-                "this build of deadheat does not carry its sources".to_owned()
+                "this build of deadheat lacks the sources of its own criterion".to_owned(),
             ));
         }
         if let Err(problem) = fs::create_dir_all(&home.folder) {
@@ -117,7 +120,8 @@ impl CriterionLibrary {
     }
 }
 
-/// The name of the build's folder, in the form of all kept builds.
+/// Returns the name of the build's folder: a digest of the sources, the compiler and the flags, in
+/// the form of a build's key.
 fn key(compiler: &str, flags: &[OsString]) -> String {
     let mut all = Vec::new();
     let mut add = |part: &[u8]| {
@@ -136,7 +140,7 @@ fn key(compiler: &str, flags: &[OsString]) -> String {
     format!("{}-{}", &digest[..8], &digest[8..24])
 }
 
-/// The user's flags for the compiler, where the environment has them, and those of the library.
+/// Returns the user's compiler flags from the environment, followed by the library's own.
 fn flags(build: &CargoBuild) -> Vec<OsString> {
     let variable = |name: &str| {
         let own = build.variables.iter().find(|(own, _)| own == name);
@@ -155,7 +159,8 @@ fn flags(build: &CargoBuild) -> Vec<OsString> {
     theirs.chain(ours).map(OsString::from).collect()
 }
 
-/// Unpacks and builds below `folder`. Returns the library, or the reason why there is none.
+/// Unpacks and builds the library below `folder`. Returns its path, or the reason why it cannot be
+/// built.
 fn built(
     build: &CargoBuild,
     folder: &Path,
@@ -195,7 +200,7 @@ fn built(
     let library = Messages::read(&done.stdout).library(LIBRARY);
     let Some(file) = library.filter(|_| done.status.success()) else {
         return Ok(Err(format!(
-            "deadheat's cannot be built ({})",
+            "deadheat's own criterion cannot be built ({})",
             first_error(&done)
         )));
     };
@@ -211,7 +216,7 @@ fn built(
     Ok(Ok(file))
 }
 
-/// The first error in what cargo says, which also tells about everything it does.
+/// Returns the first error in cargo's output, which also contains progress messages.
 fn first_error(done: &Finished) -> String {
     let said = String::from_utf8_lossy(&done.stderr);
     let error = said.lines().find_map(|line| line.strip_prefix("error"));
@@ -221,7 +226,7 @@ fn first_error(done: &Finished) -> String {
     )
 }
 
-/// Removes what cargo made beside the libraries.
+/// Removes all output of cargo except the library `file` and its dependencies.
 fn keep_libraries(file: &Path) -> io::Result<()> {
     for entry in file.parent().into_iter().flat_map(entries) {
         if entry != file && !entry.ends_with(DEPENDENCIES) {
@@ -236,8 +241,8 @@ fn keep_libraries(file: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if the packages around the user's folder use criterion: a lock file contains it, or,
-/// without a lock file, a manifest names it.
+/// Returns true if the package or workspace of the user's folder uses criterion: a lock file
+/// contains it, or, without a lock file, a manifest names it.
 pub(crate) fn is_used(build: &CargoBuild, repository: &Repository<'_>) -> bool {
     let mut has_lock = false;
     for folder in build.lock_folders(repository) {
@@ -264,8 +269,8 @@ fn named_in_a_manifest(repository: &Repository<'_>) -> bool {
     })
 }
 
-/// Returns true if a manifest has a dependency with the name criterion that is not replaced by
-/// another package already.
+/// Returns true if a manifest has a dependency named criterion that is not an alias of
+/// deadheat-criterion.
 fn names_criterion(manifest: &str) -> bool {
     manifest.lines().any(|line| {
         let rest = line.trim().strip_prefix("criterion");

@@ -1,4 +1,4 @@
-//! Files and folders on disk: their entries, their size, and their removal.
+//! Lists, measures and removes files and folders.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
-/// The name of deadheat's own folders.
+/// The name of the folder in which deadheat stores its files.
 pub(crate) const OURS: &str = ".deadheat";
 
-/// Returns true for a folder, and not for a symbolic link to one.
+/// Returns true if `path` is a folder, and false if it is a symbolic link to one.
 pub(crate) fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
 }
 
-/// The top of the git working tree that contains a folder.
+/// Returns the top of the git working tree that contains a folder.
 pub fn top_of(folder: &Path) -> Option<&Path> {
     folder
         .ancestors()
         .find(|folder| folder.join(".git").exists())
 }
 
-/// The paths in a folder; empty if the folder cannot be read.
+/// Returns the paths in a folder; empty if the folder cannot be read.
 pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path())
@@ -49,7 +49,7 @@ pub(crate) fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
     })
 }
 
-/// The bytes on disk of everything below a folder.
+/// Returns the bytes on disk of everything below a folder.
 pub fn bytes_below(folder: &Path) -> u64 {
     Tally::default().add(folder).0
 }
@@ -94,7 +94,8 @@ impl Tally {
         (bytes, newest)
     }
 
-    /// The bytes of files all of whose hard links were added, so that removing them frees space.
+    /// Returns the bytes that would become free if everything in the tally were removed. A file
+    /// counts only if all its hard links were added.
     pub(crate) fn free(&self) -> u64 {
         let gone = self.0.values().filter(|file| file.met >= file.names);
         gone.map(|file| file.bytes).sum()

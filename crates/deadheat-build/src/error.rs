@@ -12,13 +12,13 @@ use crate::missing_project::MissingProject;
 /// The cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The request makes no sense.
+    /// The user's request is invalid.
     Request,
     /// A side cannot be built.
     Side,
-    /// deadheat itself, or the machine.
+    /// deadheat itself or the machine failed.
     Internal,
-    /// The user interrupted.
+    /// The user interrupted the build.
     Interruption,
 }
 
@@ -28,23 +28,24 @@ pub enum CargoError {
     /// The target folder is not a valid path.
     #[error("--target-dir {}: {problem}", path.display())]
     TargetDir {
-        /// As the user wrote it.
+        /// The folder as the user wrote it.
         path: PathBuf,
-        /// The problem with it.
+        /// The operating system's error.
         problem: io::Error,
     },
     /// Cargo could not be started.
     #[error("{cargo}: {problem}")]
     NotStarted {
-        /// The program.
+        /// The cargo program.
         cargo: String,
-        /// The reason.
+        /// The operating system's error.
         problem: io::Error,
     },
     /// Neither the folder nor one of its parents has a `Cargo.toml`.
     #[error(
-        "{} is not in a package of cargo: there is no Cargo.toml in it or above\nhelp: go to the package; \
-         other languages are built by --build CMD --exe PATH, --cmake TARGET, --go PACKAGE, --pytest PATH, --vitest or --node FILE",
+        "{} is not in a cargo package: neither it nor a folder above has a Cargo.toml\nhelp: run \
+         deadheat in the package; for other languages add --build CMD --exe PATH, --cmake TARGET, \
+         --go PACKAGE, --pytest PATH, --vitest or --node FILE",
         .0.display()
     )]
     NoManifest(PathBuf),
@@ -56,12 +57,12 @@ pub enum CargoError {
     NoTargetDirectory,
 }
 
-/// The reason why the builds failed.
+/// The reason why a build failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The folder is in no git working tree.
+    /// The folder is not in a git working tree.
     #[error(
-        "{} is not in a git working tree{}\nhelp: go to a clone of the repository",
+        "{} is not in a git working tree{}\nhelp: run deadheat in a clone of the repository",
         directory.display(),
         reason(said)
     )]
@@ -71,39 +72,38 @@ pub enum BuildError {
         /// Git's message.
         said: String,
     },
-    /// Git finds no such commit.
+    /// Git finds no commit of this name.
     #[error(
         "'{revision}' is not a commit of this repository{}\nhelp: {}",
         reason(said),
         where_commits_are(revision, *is_shallow)
     )]
     UnknownRevision {
-        /// As the user wrote it.
+        /// The revision as the user wrote it.
         revision: String,
         /// Git's message.
         said: String,
         /// True if the clone lacks the older commits.
         is_shallow: bool,
     },
-    /// Git takes no branch of this name.
-    #[error(
-        "'{0}' is not a name of a branch\nhelp: write it as git does, without refs/: --branch runs"
-    )]
+    /// Git rejects the name of a branch.
+    #[error("'{0}' is not a valid branch name\nhelp: write it without refs/, as in --branch runs")]
     NoBranchName(String),
-    /// A working tree has checked the branch out.
+    /// The branch is checked out in a working tree.
     #[error(
-        "the branch '{0}' is checked out in a working tree, which would then lack the new commit\nhelp: name a branch for run files alone, such as --branch runs"
+        "the branch '{0}' is checked out in a working tree, which a new commit would leave out of \
+         date\nhelp: use a branch only for run files, such as --branch runs"
     )]
     CheckedOut(String),
-    /// State below `.deadheat` came with a commit.
+    /// Git tracks files below `.deadheat`, so they came with a commit and are not used.
     #[error(transparent)]
     Tracked(#[from] TrackedError),
-    /// A commit holds what deadheat would believe to have stored itself.
+    /// A commit contains link records, which deadheat would trust as its own.
     #[error("{revision}: {error}")]
     Committed {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// The file.
+        /// The file that the commit contains.
         error: TrackedError,
     },
     /// The range does not start at an ancestor of its end.
@@ -112,9 +112,9 @@ pub enum BuildError {
         other_range(good, bad, *is_reversed)
     )]
     NoAncestor {
-        /// The start, as the user wrote it.
+        /// The start of the range, as the user wrote it.
         good: String,
-        /// The end.
+        /// The end of the range.
         bad: String,
         /// True if the end is an ancestor of the start.
         is_reversed: bool,
@@ -122,126 +122,129 @@ pub enum BuildError {
     /// The range does not start at an ancestor of its end, in a shallow clone.
     #[error(
         "this shallow clone lacks the commits between {good} and {bad}\nhelp: `git fetch \
-         --unshallow` gets the rest"
+         --unshallow` fetches them"
     )]
     Shallow {
-        /// The start, as the user wrote it.
+        /// The start of the range, as the user wrote it.
         good: String,
-        /// The end.
+        /// The end of the range.
         bad: String,
     },
     /// The start of a range is an ancestor of its end, but not along first parents.
     #[error(
-        "the first parents of {bad} do not lead to {good}, which came by a merge; \
-         its line left theirs at {before}\nhelp: name {before}, or --all-parents"
+        "the first parents of {bad} do not lead to {good}, because a merge brought it in; its \
+         branch started at {before}\nhelp: name {before} instead, or add --all-parents"
     )]
     OffTheLine {
-        /// The start, as the user wrote it.
+        /// The start of the range, as the user wrote it.
         good: String,
-        /// The end.
+        /// The end of the range.
         bad: String,
         /// The last common commit of the start's branch and the line of first parents.
         before: String,
     },
     /// The commit lacks the user's working directory.
-    #[error("{revision} has no folder `{}`\nhelp: go to one that both sides have", folder.display())]
+    #[error("{revision} has no folder `{}`\nhelp: run deadheat in a folder that both sides have", folder.display())]
     NoFolder {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// Relative to the top of the repository.
+        /// The folder that the commit lacks, relative to the top of the repository.
         folder: PathBuf,
     },
-    /// A submodule is initialised, but does not contain the commit.
-    #[error("{revision} needs commit {commit} of the submodule `{}`, which is not here\nhelp: run `git fetch` in that folder", path.display())]
+    /// An initialised submodule lacks the commit that the side needs.
+    #[error("{revision} needs commit {commit} of the submodule `{}`, which this clone lacks\nhelp: \
+             run `git fetch` in the submodule", path.display())]
     Submodule {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// Relative to the top of the repository.
+        /// The path of the submodule, relative to the top of the repository.
         path: PathBuf,
-        /// The commit it needs.
+        /// The submodule's commit that the side needs.
         commit: String,
     },
     /// The path of a submodule leads out of its tree.
-    #[error("{revision} has a submodule where none can be: {error}")]
+    #[error("{revision} has a submodule at an invalid path: {error}")]
     SubmoduleOutside {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// The path.
+        /// The path, and the reason why it is rejected.
         error: OutsideError,
     },
-    /// A file of one side leads out of the tree of the other.
-    #[error("{revision} cannot take a file of the other side: {error}")]
+    /// A file of one side would be written outside of the other side's tree.
+    #[error("{revision} cannot receive a file of the other side: {error}")]
     FileOutside {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// The path.
+        /// The path, and the reason why it is rejected.
         error: OutsideError,
     },
     /// `--exe` is outside the tree, so both sides would share it.
-    #[error("--exe {}: name it by its path below the folder of the build, so that each side has \
-     its own", .0.display())]
+    #[error("--exe {}: name it by its path relative to the build folder, because each side builds \
+             its own", .0.display())]
     ExeOutside(PathBuf),
-    /// `--build` without `--exe`.
+    /// The user gave `--build` without `--exe`.
     #[error(
-        "--build '{0}' needs at least one --exe PATH, an executable that it makes\nhelp: add --exe PATH once for each of them"
+        "--build '{0}' needs at least one --exe PATH, an executable that it builds\nhelp: add one \
+         --exe PATH for each executable"
     )]
     NoExe(String),
     /// The build failed; its output has been shown.
     #[error("{revision} does not build: {command} ended with {end}; its output is \
      above{}", advice(*missing))]
     Failed {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// The command.
+        /// The command of the build.
         command: String,
-        /// Its exit status.
+        /// The exit status of the command.
         end: String,
-        /// The project that the command needs and the sources lack.
+        /// The kind of project that the command needs, if the sources lack it.
         missing: Option<MissingProject>,
     },
-    /// The build succeeded, but did not make the executable.
+    /// The build succeeded, but the executable is missing or cannot be run.
     #[error(
         "{revision}: the build succeeded, but {} {problem}\nhelp: --exe PATH names the executable that \
          --build makes",
         path.display()
     )]
     NoExecutable {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// The path where it should be.
+        /// The expected path of the executable.
         path: PathBuf,
-        /// The problem with it.
+        /// The problem with the executable, such as `is not a file`.
         problem: &'static str,
     },
-    /// Both sides are the working tree, which a command can build in only one way.
+    /// Both sides are the working tree, which a build command can build in only one way.
     #[error(
-        "--build '{0}' would build the working tree twice, in one place\nhelp: race a commit with itself: \
-         HEAD..HEAD"
+        "--build '{0}' would build the working tree twice in the same folder\nhelp: to race a \
+         commit with itself, write HEAD..HEAD"
     )]
     OneTree(String),
     /// Bench targets of another revision are requested for the working tree.
     #[error(
-        "--benches-from {0}: the working tree is built as it is\nhelp: name two commits, as in {0}..HEAD"
+        "--benches-from {0}: deadheat does not change the benchmarks of the working tree\nhelp: \
+         name two commits, as in {0}..HEAD"
     )]
     BenchesForWorkingTree(String),
     /// rustup has no toolchain with this name.
     #[error("rustup has no toolchain '{toolchain}': {said}")]
     NoToolchain {
-        /// Its name.
+        /// The name of the toolchain.
         toolchain: String,
         /// rustup's message.
         said: String,
     },
     /// No bench target of one side compiles with the sources of the other.
     #[error(
-        "{revision} has no such bench target of its own, and cannot be built with {from}'s: {problems}"
+        "{revision} lacks the bench targets, and does not build with those of {from}: {problems}"
     )]
     BenchesDoNotFit {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// The side that has bench targets.
+        /// The side that provides the bench targets.
         from: String,
-        /// Each target with the reason.
+        /// Each bench target with the reason why it does not compile.
         problems: String,
     },
     /// `cargo bench` builds no bench target.
@@ -251,26 +254,26 @@ pub enum BuildError {
     NoBench(String),
     /// The suite does not compile with deadheat's own implementation of its library.
     #[error(
-        "{revision} does not build with deadheat's own {} ({problem})\nhelp: {} own builds all \
-         sides with the {} that they name",
+        "{revision} does not build with deadheat's own {} ({problem})\nhelp: {} own builds each \
+         side with the {} that it uses itself",
         library.name(),
         library.option(),
         library.name()
     )]
     NotWithOurLibrary {
-        /// The library.
+        /// The benchmark library.
         library: Library,
-        /// The side.
+        /// The name of the affected side.
         revision: String,
         /// The compiler's first error.
         problem: String,
     },
     /// A Go package has no tests, and so no benchmarks.
-    #[error("{revision}: the package {package} has no test files, which is where benchmarks are")]
+    #[error("{revision}: the package {package} has no test files, so it has no benchmarks")]
     NoTests {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// Its import path, or the pattern that matches nothing.
+        /// The import path of the package, or a pattern that matches no package with tests.
         package: String,
     },
     /// The CMake project has no executable with the name of a target.
@@ -279,39 +282,43 @@ pub enum BuildError {
         executables_of_cmake(others)
     )]
     NoCmakeTarget {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// As the user named it.
+        /// The target as the user named it.
         target: String,
-        /// The executables of the project.
+        /// The names of all executables of the project.
         others: Vec<String>,
     },
     /// CMake's description of the project cannot be read.
-    #[error("{revision}: {}: {problem}; CMake 3.14 or later writes it", path.display())]
+    #[error("{revision}: {}: {problem}; CMake 3.14 or later writes this file", path.display())]
     CmakeReply {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// The file.
+        /// The file of CMake's description.
         path: PathBuf,
-        /// The problem with it.
+        /// The reason why the file cannot be read.
         problem: String,
     },
-    /// The Python cannot be started.
-    #[error("there is no Python '{python}': {said}\nhelp: --python names one, 3.10 or later")]
+    /// The Python interpreter cannot be started.
+    #[error(
+        "Python '{python}' cannot be started: {said}\nhelp: --python chooses another Python, 3.10 \
+         or later"
+    )]
     NoPython {
-        /// As the user named it.
+        /// The interpreter as the user named it.
         python: String,
-        /// The reason.
+        /// The message of the interpreter or the operating system.
         said: String,
     },
     /// The Python is too old for the worker.
     #[error(
-        "'{python}' is Python {version}, but suites need 3.10 or later\nhelp: --python names another"
+        "'{python}' is Python {version}, but suites need 3.10 or later\nhelp: --python chooses \
+         another Python"
     )]
     OldPython {
-        /// As the user named it.
+        /// The interpreter as the user named it.
         python: String,
-        /// Its version.
+        /// The version of the interpreter.
         version: String,
     },
     /// A side's environment has no pytest, and it cannot be installed.
@@ -320,7 +327,7 @@ pub enum BuildError {
          that includes it, as in --install '.[test]'"
     )]
     NoPytest {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
     },
     /// Node does not start.
@@ -328,7 +335,7 @@ pub enum BuildError {
         "`node` in PATH does not start: {said}\nhelp: suites of JavaScript need Node.js, 20 or later"
     )]
     NoNode {
-        /// The reason.
+        /// The message of Node or the operating system.
         said: String,
     },
     /// One side of a race has no file that matches a pattern of `--node`.
@@ -337,25 +344,25 @@ pub enum BuildError {
          relative to this folder"
     )]
     NoScript {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// As the user named them.
+        /// The pattern as the user wrote it.
         pattern: String,
     },
     /// The side lacks a file or folder of tests.
     #[error("{revision} has no `{path}`\nhelp: --pytest names tests that both sides have")]
     NoTestPath {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// As the user named it.
+        /// The file or folder as the user named it.
         path: String,
     },
     /// A git command failed.
     #[error("{revision}: `git {command}` failed: {said}")]
     Git {
-        /// The side, or another subject.
+        /// The side, the branch or the operation that git was called for.
         revision: String,
-        /// The subcommand.
+        /// The git subcommand.
         command: String,
         /// Git's message.
         said: String,
@@ -363,31 +370,32 @@ pub enum BuildError {
     /// Cargo could not be prepared.
     #[error(transparent)]
     Cargo(#[from] CargoError),
-    /// The names that replace compiler and linker cannot be installed.
+    /// The links that replace compiler and linker cannot be installed.
     #[error(transparent)]
     Roles(#[from] RolesError),
     /// A program could not be started.
     #[error("{program}: {problem}")]
     NotStarted {
-        /// The program.
+        /// The program that could not be started.
         program: String,
-        /// The reason.
+        /// The operating system's error.
         problem: io::Error,
     },
     /// One of deadheat's files cannot be read or written.
-    #[error("{}: {problem}; builds of revisions are kept there", path.display())]
+    #[error("{}: {problem}; deadheat stores builds of revisions there", path.display())]
     Kept {
-        /// The file or folder.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// The problem with it.
+        /// The operating system's error.
         problem: io::Error,
     },
-    /// The user interrupted.
+    /// The user interrupted the build.
     #[error("interrupted while building; nothing was raced")]
     Interrupted,
 }
 
-/// Git's reason in parentheses, unless it only says that there is no such commit or repository.
+/// Returns git's message in parentheses; empty if it only says that the commit or repository does
+/// not exist.
 fn reason(said: &str) -> String {
     let says_no_more = ["Needed a single revision", "not a git repository"];
     if says_no_more.iter().any(|words| said.contains(words)) {
@@ -396,52 +404,52 @@ fn reason(said: &str) -> String {
     format!(" ({})", git_words(said))
 }
 
-/// The advice on a range that does not start at an ancestor of its end.
+/// Returns the advice on a range that does not start at an ancestor of its end.
 fn other_range(good: &str, bad: &str, is_reversed: bool) -> String {
     if is_reversed {
-        return format!("{bad} is the older one: write '{bad}..{good}'");
+        return format!("{bad} is older: write '{bad}..{good}'");
     }
-    format!("`git merge-base {good} {bad}` names the last commit that both have")
+    format!("`git merge-base {good} {bad}` prints their last common commit")
 }
 
-/// The advice on a target that a CMake project lacks.
+/// Returns the advice on a target that a CMake project lacks.
 fn executables_of_cmake(others: &[String]) -> String {
     if others.is_empty() {
-        return "; it has none\nhelp: its options may leave benchmarks out: \
-                --configure='-DBUILD_BENCHMARKS=ON', or as the project names it"
+        return "; it has none at all\nhelp: an option of the project may enable benchmarks, such \
+                as --configure='-DBUILD_BENCHMARKS=ON'"
             .to_owned();
     }
-    format!("\nhelp: it has {}", others.join(", "))
+    format!("\nhelp: its executables are {}", others.join(", "))
 }
 
 fn advice(missing: Option<MissingProject>) -> String {
     missing.map_or_else(String::new, |missing| format!("\nhelp: {missing}"))
 }
 
-/// The advice on a commit that the clone lacks.
+/// Returns the advice on a commit that the clone lacks.
 fn where_commits_are(revision: &str, is_shallow: bool) -> &'static str {
     let is_a_path = ["./", "../", "/"]
         .iter()
         .any(|sign| revision.starts_with(sign));
     if is_a_path {
-        "it is a path; deadheat bench OLD NEW races two programs with benchmarks, deadheat run any two \
-         commands"
+        "this is a path, not a commit; deadheat bench OLD NEW races two programs with benchmarks, \
+         deadheat run any two commands"
     } else if is_shallow {
-        "this clone is shallow and lacks older commits; `git fetch --unshallow --tags` gets them"
+        "this clone is shallow and lacks older commits; `git fetch --unshallow --tags` fetches them"
     } else {
-        "git log --oneline --all lists commits, git fetch gets new ones from the server"
+        "`git log --oneline --all` lists all commits; `git fetch` gets new ones from the server"
     }
 }
 
-/// Git's message without git's own prefix.
+/// Returns git's message with the prefix `git says:` instead of `fatal:`.
 fn git_words(said: &str) -> String {
     let said = said.trim_start_matches("fatal: ");
     format!("git says: {said}")
 }
 
 impl BuildError {
-    /// Returns true if other commits may still build: this one does not compile, or lacks what is
-    /// raced.
+    /// Returns true if the error concerns only the commit that was built: it does not compile, or
+    /// lacks the benchmarks, the folder or the submodule commit that is needed.
     pub fn is_of_one_commit(&self) -> bool {
         let lacks = matches!(
             self,
@@ -450,7 +458,7 @@ impl BuildError {
         lacks || self.fault() == Fault::Side
     }
 
-    /// The cause of the error.
+    /// Returns the cause of the error.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoRepository { .. }
@@ -492,7 +500,7 @@ impl BuildError {
         }
     }
 
-    /// Adds the file to an I/O error.
+    /// Returns a function that adds `path` to an I/O error.
     pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |problem| Self::Kept {
             path: path.to_owned(),
@@ -501,106 +509,107 @@ impl BuildError {
     }
 }
 
-/// Something the user should know; not an error.
+/// A message for the user that is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Note {
     /// A commit is about to be built.
     Building {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
         /// The commit, abbreviated.
         commit: String,
     },
-    /// Another deadheat process is building the same.
+    /// Another deadheat process is building the same side.
     Waiting {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
     },
     /// deadheat's own criterion is about to be built.
     BuildingCriterion,
     /// Another deadheat process is making deadheat's own implementation of this library.
     WaitingForLibrary(Library),
-    /// The suite races with the library that it names.
+    /// The suite races with its own benchmark library instead of deadheat's implementation.
     OwnLibrary {
-        /// The library.
+        /// The benchmark library.
         library: Library,
-        /// The reason.
+        /// The reason why deadheat's implementation is not used.
         problem: String,
     },
     /// The sides differ in more than their code.
     UnequalBuilds {
-        /// Their names, the baseline first.
+        /// The names of the sides, the baseline first.
         sides: [String; 2],
-        /// What differs, the likeliest cause of another time first.
+        /// The differences, the most likely cause of different times first.
         differences: Vec<String>,
         /// Options of cargo that give the baseline the candidate's profile; may be empty.
         equalising: String,
     },
     /// Submodules have uncommitted changes.
     DirtySubmodules {
-        /// Relative to the top of the repository.
+        /// The paths of the submodules, relative to the top of the repository.
         paths: Vec<PathBuf>,
         /// True if the working tree is a side of the race.
         raced: bool,
     },
     /// Git tracks builds in the working tree, so they are not used.
     TrackedBuilds {
-        /// The first such file.
+        /// The first file that git tracks.
         path: PathBuf,
     },
     /// A submodule that the user has not initialised is left out.
     SubmoduleLeftOut {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// Relative to the top of the repository.
+        /// The path of the submodule, relative to the top of the repository.
         path: PathBuf,
     },
-    /// The commit has no lock file, so that of the working tree is used.
+    /// The commit has no lock file, so it is built with the working tree's.
     BorrowedLock {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// Relative to the top of the repository.
+        /// The path of the lock file, relative to the top of the repository.
         path: PathBuf,
     },
     /// The commit asks for another toolchain than the working tree.
     OtherToolchain {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// The file that asks for it, relative to the top of the repository.
+        /// The file that requests the toolchain, relative to the top of the repository.
         path: PathBuf,
-        /// The compiler of both sides.
+        /// The version of the compiler that builds both sides.
         compiler: String,
     },
     /// The side is built with bench targets of the other side.
     BenchesPutIn {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// Names of bench targets.
+        /// The names of the bench targets.
         benches: Vec<String>,
-        /// The side they come from.
+        /// The side that the bench targets come from.
         from: String,
     },
-    /// A bench target of the other side does not compile with this one.
+    /// A bench target of the other side does not compile with this side, so it is left out.
     BenchLeftOut {
-        /// The side.
+        /// The name of the affected side.
         revision: String,
-        /// The bench target.
+        /// The name of the bench target.
         bench: String,
-        /// The side it comes from.
+        /// The side that the bench target comes from.
         from: String,
-        /// The reason.
+        /// The reason why the bench target does not compile.
         problem: String,
     },
     /// The link record of an executable is missing, so it is linked again.
     LinkedAgain {
-        /// The executable.
+        /// The path of the executable.
         executable: PathBuf,
     },
 }
 
 impl Note {
-    /// The same note under the name of another side that is the same commit.
+    /// Returns the note with `name` as the name of the side, because the stored note may have
+    /// another name for the same commit.
     pub(crate) fn of(mut self, name: &str) -> Self {
         if let Self::SubmoduleLeftOut { revision, .. }
         | Self::BorrowedLock { revision, .. }
@@ -628,13 +637,13 @@ impl fmt::Display for Note {
             ),
             Self::WaitingForLibrary(library) => write!(
                 f,
-                "waiting for another deadheat, which is making deadheat's own {}",
+                "waiting for another deadheat, which is building deadheat's own {}",
                 library.name()
             ),
             Self::OwnLibrary { library, problem } => write!(
                 f,
-                "the suite races with its own {}, launch by launch: {problem} ({} own says so from \
-                 the start)",
+                "the suite races with its own {}, launch by launch: {problem} ({} own selects it \
+                 from the start)",
                 library.name(),
                 library.option()
             ),
@@ -660,16 +669,16 @@ impl fmt::Display for Note {
                 let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
                 let names = names.join(", ");
                 let part = if *raced {
-                    "part of the working tree, and of no commit"
+                    "raced, although no commit contains them"
                 } else {
-                    "part of no commit, and are not raced"
+                    "not committed, so they are not raced"
                 };
                 write!(f, "changes inside submodules ({names}) are {part}")
             }
             Self::TrackedBuilds { path } => write!(
                 f,
-                "git tracks {}, so a commit brought it along; builds below it are not used, and new \
-                 ones go to the user's cache",
+                "git tracks {}, so a commit may have created its builds; deadheat ignores them, \
+                 and puts new ones into the user's cache",
                 path.display()
             ),
             Self::SubmoduleLeftOut { revision, path } => write!(
@@ -679,7 +688,7 @@ impl fmt::Display for Note {
             ),
             Self::BorrowedLock { revision, path } => write!(
                 f,
-                "{revision} has no {} of its own; it is built with that of the working tree",
+                "{revision} has no {}, so it is built with the working tree's",
                 path.display()
             ),
             Self::OtherToolchain {
@@ -688,7 +697,8 @@ impl fmt::Display for Note {
                 compiler,
             } => write!(
                 f,
-                "{revision} asks for another toolchain ({}); both sides are built by {compiler}",
+                "{revision} selects another toolchain ({}), but both sides are built with \
+                 {compiler}",
                 path.display()
             ),
             Self::BenchesPutIn {
@@ -697,7 +707,7 @@ impl fmt::Display for Note {
                 from,
             } => write!(
                 f,
-                "{revision} is built with benches of {from}: {}",
+                "{revision} is built with bench targets from {from}: {}",
                 benches.join(", ")
             ),
             Self::BenchLeftOut {
@@ -707,11 +717,12 @@ impl fmt::Display for Note {
                 problem,
             } => write!(
                 f,
-                "bench target {bench} of {from} is left out: {revision} cannot be built with it ({problem})"
+                "bench target {bench} from {from} is left out because {revision} does not build \
+                 with it ({problem})"
             ),
             Self::LinkedAgain { executable } => write!(
                 f,
-                "the record of how {} was linked is gone; it is linked again",
+                "the link record of {} is missing, so it is linked again",
                 executable.display()
             ),
         }

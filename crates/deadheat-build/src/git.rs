@@ -1,5 +1,6 @@
-//! Command lines of git. Words that come from a user, a file or a repository cannot become options:
-//! the types keep them apart from deadheat's own words.
+//! Builds command lines of git. Arguments that come from a user, a file or a repository can never
+//! be parsed as options: the names of options are `&'static str`, and all other arguments follow
+//! `--end-of-options` or `--`.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -10,8 +11,8 @@ use deadheat_link::REPOSITORY_VARIABLES;
 use crate::error::BuildError;
 use crate::subprocess::{Finished, Interruption};
 
-/// A git command. Deadheat's own words are literals of this program and come first; every other
-/// word follows `--end-of-options` or `--`.
+/// A git command under construction. Options are string literals of this program and come first.
+/// All other arguments follow `--end-of-options` or `--`.
 #[derive(Debug)]
 pub(crate) struct Git {
     command: Command,
@@ -20,8 +21,8 @@ pub(crate) struct Git {
     has_ended: bool,
 }
 
-/// Options that keep git from starting programs that the repository's configuration names: its hooks,
-/// which `update-ref` starts as well as `worktree add`, and a monitor of files.
+/// Options that stop git from running programs that the repository's configuration names: hooks,
+/// which `update-ref` and `worktree add` run, and the file system monitor.
 const STARTS_NOTHING: [&str; 4] = [
     "-c",
     "core.hooksPath=/dev/null",
@@ -30,8 +31,9 @@ const STARTS_NOTHING: [&str; 4] = [
 ];
 
 impl Git {
-    /// A git subcommand in a folder, with English messages and captured output, which starts no hook.
-    /// `globals` are options of git itself.
+    /// Creates a git subcommand that runs in `folder`, with English messages, captured output and
+    /// disabled hooks. `globals` are options of git itself; `words` are the subcommand and its
+    /// first options.
     pub(crate) fn new(folder: &Path, globals: &[&'static str], words: &[&'static str]) -> Self {
         let mut command = Command::new("git");
         command
@@ -48,7 +50,7 @@ impl Git {
         }
     }
 
-    /// Adds options of deadheat's own.
+    /// Adds options, which must be literals of this program.
     pub(crate) fn options(mut self, words: &[&'static str]) -> Self {
         assert!(!self.has_ended, "options come before all other words");
         self.command.args(words);
@@ -62,14 +64,16 @@ impl Git {
         self
     }
 
-    /// Adds an option with its value as the next word, which git reads as a value whatever it says.
+    /// Adds an option and its value as two arguments. Git takes the second one as the value even if
+    /// it starts with a dash.
     pub(crate) fn value(mut self, option: &'static str, value: impl AsRef<OsStr>) -> Self {
         assert!(!self.has_ended, "options come before all other words");
         self.command.arg(option).arg(value);
         self
     }
 
-    /// Adds words that are not deadheat's own: revisions, names of refs, folders.
+    /// Adds arguments from outside this program (revisions, ref names, folders) after
+    /// `--end-of-options`.
     pub(crate) fn words<S: AsRef<OsStr>>(mut self, words: impl IntoIterator<Item = S>) -> Self {
         if !std::mem::replace(&mut self.has_ended, true) {
             self.command.arg("--end-of-options");
@@ -78,7 +82,8 @@ impl Git {
         self
     }
 
-    /// Adds paths, which come last; none says that no word before them is a path.
+    /// Adds `--` and paths, which come last. With an empty list, git reads no earlier argument as a
+    /// path.
     pub(crate) fn paths<S: AsRef<OsStr>>(mut self, paths: impl IntoIterator<Item = S>) -> Self {
         self.has_ended = true;
         self.command.arg("--").args(paths);
@@ -100,7 +105,7 @@ impl Git {
         interruption.run(&mut self.command, lock)
     }
 
-    /// Runs the command for `revision`, which an error names, and returns its standard output.
+    /// Runs the command and returns its standard output. Errors name `revision`.
     pub(crate) fn output(
         self,
         revision: &str,
@@ -111,7 +116,8 @@ impl Git {
     }
 }
 
-/// Removes the variables that select a repository, so that the folder selects it.
+/// Removes the environment variables that select a git repository, so that the working directory
+/// selects it.
 pub(crate) fn forget_the_repository(command: &mut Command) {
     for variable in REPOSITORY_VARIABLES {
         command.env_remove(variable);

@@ -1,5 +1,5 @@
-//! Builds with `go test -c`: a test executable for every requested package, and the folder in which
-//! its tests expect to run.
+//! Builds a test executable for every requested package with `go test -c`, and records the folder
+//! in which its tests must run.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ pub struct GoBuild {
     pub variables: Variables,
 }
 
-/// Settings of Go that affect the result, from any source.
+/// Go settings that affect a build. `go env` prints them from the environment and from
+/// configuration files.
 const SETTINGS: [&str; 17] = [
     "GOOS",
     "GOARCH",
@@ -43,39 +44,39 @@ const SETTINGS: [&str; 17] = [
     "CXX",
 ];
 
-/// A `go list` format with a package per line: its import path, its folder, and the numbers of its
-/// test files inside and outside the package itself.
+/// A `go list` format with one package per line: its import path, its folder, and the numbers of
+/// test files in the package and in its external test package.
 const PACKAGE: &str = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}}";
-/// The folder that replaces a module, if it has no version that identifies its content.
+/// A `go list` format for the folder that replaces a module, if no version identifies its content.
 const REPLACED: &str =
     "{{with .Module}}{{with .Replace}}{{if not .Version}}{{.Dir}}{{end}}{{end}}{{end}}";
 
-/// Where Go builds a side.
+/// The folders and toolchain for a Go build of one side.
 #[derive(Debug)]
 pub(crate) struct GoSite<'a> {
-    /// The side, for errors.
+    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
     /// The top of the sources.
     pub(crate) top: &'a Path,
-    /// The folder below it in which to run Go.
+    /// The folder at or below `top` in which to run Go.
     pub(crate) directory: PathBuf,
     /// The folder for the executables.
     pub(crate) made: PathBuf,
-    /// The version of Go for both sides, as Go prints it.
+    /// The version of Go to build with, as `go env GOVERSION` prints it.
     pub(crate) toolchain: &'a str,
-    /// Held while Go runs.
+    /// The lock of the build, which Go inherits and so holds until it ends.
     pub(crate) lock: Option<&'a File>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct GoBuilt {
     pub(crate) executables: Vec<Executable>,
-    /// Module folders outside of the sources that were used.
+    /// The folders outside of the sources whose modules the build used.
     pub(crate) elsewhere: Vec<PathBuf>,
 }
 
 impl GoBuild {
-    /// The version of Go in a folder, such as `go1.26.1`.
+    /// Returns the version of Go in a folder, such as `go1.26.1`.
     pub(crate) fn version(
         &self,
         directory: &Path,
@@ -85,7 +86,7 @@ impl GoBuild {
         Ok(text.trim().to_owned())
     }
 
-    /// The settings that affect the result, one per line.
+    /// Returns the Go settings that affect a build, one per line.
     pub(crate) fn settings(
         &self,
         directory: &Path,
@@ -94,8 +95,9 @@ impl GoBuild {
         env(&SETTINGS, directory, interruption)
     }
 
-    /// Builds the packages in the requested order; those that match one pattern, in the order of
-    /// their names. Packages without tests are skipped if they match a pattern.
+    /// Builds the packages in the requested order. Packages of one pattern are sorted by name, and
+    /// those without tests are skipped. A package without tests that was requested by its own path
+    /// is an error.
     pub(crate) fn run(
         &self,
         site: &GoSite<'_>,
@@ -135,8 +137,8 @@ impl GoBuild {
                 let folder = path.parent().unwrap_or(&site.made);
                 fs::create_dir_all(folder).map_err(BuildError::at(folder))?;
                 let file = path.display().to_string();
-                // Without the path of the source tree and without git's state, which would differ
-                // between the sides.
+                // These options leave out the path of the source tree and git's state, which would
+                // differ between the sides.
                 let words = ["test", "-c", "-trimpath", "-buildvcs=false", "-o", &file];
                 run(&words, name)?;
                 built.executables.push(Executable {
@@ -196,7 +198,7 @@ fn go(words: &[&str], directory: &Path) -> Command {
     command
 }
 
-/// The values of settings, one per line.
+/// Runs `go env` and returns the values of these settings, one per line.
 fn env(
     names: &[&str],
     directory: &Path,

@@ -1,8 +1,8 @@
-//! The sources of deadheat's own implementation of Google Benchmark, which the program carries. A
-//! CMake project gets them in the place of Google Benchmark, from a dependency provider.
+//! Unpacks deadheat's own implementation of Google Benchmark, whose sources are embedded in the
+//! program. A CMake dependency provider substitutes it for the Google Benchmark of a project.
 //!
 //! ```text
-//! CACHE/deadheat/libraries/KEY/include/    the carried sources
+//! CACHE/deadheat/libraries/KEY/include/    the embedded sources
 //! ```
 
 use std::fs;
@@ -18,48 +18,52 @@ use crate::repository::Repository;
 use crate::slot::{Executable, Index, Slot};
 use crate::storage::Home;
 
-/// The carried sources: paths below `include`, and contents.
+/// The embedded sources: paths below `include`, and contents.
 const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/google_benchmark.rs"));
 
-/// The dependency provider, below `include`.
+/// The path of the dependency provider below `include`.
 const PROVIDER: &str = "google_benchmark/benchmark/provider.cmake";
 
-/// The oldest CMake with dependency providers.
+/// The oldest CMake version that supports dependency providers.
 const OLDEST: (u32, u32) = (3, 24);
 
-/// The unpacked sources.
+/// The unpacked sources of deadheat's own implementation of Google Benchmark.
 #[derive(Debug)]
 pub(crate) struct GoogleBenchmarkLibrary {
     pub(crate) provider: PathBuf,
     pub(crate) key: String,
-    /// Keeps them from being removed.
+    /// Holds the lock, so that no other process removes the sources.
     _slot: Slot,
 }
 
 impl GoogleBenchmarkLibrary {
-    /// Unpacks the sources into the user's cache, or finds them there.
+    /// Unpacks the sources of deadheat's own Google Benchmark into the user's cache, or finds them
+    /// there.
     ///
     /// # Errors
     ///
-    /// The reason in words, if they cannot be used here; [`BuildError::Interrupted`].
+    /// [`BuildError::Interrupted`], or a program or file that cannot be used. The inner `Err` is
+    /// the reason why deadheat's implementation cannot be used here.
     pub(crate) fn make(
         repository: &Repository<'_>,
         tell: &mut dyn FnMut(Note),
     ) -> Result<Result<Self, String>, BuildError> {
         let Some(home) = Home::of_libraries() else {
             return Ok(Err(
-                "deadheat found no folder for caches: set HOME or XDG_CACHE_HOME".to_owned(),
+                "deadheat found no cache folder; set HOME or XDG_CACHE_HOME".to_owned(),
             ));
         };
         if !SOURCES.iter().any(|(name, _)| *name == PROVIDER) {
             return Ok(Err(
-                "this build of deadheat does not carry its sources".to_owned()
+                "this build of deadheat lacks the sources of its own Google Benchmark".to_owned(),
             ));
         }
         let version = version(repository)?;
         if version.is_none_or(|version| version < OLDEST) {
             let (major, minor) = OLDEST;
-            return Ok(Err(format!("this needs CMake {major}.{minor} or later")));
+            return Ok(Err(format!(
+                "deadheat's Google Benchmark needs CMake {major}.{minor} or later"
+            )));
         }
         if let Err(problem) = fs::create_dir_all(&home.folder) {
             return Ok(Err(format!("{}: {problem}", home.folder.display())));
@@ -87,7 +91,7 @@ impl GoogleBenchmarkLibrary {
     }
 }
 
-/// The version of CMake; `None` if its output contains none.
+/// Runs `cmake --version` and returns the version; `None` if the output contains no version.
 fn version(repository: &Repository<'_>) -> Result<Option<(u32, u32)>, BuildError> {
     let mut command = Command::new("cmake");
     command.arg("--version").current_dir(&repository.top);
@@ -96,7 +100,7 @@ fn version(repository: &Repository<'_>) -> Result<Option<(u32, u32)>, BuildError
     Ok(version_in(&String::from_utf8_lossy(&done.stdout)))
 }
 
-/// The major and minor version in the output of `cmake --version`.
+/// Returns the major and minor version in the output of `cmake --version`.
 fn version_in(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.strip_prefix("cmake version ")?.split('.');
     let mut next = || numbers.next()?.parse().ok();
@@ -120,7 +124,7 @@ fn unpack(slot: &Slot) -> std::io::Result<()> {
     index.write()
 }
 
-/// The name of the folder, in the form of all kept builds.
+/// Returns the name of the folder: a digest of the sources, in the form of a build's key.
 fn key() -> String {
     let mut all = Vec::new();
     for part in SOURCES

@@ -1,5 +1,5 @@
-//! The key of a build: a digest of all its inputs; and packages outside of the repository, whose
-//! content no commit records.
+//! Computes the key of a build, a digest of all its inputs. Also detects changes in packages
+//! outside of the repository, whose content the commit id does not cover.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::entries;
 use crate::repository::{Commit, Repository};
 
-/// Environment variables that affect builds.
+/// Environment variables that affect the result of a build.
 const VARIABLES: [&str; 13] = [
     "RUSTC",
     "RUSTFLAGS",
@@ -43,7 +43,8 @@ const PREFIXES: [&str; 12] = [
     "HOST_",
     "TARGET_",
 ];
-/// Those of them that change where and how fast a build runs, but not its result.
+/// Environment variables that are in `VARIABLES` or begin with one of `PREFIXES`, but change only
+/// where and how fast a build runs. They do not affect the key of a build.
 const INDIFFERENT: [&str; 6] = [
     "CARGO_TARGET_DIR",
     "CARGO_BUILD_TARGET_DIR",
@@ -53,7 +54,7 @@ const INDIFFERENT: [&str; 6] = [
     "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
 ];
 
-/// Programs that affect a build if they are replaced.
+/// Build tools. Replacing one of them changes the key, because the result of a build may change.
 const TOOLS: [&str; 14] = [
     "cc", "c++", "gcc", "g++", "clang", "clang++", "ld", "lld", "mold", "cmake", "make", "go",
     "rustc", "cargo",
@@ -64,7 +65,8 @@ const TOOLS: [&str; 14] = [
 pub(crate) struct KeyInputs(Vec<u8>);
 
 impl KeyInputs {
-    /// The inputs that all builds on this machine share at this time.
+    /// Collects the inputs that do not depend on the recipe: deadheat's version, the user's folder
+    /// in the repository, environment variables and build tools.
     pub(crate) fn of_the_surroundings(repository: &Repository<'_>) -> Self {
         let mut this = Self::default();
         this.add("deadheat", env!("CARGO_PKG_VERSION"));
@@ -102,13 +104,13 @@ impl KeyInputs {
         }
     }
 
-    /// A short digest of the inputs.
+    /// Returns the first 16 digits of the digest of the inputs.
     pub(crate) fn digest(&self) -> String {
         let Digest(digest) = Digest::of(&self.0);
         digest[..16].to_owned()
     }
 
-    /// The key for a build of this commit.
+    /// Returns the key for a build of this commit: its short id, and 16 digits of the digest.
     pub(crate) fn key(&self, commit: &Commit) -> String {
         let mut all = self.clone();
         all.add("commit", &commit.id);
@@ -136,10 +138,10 @@ fn found(tool: &str) -> Option<(PathBuf, fs::Metadata)> {
     })
 }
 
-/// Folders without sources.
+/// Names of folders that are skipped because they contain no sources.
 pub(crate) const PASSED_OVER: [&str; 4] = ["target", ".git", ".deadheat", "node_modules"];
 
-/// A package outside of the repository, with the state of its files.
+/// A package outside of the repository, with a digest of the names, sizes and times of its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PathDependency {
     folder: PathBuf,
@@ -147,7 +149,7 @@ pub(crate) struct PathDependency {
 }
 
 impl PathDependency {
-    /// The present state of the package in this folder.
+    /// Reads the current state of the package in this folder.
     pub(crate) fn now(folder: PathBuf) -> Self {
         let mut seen = Vec::new();
         walk(&folder, &mut seen);
@@ -156,13 +158,13 @@ impl PathDependency {
         Self { folder, stamp }
     }
 
-    /// Returns true if nothing in the package has changed since.
+    /// Returns true if the package has not changed since its state was read.
     pub(crate) fn is_unchanged(&self) -> bool {
         Self::now(self.folder.clone()) == *self
     }
 }
 
-/// Collects the names, times and sizes of all files.
+/// Collects the names, sizes and times of all files below `folder`.
 fn walk(folder: &Path, seen: &mut Vec<String>) {
     for path in entries(folder) {
         let Ok(about) = fs::symlink_metadata(&path) else {

@@ -1,8 +1,8 @@
 //! Builds git revisions for a race, and stores the builds.
 //!
-//! A commit is built in a worktree of its own, with the same arguments and the same compiler as the
-//! user's working tree, which is built in place. Builds of commits are stored, and are found again
-//! without git or cargo.
+//! Each commit is built in its own git worktree, and the user's working tree in place. Unless the
+//! user asks otherwise, both sides get the same arguments and the same compiler. Builds of commits
+//! are stored, and a later race reuses them without a checkout or a build.
 //!
 //! ```text
 //! BASE[..HEAD] ─git─▶ commits ─key─▶ stored? ─no─▶ worktree ─▶ build ─▶ store

@@ -1,20 +1,21 @@
-//! Libraries of benchmarks for which deadheat has an implementation of its own.
+//! Benchmark libraries that deadheat can replace by its own implementation.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Whose implementation of a library of benchmarks a suite is compiled with.
+/// The implementation of a benchmark library that a suite is compiled with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LibraryChoice {
-    /// deadheat's, if the suite uses the library and compiles with it.
+    /// deadheat's own implementation, if the suite uses the library and compiles with that
+    /// implementation.
     #[default]
     Swapped,
-    /// The one that the suite names.
+    /// The library that the suite itself depends on.
     Own,
 }
 
-/// A library of benchmarks that deadheat can replace.
+/// A benchmark library that deadheat can replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Library {
@@ -25,7 +26,7 @@ pub enum Library {
 }
 
 impl Library {
-    /// The name of the library.
+    /// Returns the name of the library.
     pub fn name(self) -> &'static str {
         match self {
             Self::Criterion => "criterion",
@@ -33,7 +34,7 @@ impl Library {
         }
     }
 
-    /// The option that says whose implementation is used.
+    /// Returns the command-line option that chooses the implementation.
     pub fn option(self) -> &'static str {
         match self {
             Self::Criterion => "--criterion",
@@ -42,11 +43,11 @@ impl Library {
     }
 }
 
-/// The file of a library in the place of criterion, for the compiler.
+/// The library that the compiler uses in place of criterion.
 #[derive(Debug)]
 pub(crate) struct OfferedLibrary {
-    /// The `.rlib`; the libraries that it needs are in `deps` in the same folder.
+    /// The path of the `.rlib`. Its dependencies are in `deps` in the same folder.
     pub(crate) file: PathBuf,
-    /// Identifies its sources and its compiler.
+    /// A digest of the library's sources, compiler and compiler flags.
     pub(crate) key: String,
 }

@@ -7,25 +7,23 @@ use toml::{Table, Value};
 
 const DEV: &str = "dev-dependencies";
 
-/// A manifest of cargo.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manifest(Table);
 
 /// A bench target: its name, and its file relative to the folder of the package.
 pub(crate) type Bench = (String, PathBuf);
 
-/// A dependency of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// Its folder, if it is a path dependency.
+    /// The folder of a path dependency; `None` for all others.
     pub(crate) path: Option<PathBuf>,
     /// True if the dependency is inherited from the workspace.
     pub(crate) of_workspace: bool,
 }
 
 impl Manifest {
-    /// Parses a manifest; `None` if it is malformed, for which cargo has a better message.
+    /// Parses a manifest; `None` if it is malformed, because cargo reports that better.
     pub(crate) fn read(text: &str) -> Option<Self> {
         text.parse().ok().map(Self)
     }
@@ -38,8 +36,8 @@ impl Manifest {
         self.0.contains_key("workspace")
     }
 
-    /// The bench targets: those in the manifest, and those that cargo finds among the files of the
-    /// package.
+    /// Returns the bench targets: those in the manifest, and those that cargo finds among the files
+    /// of the package.
     pub(crate) fn benches(&self, files: &[&Path]) -> Vec<Bench> {
         let mut benches: Vec<Bench> = Vec::new();
         for table in tables(self.0.get("bench")) {
@@ -70,8 +68,8 @@ impl Manifest {
         benches
     }
 
-    /// Sets exactly these bench targets: `own` as in this manifest, and `put_in` as in
-    /// `bench_source`. Turns off the automatic discovery of others.
+    /// Sets exactly these bench targets: `own` with the settings in this manifest, and `put_in`
+    /// with those in `bench_source`. Turns off the automatic discovery of others.
     pub(crate) fn set_benches(&mut self, own: &[Bench], put_in: &[Bench], bench_source: &Self) {
         let (ours, theirs) = (
             tables(self.0.get("bench")),
@@ -92,8 +90,8 @@ impl Manifest {
         child(&mut self.0, "package").insert("autobenches".to_owned(), false.into());
     }
 
-    /// Adds dev-dependencies of `bench_source`; with `anew`, also replaces existing ones. Returns
-    /// those that were added.
+    /// Adds the dev-dependencies of `bench_source`. If `anew` is true, existing ones are replaced.
+    /// Returns the dependencies that were added or replaced.
     pub(crate) fn add_dev_dependencies(
         &mut self,
         bench_source: &Self,
@@ -114,7 +112,7 @@ impl Manifest {
         taken
     }
 
-    /// All dependencies that are not dev-dependencies.
+    /// Returns the dependencies in the table `dependencies`.
     pub(crate) fn dependencies(&self) -> Vec<Dependency> {
         let mut all = Vec::new();
         if let Some(theirs) = self.0.get("dependencies").and_then(Value::as_table) {
@@ -123,8 +121,8 @@ impl Manifest {
         all
     }
 
-    /// Adds these dependencies from the workspace in `bench_source`, unless they exist here.
-    /// Returns the folders of path dependencies.
+    /// Adds the dependencies in `names` to the workspace's dependencies, as in `bench_source`,
+    /// unless they exist. Returns the folders of path dependencies.
     pub(crate) fn add_workspace_dependencies(
         &mut self,
         bench_source: &Self,
@@ -174,7 +172,7 @@ fn path_of(dependency: &Value) -> Option<PathBuf> {
     Some(dependency.get("path")?.as_str()?.into())
 }
 
-/// A table within a table, created if missing.
+/// Returns the table `name` in `table`, which is created if missing.
 fn child<'a>(table: &'a mut Table, name: &str) -> &'a mut Table {
     let item = table.entry(name).or_insert(Table::new().into());
     if !item.is_table() {
@@ -188,7 +186,8 @@ fn tables(item: Option<&Value>) -> Vec<Table> {
     all.filter_map(Value::as_table).cloned().collect()
 }
 
-/// The name of the bench target that cargo derives from a file, if the manifest does not list it.
+/// Returns the name of the bench target that cargo derives from a file, if the manifest does not
+/// list it.
 fn found_by_cargo(file: &Path) -> Option<String> {
     let below = file.strip_prefix("benches").ok()?;
     let mut parts = below.iter().map(|part| part.to_str());
@@ -200,9 +199,9 @@ fn found_by_cargo(file: &Path) -> Option<String> {
     }
 }
 
-/// This lock file with the packages of another that it lacks in every version. `None` if it lacks
-/// none, or if one of the files is malformed. Existing packages keep their versions, and cargo
-/// prefers the versions of a lock file for new ones.
+/// Returns the lock file `ours` with those packages of `theirs` added of which `ours` has no
+/// version. `None` if nothing is added, or if one of the files is malformed. Existing packages keep
+/// their versions, and cargo prefers the versions of a lock file for new ones.
 pub(crate) fn with_packages(ours: &str, theirs: &str) -> Option<String> {
     let (mut lock, theirs): (Table, Table) = (ours.parse().ok()?, theirs.parse().ok()?);
     let mut packages = tables(lock.get("package"));

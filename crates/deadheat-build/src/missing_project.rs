@@ -1,10 +1,10 @@
-//! Projects that a build needs and the sources lack: the reason of a failure that tools tell in words
-//! of their own.
+//! Detects that the sources lack the project that a build needs. The tools' own messages for this
+//! failure do not tell the user what to do.
 
 use std::fmt;
 use std::path::Path;
 
-/// A project that the sources of one side lack.
+/// A kind of project that the sources of one side lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingProject {
     /// A package of cargo.
@@ -20,7 +20,8 @@ pub enum MissingProject {
 }
 
 impl MissingProject {
-    /// Returns this project if no file of it is in `directory` or above.
+    /// Returns `self` if no project file of this kind is in `directory` or, except for pip and
+    /// CMake, in a folder above.
     pub(crate) fn above(self, directory: &Path) -> Option<Self> {
         let names: &[&str] = match self {
             Self::Cargo => &["Cargo.toml"],
@@ -30,7 +31,7 @@ impl MissingProject {
             Self::Node => &["package.json"],
         };
         let is_here = |folder: &Path| names.iter().any(|name| folder.join(name).exists());
-        // pip and CMake take the folder itself.
+        // pip and CMake do not search the folders above.
         let folders = match self {
             Self::Python | Self::Cmake => 1,
             Self::Cargo | Self::Go | Self::Node => usize::MAX,
@@ -48,16 +49,16 @@ impl fmt::Display for MissingProject {
                  --pytest PATH, --vitest or --node FILE build projects of other languages"
             }
             Self::Go => {
-                "this side lacks a go.mod: go to the folder of the module, or name its build by \
-                 --build CMD --exe PATH"
-            }
-            Self::Cmake => {
-                "this side lacks a CMakeLists.txt: go to the folder of the project, or name its \
+                "this side lacks a go.mod: run deadheat in the folder of the module, or name its \
                  build by --build CMD --exe PATH"
             }
+            Self::Cmake => {
+                "this side lacks a CMakeLists.txt: run deadheat in the folder of the project, or \
+                 name its build by --build CMD --exe PATH"
+            }
             Self::Node => {
-                "this side lacks a package.json: go to the folder of the project, or prepare it by \
-                 --build CMD"
+                "this side lacks a package.json: run deadheat in the folder of the project, or \
+                 prepare it by --build CMD"
             }
             Self::Python => {
                 "this side lacks pyproject.toml and setup.py: --install names what to install \

@@ -1,5 +1,5 @@
-//! Suites of JavaScript: installs the dependencies of each side, and makes a worker for every file,
-//! or one for the benchmarks of Vitest.
+//! Prepares JavaScript suites: installs the dependencies of each side, and writes a worker for each
+//! script, or one for all benchmarks of Vitest.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,12 +14,13 @@ use crate::packages::Packages;
 use crate::slot::Executable;
 use crate::subprocess::{Interruption, Variables};
 
-/// The user's options for suites of JavaScript.
+/// The user's options for JavaScript suites.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeBuild {
-    /// What Node runs.
+    /// The benchmarks that Node runs.
     pub suite: NodeSuite,
-    /// The command that prepares a side; `None` installs the dependencies by the lock file.
+    /// The command that prepares a side. If it is `None`, the package manager of the lock file
+    /// installs the dependencies.
     pub command: Option<String>,
     /// The folder of the npm package `deadheat`, which contains the workers.
     pub package: PathBuf,
@@ -30,16 +31,16 @@ pub struct NodeBuild {
 /// The benchmarks of a side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeSuite {
-    /// Scripts, by paths with the wildcards of a shell; each is a program of its own.
+    /// Scripts, given by paths with shell wildcards. Each script is raced as a separate program.
     Scripts(Vec<String>),
-    /// The benchmarks that `vitest bench` would run.
+    /// The benchmarks that `vitest bench` runs.
     Vitest,
 }
 
-/// A file by which the folder of the package is recognised.
+/// A file that identifies the folder of the npm package `deadheat`.
 pub(crate) const MODULE: &str = "lib/vitest_worker.js";
 
-/// Lock files, and the command that installs exactly what each one names.
+/// Lock files, each with the command that installs exactly the versions in it.
 const INSTALLERS: [(&str, &str); 6] = [
     ("package-lock.json", NPM_CI),
     ("npm-shrinkwrap.json", NPM_CI),
@@ -54,18 +55,19 @@ const INSTALLERS: [(&str, &str); 6] = [
     ("bun.lock", "bun install --frozen-lockfile"),
     ("bun.lockb", "bun install --frozen-lockfile"),
 ];
-/// Of a `yarn.lock` that Yarn 2 or later has written, and a word that only those contain.
+/// A text that a `yarn.lock` contains only if Yarn 2 or later wrote it, and the install command for
+/// it.
 const YARN_2: (&str, &str) = ("__metadata:", "yarn install --immutable");
 const NPM_CI: &str = "npm ci --prefer-offline --no-audit --no-fund --loglevel=error";
-/// Of a project without a lock file.
+/// The install command for a project without a lock file.
 const NPM_INSTALL: &str =
     "npm install --prefer-offline --no-audit --no-fund --no-package-lock --loglevel=error";
 const MODULES: &str = "node_modules";
 
-/// The folders and the Node of one side of a race.
+/// The folders of one side, and the Node that runs its suite.
 #[derive(Debug)]
 pub(crate) struct NodeSite<'a> {
-    /// The side, for errors.
+    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
     /// The top of the sources.
     pub(crate) top: &'a Path,
@@ -73,14 +75,14 @@ pub(crate) struct NodeSite<'a> {
     pub(crate) directory: PathBuf,
     /// The folder for the workers.
     pub(crate) made: PathBuf,
-    /// The path of Node, and its version in the next line.
+    /// The output of [`NodeBuild::node`]: the path of Node, and its version on the next line.
     pub(crate) node: &'a str,
-    /// Held while the dependencies are installed.
+    /// The lock of the build, which the installer inherits and so holds until it ends.
     pub(crate) lock: Option<&'a fs::File>,
 }
 
 impl NodeBuild {
-    /// The path of Node in `PATH`, and its version in the next line.
+    /// Runs the Node in `PATH`, and returns its path, and its version on the next line.
     pub(crate) fn node(
         directory: &Path,
         interruption: &Interruption<'_>,
@@ -101,7 +103,7 @@ impl NodeBuild {
         }
     }
 
-    /// Adds all inputs except the commit.
+    /// Adds all inputs of the build except the commit.
     pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, node: &str) {
         key_inputs.add("by", "node");
         match &self.suite {
@@ -114,7 +116,7 @@ impl NodeBuild {
         }
         key_inputs.add("command", self.command.as_deref().unwrap_or_default());
         key_inputs.add("node", node);
-        // The workers refer to the package where it is.
+        // The workers contain the path of the package.
         key_inputs.add("package", &self.package);
     }
 
@@ -126,7 +128,7 @@ impl NodeBuild {
     ) -> Result<Vec<Executable>, BuildError> {
         self.prepare(site, interruption)?;
         fs::create_dir_all(&site.made).map_err(BuildError::at(&site.made))?;
-        // The name ends with `.js`, because by that answers know the language.
+        // Other parts of deadheat recognise a JavaScript suite by the extension `.js`.
         let worker = |number: usize, name: String, words: &[&str]| {
             let path = site.made.join(format!("suite-{number}.js"));
             let node = site.node.lines().next().unwrap_or("node");
@@ -172,7 +174,7 @@ impl NodeBuild {
             .args(["-c", text])
             .current_dir(folder)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            // Its output is for the user, and standard output is reserved for answers.
+            // The output goes to standard error, because standard output is reserved for results.
             .stdout(std::io::stderr());
         forget_the_repository(&mut command);
         let done = interruption.run(&mut command, site.lock)?;
@@ -185,9 +187,10 @@ impl NodeBuild {
 }
 
 impl NodeSite<'_> {
-    /// The command that installs the dependencies, unless they are there or there are none, and its
-    /// folder. The lock file of a workspace is at its root, and not every package manager looks
-    /// there.
+    /// Returns the command that installs the dependencies, and the folder to run it in. `None` if a
+    /// folder `node_modules` exists, or if there is neither a lock file nor a `package.json`. All
+    /// folders up to the top are searched: the lock file of a workspace is at its root, and not
+    /// every package manager looks there.
     fn installer(&self) -> Option<(&Path, &'static str)> {
         let folders = || {
             let above = self.directory.ancestors();
@@ -211,8 +214,8 @@ impl NodeSite<'_> {
             .or_else(|| Some((project()?, NPM_INSTALL)))
     }
 
-    /// The files that match the patterns, relative to the folder; those of one pattern in the order
-    /// of their names.
+    /// Returns the files that match the patterns, relative to the working folder. Files that match
+    /// the same pattern are sorted by name.
     fn files(&self, patterns: &[String]) -> Result<Vec<String>, BuildError> {
         let mut files: Vec<String> = Vec::new();
         for pattern in patterns {
@@ -241,8 +244,8 @@ impl NodeSite<'_> {
     }
 }
 
-/// The packages in the folders `node_modules` from this folder up to the top, without those that are
-/// links to a folder of the project, and without this program's own.
+/// Returns the packages in all folders `node_modules` from `directory` up to `top`. Links to
+/// folders of the project and deadheat's own packages are left out.
 pub(crate) fn installed_packages(top: &Path, directory: &Path) -> Packages {
     let mut packages = Packages::new();
     let above = directory.ancestors();
@@ -271,7 +274,8 @@ fn entries(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> + use<> {
     })
 }
 
-/// The version of a package in this folder or behind this link, unless it is one of the project's.
+/// Returns the version of the package in this folder; `None` if the folder is a link to the
+/// project's own sources.
 fn version_of(folder: &Path) -> Option<String> {
     let actual = folder.canonicalize().ok()?;
     actual.iter().find(|part| *part == MODULES)?;
@@ -280,7 +284,8 @@ fn version_of(folder: &Path) -> Option<String> {
     Some(package.get("version")?.as_str()?.to_owned())
 }
 
-/// The worker: a shell script that starts Node, with the seeds of this replicate if it has any.
+/// Returns the text of a worker, a shell script that starts Node. If `DEADHEAT_NODE_SEED` is set,
+/// it is Node's seed for hashes and random numbers.
 fn script(node: &str, words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     let node = quoted(node);
@@ -294,7 +299,8 @@ exec {node} --single-threaded ${{DEADHEAT_NODE_SEED:+--hash-seed=$DEADHEAT_NODE_
     )
 }
 
-/// Node takes the argument of `--import` for a URL, in which `#`, `?` and `%` have a meaning.
+/// Converts a path to a `file://` URL, because Node reads the argument of `--import` as a URL, in
+/// which `#`, `?` and `%` are special.
 fn file_url(path: &Path) -> String {
     let mut url = "file://".to_owned();
     for byte in utf8(path).bytes() {

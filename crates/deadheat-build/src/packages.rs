@@ -1,12 +1,12 @@
-//! Installed packages of a language on both sides of a race.
+//! Compares the packages that are installed on the two sides of a race.
 
 use std::collections::BTreeMap;
 
 /// Installed packages: names and versions.
 pub type Packages = BTreeMap<String, String>;
 
-/// The packages whose versions differ between two sides: the name, and the version on each side
-/// that has it.
+/// Returns the packages whose versions differ between two sides, each with the version on both
+/// sides; `None` if a side lacks the package.
 pub fn differing_packages<'a>(
     baseline: &'a Packages,
     candidate: &'a Packages,

@@ -17,11 +17,11 @@ use crate::subprocess::{Finished, Interruption, Variables};
 /// The user's options for the virtual environment of a pytest suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PytestBuild {
-    /// Arguments of `pip install`; relative paths are relative to the side.
+    /// The arguments of `pip install`. Relative paths are relative to the side's folder.
     pub install: Vec<String>,
     /// The paths of the tests, for pytest in the user's working directory.
     pub tests: Vec<String>,
-    /// The Python of both sides: a path, or a name in `PATH`.
+    /// The Python interpreter of both sides: a path, or a name in `PATH`.
     pub python: String,
     /// The Python package `deadheat`, which contains the worker.
     pub package: PythonPackage,
@@ -38,11 +38,11 @@ pub enum PythonPackage {
     Installed(String),
 }
 
-/// A module by which a folder of the package is recognised.
+/// A module that identifies a folder of the Python package `deadheat`.
 const MODULE: &str = "pytest_suite.py";
 
 impl PythonPackage {
-    /// The package at a path: its folder, the parent of its folder, or a wheel.
+    /// Finds the package at a path: its folder, the parent of its folder, or a wheel.
     pub fn named(path: &Path) -> Option<Self> {
         let path = std::path::absolute(path).ok()?;
         let folders = [path.clone(), path.join("deadheat")];
@@ -56,7 +56,7 @@ impl PythonPackage {
         }
     }
 
-    /// The package in the Python environment whose `bin` contains this program.
+    /// Finds the package in the Python environment whose `bin` contains `program`.
     pub fn installed_with(program: &Path) -> Option<Self> {
         let program = program.canonicalize().ok()?;
         let libraries = entries(&program.parent()?.parent()?.join("lib"));
@@ -78,17 +78,17 @@ impl PythonPackage {
 /// The oldest Python that the worker supports.
 const OLDEST: (u32, u32) = (3, 10);
 
-/// Prints a Python's version, the path of its executable, and its full version text.
+/// A Python script that prints the version, the path of the executable, and the full version text.
 const ABOUT: &str = "import sys; print('%d.%d' % sys.version_info[:2]); \
      print(__import__('os').path.abspath(sys.executable)); print(sys.version)";
 
 /// The file name of the worker in a build.
 pub(crate) const SUITE: &str = "pytest_suite.py";
 
-/// Where an environment is made.
+/// The folders and interpreter for the environment of one side.
 #[derive(Debug)]
 pub(crate) struct PytestSite<'a> {
-    /// The side, for errors.
+    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
     /// The folder in which pip and pytest run.
     pub(crate) directory: PathBuf,
@@ -96,12 +96,12 @@ pub(crate) struct PytestSite<'a> {
     pub(crate) made: PathBuf,
     /// The Python for both sides, as returned by [`PytestBuild::interpreter`].
     pub(crate) interpreter: &'a str,
-    /// Held while pip runs.
+    /// The lock of the build, which pip inherits and so holds until it ends.
     pub(crate) lock: Option<&'a fs::File>,
 }
 
 impl PytestBuild {
-    /// The Python of both sides, as [`ABOUT`] prints it.
+    /// Runs the Python of both sides, and returns what [`ABOUT`] prints.
     pub(crate) fn interpreter(
         &self,
         directory: &Path,
@@ -133,7 +133,7 @@ impl PytestBuild {
         Ok(about)
     }
 
-    /// Adds all inputs of an environment except the commit.
+    /// Adds all inputs of the build except the commit.
     pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, interpreter: &str) {
         key_inputs.add("by", "pytest");
         for word in &self.install {
@@ -239,12 +239,12 @@ impl PytestBuild {
     }
 }
 
-/// The command `pip install` in the environment of this Python, and its name in messages.
+/// Returns the command `pip install` for the environment of `python`, and its text for messages.
 fn pip_install(python: &Path, words: &[String]) -> (Command, String) {
     let words_told = words.join(" ");
     let (mut command, told) = if has_uv() {
         let mut uv = Command::new("uv");
-        // A folder that was installed before is built again, even if only its sources changed.
+        // `--reinstall` builds an installed folder again, even if only its sources changed.
         uv.args(["pip", "install", "--quiet", "--reinstall", "--python"]);
         uv.arg(python);
         (uv, format!("uv pip install {words_told}"))
@@ -254,7 +254,7 @@ fn pip_install(python: &Path, words: &[String]) -> (Command, String) {
         pip.arg("--disable-pip-version-check");
         (pip, format!("pip install {words_told}"))
     };
-    // Its output is for the user, and standard output is reserved for answers.
+    // The output goes to standard error, because standard output is reserved for results.
     command.args(words).stdout(std::io::stderr());
     (command, told)
 }
@@ -270,7 +270,7 @@ fn parsed(version: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The modules of the package in a folder, sorted.
+/// Lists the Python modules in a folder, sorted.
 fn modules(folder: &Path) -> Vec<PathBuf> {
     let files = entries(folder).filter(|path| path.extension().is_some_and(|end| end == "py"));
     let mut files: Vec<PathBuf> = files.collect();
@@ -287,8 +287,9 @@ fn copy_modules(folder: &Path, to: &Path) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// The worker: a shell script that runs itself with this Python. The interpreter line of a Python
-/// script can be neither long nor contain a blank, but the path of this Python may.
+/// Returns the text of a worker, which is a shell script and a Python script at once: the shell
+/// runs the file again with this Python. The interpreter line of a plain Python script must be
+/// short and without blanks, but the path of this Python may be neither.
 pub(crate) fn script(python: &Path, package: &Path, suite_of: Option<&str>) -> String {
     let suite_of = suite_of.map_or_else(String::new, |side| {
         let side = serde_json::Value::from(side);

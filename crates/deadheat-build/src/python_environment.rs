@@ -1,5 +1,5 @@
-//! The properties of a Python environment that may change times: its interpreter, and its installed
-//! packages.
+//! Reads the properties of a Python environment that can affect measured times: its interpreter and
+//! its installed packages.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,8 +10,8 @@ use crate::error::BuildError;
 use crate::packages::Packages;
 use crate::subprocess::Interruption;
 
-/// Prints the properties. Packages installed from a folder are left out, because they are under
-/// test.
+/// A Python script that prints the interpreter and the installed packages of an environment.
+/// Packages installed from a folder are left out, because they are under test.
 const FACTS: &str = r#"
 import json, platform, sys, sysconfig
 from importlib.metadata import distributions
@@ -60,7 +60,7 @@ pub struct PythonEnvironment {
 }
 
 impl PythonEnvironment {
-    /// Reads the environment of this Python, a path or a name in `PATH`.
+    /// Runs `python`, a path or a name in `PATH`, and reads its environment.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! How to build a side: with `cargo bench --no-run` and recorded links, with a command of the user
-//! for other projects, with CMake or Go, or as a Python environment; and all inputs of such a build besides
-//! the commit.
+//! Recipes for the build of a side: `cargo bench --no-run` with recorded links, a command of the
+//! user, CMake, Go, a Python environment, or a JavaScript suite. Builds by cargo and by a command
+//! are run here.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -25,24 +25,24 @@ use crate::repository::Repository;
 use crate::slot::Executable;
 use crate::subprocess::{Finished, Interruption, Variables};
 
-/// How both sides are built.
+/// The way to build a side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipe {
-    /// `cargo bench --no-run` builds it.
+    /// Builds with `cargo bench --no-run`.
     Cargo(CargoBuild),
-    /// A command of the user builds it.
+    /// Builds with a command of the user.
     Command(CommandBuild),
-    /// With CMake.
+    /// Builds with CMake.
     Cmake(CmakeBuild),
-    /// With `go test -c`.
+    /// Builds with `go test -c`.
     Go(GoBuild),
-    /// As a Python environment, for a pytest suite.
+    /// Creates a Python environment for a pytest suite.
     Pytest(PytestBuild),
-    /// With the dependencies of a JavaScript project.
+    /// Installs the dependencies of a JavaScript suite.
     Node(NodeBuild),
 }
 
-/// The environment variable with the user's own wrapper of rustc.
+/// The environment variable that passes the user's own rustc wrapper to deadheat's.
 pub const WRAPPED: &str = "DEADHEAT_WRAPPED";
 
 /// The user's options for `cargo bench`.
@@ -50,27 +50,28 @@ pub const WRAPPED: &str = "DEADHEAT_WRAPPED";
 pub struct CargoBuild {
     /// Cargo itself: a name in `PATH`, or a path.
     pub cargo: OsString,
-    /// The program that replaces compiler and linker when started under their names.
+    /// The deadheat program, which replaces compiler and linker if it is started under their names.
     pub program: PathBuf,
-    /// Options of `cargo bench` for both sides, without those for the target folder, the output
-    /// format, and `--no-run`.
+    /// Options of `cargo bench`, without those for the target folder, the output format, and
+    /// `--no-run`.
     pub arguments: Vec<OsString>,
     /// The target folder for the working tree, if the user set one.
     pub target_dir: Option<PathBuf>,
-    /// Options of `cargo metadata` that belong to `arguments`.
+    /// The options of `cargo metadata` that correspond to `arguments`.
     pub metadata: Vec<OsString>,
-    /// The name of the toolchain for rustup, if it is not the default of the folder.
+    /// The toolchain that the user chose for rustup; `None` for the default of the folder.
     pub toolchain: Option<String>,
     /// Environment variables to set.
     pub variables: Variables,
-    /// Whose criterion the bench targets are compiled with.
+    /// The implementation of criterion that the bench targets are compiled with.
     pub criterion: LibraryChoice,
 }
 
 /// Makes `program` replace compiler and linker in a call of cargo that builds in `target`, so that
 /// links are recorded.
 ///
-/// Returns executables without records, which were removed so that cargo links them again.
+/// Returns a note for each executable that had no link record and was removed, so that cargo links
+/// it again.
 ///
 /// # Errors
 ///
@@ -90,7 +91,7 @@ pub fn stand_in(
     Ok(removed.into_iter().map(again).collect())
 }
 
-/// The user's own compiler wrapper, which stays in use.
+/// Returns the user's own compiler wrapper, which deadheat's wrapper calls.
 fn their_wrapper() -> Option<OsString> {
     // Cargo reads both, the first with priority.
     [
@@ -100,29 +101,28 @@ fn their_wrapper() -> Option<OsString> {
     .into_iter()
     .filter_map(std::env::var_os)
     .find(|wrapper| !wrapper.is_empty())
-    // If a bench program starts `cargo deadheat` again, the wrapper is deadheat's own.
+    // If `cargo deadheat` runs inside a bench program, the wrapper is deadheat's own.
     .filter(|wrapper| Path::new(wrapper).file_name() != Some(Roles::COMPILER.as_ref()))
 }
 
-/// Where cargo builds a side.
+/// The folders and settings for a cargo build of one side.
 #[derive(Debug)]
 pub(crate) struct Site<'a> {
-    /// The side, for errors.
+    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
     /// The top of the sources.
     pub(crate) top: &'a Path,
-    /// The folder below it in which to run cargo.
+    /// The folder at or below `top` in which to run cargo.
     pub(crate) directory: PathBuf,
-    /// The target folder.
     pub(crate) target: PathBuf,
-    /// Held while cargo runs.
+    /// The lock of the build, which cargo inherits and so holds until it ends.
     pub(crate) lock: Option<&'a File>,
-    /// Takes the place of criterion, if given.
+    /// The library that replaces criterion, if given.
     pub(crate) criterion: Option<&'a OfferedLibrary>,
 }
 
 impl CargoBuild {
-    /// The version of the compiler in a folder, as the compiler prints it.
+    /// Returns the output of `rustc -vV` in `directory`.
     pub(crate) fn compiler(
         &self,
         directory: &Path,
@@ -146,7 +146,8 @@ impl CargoBuild {
         }
     }
 
-    /// The toolchain that rustup uses in the user's folder.
+    /// Returns the toolchain that rustup uses in `directory`; `None` if the user chose one or
+    /// rustup is not in use.
     fn toolchain(&self, directory: &Path, interruption: &Interruption<'_>) -> Option<OsString> {
         if std::env::var_os("RUSTUP_TOOLCHAIN").is_some() || self.toolchain.is_some() {
             return None;
@@ -160,8 +161,8 @@ impl CargoBuild {
         is_rustup_s.then(|| sysroot.file_name().unwrap_or_default().to_owned())
     }
 
-    /// Builds the working tree in place. With `beside`, uses the target folder of the site, because
-    /// another build of the working tree exists.
+    /// Builds the working tree in place. If `beside` is true, cargo uses the target folder of the
+    /// site, because the other side is a build of the same tree.
     pub(crate) fn run_here(
         &self,
         site: &Site<'_>,
@@ -182,8 +183,8 @@ impl CargoBuild {
         self.built(done, messages, site)
     }
 
-    /// Builds a commit with the options for the working tree. What the compiler says is shown only if
-    /// the build fails: warnings about old sources are not worth showing.
+    /// Builds a commit with the options for the working tree. Compiler messages are shown only if
+    /// the build fails, because warnings about old sources do not help the user.
     pub(crate) fn run_apart(
         &self,
         site: &Site<'_>,
@@ -222,7 +223,7 @@ impl CargoBuild {
         command.arg("--target-dir").arg(&site.target);
         command.env("CARGO_BUILD_BUILD_DIR", &site.target);
         for file in configuration_above(&repository.top) {
-            // Cargo finds it from the commit's folder too.
+            // Files in a parent folder of the commit are left out, because cargo finds them itself.
             if !site
                 .top
                 .starts_with(file.ancestors().nth(2).unwrap_or(&file))
@@ -237,7 +238,8 @@ impl CargoBuild {
         command
     }
 
-    /// Cargo with the toolchain of the user's folder `here`, and with the variables of this build.
+    /// Returns a cargo command with the toolchain of the user's folder `here` and with the
+    /// variables of this build.
     pub(crate) fn cargo_of(&self, here: &Path, interruption: &Interruption<'_>) -> Command {
         let mut command = self.cargo();
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
@@ -291,7 +293,8 @@ impl CargoBuild {
         Ok((done, messages))
     }
 
-    /// The messages of a build that succeeded and made at least one executable.
+    /// Returns the messages if the build succeeded and made a bench executable, and otherwise an
+    /// error.
     pub(crate) fn built(
         &self,
         done: Finished,
@@ -322,7 +325,7 @@ impl CargoBuild {
         Err(done.failed(site.revision, &said.to_string_lossy(), missing))
     }
 
-    /// The arguments, with absolute paths below `from` moved below `to`.
+    /// Returns the arguments, with absolute paths below `from` replaced by paths below `to`.
     pub(crate) fn moved(&self, from: &Path, to: &Path) -> Vec<OsString> {
         let moved = |value: &OsStr| {
             let path = Path::new(value);
@@ -347,7 +350,8 @@ impl CargoBuild {
             .collect()
     }
 
-    /// The folders whose `Cargo.lock` may apply: from the package up to the top.
+    /// Returns the folders whose `Cargo.lock` may apply: from the package up to the top of the
+    /// repository.
     pub(crate) fn lock_folders(&self, repository: &Repository<'_>) -> Vec<PathBuf> {
         let mut words = self.metadata.iter();
         let mut folders = vec![repository.inside.clone()];
@@ -368,11 +372,12 @@ impl CargoBuild {
     }
 }
 
-/// Message formats with which compiler messages go to standard error, or nowhere.
+/// Cargo's message formats. With `SHOWN`, compiler messages go to standard error; with `UNSHOWN`,
+/// they are only in the JSON.
 const SHOWN: &str = "json-render-diagnostics";
 const UNSHOWN: &str = "json";
 
-/// Shows what the compiler said.
+/// Prints the compiler's messages to standard error.
 fn show(messages: &Messages) {
     let mut stderr = std::io::stderr().lock();
     for text in messages.rendered() {
@@ -381,8 +386,8 @@ fn show(messages: &Messages) {
     }
 }
 
-/// Options of `cargo bench` without these bench targets, and without those that lock `Cargo.lock`,
-/// because new dev-dependencies must change it.
+/// Returns the options of `cargo bench` without the bench targets in `dropped` and without options
+/// that lock `Cargo.lock`, because new dev-dependencies must change it.
 fn without(arguments: &[OsString], dropped: &[&str]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = arguments.iter().peekable();
@@ -406,7 +411,7 @@ fn without(arguments: &[OsString], dropped: &[&str]) -> Vec<OsString> {
     kept
 }
 
-/// A program of a rustup toolchain.
+/// Returns a command that starts a program of a rustup toolchain.
 fn in_toolchain(toolchain: &str, program: &OsStr) -> Command {
     let mut command = Command::new("rustup");
     let toolchain = toolchain.strip_prefix('+').unwrap_or(toolchain);
@@ -421,14 +426,14 @@ fn rustc(directory: &Path) -> Command {
     command
 }
 
-/// Cargo configuration files above the top of a repository, the nearest first.
+/// Returns cargo's configuration files above the top of a repository, the nearest first.
 pub(crate) fn configuration_above(top: &Path) -> Vec<PathBuf> {
     let folders = top.ancestors().skip(1);
     let files = folders.flat_map(|folder| configuration_in(&folder.join(".cargo")));
     files.collect()
 }
 
-/// Cargo configuration files of the user, which apply in all folders.
+/// Returns the user's configuration files of cargo, which apply in all folders.
 pub(crate) fn configuration_of_the_user() -> Vec<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
@@ -445,18 +450,20 @@ fn configuration_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 /// A build command and the executables it makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandBuild {
-    /// Run by `sh -c` in the user's working directory, or in the same folder of a commit.
+    /// The command, run by `sh -c` in the user's working directory or in the same folder of a
+    /// commit.
     pub command: String,
-    /// The executables' paths relative to that folder.
+    /// The paths of the executables, relative to the folder of the command.
     pub executables: Vec<PathBuf>,
-    /// True if commands are raced in the folder, so that no executable is needed.
+    /// True if commands are raced in the built folder, so that no executable needs to be named.
     pub is_for_commands: bool,
     /// Environment variables to set.
     pub variables: Variables,
 }
 
 impl CommandBuild {
-    /// Checks the request before anything is built.
+    /// Checks that executables are named and that their paths stay inside the repository, before
+    /// anything is built.
     pub(crate) fn check(&self, repository: &Repository<'_>) -> Result<(), BuildError> {
         if self.executables.is_empty() && !self.is_for_commands {
             return Err(BuildError::NoExe(self.command.clone()));
@@ -492,7 +499,7 @@ impl CommandBuild {
             .args(["-c", &self.command])
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .current_dir(folder);
-        // Its output is for the user, and standard output is reserved for answers.
+        // The output goes to standard error, because standard output is reserved for results.
         command.stdout(std::io::stderr());
         forget_the_repository(&mut command);
         let done = interruption.run(&mut command, lock)?;
@@ -512,7 +519,7 @@ impl CommandBuild {
                 };
                 let path = folder.join(path);
                 let problem = match fs::metadata(&path) {
-                    Err(_) => "is not there",
+                    Err(_) => "does not exist",
                     Ok(about) if !about.is_file() => "is not a file",
                     Ok(about) if about.permissions().mode() & 0o111 == 0 && !is_jar(&path) => {
                         "is not executable"
@@ -535,7 +542,8 @@ impl CommandBuild {
     }
 }
 
-/// Returns true for a jar (a zip archive), which another program starts.
+/// Returns true for a jar (a zip archive), which needs no execute permission because `java` starts
+/// it.
 fn is_jar(path: &Path) -> bool {
     let mut beginning = [0; 4];
     let read = |mut file: File| file.read_exact(&mut beginning);

@@ -1,10 +1,10 @@
-//! deadheat's implementation of a library of benchmarks, ready for a build.
+//! deadheat's own implementation of criterion or Google Benchmark, prepared for a build.
 
 use crate::criterion_library::CriterionLibrary;
 use crate::google_benchmark_library::GoogleBenchmarkLibrary;
 use crate::library::Library;
 
-/// deadheat's implementation, which takes the place of a library.
+/// deadheat's own implementation of a benchmark library, used in place of the suite's.
 #[derive(Debug)]
 pub(crate) enum Replacement {
     Criterion(CriterionLibrary),
@@ -19,7 +19,8 @@ impl Replacement {
         }
     }
 
-    /// Identifies its sources, and its compiler if it is built already.
+    /// Returns the key of the library in the cache: a digest of its sources and, for criterion, of
+    /// the compiler and its flags.
     pub(crate) fn key(&self) -> &str {
         match self {
             Self::Criterion(library) => &library.offered.key,

@@ -11,7 +11,7 @@ use crate::error::BuildError;
 use crate::git::Git;
 use crate::subprocess::{Finished, Interruption};
 
-/// The names of two sides.
+/// The names of the two revisions to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revisions {
     /// The baseline, as the user wrote it; `None` for the working tree.
@@ -20,7 +20,7 @@ pub struct Revisions {
     pub head: Option<String>,
 }
 
-/// The text does not name two sides.
+/// The reason why a text does not name two sides.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RevisionsError {
     /// A revision is missing.
@@ -30,14 +30,14 @@ pub enum RevisionsError {
     Empty,
     /// The text contains three dots.
     #[error(
-        "'{0}': three dots do not name two sides\nhelp: for what they have in common, write \
-         \"$(git merge-base {first} {second})..{second}\"",
+        "'{0}': write two dots, not three\nhelp: to start at the merge base, write \"$(git \
+         merge-base {first} {second})..{second}\"",
         first = .0.split("...").next().filter(|side| !side.is_empty()).unwrap_or("HEAD"),
         second = .0.split("...").nth(1).filter(|side| !side.is_empty()).unwrap_or("HEAD")
     )]
     ThreeDots(String),
     /// The text begins with a dash and would be taken for an option.
-    #[error("'{0}' is not a revision; write options before or after it, as --help spells them")]
+    #[error("'{0}' is neither a revision nor a known option; --help lists the options")]
     Dash(String),
 }
 
@@ -49,7 +49,7 @@ impl Revisions {
     ///
     /// # Errors
     ///
-    /// [`RevisionsError`] if the text is neither. Whether the revisions exist is checked later.
+    /// [`RevisionsError`] if the text is neither. The existence of the revisions is checked later.
     pub fn parse(text: &str) -> Result<Self, RevisionsError> {
         if text.contains("...") {
             return Err(RevisionsError::ThreeDots(text.to_owned()));
@@ -75,7 +75,7 @@ impl Revisions {
         })
     }
 
-    /// The working tree on both sides, for two different builds of it.
+    /// Returns the working tree as both sides, to compare two builds of it.
     pub fn working_tree_twice() -> Self {
         Self {
             base: None,
@@ -83,7 +83,7 @@ impl Revisions {
         }
     }
 
-    /// The names of the sides, the baseline first.
+    /// Returns the names of the sides, the baseline first.
     pub fn names(&self) -> [String; 2] {
         [&self.base, &self.head].map(|side| {
             let name = side.as_deref().unwrap_or(Self::WORKING_TREE);
@@ -92,7 +92,7 @@ impl Revisions {
     }
 }
 
-/// The revisions as the user wrote them.
+/// Writes the revisions as the user wrote them.
 impl std::fmt::Display for Revisions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let base = self.base.as_deref().unwrap_or(Self::WORKING_TREE);
@@ -110,7 +110,7 @@ pub(crate) struct Repository<'a> {
     pub(crate) top: PathBuf,
     /// The user's working directory, relative to the top.
     pub(crate) inside: PathBuf,
-    /// The git folder that all working trees share.
+    /// The git folder that all working trees of the repository share.
     pub(crate) common: PathBuf,
     pub(crate) interruption: Interruption<'a>,
 }
@@ -123,7 +123,8 @@ pub(crate) struct Commit {
 }
 
 impl Commit {
-    /// A stand-in for the working tree in keys of builds: hexadecimal, like a commit id.
+    /// Returns a placeholder for the working tree in keys of builds. Its id is 40 zeros, which has
+    /// the form of a commit id.
     pub(crate) fn working_tree() -> Self {
         Self {
             name: Revisions::WORKING_TREE.to_owned(),
@@ -131,20 +132,20 @@ impl Commit {
         }
     }
 
-    /// The abbreviated id.
+    /// Returns the first 8 digits of the commit id.
     pub(crate) fn short(&self) -> &str {
         self.id.get(..8).unwrap_or(&self.id)
     }
 }
 
 impl<'a> Repository<'a> {
-    /// Finds the repository around `directory`.
+    /// Finds the repository that contains `directory`.
     pub(crate) fn around(
         directory: &Path,
         interruption: Interruption<'a>,
     ) -> Result<Self, BuildError> {
-        // From the folder itself, git would take one that looks like a bare repository for one, and a
-        // commit can bring that along.
+        // Git runs at the top. If `directory` looked like a bare repository, git would use it as
+        // one, and a commit can contain such a folder.
         let from = top_of(directory).unwrap_or(directory);
         let question = ["rev-parse", "--path-format=absolute"];
         let done = Git::new(from, &[], &question)
@@ -164,7 +165,7 @@ impl<'a> Repository<'a> {
             .map_err(BuildError::at(directory))?;
         let inside = here
             .strip_prefix(&top)
-            .map_err(|_| missing(format!("git names {}", top.display())))?;
+            .map_err(|_| missing(format!("its working tree is {}", top.display())))?;
         Ok(Self {
             inside: inside.to_owned(),
             top,
@@ -173,7 +174,7 @@ impl<'a> Repository<'a> {
         })
     }
 
-    /// A git command at the top.
+    /// Creates a git command that runs at the top of the working tree.
     pub(crate) fn git(&self, words: &[&'static str]) -> Git {
         Git::new(&self.top, &[], words)
     }
@@ -183,23 +184,23 @@ impl<'a> Repository<'a> {
         git.run(&self.interruption, None)
     }
 
-    /// Runs git for `revision` and returns its standard output.
+    /// Runs git and returns its standard output. Errors name `revision`.
     pub(crate) fn output(&self, git: Git, revision: &str) -> Result<Vec<u8>, BuildError> {
         git.output(revision, &self.interruption)
     }
 
-    /// Returns true if the clone lacks the older commits.
+    /// Returns true if the clone is shallow, so that it lacks older commits.
     pub(crate) fn is_shallow(&self) -> Result<bool, BuildError> {
         let done = self.run(self.git(&["rev-parse", "--is-shallow-repository"]))?;
         Ok(String::from_utf8_lossy(&done.stdout).trim() == "true")
     }
 
-    /// The commit that `name` refers to.
+    /// Returns the commit that `name` refers to.
     pub(crate) fn commit(&self, name: &str) -> Result<Commit, BuildError> {
         let wanted = format!("{name}^{{commit}}");
         let done = self.run(self.git(&["rev-parse", "--verify"]).words([&wanted]))?;
         let id = String::from_utf8_lossy(&done.stdout).trim().to_owned();
-        // `^main` would be every commit but those of `main`.
+        // Git accepts `^main`, but prints `^ID`, which excludes commits instead of naming one.
         if !done.status.success() || !is_object_id(&id) {
             return Err(BuildError::UnknownRevision {
                 revision: name.to_owned(),
@@ -213,7 +214,8 @@ impl<'a> Repository<'a> {
         })
     }
 
-    /// The content of a file in a commit, by its path relative to the top.
+    /// Returns the content of a file in a commit, by its path relative to the top; `None` if the
+    /// commit lacks the file.
     pub(crate) fn file_of(
         &self,
         commit: &Commit,
@@ -225,7 +227,7 @@ impl<'a> Repository<'a> {
         Ok(done.status.success().then_some(done.stdout))
     }
 
-    /// The files of a commit, by their paths relative to the top.
+    /// Lists the files of a commit, by their paths relative to the top.
     pub(crate) fn files_of(&self, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
         let git = self.git(&["ls-tree", "-r", "-z", "--name-only"]);
         let listing = self.output(git.words([&commit.id]), &commit.name)?;
@@ -240,7 +242,7 @@ impl<'a> Repository<'a> {
         Ok(done.status.success() && !done.stdout.is_empty())
     }
 
-    /// Submodules of the working tree with uncommitted changes.
+    /// Lists the submodules of the working tree with uncommitted changes.
     pub(crate) fn dirty_submodules(&self) -> Result<Vec<PathBuf>, BuildError> {
         if !self.top.join(".gitmodules").exists() {
             return Ok(Vec::new());
@@ -249,7 +251,7 @@ impl<'a> Repository<'a> {
         let done = Git::new(&self.top, &["--no-optional-locks"], &question)
             .options(&["--untracked-files=no", "--ignore-submodules=none"])
             .run(&self.interruption, None)?;
-        // `1 XY S<c><m><u> mH mI mW hH hI path`
+        // The format of an entry: `1 XY S<c><m><u> mH mI mW hH hI path`
         let entries = done.stdout.split(|byte| *byte == 0);
         let dirty = entries.filter_map(|entry| {
             let mut words = entry.splitn(9, |byte| *byte == b' ');

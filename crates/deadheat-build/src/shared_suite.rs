@@ -1,9 +1,10 @@
-//! One pytest suite for both sides: the sources of one side with the suite of the other.
+//! Runs one pytest suite on both sides, by combining the sources of one side with the suite of the
+//! other.
 //!
-//! A suite often imports the library from the checkout that it lies in (`tests/` next to `lib/` or
-//! `src/`). If the candidate's suite ran where it lies, it would load the candidate's library on both
-//! sides. So a new folder gets links to everything of the baseline except its suite, and a copy of
-//! the candidate's suite.
+//! A suite often imports the library from its own checkout (`tests/` next to `lib/` or `src/`). Run
+//! in its checkout, the candidate's suite would load the candidate's library on both sides. So a
+//! new folder gets links to everything of the baseline except its suite, and a copy of the
+//! candidate's suite.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,20 +24,20 @@ use crate::slot::Executable;
 use crate::subprocess::Interruption;
 use crate::test_suite::TestSuite;
 
-/// Folders that are not part of the sources.
+/// The names of folders that are skipped because they are not part of the sources.
 const PASSED_OVER: [&str; 4] = [".git", ".deadheat", "__pycache__", ".pytest_cache"];
 
 /// A worker of one side that runs the suite of the other.
 #[derive(Clone, Debug)]
 pub struct BorrowedSuite {
-    /// The worker.
+    /// The worker that runs the suite.
     pub executable: Executable,
     sources: PathBuf,
     directory: PathBuf,
 }
 
 impl Side {
-    /// Makes a worker of this side that runs the suite of `giver`, which has these `tests`.
+    /// Creates a worker of this side that runs the tests `tests` of the suite of `giver`.
     ///
     /// # Errors
     ///
@@ -81,7 +82,7 @@ impl Side {
         })
     }
 
-    /// From now on this side is raced with the borrowed suite.
+    /// Replaces this side's own suite by the borrowed one.
     pub fn adopt(&mut self, borrowed: BorrowedSuite) {
         self.executables = vec![borrowed.executable];
         self.sources = borrowed.sources;
@@ -89,21 +90,22 @@ impl Side {
     }
 }
 
-/// The entries of the new folder.
+/// The planned content of the folder that combines the sources of one side with the suite of the
+/// other side.
 struct Plan {
-    /// The name of this side.
+    /// The name of the side whose sources the suite tests.
     side: String,
-    /// The folder that links refer to.
+    /// The top of the sources of the side `side`, which the links point to.
     from: PathBuf,
-    /// Files and folders of this side to link to.
+    /// Files and folders below `from` that the new folder links to.
     links: Vec<PathBuf>,
-    /// Files of the suite to copy.
+    /// Files of the other side's suite that are copied into the new folder.
     copies: Vec<PathBuf>,
 }
 
 impl Plan {
     fn new(side: &str, from: &Path, suite: &TestSuite, copies: Vec<PathBuf>) -> Self {
-        // Folders that receive a copied file, and so cannot be links.
+        // Folders that receive a copied file must be real folders, not links.
         let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
         for file in &copies {
             folders.extend(file.ancestors().skip(1).map(Path::to_owned));
@@ -128,7 +130,8 @@ impl Plan {
                 continue;
             }
             if folders.contains(&below) {
-                // A link or a file of this side makes way for a folder of the suite.
+                // A symbolic link or a file of this side is left out, because a folder of the suite
+                // takes its place.
                 if is_folder(&path) {
                     self.link_below(&below, suite, folders);
                 }
@@ -145,7 +148,7 @@ impl Plan {
         }
     }
 
-    /// A digest of the folder's content.
+    /// Returns a digest of the planned content.
     fn key(&self, giver: &Path) -> String {
         let mut inputs = KeyInputs::default();
         for link in &self.links {
@@ -176,7 +179,7 @@ impl Plan {
             symlink(self.from.join(link), &to).map_err(BuildError::at(&to))?;
         }
         for file in &self.copies {
-            // The links lead to the sources of this side, into which the suite must not write.
+            // Copying through a link would write the suite into the sources of this side.
             let to = join_inside(&tree, file).map_err(|error| BuildError::FileOutside {
                 revision: self.side.clone(),
                 error,

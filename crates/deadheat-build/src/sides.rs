@@ -1,4 +1,4 @@
-//! Builds both sides.
+//! Builds both sides of a race, or reuses stored builds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,32 +27,32 @@ use crate::tree::{self, Submodules, Tree};
 use crate::unequal_builds::unequal_builds;
 use crate::way::Way;
 
-/// A request to build both sides.
+/// The revisions and the recipes from which both sides of a race are built.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The user's working directory, in a git working tree.
     pub directory: &'a Path,
-    /// The two sides.
+    /// The revisions of the two sides.
     pub revisions: &'a Revisions,
     /// How to build each side, the baseline first.
     pub recipes: [&'a Recipe; 2],
-    /// The side whose bench targets both are built with.
+    /// The source of the bench targets of both sides.
     pub benches: BenchesFrom,
 }
 
-/// Both sides, built.
+/// The built baseline and the built candidate of a race.
 #[derive(Debug)]
 pub struct Sides {
-    /// The side compared against.
+    /// The side that the candidate is compared with.
     pub baseline: Side,
-    /// The side that is compared.
+    /// The side that is compared with the baseline.
     pub candidate: Side,
 }
 
 /// One built side. While this lives, its executables are not removed.
 #[derive(Debug)]
 pub struct Side {
-    /// The name that the user gave it.
+    /// The name of the side as the user gave it, or `working tree`.
     pub name: String,
     /// The executables, in the requested order, or sorted by name.
     pub executables: Vec<Executable>,
@@ -60,18 +60,20 @@ pub struct Side {
     pub was_kept: bool,
     /// The commit of the side; `None` for a working tree with uncommitted changes.
     pub commit: Option<CommitInfo>,
-    /// The user's working directory, in the side's own sources.
+    /// The folder in the side's sources that corresponds to the user's working directory.
     pub directory: PathBuf,
-    /// The top of its sources, and the bench targets that were built from them.
+    /// The top of the side's sources.
     pub(crate) sources: PathBuf,
+    /// The bench targets that were built from the sources.
     pub(crate) benches: Vec<BenchTarget>,
     _slot: Option<Slot>,
-    /// The executables are linked again with it.
+    /// Keeps the replaced benchmark library from being removed while the side is in use.
     _replacement: Option<Rc<Replacement>>,
 }
 
 impl Side {
-    /// This side as the source of bench targets for the other side.
+    /// Returns this side as the source of bench targets for the other side. If `replaces` is true,
+    /// the bench targets of this side replace those of the same name.
     pub(crate) fn bench_source(&self, replaces: bool) -> BenchSource {
         BenchSource {
             name: self.name.clone(),
@@ -83,14 +85,15 @@ impl Side {
 }
 
 impl Side {
-    /// The Python of the environment that was made for this side, if there is one.
+    /// Returns the path of the side's Python, if the side has a virtual environment.
     pub fn python(&self) -> Option<PathBuf> {
         let made = self.executables.first()?.path.parent()?;
         let python = made.join("environment").join("bin").join("python");
         python.exists().then_some(python)
     }
 
-    /// The packages that a suite of JavaScript finds in `node_modules`; `None` for other suites.
+    /// Returns the packages that a JavaScript suite finds in `node_modules`; `None` for other
+    /// suites.
     pub fn node_packages(&self) -> Option<Packages> {
         let worker = &self.executables.first()?.path;
         let is_suite = worker
@@ -99,8 +102,8 @@ impl Side {
         is_suite.then(|| installed_packages(&self.sources, &self.directory))
     }
 
-    /// Returns true if the bytes of the executables describe the build completely: compiled
-    /// programs that load no libraries from their own folder, and run in the user's folder.
+    /// Returns true if the executables need no other files of the build: ELF programs that load no
+    /// libraries from their own folder (`$ORIGIN`) and run in the user's working directory.
     pub fn is_self_contained(&self) -> bool {
         let holds = |bytes: &[u8], word: &[u8]| bytes.windows(word.len()).any(|at| at == word);
         let alone = |executable: &Executable| {
@@ -112,14 +115,14 @@ impl Side {
     }
 }
 
-/// Builds both sides, or reuses earlier builds. The working tree is built in place, a commit in a
-/// folder of its own below `.deadheat`.
+/// Builds both sides, or reuses earlier builds. The working tree is built in place, each commit in
+/// its own folder below `.deadheat` or in the user's cache.
 ///
 /// Passes notes for the user to `tell` as they arise. Compiler output goes to standard error.
 ///
 /// # Errors
 ///
-/// [`BuildError`]; worktrees and unfinished builds are removed first.
+/// [`BuildError`]. Worktrees and unfinished builds are removed before it is returned.
 pub fn build(
     request: &Request<'_>,
     interruption: Interruption<'_>,
@@ -158,7 +161,8 @@ pub fn build(
         false => head_way.swap_library(&repository, tell)?,
     }
     if ways.iter().any(|way| way.replacement.is_none()) {
-        // Both sides need the same harness.
+        // Both sides need the same harness, so one side without deadheat's library decides for
+        // both.
         ways.iter_mut().for_each(|way| way.replacement = None);
     }
     let mut builder = Builder {
@@ -174,7 +178,7 @@ pub fn build(
         problem,
     }) = built
     {
-        let problem = format!("{revision} does not build with deadheat's ({problem})");
+        let problem = format!("{revision} does not build with deadheat's library ({problem})");
         (builder.tell)(Note::OwnLibrary { library, problem });
         ways.iter_mut().for_each(|way| way.replacement = None);
         built = builder.sides(request, &ways, &commits);
@@ -193,7 +197,7 @@ pub fn build(
     Ok(sides)
 }
 
-/// The state shared by all builds of one request.
+/// The state shared by all builds of a race or of a history.
 pub(crate) struct Builder<'a> {
     pub(crate) repository: &'a Repository<'a>,
     pub(crate) seed: Option<Seed>,
@@ -201,7 +205,7 @@ pub(crate) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Both sides, whose commits are the baseline's and the candidate's.
+    /// Builds both sides from their commits, the baseline first; `None` is the working tree.
     fn sides(
         &mut self,
         request: &Request<'_>,
@@ -209,8 +213,8 @@ impl Builder<'_> {
         [base, head]: &[Option<Commit>; 2],
     ) -> Result<Sides, BuildError> {
         let revisions = request.revisions;
-        // The side that provides bench targets, or else the side that is built in any case, goes first:
-        // errors then show sooner, and the other side may reuse its dependencies.
+        // The side that provides bench targets is built first, or else the working tree, because it
+        // is always built. Errors then show sooner, and the other side can reuse its dependencies.
         let gives = request.benches == BenchesFrom::Baseline;
         if gives && head.is_none() {
             let [base, _] = revisions.names();
@@ -228,7 +232,7 @@ impl Builder<'_> {
         let candidate = self.side(head_way, head.as_ref(), None)?;
         let bench_source = candidate.bench_source(request.benches == BenchesFrom::Candidate);
         let baseline = match base {
-            // A second build of the working tree, in a folder of its own.
+            // A second build of the working tree, in a separate target folder.
             None => self.working_tree(base_way, true)?,
             Some(base) => self.commit(base_way, base, Some(&bench_source))?,
         };
@@ -250,15 +254,15 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds the working tree in place. With `beside`, cargo uses a target folder of its own,
-    /// because another build of the working tree exists.
+    /// Builds the working tree in place. If `beside` is true, cargo uses a separate target folder,
+    /// because the other side is a build of the same tree.
     fn working_tree(&mut self, way: &Way<'_>, beside: bool) -> Result<Side, BuildError> {
         let revision = Revisions::WORKING_TREE;
         let top = &self.repository.top;
         let directory = top.join(&self.repository.inside);
         let interruption = &self.repository.interruption;
         let (mut benches, mut place) = (Vec::new(), None);
-        // Before the build, which may create files that git does not ignore.
+        // Read before the build, because the build may create files that git does not ignore.
         let commit = self.repository.clean_head()?;
         let (source, here) = (directory.clone(), top.clone());
         let executables = match way.recipe {
@@ -284,7 +288,7 @@ impl Builder<'_> {
                 };
                 let messages = build.run_here(&site, beside, interruption, self.tell)?;
                 benches = messages.bench_targets(top);
-                // What a commit brought along is not handed on to the other side.
+                // Files that git tracks came with a commit, so the other side does not reuse them.
                 if !self.repository.tracks(&[&site.target])? {
                     self.seed = Some(Seed {
                         files: messages.dependencies(top, &site.target),
@@ -307,8 +311,8 @@ impl Builder<'_> {
         })
     }
 
-    /// Builds the working tree with CMake, Go, pip or npm, which have no output folder of their own, into a
-    /// locked folder.
+    /// Builds the working tree into a locked folder, for tools without a default output folder:
+    /// CMake, Go, pip and npm.
     fn working_tree_in_slot(
         &mut self,
         way: &Way<'_>,
@@ -350,8 +354,8 @@ impl Builder<'_> {
         Ok((slot, built.executables))
     }
 
-    /// Builds a commit, or reuses an earlier build. The commit also gets those bench targets of the
-    /// other side that it lacks.
+    /// Builds a commit, or reuses an earlier build. The commit also gets those bench targets of
+    /// `bench_source` that it lacks.
     pub(crate) fn commit(
         &mut self,
         way: &Way<'_>,
@@ -391,7 +395,8 @@ impl Builder<'_> {
                     let _ = index.touch();
                     return self.found(way, commit, slot, index, true);
                 }
-                // An executable is missing now.
+                // `is_recorded` has just removed an executable that lacked its link record, so the
+                // build is incomplete.
                 Some(_) => {}
                 None => {
                     let (slot, index) = self.make(way, commit, slot, &locks, put_in)?;
@@ -460,7 +465,8 @@ impl Builder<'_> {
         };
         submodules.fill(&tree.path)?;
         index.notes = submodules.notes;
-        // Records of links next to programs are believed, and git no longer lists the tree later.
+        // Link records next to programs are trusted, so a commit must not contain any. After the
+        // build, git no longer lists the tree and could not tell.
         refuse_committed(&tree.path).map_err(|error| BuildError::Committed {
             revision: commit.name.clone(),
             error,
@@ -473,7 +479,7 @@ impl Builder<'_> {
                 path: lock.clone(),
             });
         }
-        // A commit may have a link to a folder outside its tree.
+        // In a commit, the user's folder may be a symbolic link that leads out of the tree.
         let inside = &self.repository.inside;
         let directory = match inside.as_os_str().is_empty() {
             true => Some(tree.path.clone()),
@@ -548,8 +554,8 @@ impl Builder<'_> {
         Ok((slot, index))
     }
 
-    /// Builds a commit with bench targets of the other side. Targets that do not compile with it
-    /// are left out, and the build is repeated.
+    /// Builds a commit with bench targets of the other side. Targets that do not compile with the
+    /// commit are left out, and the build is repeated.
     fn with_benches(
         &mut self,
         build: &CargoBuild,
@@ -595,7 +601,8 @@ impl Builder<'_> {
                 }
             }
             if dropped.len() == before && !errors.is_empty() {
-                // Without these targets it would not compile either.
+                // The errors are not in the added targets, so the commit does not compile without
+                // them either.
                 return build.built(done, messages, site);
             }
             if dropped.len() == before {
@@ -620,7 +627,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Untracked lock files of cargo in the working tree, which are used for the commit too.
+    /// Returns the `Cargo.lock` files of the working tree that the commit lacks although it has
+    /// their packages. They are used for the commit too.
     fn borrowed_locks(&self, way: &Way<'_>, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
         let Recipe::Cargo(build) = way.recipe else {
             return Ok(Vec::new());
@@ -639,7 +647,7 @@ impl Builder<'_> {
         Ok(borrowed)
     }
 
-    /// A note if the commit asks for another toolchain than the one in use.
+    /// Returns a note if the commit has another `rust-toolchain` file than the working tree.
     fn other_toolchain(&self, way: &Way<'_>, commit: &Commit, tree: &Path) -> Option<Note> {
         match way.recipe {
             Recipe::Cargo(build) if build.toolchain.is_none() => {}
@@ -662,7 +670,7 @@ impl Builder<'_> {
     }
 }
 
-/// Where a side is built by tools without an output folder of their own.
+/// The folders and lock for a build of one side by tools without a default output folder.
 struct Place<'a> {
     revision: &'a str,
     top: &'a Path,
@@ -738,7 +746,8 @@ impl Place<'_> {
     }
 }
 
-/// Returns true if the executables still have their link records.
+/// Returns true if all executables have their link records. Removes executables without one, so
+/// that cargo links them again.
 fn is_recorded(way: &Way<'_>, slot: &Slot) -> Result<bool, BuildError> {
     match way.recipe {
         Recipe::Command(_)

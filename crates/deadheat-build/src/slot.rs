@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! KEY.lock         shared while the build is used; exclusive while it is made or removed
-//! KEY/tree/        the sources of the commit, which git no longer lists once they are built
+//! KEY/tree/        the sources of the commit, removed from git's list of worktrees after the build
 //! KEY/target/      the output of cargo or Go
 //! KEY/index.json   marks the build as finished, and lists its executables
 //! ```
@@ -33,10 +33,10 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Locks the folder of `key` below `home`, waiting for other processes. With an index, the
-    /// build is finished and the lock is shared, so that no process removes the build. Without an
-    /// index the lock is exclusive, and the caller makes the build. Calls `waiting` once if another
-    /// process holds the lock.
+    /// Locks the folder of the build `key` below `home`, and waits while another process holds the
+    /// lock. If an index is returned, the build is finished and the lock is shared, so that no
+    /// process removes the build. Otherwise the lock is exclusive, and the caller must make the
+    /// build. Calls `waiting` when it starts to wait.
     pub(crate) fn open(
         home: &Path,
         key: &str,
@@ -62,7 +62,7 @@ impl Slot {
         }
     }
 
-    /// The exclusively locked folder of `key`; `None` if it is in use.
+    /// Locks the folder of `key` exclusively; `None` if another process uses it.
     pub(crate) fn unused(home: &Path, key: &str) -> Option<Self> {
         let file = lock_file(home, key);
         let lock = open(&file).ok()?;
@@ -84,7 +84,7 @@ impl Slot {
         let mut name = self.folder.into_os_string();
         name.push(".lock");
         fs::remove_file(PathBuf::from(name))?;
-        // Explicitly, because a surviving child process may have inherited the lock.
+        // Unlocked explicitly, because a surviving child process may have inherited the lock.
         self.lock.unlock()
     }
 }
@@ -141,12 +141,13 @@ fn wait(
 const SCHEMA: &str = "deadheat.build/2";
 const FILE: &str = "index.json";
 
-/// The description of a finished build. It is written last and atomically, so a build that has one
+/// The description of a finished build. It is written last and atomically, so a build with an index
 /// is complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Index {
     schema: String,
-    /// The folder of the build, to which all paths are fixed.
+    /// The folder of the build. The index is not valid in another folder, because its paths are
+    /// absolute.
     folder: PathBuf,
     pub(crate) commit: String,
     pub(crate) executables: Vec<Executable>,
@@ -154,7 +155,7 @@ pub(crate) struct Index {
     pub(crate) benches: Vec<BenchTarget>,
     /// Files below the folder `target` that later builds may reuse.
     pub(crate) dependencies: Vec<PathBuf>,
-    /// The packages outside of the repository that it was built from.
+    /// The packages outside of the repository that the build used.
     pub(crate) elsewhere: Vec<PathDependency>,
     /// The notes to repeat when the build is reused.
     pub(crate) notes: Vec<Note>,
@@ -163,11 +164,11 @@ pub(crate) struct Index {
 /// An executable of a build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Executable {
-    /// The name of the bench target, or of the file.
+    /// The name of the bench target, the CMake target, the test package or the file.
     pub name: String,
-    /// The absolute path.
+    /// The absolute path of the file.
     pub path: PathBuf,
-    /// The working directory to run it in, if that matters.
+    /// The working directory in which the executable runs; `None` means that of the user.
     #[serde(default)]
     pub directory: Option<PathBuf>,
 }
@@ -197,11 +198,11 @@ impl Index {
         is_whole.then_some(index)
     }
 
-    /// Marks the build as finished.
+    /// Writes the index, which marks the build as finished.
     pub(crate) fn write(&self) -> io::Result<()> {
         let new = self.folder.join("index.new");
         let text = serde_json::to_vec_pretty(self)?;
-        // What a killed process left, or a link.
+        // A killed process may have left a file here, and a symbolic link must not be followed.
         unless_gone(fs::remove_file(&new))?;
         let written = fs::File::create_new(&new)
             .and_then(|mut file| io::Write::write_all(&mut file, &text))
@@ -231,7 +232,7 @@ impl Index {
         file.set_modified(SystemTime::now())
     }
 
-    /// The time of the last use of the build in `folder`.
+    /// Returns the time of the last use of the build in `folder`.
     pub(crate) fn used(folder: &Path) -> Option<SystemTime> {
         fs::metadata(folder.join(FILE)).ok()?.modified().ok()
     }

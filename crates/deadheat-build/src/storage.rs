@@ -1,5 +1,5 @@
-//! Deadheat's stored files: the folders of builds and how long they are kept; and a list of
-//! everything stored below some folders, with sizes, locks, and removal.
+//! Manages deadheat's stored files: chooses and trims the folders of builds; lists and removes
+//! everything stored below given folders.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use crate::repository::{Commit, Repository};
 use crate::slot::{Index, Slot};
 use crate::tree;
 
-/// The kinds of stored files, by how they can be made again.
+/// The kinds of stored files, which differ in how they can be made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Builds of revisions; the next race of the commit makes them again.
@@ -29,24 +29,25 @@ pub enum Kind {
     Records,
     /// Run files, which cannot be made again.
     Runs,
-    /// Records of searches for a commit, which cannot be made again either.
+    /// Records of bisections, which cannot be made again.
     Searches,
 }
 
 /// A stored file or folder that is removed as a whole.
 #[derive(Debug)]
 pub struct Stored {
-    /// Its kind.
+    /// The kind of the item.
     pub kind: Kind,
-    /// Its folder or file.
+    /// The path of the item.
     pub path: PathBuf,
-    /// The bytes it takes on disk. A file with several hard links counts where it is found first.
+    /// The bytes that the item takes on disk. A file with several hard links counts for the first
+    /// item that contains it.
     pub bytes: u64,
     used: SystemTime,
     place: Place,
 }
 
-/// What a stored item is, for its removal.
+/// The location of a stored item, for locking and removal.
 #[derive(Debug)]
 enum Place {
     Build {
@@ -63,7 +64,7 @@ enum Place {
 /// The reason why a stored item could not be removed.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
-    /// A race or a build uses it.
+    /// A race or a build uses the item.
     #[error("{} is in use; nothing was removed", .0.display())]
     InUse(PathBuf),
     /// The operating system reports an error.
@@ -71,13 +72,13 @@ pub enum StorageError {
     Refused {
         /// The folder or file.
         path: PathBuf,
-        /// The reason.
+        /// The operating system's error.
         problem: io::Error,
     },
 }
 
 impl Stored {
-    /// Returns true if it has not been used for longer than `age`.
+    /// Returns true if the item has not been used for longer than `age`.
     pub fn is_older_than(&self, age: Duration) -> bool {
         let unused = SystemTime::now().duration_since(self.used);
         unused.is_ok_and(|unused| unused > age)
@@ -91,7 +92,7 @@ impl Stored {
         }
     }
 
-    /// A lock that prevents its use until it is dropped; `None` if it is in use.
+    /// Locks the item against use until the lock is dropped; `None` if the item is in use.
     fn lock(&self) -> io::Result<Option<Box<dyn Any>>> {
         Ok(match &self.place {
             Place::Build { home, key } => Slot::unused(home, key).map(boxed),
@@ -111,7 +112,7 @@ impl Stored {
             remove_all(&part)?;
         }
         if let Place::Links { links, .. } = &self.place {
-            // Folders that are not empty stay.
+            // Fails for folders that are not empty, which must stay.
             for folder in ["inputs", "placements", ""] {
                 let _ = fs::remove_dir(links.home().join(folder));
             }
@@ -124,13 +125,13 @@ fn boxed<T: Any>(lock: T) -> Box<dyn Any> {
     Box::new(lock)
 }
 
-/// Everything that deadheat stores below these folders, and in the working trees that contain them.
-/// Symbolic links are not followed, and what git tracks is left out, because it came with a commit.
-/// `is_run` recognises the default names of run files.
+/// Lists everything that deadheat stores below these folders, and in the working trees that contain
+/// them. Symbolic links are not followed. Files that git tracks are left out, because they came
+/// with a commit. `is_run` recognises the default names of run files.
 ///
 /// # Errors
 ///
-/// Git does not say what it tracks.
+/// Git cannot list the files that it tracks.
 pub fn stored_below(
     folders: &[PathBuf],
     is_run: impl Fn(&str) -> bool,
@@ -192,7 +193,7 @@ pub fn stored_below(
             stored.bytes += bytes;
             stored.used = stored.used.max(newest);
         }
-        // Sources have the times of their check-out, which say nothing about use.
+        // The times of the sources are those of the check-out, not of the last use.
         if let Place::Build { .. } = stored.place
             && let Some(used) = Index::used(&stored.path)
         {
@@ -203,11 +204,11 @@ pub fn stored_below(
     Ok(measured.collect())
 }
 
-/// Removes these items; if any of them is in use, none.
+/// Removes these items, or none of them if any is in use.
 ///
 /// # Errors
 ///
-/// [`StorageError`] for the first that is in use, or that cannot be removed.
+/// [`StorageError`] for the first item that is in use or cannot be removed.
 pub fn remove(all: &[Stored]) -> Result<(), StorageError> {
     let refused = |stored: &Stored| {
         let path = stored.path.clone();
@@ -232,7 +233,7 @@ pub fn remove(all: &[Stored]) -> Result<(), StorageError> {
         .try_for_each(|stored| stored.remove().map_err(refused(stored)))
 }
 
-/// The bytes that removing these items frees, without files that have other hard links.
+/// Returns the bytes that removing these items frees. Files with other hard links do not count.
 pub fn freed_by(all: &[Stored]) -> u64 {
     let mut tally = Tally::default();
     for part in all.iter().flat_map(Stored::parts) {
@@ -241,7 +242,8 @@ pub fn freed_by(all: &[Stored]) -> u64 {
     tally.free()
 }
 
-/// The folders `.deadheat` below these, and in the working trees that contain them.
+/// Returns the folders named `.deadheat` below `folders`, and at the tops of the working trees that
+/// contain them.
 fn our_folders(folders: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let resolved = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
@@ -259,7 +261,7 @@ fn our_folders(folders: &[PathBuf]) -> BTreeSet<PathBuf> {
     found
 }
 
-/// The entries of a folder; empty if the folder is a symbolic link.
+/// Returns the wanted entries of a folder; empty if the folder is a symbolic link.
 fn wanted_entries(
     folder: &Path,
     is_wanted: impl Fn(&fs::Metadata) -> bool,
@@ -273,13 +275,13 @@ fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-/// The folders, without links, in which deadheat builds commits of the working tree that contains a
-/// folder.
+/// Returns the folders in which deadheat builds commits of the working tree that contains `folder`.
+/// Their paths have no symbolic links, except below the top of the working tree.
 pub fn homes_of_builds(folder: &Path) -> Vec<PathBuf> {
     let Some(top) = top_of(folder).and_then(|top| top.canonicalize().ok()) else {
         return Vec::new();
     };
-    // A link in the place of the inner one could have come with the repository.
+    // The inner folder is not resolved: a symbolic link there could have come with a commit.
     let outside = Home::outside(&top).map(Home::resolved);
     let homes = [Some(Home::inside(&top)), outside];
     homes
@@ -289,7 +291,7 @@ pub fn homes_of_builds(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns true for the key of a build: a shortened commit id and 16 digits.
+/// Returns true for the key of a build: a shortened commit id, a dash, and 16 hexadecimal digits.
 fn is_key(name: &str) -> bool {
     let is_hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     name.split_once('-').is_some_and(|(commit, digest)| {
@@ -297,7 +299,7 @@ fn is_key(name: &str) -> bool {
     })
 }
 
-/// The user's folder for caches.
+/// Returns the user's folder for caches.
 fn cache() -> Option<PathBuf> {
     let absolute = |name: &str| {
         let folder = PathBuf::from(std::env::var_os(name)?);
@@ -306,20 +308,22 @@ fn cache() -> Option<PathBuf> {
     absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))
 }
 
-/// The largest number of builds to keep, and their largest size.
+/// The largest number of builds to keep in a folder.
 const MOST_BUILDS: usize = 8;
+/// The largest total size of the builds in a folder, in bytes.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// A folder of builds.
+/// A folder that contains builds, each under its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Home {
     pub(crate) folder: PathBuf,
 }
 
 impl Home {
-    /// The folder in which a commit is built: `.deadheat/builds` at the top of the working tree. It
-    /// is in the user's cache if cargo, Go, pytest or Node would there read files of the working tree
-    /// instead of the commit's, or if git tracks builds in the working tree.
+    /// Returns the folder in which a commit is built: `.deadheat/builds` at the top of the working
+    /// tree, or a folder in the user's cache. The cache is used if git tracks builds in the working
+    /// tree, or if cargo, Go, pytest or Node would read files of the working tree instead of the
+    /// commit's.
     pub(crate) fn of(
         repository: &Repository<'_>,
         commit: &Commit,
@@ -328,8 +332,8 @@ impl Home {
     ) -> Result<Self, BuildError> {
         let top = &repository.top;
         let tracked = Self::inside(top).tracked()?;
-        // pytest looks for its configuration in all parent folders, Node for its modules, and Vitest
-        // for benchmarks in all folders below.
+        // pytest looks for its configuration in all parent folders, and Node for its modules.
+        // Vitest looks for benchmarks in all folders below, so it would find those of the builds.
         let is_apart = matches!(recipe, Recipe::Pytest(_) | Recipe::Node(_));
         match Self::outside(top) {
             Some(outside)
@@ -345,8 +349,9 @@ impl Home {
         }
     }
 
-    /// The folder in which the working tree is built by tools without an output folder of their
-    /// own: `.deadheat/builds` at its top, or the user's cache if git tracks builds there.
+    /// Returns the folder in which tools without a default output folder (CMake, Go, pip, npm)
+    /// build the working tree: `.deadheat/builds` at its top, or a folder in the user's cache if
+    /// git tracks builds there.
     pub(crate) fn of_working_tree(top: &Path) -> Result<Self, BuildError> {
         let tracked = Self::inside(top).tracked()?;
         match Self::outside(top) {
@@ -355,8 +360,8 @@ impl Home {
         }
     }
 
-    /// A file of this home in the working tree that git tracks. A commit, and so a pull request,
-    /// can bring along builds that look like kept ones, or a link to a folder of the user's.
+    /// Returns a file in this folder that git tracks, if any. A commit, and so a pull request, can
+    /// contain files that look like stored builds, or a symbolic link to a folder of the user's.
     fn tracked(&self) -> Result<Option<PathBuf>, BuildError> {
         match refuse_tracked(&self.folder) {
             Ok(()) => Ok(None),
@@ -372,20 +377,21 @@ impl Home {
         }
     }
 
-    /// This home with symbolic links resolved, if the folder exists.
+    /// Resolves symbolic links in the path, if the folder exists.
     fn resolved(self) -> Self {
         let folder = self.folder.canonicalize();
         folder.map_or(self, |folder| Self { folder })
     }
 
-    /// The home in the working tree.
+    /// Returns the folder of builds in the working tree.
     pub(crate) fn inside(top: &Path) -> Self {
         Self {
             folder: top.join(".deadheat").join("builds"),
         }
     }
 
-    /// The home in the user's cache, unless the cache is in the working tree itself.
+    /// Returns the folder of builds in the user's cache; `None` if the cache is in the working tree
+    /// itself.
     pub(crate) fn outside(top: &Path) -> Option<Self> {
         let cache = cache().filter(|cache| !cache.starts_with(top))?;
         let Digest(digest) = Digest::of(top.as_os_str().as_bytes());
@@ -396,13 +402,15 @@ impl Home {
         })
     }
 
-    /// The home of libraries that all repositories share, in the user's cache.
+    /// Returns the folder in the user's cache for deadheat's own benchmark libraries, which all
+    /// repositories share.
     pub(crate) fn of_libraries() -> Option<Self> {
         let folder = cache()?.join("deadheat").join("libraries");
         Some(Self { folder }.resolved())
     }
 
-    /// Every possible home for this working tree.
+    /// Returns all folders that may contain builds for this working tree, except one that git
+    /// tracks.
     pub(crate) fn all(top: &Path) -> Result<Vec<Self>, BuildError> {
         let inside = Self::inside(top);
         let inside = inside.tracked()?.is_none().then_some(inside);
@@ -410,8 +418,8 @@ impl Home {
         Ok(homes.into_iter().flatten().map(Self::resolved).collect())
     }
 
-    /// Creates the folder; a new `.deadheat` in a working tree gets a file that makes git ignore
-    /// it.
+    /// Creates the folder. A new `.deadheat` in a working tree gets a `.gitignore` that makes git
+    /// ignore all of it.
     pub(crate) fn create(&self, top: &Path) -> Result<(), BuildError> {
         let ours = top.join(".deadheat");
         let is_new = self.folder.starts_with(&ours) && !ours.exists();
@@ -423,8 +431,8 @@ impl Home {
         Ok(())
     }
 
-    /// Removes what a killed process left behind: entries in git's list of worktrees, and
-    /// unfinished builds.
+    /// Removes the remains of killed processes: entries in git's list of worktrees, and unfinished
+    /// builds.
     pub(crate) fn clear_abandoned(&self, repository: &Repository<'_>) -> Result<(), BuildError> {
         for key in self.keys() {
             let is_finished = self.folder.join(&key).join("index.json").exists();
@@ -459,7 +467,7 @@ impl Home {
             .filter_map(|key| Some((Index::used(&self.folder.join(&key))?, key)))
             .collect();
         builds.sort();
-        // Builds share reused dependencies by hard links.
+        // Builds share dependencies by hard links, so one tally counts them all.
         let mut tally = Tally::default();
         let mut bytes = 0;
         for (count, (_, key)) in builds.iter().rev().enumerate() {
@@ -473,7 +481,8 @@ impl Home {
         }
     }
 
-    /// The keys of all builds, finished or not. Other folders are not deadheat's.
+    /// Returns the keys of all builds, finished or not. Folders with other names are not
+    /// deadheat's.
     fn keys(&self) -> Vec<String> {
         let folders = entries(&self.folder).filter(|path| is_folder(path));
         let names = folders.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
@@ -481,15 +490,15 @@ impl Home {
     }
 }
 
-/// Returns true if cargo or Go would read files of the working tree when it builds a commit below
-/// its top.
+/// Returns true if cargo or Go, building a commit below the top of the working tree, would read
+/// files of the working tree.
 fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result<bool, BuildError> {
     for file in ["go.mod", "go.work"].map(Path::new) {
         if repository.top.join(file).exists() && repository.file_of(commit, file)?.is_none() {
             return Ok(true);
         }
     }
-    // Untracked files are the user's own, and apply to all builds.
+    // Untracked configuration files do not count: they are the user's own and apply to all builds.
     let configuration = [".cargo/config.toml", ".cargo/config"];
     let exists = |file: &&str| repository.top.join(file).exists();
     if configuration.iter().any(exists) && repository.tracks(&configuration)? {

@@ -1,8 +1,8 @@
 //! Runs programs until they end or the user interrupts.
 //!
-//! The engine supervises the programs it measures differently: it marks, collects and kills
-//! everything they start. A build may leave a compiler cache server running, may use the terminal,
-//! gets time to end when interrupted, and inherits a lock.
+//! The engine supervises measured programs more strictly: it tracks and kills every process that
+//! they start. A build may leave a compiler cache server running, gets time to end when
+//! interrupted, and inherits a lock.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,14 +20,15 @@ use nix::unistd::Pid;
 use crate::error::BuildError;
 use crate::missing_project::MissingProject;
 
-/// The pause between two checks of a child: short at first, because git is fast.
+/// The shortest and longest pause between two checks of a child process. The pause is short at
+/// first, because git is fast.
 const SHORTEST: Duration = Duration::from_micros(500);
 const LONGEST: Duration = Duration::from_millis(10);
 
-/// The longest time that a child may be stopped.
+/// The longest time that a child may be in the stopped state before it is killed.
 const LONGEST_STOP: Duration = Duration::from_millis(500);
 
-/// The time for a child to end after SIGTERM.
+/// The time that a child gets to end after SIGTERM, before SIGKILL.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Environment variables with their values.
@@ -51,7 +52,7 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// Its standard error, on one line.
+    /// Returns the program's standard error on one line, or its exit status if it printed nothing.
     pub(crate) fn said(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -61,7 +62,8 @@ impl Finished {
         }
     }
 
-    /// The error that this command failed to build this revision, which may lack a project.
+    /// Returns the error that `command` failed to build `revision`. `missing` is the project that
+    /// the sources lack, if any.
     pub(crate) fn failed(
         &self,
         revision: &str,
@@ -76,7 +78,8 @@ impl Finished {
         }
     }
 
-    /// The output of a git subcommand that was run for this revision, or the error if it failed.
+    /// Returns the standard output of the git subcommand `command`, or an error that names
+    /// `revision`.
     pub(crate) fn output_of_git(
         self,
         revision: &str,
@@ -94,11 +97,11 @@ impl Finished {
 }
 
 impl Interruption<'_> {
-    /// Runs a program to its end and captures its standard output, and its standard error too if
-    /// that is piped.
+    /// Runs a program to its end, and captures its standard output and standard error if they are
+    /// piped.
     ///
-    /// Its standard input is `lock`, if given, so that the program keeps the lock even after
-    /// deadheat has ended.
+    /// The program inherits `lock`, if given, as its standard input, and so holds the lock even
+    /// after deadheat has ended.
     pub(crate) fn run(
         &self,
         command: &mut Command,
@@ -118,7 +121,7 @@ impl Interruption<'_> {
         if let Some(path) = absolute_search_path(command) {
             command.env("PATH", path);
         }
-        // In a process group of its own, so that everything it starts can be killed.
+        // A separate process group, so that all processes that the program starts can be killed.
         let child = command.stdin(input).process_group(0).spawn();
         let mut child = child.map_err(|problem| not_started(command, problem))?;
         let out = child.stdout.take().map(reading);
@@ -139,15 +142,15 @@ impl Interruption<'_> {
         }
     }
 
-    /// Waits for the exit status; `None` if the user interrupted. An error if the child stays
-    /// stopped.
+    /// Waits for the exit status; `None` if the user interrupted. Returns an error if the child
+    /// stays stopped.
     fn wait(&self, child: &mut Child) -> io::Result<Option<ExitStatus>> {
         let mut pause = SHORTEST;
         let mut stopped_since = None;
         loop {
             if let Some(status) = child.try_wait()? {
-                // Ctrl-C in the terminal reaches only deadheat, but another sender may have sent
-                // the signal to the child too.
+                // A child killed by a signal after an interruption counts as interrupted. Ctrl-C in
+                // the terminal reaches only deadheat, but other senders may signal the child too.
                 return Ok((status.code().is_some() || !(self.0)()).then_some(status));
             }
             if (self.0)() {
@@ -162,8 +165,9 @@ impl Interruption<'_> {
             {
                 end(child)?;
                 return Err(io::Error::other(format!(
-                    "was stopped by {signal}: a program that deadheat runs may not use the terminal, as \
-                     to ask for a password; enter it before, or store it"
+                    "was stopped by {signal}, because programs that deadheat runs may not use the \
+                     terminal, for example to ask for a password; enter passwords beforehand, or \
+                     store them"
                 )));
             }
             thread::sleep(pause);
@@ -172,8 +176,8 @@ impl Interruption<'_> {
     }
 }
 
-/// `PATH` with relative folders made absolute, for a command that runs in another folder. `None` if
-/// all folders are absolute already, or the command sets its own `PATH`.
+/// Returns `PATH` with relative folders made absolute, for a command that runs in another folder.
+/// `None` if all folders are absolute already, or the command sets its own `PATH`.
 fn absolute_search_path(command: &Command) -> Option<OsString> {
     let is_own = command.get_envs().any(|(name, _)| name == "PATH");
     let path = std::env::var_os("PATH").filter(|path| !is_own && !path.is_empty())?;
@@ -185,8 +189,8 @@ fn absolute_search_path(command: &Command) -> Option<OsString> {
     std::env::join_paths(std::env::split_paths(&path).map(|folder| here.join(folder))).ok()
 }
 
-/// The signal that stopped a child, if it is still stopped. The kernel stops a background process
-/// group that uses the terminal.
+/// Returns the signal that stopped a child, if it is still stopped. The kernel stops a background
+/// process group that reads from the terminal.
 fn stopped_by(child: &Child) -> Option<Signal> {
     let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     match waitid(Id::Pid(Pid::from_raw(child.id().cast_signed())), flags) {
@@ -195,7 +199,7 @@ fn stopped_by(child: &Child) -> Option<Signal> {
     }
 }
 
-/// Ends a child and its whole process group.
+/// Ends a child and its process group, first by SIGTERM, then by SIGKILL.
 fn end(child: &mut Child) -> io::Result<()> {
     let group = Pid::from_raw(child.id().cast_signed());
     let _ = killpg(group, Signal::SIGTERM);

@@ -1,6 +1,6 @@
-//! The target folder of cargo. Its answer is stored in the target folder until one of its inputs
-//! changes, because starting `cargo metadata` takes 12 ms of a race whose programs are already
-//! built.
+//! Asks cargo for its target folder. The answer is stored in the target folder until one of its
+//! inputs changes, because `cargo metadata` takes 12 ms to start, even if all programs of a race
+//! are already built.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use crate::error::CargoError;
 
-/// The absolute path of the target folder for builds in the folder `directory`. `named` is the
-/// value of `--target-dir`, if given, and `metadata` are options for `cargo metadata`.
+/// Returns the absolute path of the target folder for builds in the folder `directory`. `named` is
+/// the value of `--target-dir`, if given, and `metadata` are options for `cargo metadata`.
 ///
 /// # Errors
 ///
@@ -80,18 +80,18 @@ fn ask(cargo: &OsStr, directory: &Path, metadata: &[OsString]) -> Result<PathBuf
 /// Environment variables that set the target folder.
 const TARGET_VARIABLES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"];
 
-/// All inputs of cargo's answer.
+/// The inputs that determine the target folder that cargo reports.
 #[derive(Debug)]
 struct Question {
     /// The digest of cargo's path, the folder, cargo's environment variables, and the manifests and
-    /// settings there and in all parent folders, where cargo looks for the workspace.
+    /// configuration files in the folder and all its parents, where cargo looks for the workspace.
     digest: Digest,
-    /// Folders that may be the answer, the most likely first.
+    /// The folders that may be the target folder, the most likely first.
     candidates: Vec<PathBuf>,
 }
 
 impl Question {
-    /// `None` if the answer may have other inputs.
+    /// Collects the inputs; `None` if the answer may depend on other files.
     fn of(
         cargo: &OsStr,
         directory: &Path,
@@ -130,7 +130,7 @@ impl Question {
         }
         for file in settings {
             let text = contents(&file).ok()?;
-            // The settings include another file, which may affect the answer.
+            // The configuration includes another file, which may affect the answer.
             if text.windows(7).any(|word| word == b"include") {
                 return None;
             }
@@ -145,7 +145,7 @@ impl Question {
         })
     }
 
-    /// Cargo's answer to the same question before.
+    /// Returns the stored target folder, if it was stored for the same inputs.
     fn known(&self) -> Option<PathBuf> {
         let is_answer = |target: &&PathBuf| {
             fs::read_to_string(note(target)).is_ok_and(|note| note == self.answered(target))
@@ -153,26 +153,26 @@ impl Question {
         self.candidates.iter().find(is_answer).cloned()
     }
 
-    /// Stores the answer, if deadheat has built in that folder before. If it cannot be stored,
-    /// cargo is asked again next time.
+    /// Stores cargo's answer, the path of the target folder, in a file in that folder, if deadheat
+    /// has built there before. If this fails, deadheat asks cargo again next time.
     fn keep(&self, target: &Path) {
         if self.candidates.iter().any(|one| one == target) {
             let _ = fs::write(note(target), self.answered(target));
         }
     }
 
-    /// The content of the note with this answer.
+    /// Returns the text of the file that stores cargo's answer, the path `target`.
     fn answered(&self, target: &Path) -> String {
         format!("{}\n{}\n", self.digest.0, target.display())
     }
 }
 
-/// The file in the target folder that identifies the question it answers.
+/// Returns the path of the file in a target folder that stores cargo's answer.
 fn note(target: &Path) -> PathBuf {
     target.join("deadheat").join("asked")
 }
 
-/// The content of a file; empty if there is no file.
+/// Reads a file; empty if the file does not exist.
 fn contents(file: &Path) -> io::Result<Vec<u8>> {
     match fs::read(file) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => Ok(Vec::new()),
@@ -184,7 +184,7 @@ fn contents(file: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// A folder of packages with cargo's answers there.
+    /// A workspace in a temporary folder, for which answers are stored.
     struct Packages {
         scratch: tempfile::TempDir,
         variables: BTreeMap<OsString, OsString>,

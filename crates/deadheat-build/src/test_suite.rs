@@ -1,4 +1,4 @@
-//! Tells files of benchmarks from files of the code under test by their paths.
+//! Distinguishes benchmark files from files of the code under test by their paths.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -50,8 +50,8 @@ impl TestSuite {
         is_below || (is_named(file, &[CONFTEST]) && self.is_above(file))
     }
 
-    /// Returns true for files that are copied with the suite to the other side: those of the suite,
-    /// and the configuration of pytest.
+    /// Returns true for files that are copied with the suite to the other side: the files of the
+    /// suite, and the configuration of pytest.
     pub(crate) fn takes(&self, file: &Path) -> bool {
         self.holds(file) || (is_named(file, &CONFIGURATION) && self.is_above(file))
     }
@@ -69,7 +69,7 @@ pub(crate) fn is_prose(file: &Path) -> bool {
     matches!(extension, Some("md" | "rst" | "adoc")) || is_named(file, &[".gitignore"])
 }
 
-/// Returns true if a name in the path marks a file of benchmarks, in any language.
+/// Returns true if a folder or file name in the path marks a benchmark file, in any language.
 pub(crate) fn is_of_benchmarks(file: &Path) -> bool {
     let is_hidden = |part: &Path| part.to_string_lossy().starts_with('.');
     let parts: Vec<&Path> = file.iter().map(Path::new).collect();

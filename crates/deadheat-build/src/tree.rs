@@ -1,5 +1,5 @@
-//! Checks out the sources of a commit into a folder of their own, with submodules from the user's
-//! local copies: this uses no network and writes to none of the user's files.
+//! Checks out the sources of a commit into a separate folder. Submodules come from the user's local
+//! copies. This uses no network and does not change the user's files.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -15,10 +15,10 @@ use crate::repository::{Commit, Repository};
 use crate::slot::Slot;
 use crate::subprocess::Interruption;
 
-/// The keys of a `.gitmodules` that hold the paths of submodules.
+/// A pattern for the keys of `.gitmodules` that contain paths of submodules.
 const PATHS: &str = r"^submodule\..*\.path$";
 
-/// The name of the source folder in its slot.
+/// The name of the folder that contains the sources, in the folder of a build.
 pub(crate) const NAME: &str = "tree";
 
 /// A git worktree while a commit is built. Unless it is kept, it is removed when dropped, from disk
@@ -27,7 +27,7 @@ pub(crate) const NAME: &str = "tree";
 pub(crate) struct Tree<'a> {
     repository: &'a Repository<'a>,
     slot: Option<Slot>,
-    /// Its folder.
+    /// The folder of the worktree.
     pub(crate) path: PathBuf,
 }
 
@@ -55,13 +55,13 @@ impl<'a> Tree<'a> {
         Ok(tree)
     }
 
-    /// The lock that is held while the tree exists.
+    /// Returns the lock of the slot, which is held while the tree exists.
     pub(crate) fn lock(&self) -> Option<&fs::File> {
         self.slot.as_ref().map(|slot| &slot.lock)
     }
 
-    /// Removes the tree from git's list but keeps the files, because executables may read them and
-    /// are linked again in their folders.
+    /// Removes the tree from git's list but keeps the files, because executables may read them, and
+    /// neutral links are made in their folders.
     pub(crate) fn detach(&self) -> Result<(), BuildError> {
         let aside = self.path.with_file_name("aside");
         fs::rename(&self.path, &aside).map_err(BuildError::at(&self.path))?;
@@ -89,8 +89,8 @@ impl Drop for Tree<'_> {
     }
 }
 
-/// Removes the worktree of a slot, with its files and from git's list, if it is there. The user's
-/// other worktrees are not touched, not even broken ones.
+/// Removes the worktree of a slot, if it exists, from disk and from git's list. The user's other
+/// worktrees are not touched, not even broken ones.
 pub(crate) fn remove_worktree(repository: &Repository<'_>, slot: &Path) {
     let path = slot.join(NAME);
     // Ignores interruptions, because it runs after one.
@@ -111,7 +111,7 @@ pub(crate) fn remove_worktree(repository: &Repository<'_>, slot: &Path) {
     }
 }
 
-/// The paths in git's list of worktrees.
+/// Returns the paths in git's list of worktrees.
 pub(crate) fn worktrees(
     repository: &Repository<'_>,
     interruption: &Interruption<'_>,
@@ -125,23 +125,24 @@ pub(crate) fn worktrees(
         .collect())
 }
 
-/// Fills the folders of submodules.
+/// Checks out the submodules of a commit into its tree.
 pub(crate) struct Submodules<'a> {
     pub(crate) repository: &'a Repository<'a>,
     pub(crate) commit: &'a Commit,
-    /// The prefix of temporary files for git.
+    /// The path of a temporary index for git.
     pub(crate) scratch: &'a Path,
     pub(crate) notes: Vec<Note>,
 }
 
-/// A repository with submodules, at one level of nesting.
+/// A repository that may have submodules: the commit's own, or a submodule at any depth.
 struct Level {
     git_dir: PathBuf,
     commit: String,
-    /// The folder in which the user has checked it out, and the folder to fill.
+    /// The folder in which the user has checked out the repository.
     theirs: PathBuf,
+    /// The folder into which the repository is checked out.
     ours: PathBuf,
-    /// Relative to the top of the outermost repository.
+    /// The path relative to the top of the outermost repository.
     inside: PathBuf,
 }
 
@@ -206,8 +207,8 @@ impl Submodules<'_> {
                 fs::create_dir_all(&next.ours).map_err(BuildError::at(&next.ours))?;
                 self.output(&next, &["read-tree"], &[id])?;
                 self.output(&next, &["checkout-index", "--all", "--force"], &[])?;
-                // Some build files treat a submodule without `.git` as not fetched. Git does not take
-                // an empty folder of this name for a repository.
+                // Some build files treat a submodule without `.git` as not fetched. Git does not
+                // mistake an empty folder of this name for a repository.
                 let git = next.ours.join(".git");
                 fs::create_dir_all(&git).map_err(BuildError::at(&git))?;
                 return self.level(&next);
@@ -220,11 +221,11 @@ impl Submodules<'_> {
         })
     }
 
-    /// The user's repositories of a submodule: the one checked out at this path, and the one with
-    /// the commit's name for it.
+    /// Returns the git folders of the user's copies of a submodule: the copy checked out at this
+    /// path, and the copy with the name that the commit gives to the submodule.
     fn git_dirs(&self, level: &Level, path: &Path) -> Result<Vec<PathBuf>, BuildError> {
         let mut known = Vec::new();
-        // The user's working tree may have a link of another commit there.
+        // At another commit, this path may be a symbolic link in the user's working tree.
         if let Ok(theirs) = join_inside(&level.theirs, path)
             && theirs.join(".git").exists()
         {
@@ -264,7 +265,8 @@ impl Submodules<'_> {
         Ok(done.status.success())
     }
 
-    /// A git command for the repository of a level, with the folder to fill as its working tree.
+    /// Creates a git command for the repository of a level, with the folder to fill as its working
+    /// tree.
     fn git(&self, level: &Level, words: &[&'static str]) -> Git {
         let is_there = level.ours.is_dir();
         let folder = if is_there {
@@ -293,9 +295,10 @@ impl Submodules<'_> {
     }
 }
 
-/// The repository of a submodule of this name, if it is there. As for git, a name with `..` has
-/// none, because it would name a folder of the tree, which the commit fills. Neither has a name that
-/// leads into the repository of another submodule, whose files come from elsewhere.
+/// Returns the git folder of the submodule `name`, if it exists. Names with `..` are rejected, as
+/// by git, because they could name a folder of the tree, which the commit fills. A name that leads
+/// into the git folder of another submodule is rejected too, because the content of that folder is
+/// not trusted.
 fn module_of(modules: &Path, name: &Path) -> Option<PathBuf> {
     let folder = join_inside(modules, name).ok()?;
     let mut above = folder.ancestors().skip(1);

@@ -11,13 +11,13 @@ use toml::{Table, Value};
 
 use crate::error::Note;
 
-/// The profiles of a build by `cargo bench`, the first of which inherits from the other.
+/// The profiles of a build by `cargo bench`; `bench` inherits from `release`.
 const PROFILES: [&str; 2] = ["bench", "release"];
 
-/// Differences of one kind to name; the others are counted.
+/// The largest number of changed dependencies that are named; the rest are only counted.
 const NAMED: usize = 3;
 
-/// Settings of profiles and cargo's defaults, in `cargo bench`.
+/// The settings of profiles, with cargo's defaults for `cargo bench`.
 const DEFAULTS: [(&str, &str); 9] = [
     ("codegen-units", "16"),
     ("debug", "false"),
@@ -30,10 +30,10 @@ const DEFAULTS: [(&str, &str); 9] = [
     ("strip", "\"none\""),
 ];
 
-/// The note on what differs between two sides, named with the tops of their sources, besides their
-/// code, if anything does. `folders` are
-/// those from the user's package up to the top, relative to the top. `arguments` are those of cargo
-/// for each side, which may set profiles. Packages in `ignored` do not count.
+/// Returns a note on the differences between two builds that are not in their code, if there are
+/// any. `sides` are the names and the tops of the sources. `folders` lead from the user's package
+/// up to the top, relative to the top. `arguments` are cargo's arguments for each side, which may
+/// set profiles. Packages in `ignored` are not compared.
 pub(crate) fn unequal_builds(
     sides: [(&str, &Path); 2],
     folders: &[PathBuf],
@@ -52,7 +52,7 @@ pub(crate) fn unequal_builds(
     })
 }
 
-/// What decides, besides the code, how a side is built.
+/// The inputs of a side's build other than its code.
 #[derive(Debug, Default)]
 struct Settings {
     /// The settings of the profiles, such as `bench.lto`.
@@ -70,7 +70,8 @@ impl Settings {
         let manifests =
             manifests.filter_map(|folder| read(folder.join("Cargo.toml"))?.parse().ok());
         let manifests: Vec<Table> = manifests.collect();
-        // Cargo heeds the profiles of the workspace alone, or of a package without one.
+        // Cargo uses only the profiles of the workspace root, or of a package outside of any
+        // workspace.
         let is_workspace = |manifest: &&Table| manifest.contains_key("workspace");
         let root = manifests.iter().find(is_workspace).or(manifests.last());
         let mut settings = Self::default();
@@ -97,7 +98,7 @@ impl Settings {
         settings
     }
 
-    /// Takes the settings of profiles from `--config` of cargo.
+    /// Applies the profile settings in cargo's `--config` arguments.
     fn heed(&mut self, arguments: &[OsString]) {
         let words = arguments.iter().filter_map(|word| word.to_str());
         let settings = words.map(|word| word.strip_prefix("--config=").unwrap_or(word));
@@ -109,7 +110,8 @@ impl Settings {
         }
     }
 
-    /// The value of a profile's setting, also if it is a default or comes from the release profile.
+    /// Returns the value of a profile setting such as `bench.lto`, which may be inherited from the
+    /// release profile or be cargo's default.
     fn value(&self, name: &str) -> Option<&str> {
         let key = name.strip_prefix("bench.");
         let inherited = || self.profiles.get(&format!("release.{}", key?));
@@ -129,7 +131,7 @@ impl Settings {
     }
 }
 
-/// Settings that have several spellings: the keys, and all spellings of one value.
+/// Profile settings whose values have several spellings: the key, and all spellings of one value.
 const SPELLINGS: [(&str, &[&str]); 6] = [
     ("debug", &["false", "0", "\"none\""]),
     ("debug", &["\"limited\"", "1"]),
@@ -139,7 +141,7 @@ const SPELLINGS: [(&str, &[&str]); 6] = [
     ("strip", &["\"symbols\"", "true"]),
 ];
 
-/// The first spelling of a value, for comparisons.
+/// Returns the first spelling of a value, so that values can be compared.
 fn meant<'a>(name: &str, value: &'a str) -> &'a str {
     let key = name.rsplit('.').next().unwrap_or(name);
     let mut all = SPELLINGS.iter().filter(|(of, _)| *of == key);
@@ -147,7 +149,7 @@ fn meant<'a>(name: &str, value: &'a str) -> &'a str {
     found.map_or_else(|| value.trim_matches('"'), |(_, spellings)| spellings[0])
 }
 
-/// Adds the values of a table by their dotted names.
+/// Adds the values of a TOML table to `flat`, by their dotted names.
 fn flatten(name: &str, value: &Value, flat: &mut BTreeMap<String, String>) {
     match value.as_table() {
         Some(table) => {
@@ -161,7 +163,7 @@ fn flatten(name: &str, value: &Value, flat: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The packages of a lock file that do not belong to the repository.
+/// Returns the packages in a lock file that do not belong to the repository, with their versions.
 fn packages(lock: &str) -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let lock: Table = lock.parse().unwrap_or_default();
@@ -178,13 +180,13 @@ fn packages(lock: &str) -> BTreeMap<String, BTreeSet<String>> {
     found
 }
 
-/// The differences, the likeliest causes of another time first; and the options of cargo that give
-/// the baseline the candidate's profile.
+/// Returns the differences, the most likely causes of different times first, and the cargo options
+/// that give the baseline the candidate's profile.
 fn differences([base, head]: &[Settings; 2], ignored: &[&str]) -> (Vec<String>, String) {
     let mut all = Vec::new();
     let mut equalising = Vec::new();
     let names = base.profiles.keys().chain(head.profiles.keys());
-    // What `cargo bench` builds has the bench profile, which may inherit the setting.
+    // `cargo bench` builds with the bench profile, which inherits settings of the release profile.
     let names = names.filter_map(|name| Some(format!("bench.{}", name.split_once('.')?.1)));
     for name in names.collect::<BTreeSet<String>>() {
         let [ours, theirs] = [base, head].map(|side| side.value(&name));
@@ -198,7 +200,8 @@ fn differences([base, head]: &[Settings; 2], ignored: &[&str]) -> (Vec<String>, 
                 said(theirs)
             ));
             equalising.extend(theirs.map(|value| {
-                // `--base-args` reads its words as a shell does, and TOML needs the quotes.
+                // The quotes are escaped: TOML needs them, and `--base-args` is split as by a
+                // shell.
                 let value = value.replace('"', "\\\"");
                 format!("--config profile.{name}={value}")
             }));

@@ -1,4 +1,4 @@
-//! The way to build a side: its recipe, and all inputs of the build besides the commit.
+//! Combines the recipe of a side with all other inputs of its build except the commit.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -13,19 +13,20 @@ use crate::recipe::{Recipe, configuration_above, configuration_of_the_user};
 use crate::replacement::Replacement;
 use crate::repository::Repository;
 
-/// How to build a side, with all its inputs except the commit.
+/// The recipe of a side, with all inputs of its build except the commit.
 #[derive(Clone)]
 pub(crate) struct Way<'a> {
     pub(crate) recipe: &'a Recipe,
     pub(crate) key_inputs: KeyInputs,
-    /// The version of the compiler, as it prints it.
+    /// The output by which rustc, Go, Python or Node identifies itself; empty for CMake and
+    /// commands.
     pub(crate) compiler: String,
-    /// What takes the place of the suite's library of benchmarks.
+    /// deadheat's own implementation of the suite's benchmark library, if it is used.
     pub(crate) replacement: Option<Rc<Replacement>>,
 }
 
 impl<'a> Way<'a> {
-    /// The ways of both sides, the baseline first.
+    /// Determines the inputs of both sides, the baseline first.
     pub(crate) fn of(
         repository: &Repository<'_>,
         recipes: [&'a Recipe; 2],
@@ -107,8 +108,8 @@ impl<'a> Way<'a> {
         })
     }
 
-    /// Puts deadheat's own implementation in the place of the suite's library of benchmarks, if the
-    /// suite uses one that deadheat has and the recipe does not forbid it.
+    /// Replaces the suite's benchmark library by deadheat's own implementation, if deadheat has one
+    /// and the recipe allows it. If that fails, tells the user by a note.
     pub(crate) fn swap_library(
         &mut self,
         repository: &Repository<'_>,
@@ -137,7 +138,7 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// What takes the place of criterion.
+    /// Returns the library that replaces criterion, if any.
     pub(crate) fn criterion(&self) -> Option<&OfferedLibrary> {
         match self.replacement.as_deref() {
             Some(Replacement::Criterion(library)) => Some(&library.offered),
@@ -145,7 +146,7 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// The dependency provider that replaces Google Benchmark.
+    /// Returns the CMake dependency provider that replaces Google Benchmark, if any.
     pub(crate) fn google_benchmark(&self) -> Option<&Path> {
         match self.replacement.as_deref() {
             Some(Replacement::GoogleBenchmark(library)) => Some(&library.provider),
@@ -153,7 +154,7 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// The inputs of the build's key.
+    /// Returns all inputs of the build's key except the commit.
     pub(crate) fn inputs(&self) -> KeyInputs {
         let mut inputs = self.key_inputs.clone();
         if let Some(replacement) = &self.replacement {

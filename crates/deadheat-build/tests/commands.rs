@@ -106,7 +106,7 @@ fn rejects_a_build_without_its_executable() {
     needs!("git");
     let repo = Repo::new();
     for (command, exe, words) in [
-        ("true", "out/program", "is not there"),
+        ("true", "out/program", "does not exist"),
         ("mkdir -p out/program", "out/program", "is not a file"),
         ("true", "value", "is not executable"),
     ] {

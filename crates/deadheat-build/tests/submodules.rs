@@ -97,7 +97,11 @@ fn notes_uncommitted_changes_inside_a_submodule() {
         raced,
     };
     assert_eq!(notes[0], dirty(true));
-    assert!(notes[0].to_string().contains("part of the working tree"));
+    assert!(
+        notes[0]
+            .to_string()
+            .contains("although no commit contains them")
+    );
     let (_, notes) = repo.build_by("first..HEAD", SCRIPT, &["out/program"]);
     assert_eq!(notes[0], dirty(false));
     assert!(notes[0].to_string().contains("not raced"));
@@ -141,7 +145,7 @@ fn names_a_missing_submodule_commit_with_advice() {
     assert_eq!(error.fault(), Fault::Request);
     let said = error.to_string();
     assert!(said.contains(newer.trim()), "{said}");
-    assert!(said.contains("run `git fetch` in that folder"), "{said}");
+    assert!(said.contains("run `git fetch` in the submodule"), "{said}");
     repo.is_clean_of_builds();
 }
 

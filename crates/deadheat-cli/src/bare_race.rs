@@ -9,9 +9,9 @@ use deadheat::parts::format::{Found, found_at};
 
 use crate::synonyms;
 
-/// Puts `run` before words that name no command of `program` and look like commands to race: options
-/// first, words with spaces, a path, or the name of a program with more words after it. Anything else
-/// may be a command of deadheat that is misspelled.
+/// Inserts `run` after the name of the program if the words look like commands to race: options
+/// first, words with spaces, a path, or the name of a program with more words after it. Other words
+/// stay as they are, because they may be a misspelled command of deadheat.
 pub fn with_run(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
     if races(&words, program) {
         words.insert(1, "run".into());
@@ -43,7 +43,7 @@ fn races(words: &[OsString], program: &Command) -> bool {
             words.len() > 2 && !ours.into_iter().any(is_command)
         }
         _ if is_command(&words[1]) => false,
-        // `diff` is a program, too, but racing it against a file is not meant.
+        // `diff old.json new.json` also starts a program, but the user wants to compare results.
         _ if synonyms::command("deadheat", first).is_some() && words[2..].iter().any(is_data) => {
             false
         }
@@ -62,7 +62,7 @@ fn is_data(word: &OsString) -> bool {
     matches!(found_at(word), Ok(Found::Data | Found::Folder))
 }
 
-/// Returns true if a word leads to a program: through `PATH`, or as a path.
+/// Returns true if `word` is a program in `PATH` or the path of an existing file.
 pub fn exists(word: &str) -> bool {
     find_executable(word).is_some() || (word.contains('/') && Path::new(OsStr::new(word)).exists())
 }

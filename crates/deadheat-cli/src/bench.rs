@@ -1,4 +1,4 @@
-//! `deadheat bench`: race two builds. Here is its command line: which words are programs.
+//! `deadheat bench`, which races two builds: its options, and how its words name programs.
 
 mod python;
 
@@ -25,14 +25,14 @@ pub const EXAMPLES: &str = "Examples:
   deadheat bench ./native 'python3 worker.py'
   deadheat bench bench_mine.py --python old/bin/python --python new/bin/python
   deadheat bench ./old ./new --benchmark_min_time=0.1s
-  deadheat bench ./suite                                # its own head-to-head races
+  deadheat bench ./suite                                # races its contenders
   deadheat bench ./google_benchmarks 'BM_Std' 'BM_Own'  # families in one program
   deadheat bench --resume .deadheat/runs/20261121-120000-0000002a.jsonl";
 
 /// Options of `deadheat bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// The baseline: a program with benchmarks, or one and its arguments, quoted
+    /// The baseline: a program with benchmarks; with arguments, quote them together
     #[arg(value_name = "OLD", required_unless_present = "resume")]
     old: Option<String>,
     /// The candidate program, and filters: parts of the names of benchmarks
@@ -47,10 +47,10 @@ pub struct BenchArgs {
     /// Name of a side (once per program)
     #[arg(short = 'n', long = "name", value_name = "NAME")]
     names: Vec<String>,
-    /// Continue a recorded race; its intervals are then the wider ones that hold at any time
+    /// Continue a recorded race; its intervals become anytime-valid, which makes them wider
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     resume: Option<PathBuf>,
-    /// Start the programs of a file of --resume that another user or machine wrote
+    /// With --resume: start the programs of a file that another user or machine wrote
     #[arg(long, requires = "resume", help_heading = "Files")]
     trust: bool,
     /// The options of the race and of the answer.
@@ -58,7 +58,7 @@ pub struct BenchArgs {
     pub options: BenchOptions,
 }
 
-/// Races two programs, or the contenders of one.
+/// Races two programs, or the contenders of one program against each other.
 pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     let mut options = args.options;
     let mut words = args.words;
@@ -71,7 +71,8 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     options.read_rules()?;
     if let Some(path) = args.resume {
         options.exports.check(Some(&path))?;
-        // A run may be one of some benchmarks only.
+        // The recorded run may hold only some benchmarks, so a missing one is not reported as
+        // removed.
         options.answer.gate.whole = false;
         let outcome = options.resume(&path, args.trust)?;
         return tell_of_one(outcome, &options.answer, &options.exports);
@@ -88,7 +89,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     };
     refuse_pythons(&pythons, [&old_text, new.as_deref().unwrap_or(&old_text)])?;
     let old = started(0, &old_text)?;
-    // Of one file and two environments, either is a side.
+    // One Python file and two interpreters: the race compares the environments.
     let environments = match (&pythons[..], &new) {
         ([old, new], None) => Some([old.as_str(), new.as_str()]),
         _ => None,
@@ -132,8 +133,8 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     race(&entrants, &options).map(|done| done.status)
 }
 
-/// Lets options of Google Benchmark stand among those of `deadheat bench`:
-/// they are moved behind `--`, where the arguments of the programs are.
+/// Moves options of Google Benchmark (`--benchmark_…`) behind `--`, where the arguments of the
+/// raced programs are. The user may write them among the options of `deadheat bench`.
 pub fn passed_on(args: Vec<OsString>) -> Vec<OsString> {
     if args
         .get(1)

@@ -1,5 +1,5 @@
-//! Options that say how the sides of a race of revisions are built: with whose benchmarks, and in
-//! which ways where these are two.
+//! Options for how the two sides of a race of revisions are built: which side's benchmarks are
+//! compiled, and options for one side only.
 
 use std::ffi::OsString;
 
@@ -14,9 +14,9 @@ use crate::usage_error;
 /// Options of builds, for `deadheat rev` and `cargo deadheat` alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct BuildOptions {
-    /// Take the benchmarks of both sides from this revision ('working-tree' without one), or of each
-    /// from its 'own' [default: own, and those that the baseline lacks from the candidate; with
-    /// --pytest those of the candidate]
+    /// Take the benchmarks of both sides from this revision or 'working-tree', or each side's from
+    /// its 'own' sources [default: own, plus those that only the candidate has; with --pytest those
+    /// of the candidate]
     #[arg(long, value_name = "REV", help_heading = "Build")]
     benches_from: Option<String>,
     /// Options of cargo bench for the baseline alone
@@ -35,24 +35,24 @@ pub struct BuildOptions {
         allow_hyphen_values = true
     )]
     cand_args: Option<String>,
-    /// A variable of the environment for the build of the baseline (may be repeated)
+    /// An environment variable for the build of the baseline (may be repeated)
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Build")]
     base_env: Vec<(String, String)>,
-    /// A variable of the environment for the build of the candidate (may be repeated)
+    /// An environment variable for the build of the candidate (may be repeated)
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Build")]
     cand_env: Vec<(String, String)>,
-    /// The toolchain of rustup that builds the baseline
+    /// The rustup toolchain that builds the baseline
     #[arg(long, value_name = "NAME", help_heading = "Build")]
     base_toolchain: Option<String>,
-    /// The toolchain of rustup that builds the candidate
+    /// The rustup toolchain that builds the candidate
     #[arg(long, value_name = "NAME", help_heading = "Build")]
     cand_toolchain: Option<String>,
 }
 
-/// The word of `--benches-from` for neither side's.
+/// The value of `--benches-from` that gives each side its own benchmarks.
 const OWN: &str = "own";
 
-/// The word of `--benches-from` for the candidate.
+/// Returns the value of `--benches-from` that names the candidate.
 pub fn word_for_head(revisions: &Revisions) -> &str {
     revisions.head.as_deref().unwrap_or("working-tree")
 }
@@ -64,7 +64,7 @@ fn variable(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Those of `cargo deadheat`, which stand among the options of cargo.
+/// The build options of `cargo deadheat`, which occur among the options of cargo.
 #[derive(Debug, Parser)]
 #[command(name = "cargo deadheat", disable_help_flag = true)]
 struct Words {
@@ -80,12 +80,12 @@ struct Way<'a> {
     arguments: Option<&'a str>,
     variables: &'a [(String, String)],
     toolchain: Option<&'a str>,
-    /// Instead of the command of both sides.
+    /// The candidate's own build command, instead of the command for both sides.
     command: Option<&'a str>,
 }
 
 impl BuildOptions {
-    /// Reads those of `cargo deadheat`, and whose criterion its suites race with.
+    /// Parses the build options of `cargo deadheat` and the choice of the criterion library.
     pub fn read(words: &[OsString]) -> Result<(Self, LibraryChoice), Failure> {
         let name = OsString::from("cargo deadheat");
         let words: Vec<OsString> = std::iter::once(&name).chain(words).cloned().collect();
@@ -94,7 +94,7 @@ impl BuildOptions {
         Ok((read.options, read.criterion.choice()))
     }
 
-    /// Returns whether one of them needs cargo.
+    /// Returns the first option that needs cargo, if the user gave one.
     pub fn needs_cargo(&self) -> Option<&'static str> {
         [
             ("--base-args", self.base_args.is_some()),
@@ -106,7 +106,7 @@ impl BuildOptions {
         .find_map(|(option, is_given)| is_given.then_some(option))
     }
 
-    /// The variables of both sides.
+    /// Returns the environment variables for the build of each side, the baseline first.
     pub fn variables(&self) -> [Variables; 2] {
         [self.base_env.clone(), self.cand_env.clone()]
     }
@@ -127,8 +127,8 @@ impl BuildOptions {
         [base, cand]
     }
 
-    /// The ways in words, where they are two. `command` is that of the candidate, where it has one
-    /// of its own.
+    /// Describes how each side is built; empty if both are built in the same way. `command` is the
+    /// candidate's own build command, if it has one.
     pub fn in_words(&self, command: Option<&str>) -> Vec<String> {
         let [base, cand] = self.sides(command);
         if base == cand {
@@ -137,7 +137,7 @@ impl BuildOptions {
         vec![base.in_words(), cand.in_words()]
     }
 
-    /// The side whose benches both race, if the user names it.
+    /// Returns the side whose benchmarks both sides race, if the user chose one.
     pub fn benches(&self, revisions: &Revisions) -> Result<Option<BenchesFrom>, Failure> {
         let Some(named) = &self.benches_from else {
             return Ok(None);
@@ -158,12 +158,12 @@ impl BuildOptions {
         }
     }
 
-    /// The option that names the benches of a side, where neither cargo nor pytest finds them.
+    /// Returns `--benches-from` if the user gave it; only cargo and pytest support that option.
     pub fn benches_option(&self) -> Option<&'static str> {
         self.benches_from.as_ref().map(|_| "--benches-from")
     }
 
-    /// The builds of both sides by cargo, which have `both` in common.
+    /// Returns the cargo builds of both sides: `both` with the options of each side.
     pub fn cargo_builds(&self, both: &CargoBuild) -> Result<[CargoBuild; 2], Failure> {
         let [base, cand] = self.sides(None);
         Ok([

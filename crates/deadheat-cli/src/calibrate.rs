@@ -1,5 +1,5 @@
-//! `deadheat calibrate`: this machine's own error rate, found by races of this very program, and
-//! kept.
+//! `deadheat calibrate`, which races this program against itself to measure the rate of wrong
+//! verdicts on this machine, and saves the result.
 
 use std::ffi::OsString;
 use std::hint::black_box;
@@ -33,9 +33,8 @@ pub const EXAMPLES: &str = "Examples:
   deadheat calibrate --markdown=calibration.md
   deadheat calibrate --show";
 
-/// The variable that leaves as little of a quick calibration as there is: tests
-/// of this program want to see that it works, and soon. It is no option, which
-/// completions would offer to everybody.
+/// The environment variable that reduces `--quick` to the least possible work, for tests. It is not
+/// an option, because shells would offer that as a completion to users.
 const LEAST_VARIABLE: &str = "DEADHEAT_CALIBRATE_LEAST";
 
 /// Options of `deadheat calibrate`.
@@ -55,11 +54,11 @@ pub struct CalibrateArgs {
     #[command(flatten)]
     design: SettingsArgs<{ Front::Calibrate as usize }>,
 
-    /// Save it here, or show what was saved here
+    /// Save the calibration here; with --show, read it from here
     /// [default: ~/.local/state/deadheat/calibration.json]
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     save: Option<PathBuf>,
-    /// Write it in Markdown; - prints it instead of the answer
+    /// Write the calibration as Markdown; - prints that instead of the answer
     #[arg(
         long,
         value_name = "FILE",
@@ -78,7 +77,7 @@ pub struct CalibrateArgs {
 }
 
 impl CalibrateArgs {
-    /// The calibration that these options ask for, with this very program as its contenders.
+    /// Returns the calibration that the options ask for. This program itself is raced.
     fn spec(&self) -> Result<CalibrationSpec, Failure> {
         let least = std::env::var_os(LEAST_VARIABLE).is_some();
         let effort = match (self.quick, least) {
@@ -102,7 +101,8 @@ impl CalibrateArgs {
         })
     }
 
-    /// A slip such as `--save results.json` would lose results.
+    /// Refuses to overwrite a file that is not a calibration: a slip such as `--save results.json`
+    /// would destroy results.
     fn refuse_to_replace_foreign_files(&self) -> Result<(), Failure> {
         let is_foreign = |path: &&PathBuf| {
             path.is_file()
@@ -112,13 +112,14 @@ impl CalibrateArgs {
         match self.save.as_ref().filter(is_foreign) {
             None => Ok(()),
             Some(path) => Err(Failure::Usage(format!(
-                "--save: {} exists and is not a calibration{HELP}name another file, or remove this one",
+                "--save: {} exists and is not a calibration{HELP}name another file, or remove this \
+                 one",
                 path.display()
             ))),
         }
     }
 
-    /// Returns true if the page takes the place of the answer.
+    /// Returns true if the Markdown page is printed instead of the answer.
     fn page_takes_stdout(&self) -> bool {
         self.markdown
             .as_deref()
@@ -126,7 +127,7 @@ impl CalibrateArgs {
     }
 }
 
-/// Calibrates this machine, or shows what was found before.
+/// Calibrates this machine, or prints the saved calibration.
 pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
     if let Some(path) = args
         .markdown
@@ -156,17 +157,17 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
     })
 }
 
-/// Prints the calibration that was saved.
+/// Prints the saved calibration.
 fn show(args: &CalibrateArgs) -> Result<Status, Failure> {
     let Some(place) = args.save.clone().or_else(calibration_file) else {
         return Err(Failure::Data(format!(
-            "no folder to save a calibration in was found\nhelp: name a file by --save or \
+            "no folder for the calibration was found\nhelp: name a file by --save or \
              {CALIBRATION_VARIABLE}"
         )));
     };
     let Some(saved) = read_calibration(&place).map_err(Failure::reading)? else {
         return Err(Failure::Data(format!(
-            "{} does not exist\nhelp: deadheat calibrate makes it",
+            "{} does not exist\nhelp: run deadheat calibrate",
             place.display()
         )));
     };
@@ -206,8 +207,8 @@ fn answer(
     ))
 }
 
-/// Keeps the calibration for later races and says where. It was answered
-/// already, so a place that cannot be written to is worth a warning.
+/// Saves the calibration for later races and returns a line about it. A failure to write is only a
+/// warning, because the answer has been printed already.
 fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
     let raced = calibration.kinds.iter().any(|one| one.false_calls.of > 0);
     if !raced {
@@ -220,7 +221,7 @@ fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
     let problem = match saved {
         Some((place, Ok(()))) => return format!("saved in {}", place.display()),
         Some((_, Err(error))) => error.to_string(),
-        None => "no folder for it was found".to_owned(),
+        None => "no folder for the calibration was found".to_owned(),
     };
     let text = format!(
         "the calibration was not saved, so no race will use it: {problem}\nhelp: name a file by \
@@ -230,11 +231,11 @@ fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
     "not saved".to_owned()
 }
 
-/// The word that makes this program a contender. It is no subcommand: reading
-/// those would take longer than many a command that is raced.
+/// The first argument that turns this program into the calibration workload. It is not a
+/// subcommand, because parsing a subcommand takes longer than many raced commands run.
 pub const ROLE: &str = "calibration-work";
 
-/// The state that SHA-256 begins with.
+/// The initial state of SHA-256.
 const BEGINNING: [u32; 8] = [
     0x6a09_e667,
     0xbb67_ae85,
@@ -246,15 +247,14 @@ const BEGINNING: [u32; 8] = [
     0x5be0_cd19,
 ];
 
-/// Takes the same block into the state of SHA-256 so many times: a chain in
-/// which every round needs the one before, so that time grows in proportion to
-/// the rounds. The block is that of a message without content, so after one
-/// round the state is its digest.
+/// Compresses one block into the state of SHA-256 `rounds` times. Each round needs the result of
+/// the round before, so the time is proportional to `rounds`. The block is the padding of an empty
+/// message, so one round yields the digest of the empty message.
 #[inline(never)]
 pub fn sha256(rounds: u32) -> [u32; 8] {
     let mut block = [0; 64];
     block[0] = 0x80;
-    // Unknown to the compiler: else it could do equal work once for all.
+    // Hidden from the compiler, which could otherwise compute a repeated result only once.
     let mut state = black_box(BEGINNING);
     for _ in 0..rounds {
         compress256(&mut state, &[block]);
@@ -262,7 +262,7 @@ pub fn sha256(rounds: u32) -> [u32; 8] {
     state
 }
 
-/// Races, if that is what this process was started for.
+/// Runs the calibration workload if the first argument is [`ROLE`].
 pub fn role(mut command_line: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     let word = command_line.nth(1)?;
     (word == ROLE).then(|| do_work(&command_line.collect::<Vec<_>>(), sha256))
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn every_round_takes_another_block_into_the_digest() {
         assert_eq!(sha256(0), BEGINNING);
-        // The published digest of nothing.
+        // The published digest of the empty message.
         let digest: Vec<String> = sha256(1).iter().map(|word| format!("{word:08x}")).collect();
         assert_eq!(
             digest.concat(),

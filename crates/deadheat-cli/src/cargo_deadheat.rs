@@ -1,5 +1,6 @@
-//! The `cargo-deadheat` command: `cargo bench` with placements drawn anew. Cargo and rustc start it
-//! again under other names, to compile and to link, and bench programs ask it for neutral links.
+//! The `cargo-deadheat` command: `cargo bench` with new random placements in every replicate. Cargo
+//! and rustc start this program again under other names to compile and link, and bench programs
+//! call it for neutral links.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -21,44 +22,44 @@ use crate::rev;
 /// The text of `cargo deadheat --help`.
 pub const HELP: &str = "\
 Races the bench targets of a package, or two revisions of them, with a new
-placement per replicate
+code layout per replicate
 
 Usage: cargo deadheat [BASE[..HEAD]] [OPTIONS OF cargo bench] [-- OPTIONS OF THE RACES]
 
-With BASE, a git revision, every benchmark of it races against the same
-one of the working tree as it is, or of HEAD. Both are built with the same
-options, and what is built of a commit is kept.
+With BASE, a git revision, each benchmark of BASE races against the same
+benchmark of the working tree, or of HEAD. Both sides are built with the same
+options, and deadheat keeps the builds of commits.
 
   cargo deadheat main
   cargo deadheat HEAD~1 --bench text -- sum
   cargo deadheat v1.0..v1.1
 
-One source can be built in two ways, to see whether a feature, a flag or a
-compiler pays. Without BASE that is the working tree.
+The same source can be built in two ways, to see whether a feature, a flag or
+a compiler pays off. Without BASE, that source is the working tree.
 
   cargo deadheat --base-args '--features a' --cand-args '--features b'
   cargo deadheat HEAD..HEAD --cand-env RUSTFLAGS='-C target-cpu=native'
 
-Without BASE, the benchmarks race what they put against each other.
-This is `cargo bench`, except that what it links is recorded, and linked anew
-for the races: function sections aligned, and shuffled by a seed. So a verdict
-speaks of the source, and not of where the linker happened to put the code.
-Cargo.toml and profiles stay as they are.
+Without BASE, the contenders of each benchmark race against each other.
+This is `cargo bench`, except that deadheat records each link and links again
+for the races, with function sections aligned and shuffled by a seed. So a
+verdict is about the source, and not about where the linker happened to put
+the code. Cargo.toml and profiles stay as they are.
 
   cargo deadheat --bench text
   cargo deadheat --bench text -- sum --margin 0.5%
   cargo deadheat --bench text -- --help
 
-Names of benchmarks stand behind `--`, as do all options of the races.
+Write the names of benchmarks and all options of the races after `--`.
 
 Options:
       --benches-from REV      Race the bench targets of this side on both
       --base-args ARGS        Options of cargo bench for the baseline alone
-      --base-env NAME=VALUE   A variable for the build of the baseline
-      --base-toolchain NAME   The toolchain of rustup that builds the baseline
+      --base-env NAME=VALUE   An environment variable for the baseline's build
+      --base-toolchain NAME   The rustup toolchain that builds the baseline
       --cand-args, --cand-env, --cand-toolchain
                               The same for the candidate
-      --criterion WHICH       Compile suites of criterion with deadheat's own
+      --criterion WHICH       Compile criterion suites with deadheat's own
                               criterion (swapped), or leave them as they are
                               (own) [default: swapped if they compile]
   -h, --help                  Print this
@@ -66,8 +67,8 @@ Options:
 
 All other options are those of `cargo bench`, see `cargo bench --help`.";
 
-/// Understands `cargo-deadheat deadheat …`, which is what cargo makes of
-/// `cargo deadheat …`, and `cargo-deadheat …`.
+/// Runs `cargo-deadheat deadheat …`, the form in which cargo starts this program, or
+/// `cargo-deadheat …`.
 fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
     if args.first().is_some_and(|first| first == "deadheat") {
         args.remove(0);
@@ -79,10 +80,10 @@ fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
         }
         Arguments::Stray(word) => {
             return Err(Failure::Usage(format!(
-                "cargo deadheat does not know what to do with '{word}': one revision, or \
-                 BASE..HEAD, is all it needs; to race only the benchmarks whose names contain \
-                 it, put it after `--`: cargo deadheat -- {word} (a value of an option can \
-                 stand after `=`: --option={word})"
+                "cargo deadheat takes one revision or BASE..HEAD, and '{word}' is one word too \
+                 many; to race only the benchmarks whose names contain it, put it after `--`: \
+                 cargo deadheat -- {word} (if it is the value of an option, write \
+                 --option={word})"
             )));
         }
         Arguments::Bench(bench) => match bench.base.clone() {
@@ -103,7 +104,7 @@ fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// Becomes `cargo bench`, and returns only when it cannot.
+/// Replaces this process with `cargo bench`; returns only if that fails.
 fn race(bench: &Bench, args: &[OsString]) -> Failure {
     let cargo = cargo();
     match prepared(bench, &cargo) {
@@ -115,7 +116,7 @@ fn race(bench: &Bench, args: &[OsString]) -> Failure {
     }
 }
 
-/// `cargo bench` without the arguments.
+/// Returns the `cargo bench` command without the user's arguments.
 fn prepared(bench: &Bench, cargo: &OsStr) -> Result<Command, Failure> {
     let program = std::env::current_exe().map_err(|problem| {
         Failure::Internal(format!("cargo-deadheat cannot find itself: {problem}"))
@@ -133,7 +134,7 @@ fn prepared(bench: &Bench, cargo: &OsStr) -> Result<Command, Failure> {
     Ok(command)
 }
 
-/// Make neutral links of an executable, for programs
+/// Make neutral links of an executable (for other programs to call)
 #[derive(Debug, Parser)]
 #[command(name = "cargo-deadheat placements")]
 struct Placements {
@@ -141,13 +142,12 @@ struct Placements {
     args: PlacementsArgs,
 }
 
-/// The whole program, from the name and arguments of this process to its exit
-/// code.
+/// Runs the whole program on a large enough stack and returns its exit code.
 pub fn cargo_deadheat() -> ExitCode {
     on_enough_stack(program)
 }
 
-/// The same, on the stack of the caller.
+/// Runs the whole program on the stack of the caller and returns its exit code.
 pub fn program() -> ExitCode {
     let mut args = std::env::args_os();
     let name = PathBuf::from(args.next().unwrap_or_default());
@@ -163,8 +163,9 @@ pub fn program() -> ExitCode {
     code(done)
 }
 
-/// Does the work of the compiler or linker by whose `name` a program of ours was started, and
-/// returns the exit code; `None` when the program goes by its own name.
+/// Acts as the compiler or linker if `name`, under which this program was started, is the name that
+/// replaces rustc or the linker driver, and returns the exit code. Returns `None` for any other
+/// name.
 pub fn role(name: &Path, args: &[OsString]) -> Option<ExitCode> {
     match name.file_name().and_then(OsStr::to_str)? {
         Roles::COMPILER => Some(code(Err(compile(name, args)))),
@@ -173,16 +174,15 @@ pub fn role(name: &Path, args: &[OsString]) -> Option<ExitCode> {
     }
 }
 
-/// The variable that names the linker driver that the user had.
+/// The environment variable that names the user's own linker driver.
 const DRIVER: &str = "DEADHEAT_DRIVER";
 
-/// Becomes the compiler, which is the first argument, and returns only when it
-/// cannot. `name` is what this program was called.
+/// Replaces this process with the compiler, the first argument; returns only if that fails. `name`
+/// is the name under which this program was started.
 pub fn compile(name: &Path, args: &[OsString]) -> Failure {
     let Some((compiler, args)) = args.split_first() else {
         return Failure::Usage(format!(
-            "{} replaces rustc and is started by cargo: it needs the compiler as its first \
-             argument",
+            "cargo starts {} in place of rustc: the first argument must be the compiler",
             Roles::COMPILER
         ));
     };
@@ -194,7 +194,7 @@ pub fn compile(name: &Path, args: &[OsString]) -> Failure {
         .args(swapped.as_deref().unwrap_or(args));
     let compilation = Compilation::of(args);
     if let (Some(driver), Some(roles)) = (compilation.recordable(), Roles::of(name)) {
-        // Not to know of an executable later on does no harm to this one.
+        // A missing note about the executable does not affect this compilation.
         let output = compilation.output();
         if let Some(output) = output.and_then(|output| std::path::absolute(output).ok()) {
             let _ = roles.note(&output);
@@ -208,8 +208,8 @@ pub fn compile(name: &Path, args: &[OsString]) -> Failure {
     Failure::Internal(format!("{program}: {problem}"))
 }
 
-/// The arguments of rustc with `library` in the place of the crate criterion; `None` if they do not
-/// name that crate.
+/// Returns rustc's arguments with deadheat's `library` in place of the crate criterion, or `None`
+/// if the arguments do not name that crate.
 fn with_criterion(args: &[OsString], library: &Path) -> Option<Vec<OsString>> {
     let is_criterion = |word: &str| {
         let file = word.split_once('=').map(|(_, path)| Path::new(path));
@@ -221,7 +221,7 @@ fn with_criterion(args: &[OsString], library: &Path) -> Option<Vec<OsString>> {
     for index in 1..swapped.len() {
         let word = swapped[index].to_string_lossy().into_owned();
         if swapped[index - 1] == "--extern" && is_criterion(&word) {
-            // The crate may have another name here, and options before it: `noprelude:name`.
+            // The crate may be renamed, and options may precede its name: `noprelude:name`.
             let name = word.split('=').next().unwrap_or_default();
             swapped[index] = format!("{name}={}", library.display()).into();
             is_found = true;
@@ -233,31 +233,31 @@ fn with_criterion(args: &[OsString], library: &Path) -> Option<Vec<OsString>> {
     is_found.then_some(swapped)
 }
 
-/// Links as the user's driver would, and records how. Gives its exit code.
+/// Links with the user's driver, records the link, and returns the driver's exit code.
 pub fn link(args: &[OsString]) -> u8 {
     let Some(driver) = std::env::var_os(DRIVER) else {
         let linker = Roles::LINKER;
         return Failure::Usage(format!(
-            "{linker} replaces the linker under `cargo deadheat`, which must name the real one \
-             in {DRIVER}"
+            "{linker} starts the linker that `cargo deadheat` names in {DRIVER}, and that \
+             variable is not set"
         ))
         .report();
     };
-    // Rustc shows what a linker says when it fails; otherwise on request.
+    // Rustc shows the linker's messages if the link fails, and otherwise only on request.
     link_by(&driver, args, "deadheat", "deadheat: error")
 }
 
-/// The arguments of one call of rustc that matter to us.
+/// The arguments of one rustc call that decide whether and how its link is recorded.
 #[derive(Debug, Default)]
 pub struct Compilation {
     name: Option<String>,
-    /// `--test`, or `--cfg test`, which is what a bench target with a harness
-    /// of its own gets.
+    /// True with `--test`, or with `--cfg test`, which cargo passes for `harness = false`.
     is_test: bool,
     crate_types: Vec<String>,
-    /// Kinds of output; nothing when rustc is left to decide.
+    /// The requested kinds of output; empty for rustc's default.
     emit: Vec<String>,
-    /// It only answers a question, or reads from standard input.
+    /// True if rustc only answers a query, reads from standard input, or reads arguments from a
+    /// file.
     is_query: bool,
     target: Option<String>,
     linker: Option<String>,
@@ -267,7 +267,7 @@ pub struct Compilation {
     suffix: String,
 }
 
-/// Options whose value may stand as the next word.
+/// Options of rustc that deadheat reads and whose value may be the next word.
 const HEEDED: [&str; 8] = [
     "--crate-name",
     "--crate-type",
@@ -296,7 +296,7 @@ impl Compilation {
                 this.heed("-C", value);
             } else {
                 this.is_test |= arg == "--test";
-                // Arguments in a file are as good as unknown.
+                // deadheat does not read arguments in a file, so it does not record such a call.
                 this.is_query |= matches!(&*arg, "-" | "-vV" | "-V" | "--version" | "--print")
                     || arg.starts_with('@');
             }
@@ -308,7 +308,7 @@ impl Compilation {
         match name {
             "--crate-name" => self.name = Some(value.to_owned()),
             "--crate-type" => self.crate_types.extend(value.split(',').map(str::to_owned)),
-            // `link=FILE` names the file.
+            // `link=FILE` also names the output file; only the kind matters here.
             "--emit" => self.emit.extend(
                 value
                     .split(',')
@@ -323,7 +323,7 @@ impl Compilation {
         }
     }
 
-    /// Heeds an option of code generation: the last one counts.
+    /// Reads an option of code generation; the last value wins.
     fn generate(&mut self, option: &str) {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         match name {
@@ -337,9 +337,9 @@ impl Compilation {
         }
     }
 
-    /// The linker driver to stand in for; `None` when this call is none of
-    /// our business: it links nothing, or nothing that `cargo bench` runs, or
-    /// by something we could not call again.
+    /// Returns the linker driver that deadheat replaces for this call. Returns `None` if the call
+    /// links nothing, if `cargo bench` does not run its output, or if the linker cannot be called
+    /// again later.
     pub fn recordable(&self) -> Option<&str> {
         let links = self.emit.is_empty() || self.emit.iter().any(|kind| kind == "link");
         let is_program =
@@ -349,7 +349,7 @@ impl Compilation {
             .as_ref()
             .is_some_and(|name| name.starts_with("build_script_"));
         let runs = self.is_test && is_program && !is_build_script;
-        // Cargo is silent about the target when it is the machine itself.
+        // Cargo passes no `--target` for the host.
         let for_linux = match &self.target {
             Some(target) => target.contains("-linux-"),
             None => cfg!(target_os = "linux"),
@@ -367,17 +367,17 @@ impl Compilation {
         wanted.then_some(linker)
     }
 
-    /// The executable it makes, when cargo calls.
+    /// Returns the path of the executable; cargo always passes the options for it.
     pub fn output(&self) -> Option<PathBuf> {
         let name = format!("{}{}", self.name.as_ref()?, self.suffix);
         Some(self.folder.as_ref()?.join(name))
     }
 }
 
-/// Returns true if this is a compiler driver, by its name.
+/// Returns true if the file name of `linker` is that of a compiler driver.
 fn is_driver(linker: &str) -> bool {
     let name = linker.rsplit('/').next().unwrap_or(linker);
-    // `clang-14`, `aarch64-linux-gnu-gcc-12.2`
+    // Names with a version: `clang-14`, `aarch64-linux-gnu-gcc-12.2`.
     let stem = match name.rsplit_once('-') {
         Some((stem, version))
             if version.starts_with(|c: char| c.is_ascii_digit())
@@ -395,7 +395,7 @@ fn is_driver(linker: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The driver that links a bench target with the words of cargo for it, and more.
+    /// Returns the linker driver for cargo's arguments of a bench target, followed by `more`.
     fn driver(more: &str) -> Option<String> {
         let line = format!(
             "--crate-name text --edition=2024 benches/text.rs --error-format=json \
@@ -484,11 +484,11 @@ mod tests {
             "-vV",
             "- --crate-name ___ --print=file-names --test",
             "@/tmp/cargo-argfile.1",
-            // A library, a program beside the benchmarks, a build script, a
-            // macro.
+            // A library, a program without benchmarks, a build script, a macro.
             "--crate-name one src/lib.rs --crate-type lib --emit=dep-info,metadata,link",
             "--crate-name one src/main.rs --crate-type bin --emit=dep-info,link",
-            "--crate-name build_script_build build.rs --crate-type bin --emit=dep-info,link --cfg test",
+            "--crate-name build_script_build build.rs --crate-type bin --emit=dep-info,link --cfg \
+             test",
             "--crate-name macros src/lib.rs --crate-type proc-macro --emit=dep-info,link",
             // Nothing is linked.
             "--crate-name one src/lib.rs --emit=dep-info,metadata --test",

@@ -1,4 +1,4 @@
-//! `deadheat clean`: what is kept, how much room it takes, and away with it.
+//! `deadheat clean`, which lists what deadheat has stored, with its size, and removes it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,8 +23,8 @@ Examples:
 /// Options of `deadheat clean`.
 #[derive(Debug, Args)]
 pub struct CleanArgs {
-    /// Where to look, with all folders below [default: the working tree of git around the
-    /// current folder, or the current folder]
+    /// Folders to search, with all folders below [default: the git working tree around the
+    /// current folder, or else the current folder]
     #[arg(value_name = "FOLDER")]
     folders: Vec<PathBuf>,
     /// Show what would be removed, and remove nothing
@@ -33,10 +33,10 @@ pub struct CleanArgs {
     /// Remove only what was unused for this long, such as 12h, 30d or 8w
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Option<Duration>,
-    /// Run files and records of searches too: what they hold was measured once and cannot be made again
+    /// Remove run files and records of searches, too: their measurements cannot be made again
     #[arg(long)]
     runs: bool,
-    /// Everything: run files too, and the records of how programs were linked
+    /// Remove everything: run files, too, and the records of how programs were linked
     #[arg(long)]
     all: bool,
 }
@@ -55,13 +55,12 @@ impl CleanArgs {
         is_old && self.is_chosen(stored.kind)
     }
 
-    /// The folders to look in, and a target folder of cargo's that the user keeps elsewhere.
+    /// Returns the folders to search. By default these are the working tree and any cargo target
+    /// folder outside it.
     fn places(&self) -> Result<Vec<PathBuf>, Failure> {
         if let Some(missing) = self.folders.iter().find(|folder| !folder.is_dir()) {
             let missing = missing.display();
-            return Err(Failure::Usage(format!(
-                "{missing}: there is no such folder"
-            )));
+            return Err(Failure::Usage(format!("{missing}: no such folder")));
         }
         if !self.folders.is_empty() {
             return Ok(self.folders.clone());
@@ -77,7 +76,7 @@ impl CleanArgs {
     }
 }
 
-/// Says what is kept, and removes what was asked for.
+/// Lists what is stored, and removes what the options select.
 pub fn clean(args: &CleanArgs) -> Result<Status, Failure> {
     let all = stored_below(&args.places()?, is_default_run_name)
         .map_err(|error| Failure::Usage(error.to_string()))?;
@@ -99,7 +98,7 @@ pub fn clean(args: &CleanArgs) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// A line for every kind: how many there are, what they take, and what goes.
+/// Returns a line for each kind of file: how many there are, their size, and how many are removed.
 fn listing(args: &CleanArgs, all: &[Stored]) -> String {
     let mut kinds: BTreeMap<Kind, (usize, u64, usize)> = BTreeMap::new();
     for stored in all {
@@ -118,15 +117,15 @@ fn listing(args: &CleanArgs, all: &[Stored]) -> String {
         };
         let fate = match (going, args.is_chosen(*kind)) {
             (0, false) if matches!(kind, Kind::Runs | Kind::Searches) => {
-                "kept without --runs".to_owned()
+                "kept; --runs removes them".to_owned()
             }
-            (0, false) => "kept without --all".to_owned(),
-            (0, true) => "used lately, kept".to_owned(),
-            (going, _) if going == count => "all go".to_owned(),
-            (going, _) => format!("{going} go"),
+            (0, false) => "kept; --all removes them".to_owned(),
+            (0, true) => "kept: used recently".to_owned(),
+            (going, _) if going == count => "all removed".to_owned(),
+            (going, _) => format!("{going} removed"),
         };
         let fate = if args.dry_run {
-            fate.replace("go", "would go")
+            fate.replace("removed", "would be removed")
         } else {
             fate
         };

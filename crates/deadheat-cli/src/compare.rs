@@ -1,5 +1,5 @@
-//! `deadheat compare`: saved results side by side. Here are its command line and its answer: a table,
-//! or a race where both sides are programs.
+//! `deadheat compare`, which compares saved results in a table, or races two programs: its options
+//! and its answer.
 
 mod compat;
 mod held_output;
@@ -38,10 +38,10 @@ pub(crate) use self::sides::is_called_a_result;
 pub const EXAMPLES: &str = "Examples:
   deadheat compare old.json new.json
   deadheat compare filters results.json BM_Std BM_Own
-  deadheat compare old/*.json --against new/*.json     # several files a side, recorded in turns
+  deadheat compare old/*.json --against new/*.json     # several files per side, recorded in turns
   deadheat compare target/criterion v17 v18            # two saved baselines of criterion
   deadheat compare ./old ./new                         # programs race, as with deadheat bench
-  deadheat compare --compat benchmarks old.json new.json   # to the letter as compare.py";
+  deadheat compare --compat benchmarks old.json new.json   # prints exactly what compare.py prints";
 
 /// Options of `deadheat compare`.
 #[derive(Debug, Args)]
@@ -59,10 +59,10 @@ pub struct CompareArgs {
     /// Files or folders of the candidate, if the baseline has several files
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Which results")]
     against: Vec<String>,
-    /// Files of the baseline; as they were named before --against
+    /// Files of the baseline, with --new: the older form of --against
     #[arg(long, value_name = "FILE", num_args = 1.., hide = true, conflicts_with_all = ["words", "against"])]
     old: Vec<String>,
-    /// Files of the candidate, beside --old
+    /// Files of the candidate, with --old
     #[arg(long, value_name = "FILE", num_args = 1.., hide = true, conflicts_with_all = ["words", "against"])]
     new: Vec<String>,
     /// The saved baseline of a criterion folder [default: base]
@@ -79,14 +79,14 @@ pub struct CompareArgs {
     /// Only benchmarks whose names match this regular expression
     #[arg(long, value_name = "REGEX", help_heading = "Which results")]
     filter: Option<String>,
-    /// How the table is laid out
+    /// The layout of the table
     #[command(flatten)]
     pub layout: LayoutArgs,
     #[command(flatten)]
     options: BenchOptions,
 }
 
-/// How the table is laid out.
+/// The layout of the table.
 #[derive(Clone, Debug, Args)]
 pub struct LayoutArgs {
     /// The order of the rows
@@ -115,17 +115,16 @@ pub struct LayoutArgs {
     /// The same as --color never
     #[arg(long, help_heading = "Answer")]
     no_color: bool,
-    /// Taken for the sake of scripts: a row is a whole benchmark anyway
+    /// Accepted for scripts, without effect: every row is a whole benchmark
     #[arg(short = 'a', long = "display_aggregates_only", hide = true)]
     _aggregates_only: bool,
-    /// The same: the p-value is a column of the table, and decides nothing
+    /// Accepted for scripts, without effect: the p-value decides nothing
     #[arg(long = "no-utest", hide = true)]
     _no_utest: bool,
 }
 
 impl LayoutArgs {
-    /// Programs race, and a race has an answer of its own, which takes none of
-    /// these.
+    /// Refuses the options of tables for a race, because a race prints another answer.
     fn check_for_a_race(&self) -> Result<(), Failure> {
         let given = [
             ("--sort", self.sort != Sort::File),
@@ -155,11 +154,11 @@ const ORDERS: [(Sort, &str, &str); 4] = [
     ),
 ];
 
-/// Sets saved results side by side, or races the programs that were named.
+/// Compares saved results, or races the programs that the user named.
 pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     if args.compat {
         return Err(Failure::Usage(
-            "--compat comes first, before the mode and every other option: deadheat compare \
+            "--compat must come first, before the mode and every other option: deadheat compare \
              --compat …"
                 .to_owned(),
         ));
@@ -167,7 +166,8 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     if args.layout.no_color {
         args.options.answer.colors.color = Color::Never;
     }
-    // A filter is no list of names: what the file leaves out stays out.
+    // The filter is an expression and does not name benchmarks, so the exclusions of the rules file
+    // hold.
     args.options.read_rules()?;
     let request = match (&args.old[..], &args.new[..], &args.against[..]) {
         ([], [], []) => NamedSide::of_words(&args.words)?,
@@ -204,21 +204,21 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     }
     if args.options.design.0.shard.is_some() {
         return Err(Failure::Usage(
-            "--shard is for races: comparing saved results takes no time worth dividing".to_owned(),
+            "--shard is for races: one machine compares saved results fast enough".to_owned(),
         ));
     }
     if args.options.design.0.quantile.is_some() {
         return Err(Failure::Usage(
-            "--quantile is for races, whose iterations are timed one by one: saved results do not say \
-             which of their values are single iterations"
+            "--quantile is for races, whose iterations are timed one by one: saved results do not \
+             say which of their values are single iterations"
                 .to_owned(),
         ));
     }
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     if let Some(option) = help::useless_option("compare", words) {
         return Err(Failure::Usage(format!(
-            "{option} is for races: these are saved results{HELP}leave it out, or name the programs to \
-             race them"
+            "{option} is for races: these are saved results{HELP}leave it out, or name the \
+             programs to race them"
         )));
     }
     refuse_two_tools(&sides)?;
@@ -233,8 +233,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     tell(sides, &args.options, &args.layout)
 }
 
-/// Finds out beforehand whether what is to be written can be, and that none of
-/// it replaces a file that is compared.
+/// Checks in advance that every output can be written and that none replaces a compared file.
 fn keep_recordings(request: &[NamedSide], args: &CompareArgs) -> Result<(), Failure> {
     for named in request.iter().flat_map(|side| &side.named) {
         let recording = Path::new(named);
@@ -250,8 +249,8 @@ fn keep_recordings(request: &[NamedSide], args: &CompareArgs) -> Result<(), Fail
     Ok(())
 }
 
-/// Keeps the benchmarks that the filter fits. One that fits none at all was
-/// misspelled.
+/// Keeps the benchmarks that match `filter`. Fails if none matches, because the filter is then
+/// probably misspelled.
 fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
     let mut names = Vec::new();
     let mut is_any_left = false;
@@ -267,11 +266,11 @@ fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
     }
     let names = names.join(", ");
     Err(Failure::NothingSelected(format!(
-        "--filter {filter} fits none of the benchmarks{HELP}the benchmarks are {names}"
+        "--filter {filter} matches none of the benchmarks{HELP}the benchmarks are {names}"
     )))
 }
 
-/// Gives the sides the names asked for.
+/// Renames the sides to the names from the options `--name`.
 fn rename(sides: &mut [Side], names: &[String]) -> Result<(), Failure> {
     if names.is_empty() {
         return Ok(());
@@ -303,8 +302,8 @@ fn times(count: usize) -> String {
 
 const DUMP: &str = "--dump_to_json";
 
-/// Joins the sides and analyses what they have in common. Of a million rows the sides, their samples
-/// and the answer take 100 MB each, so none of them stays longer than it is needed.
+/// Joins the sides and analyses their common benchmarks. For a million rows, the sides, their
+/// samples and the answer take 100 MB each, so each is freed as soon as possible.
 fn analysed(
     sides: Vec<Side>,
     options: &BenchOptions,
@@ -317,8 +316,8 @@ fn analysed(
         ensure_writable(path).map_err(|error| Failure::unwritable(DUMP, &error))?;
     }
     let answer = options.answer.answer();
-    // Of thousands of benchmarks the figures would take longer than all else,
-    // so only who asks for them gets them, in JSON too.
+    // With thousands of benchmarks the figures would take longer than the rest of the analysis, so
+    // they are computed only with `--figures`, for JSON too.
     let analysis_options = deadheat::parts::analysis::Options {
         without_figures: !answer.figures,
         ..answer.analysis_options()
@@ -340,7 +339,7 @@ fn analysed(
     Ok((joined.run, analysis))
 }
 
-/// The warning about a file that stands apart, with the verdicts without it.
+/// Returns the warning about an outlying file, with the verdicts of an analysis without that file.
 fn stands_apart(
     mut sides: Vec<Side>,
     found: OutlyingFile,
@@ -362,7 +361,7 @@ fn stands_apart(
     })
 }
 
-/// Analyses the sides, writes what was asked for, and answers.
+/// Analyses the sides, writes the requested files, and prints the answer.
 fn tell(sides: Vec<Side>, options: &BenchOptions, layout: &LayoutArgs) -> Result<Status, Failure> {
     let (run, analysis) = analysed(sides, options, layout)?;
     let (answer, reports) = (options.answer.answer(), options.exports.reports());
@@ -398,7 +397,7 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         time_unit: answer.time_unit,
     };
     match answer.format {
-        // It has a line per comparison anyway.
+        // The text table already has one line per comparison.
         Format::Text | Format::Terse => to_comparison(analysis, &shown),
         Format::Markdown => to_comparison_markdown(analysis, &shown),
         Format::Csv => to_comparison_csv(analysis, shown.sort, shown.only_changed, answer.cells),
@@ -415,8 +414,9 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
     }
 }
 
-/// Sides without a benchmark in common are the wrong files. If benchmarks are not the same work, the
-/// table says so in every row, but a gate must not pass.
+/// Fails if the sides have no benchmark in common, because they are then probably the wrong files.
+/// If the benchmarks do different work, the table already reports that in every row; only a gate
+/// must fail then.
 fn nothing_in_common(analysis: &Analysis, gated: bool) -> Result<(), Failure> {
     let unlike = |one: &LeftOut| matches!(one.reason, LeftOutReason::NotAlike(_));
     let told = !gated && analysis.left_out.iter().any(unlike);
@@ -431,7 +431,7 @@ fn nothing_in_common(analysis: &Analysis, gated: bool) -> Result<(), Failure> {
     let mut files = analysis.sides.iter().flat_map(|side| &side.files);
     let of_hyperfine = files.any(|file| file.tool.starts_with("hyperfine"));
     let rename = match of_hyperfine {
-        true => "; or give both the same name when you record: hyperfine -n NAME",
+        true => "; or give both commands the same name when you record: hyperfine -n NAME",
         false => "",
     };
     Err(Failure::Data(format!(
@@ -442,8 +442,7 @@ fn nothing_in_common(analysis: &Analysis, gated: bool) -> Result<(), Failure> {
     )))
 }
 
-/// Races two programs, or two families of their benchmarks, as `deadheat
-/// bench` does.
+/// Races two programs, or two families of their benchmarks, in the way of `deadheat bench`.
 fn race_programs(
     programs: &[ProgramSide; 2],
     names: &[String],

@@ -1,4 +1,4 @@
-//! `deadheat doctor`: what this machine does to measurements.
+//! `deadheat doctor`, which examines what disturbs measurements on this machine.
 
 use clap::Args;
 use deadheat::parts::answer::to_stdout;
@@ -16,7 +16,7 @@ Examples:
   deadheat doctor --pin 2,3
   deadheat doctor --json > machine.json";
 
-/// About how long it measures, in seconds.
+/// The approximate duration of the measurements, in seconds.
 const SECONDS: f64 = 4.8;
 
 /// Options of `deadheat doctor`.
@@ -29,7 +29,7 @@ pub struct DoctorArgs {
     shape: ShapeArgs,
 }
 
-/// Looks at the machine and prints what was found.
+/// Examines the machine and prints the findings.
 pub fn doctor(args: &DoctorArgs) -> Result<Status, Failure> {
     let options = DoctorOptions {
         pinning: args.pin.clone(),

@@ -1,4 +1,4 @@
-//! The environments of Python or Node on both sides of a race, compared.
+//! Compares the Python or Node environments of the two sides of a race.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use deadheat_build::{
 };
 use deadheat_options::repository::{asking, failure};
 
-/// Notes in which packages and interpreters the environments made for two revisions differ.
+/// Records the interpreters and packages that differ between the environments of two revisions.
 pub fn note_environments(sides: &Sides, facts: &mut Surroundings) -> Result<(), Failure> {
     let [baseline, candidate] = [&sides.baseline, &sides.candidate];
     if let (Some(old), Some(new)) = (baseline.node_packages(), candidate.node_packages()) {
@@ -20,7 +20,8 @@ pub fn note_environments(sides: &Sides, facts: &mut Surroundings) -> Result<(), 
     note(pythons, facts)
 }
 
-/// Notes the same of two programs that interpreters of Python start, which the user named.
+/// Records the interpreters and packages that differ between two Python programs that the user
+/// named.
 pub fn compare_environments(
     programs: [&Program; 2],
     facts: &mut Surroundings,
@@ -47,7 +48,8 @@ fn note(pythons: [Option<PathBuf>; 2], facts: &mut Surroundings) -> Result<(), F
     Ok(())
 }
 
-/// The environment of a Python; `None` if it does not answer, which the race itself will find.
+/// Returns the environment of an interpreter, or `None` if the interpreter does not answer; the
+/// race itself reports that.
 fn ask(python: &Path, stop: &Interruption<'_>) -> Result<Option<PythonEnvironment>, Failure> {
     match PythonEnvironment::of(python, stop) {
         Ok(environment) => Ok(Some(environment)),
@@ -74,7 +76,7 @@ fn versions(old: &Packages, new: &Packages) -> Vec<PackageVersions> {
         .collect()
 }
 
-/// Returns true for an interpreter of Python, by its name.
+/// Returns true if the file name is that of a Python interpreter.
 fn is_python(executable: &Path) -> bool {
     let name = executable.file_name().unwrap_or_default().to_string_lossy();
     ["python", "pypy"].iter().any(|start| {

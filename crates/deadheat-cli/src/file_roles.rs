@@ -1,5 +1,5 @@
-//! The files that a command reads and writes, known before any of them is opened: no output may take
-//! the place of an input, of another output, or of what is raced.
+//! The files that a command reads and writes, checked before any of them is opened: an output must
+//! not replace an input, another output or a raced program.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,26 +14,28 @@ use deadheat::parts::{refuse_another_kind, second_race_path};
 use deadheat_history::IndexArgs;
 use deadheat_import::files_in;
 
-/// What becomes of the files that an option names.
+/// How a command uses the files that an option names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Read.
+    /// The command reads the file.
     Reads,
-    /// Read; of a folder, all files in it.
+    /// The command reads the file; if it is a folder, all files in the folder.
     ReadsFolders,
-    /// Read: a plan or a run, which names programs and files itself.
+    /// The command reads the file, a plan or a run. The programs and files that the plan or run
+    /// names are checked, too.
     ReadsRun,
-    /// Words of commands, of which those that name existing files are raced or read.
+    /// The value is a command to race. Existing files that its words name are programs or inputs.
     Races,
-    /// Replaced or created.
+    /// The command replaces or creates the file.
     Writes,
-    /// Files in this folder with this extension are replaced or created.
+    /// The command replaces or creates files with this extension in the folder.
     WritesInto(&'static str),
-    /// Each launch writes its standard output to it.
+    /// The standard output of each launch is written to the file.
     TakesOutput,
-    /// Each launch writes it; removed before each launch.
+    /// Each launch writes the file; deadheat removes it before each launch.
     TakesValues,
-    /// Paths below the sources of a revision, or patterns: no files that are opened as named.
+    /// The command does not open this path: it is relative to the sources of a revision, or a
+    /// pattern.
     Elsewhere,
 }
 
@@ -41,8 +43,8 @@ use Role::{
     Elsewhere, Races, Reads, ReadsFolders, ReadsRun, TakesOutput, TakesValues, Writes, WritesInto,
 };
 
-/// The role of every option with files. A row of a command comes before the row of `*`, which is for
-/// all other commands.
+/// The role of every option that names files. A row of a command takes precedence over a row of
+/// `*`, which is for all commands.
 pub const ROLES: &[(&str, &str, Role)] = &[
     ("*", "config", Reads),
     ("*", "index", Writes),
@@ -110,9 +112,9 @@ pub fn role(command: &str, option: &str) -> Option<Role> {
     of(command).or_else(|| of("*"))
 }
 
-/// A file of a command.
+/// A file that the command line names.
 struct Named {
-    /// The option, or what else names it.
+    /// The option that names the file, or a description such as `the default of --config`.
     by: String,
     path: PathBuf,
     role: Role,
@@ -137,7 +139,7 @@ impl Named {
         )
     }
 
-    /// Returns true if this is a folder that may get a file by the name of the other one.
+    /// Returns true if this is an output folder that may get a file of the same name as `other`.
     fn may_contain(&self, other: &Self) -> bool {
         let WritesInto(extension) = self.role else {
             return false;
@@ -147,7 +149,7 @@ impl Named {
             && file.parent() == Some(&path_without_links(&self.path))
     }
 
-    /// Returns true if one would take the place of the other.
+    /// Returns true if writing one of the two files would destroy the other.
     fn collides(&self, other: &Self) -> bool {
         let pair = [self.role, other.role];
         let any = |role| pair.contains(&role);
@@ -158,7 +160,8 @@ impl Named {
         } else if pair.iter().any(|role| matches!(role, WritesInto(_))) {
             false
         } else if any(TakesValues) {
-            // Commands name the file that they write, and a file may hold all of what they print.
+            // A command may name its own value file, and that file may also hold its standard
+            // output.
             !any(Races) && pair[0] != pair[1] && !any(TakesOutput)
         } else {
             any(TakesOutput) && pair[0] != pair[1]
@@ -167,12 +170,12 @@ impl Named {
     }
 }
 
-/// Refuses a command line of which an output is also an input, a program or another output, or would
-/// take the place of a file of another kind.
+/// Refuses a command line in which an output is also an input, a program or another output, or
+/// would replace a file of another kind.
 ///
 /// # Errors
 ///
-/// Names the options.
+/// The error names both options.
 pub fn refuse_collisions(command: &Command, matches: &ArgMatches) -> Result<(), Failure> {
     let (mut name, mut command, mut matches) = (String::new(), command, matches);
     while let Some((inner, below)) = matches.subcommand() {
@@ -187,7 +190,7 @@ pub fn refuse_collisions(command: &Command, matches: &ArgMatches) -> Result<(), 
         (command, matches) = (found, below);
     }
     let named = named(&name, command, matches);
-    // Only outputs are compared with all files: a folder may hold 100,000 inputs.
+    // Only outputs are compared with all other files, because a folder may hold 100,000 inputs.
     let outputs = named.iter().enumerate().filter(|(_, one)| one.is_output());
     for (at, output) in outputs {
         let others = named.iter().enumerate().filter(|(place, _)| *place != at);
@@ -219,7 +222,7 @@ fn refused_in_folder(folder: &Named, other: &Named) -> Failure {
 }
 
 fn refused(one: &Named, other: &Named) -> Failure {
-    // The output that would take the other's place comes first.
+    // The output that would replace the other file comes first.
     let writes = |named: &Named| matches!(named.role, Writes | TakesOutput | TakesValues);
     let (output, other) = match writes(one) && !(one.by == "--save" && writes(other)) {
         true => (one, other),
@@ -234,10 +237,10 @@ fn refused(one: &Named, other: &Named) -> Failure {
     ))
 }
 
-/// The files that a command line names, and those that the command takes by default.
+/// Returns the files that the command line names, and the files that the command uses by default.
 fn named(name: &str, command: &Command, matches: &ArgMatches) -> Vec<Named> {
     let mut named = Vec::new();
-    // Also without --confirm: deadheat.toml may ask for the second race.
+    // Also without --confirm, because deadheat.toml may ask for a second race.
     let confirms = command.get_arguments().any(|one| one.get_id() == "confirm");
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
@@ -274,9 +277,9 @@ fn is_set(matches: &ArgMatches, flag: &str) -> bool {
     matches.try_get_one::<bool>(flag).ok().flatten() == Some(&true)
 }
 
-/// Adds the files that a value of an option names.
+/// Adds the files that the value of an option names.
 fn add(named: &mut Vec<Named>, by: &str, value: &OsStr, role: Role) {
-    // A command that reads `-` reads standard input, which a shell may have opened from any file.
+    // `-` means standard input, which a shell may have redirected from any file.
     let reads_stdin = value == "-" && matches!(role, Reads | ReadsFolders) && by != "--input";
     let value = match reads_stdin {
         true => OsStr::new("/dev/stdin"),
@@ -295,7 +298,7 @@ fn add(named: &mut Vec<Named>, by: &str, value: &OsStr, role: Role) {
     }
     match role {
         Elsewhere => {}
-        // A filter, a mode, or an error that its reader tells best.
+        // A filter, a mode, or a missing file, for which the reader has a better error message.
         ReadsFolders | ReadsRun if !path.exists() => {}
         Races => add_words(named, by, value),
         ReadsFolders if path.is_dir() => {
@@ -312,8 +315,8 @@ fn add(named: &mut Vec<Named>, by: &str, value: &OsStr, role: Role) {
     }
 }
 
-/// Adds the existing files that the words of a command name. The words need not be taken apart as a
-/// shell does it: what names no file is left out.
+/// Adds the existing files that the words of a command name. Exact shell parsing is unnecessary,
+/// because words that name no file are ignored.
 fn add_words(named: &mut Vec<Named>, by: &str, text: &OsStr) {
     let text = text.to_string_lossy();
     let parts = text.split(|c: char| c.is_whitespace() || "'\"=;|&<>()".contains(c));
@@ -357,12 +360,12 @@ mod tests {
     use clap::builder::ValueParser;
     use deadheat::parts::format::OutputKind;
 
-    /// Words in the names of values that are files.
+    /// Words that mark the value of an option as a file.
     const FILE_WORDS: [&str; 9] = [
         "FILE", "FILES", "PATH", "DIR", "FOLDER", "RUN", "PLAN", "PART", "WHERE",
     ];
 
-    /// All commands below this one, with their names.
+    /// Collects all commands below this one, with their full names.
     fn commands(name: &str, command: &Command, found: &mut Vec<(String, Command)>) {
         for inner in command.get_subcommands() {
             let whole = format!("{name} {}", inner.get_name());
@@ -406,7 +409,8 @@ mod tests {
 
     #[test]
     fn every_option_that_replaces_a_file_has_a_kind() {
-        // A run and a pack are never written over; an index is opened, and a calibration is read first.
+        // A run and a pack never replace a file. An index is opened in place. `calibrate` first
+        // checks that the file is a calibration.
         const GUARDED: [&str; 3] = ["save", "output", "index"];
         for (name, command) in all_commands() {
             for argument in command.get_arguments() {
@@ -443,7 +447,7 @@ mod tests {
         assert!(names_a_file(&path) && names_a_file(&named) && !names_a_file(&number));
     }
 
-    /// What the check says of a command line.
+    /// Returns the error message of [`refuse_collisions`] for a command line.
     fn check(words: &[&str]) -> Result<(), String> {
         let mut command = crate::program::whole();
         let words = ["deadheat"].iter().chain(words);

@@ -203,7 +203,8 @@ mod tests {
                 for (option, _) in tool.options {
                     let is_ours = longs.iter().any(|long| long == option);
                     assert!(!is_ours, "{}: {option}", command.get_name());
-                    // Options of Go, with one dash, mean something else than such a word with two.
+                    // A Go option with one dash differs in meaning from an option of that name with
+                    // two.
                     if option.starts_with("--") {
                         let synonym = crate::synonyms::option(command, option);
                         assert_eq!(synonym, None, "{option} is in two lists");

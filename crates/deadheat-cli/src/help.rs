@@ -1,10 +1,10 @@
-//! What `-h` and `--help` show: a short list and a whole one, in the order of use, without options
-//! that a command refuses, and the commands in groups.
+//! The texts of `-h`, a short list of options, and of `--help`, the full list. Options are in order
+//! of use and commands in groups; options that a command refuses are left out.
 
 use clap::{Arg, Command};
 use deadheat::parts::exit::EXIT_CODES;
 
-/// The groups of commands. What only set-up scripts call has no group.
+/// The groups of commands. Commands that only set-up scripts call have no group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Race", &["run", "bench", "rev", "bisect", "explain"]),
     ("Saved results", &["compare", "analyze", "report"]),
@@ -19,7 +19,7 @@ pub fn in_one_group(one: &str, other: &str) -> bool {
     groups.any(|(_, names)| names.contains(&one) && names.contains(&other))
 }
 
-/// The options that `-h` shows, of commands with more than a screen of options.
+/// The options that `-h` shows for commands whose full list exceeds one screen.
 const SHORT: [(&str, &[&str]); 9] = [
     (
         "report",
@@ -177,7 +177,7 @@ const SHORT: [(&str, &[&str]); 9] = [
     ),
 ];
 
-/// Options that a command shares with others and refuses, or that decide nothing there.
+/// Options that a command shares with others but refuses, or that have no effect in it.
 const REFUSED: [(&str, &[&str]); 3] = [
     ("bisect", &deadheat_bisect::REFUSED),
     (
@@ -187,7 +187,7 @@ const REFUSED: [(&str, &[&str]); 3] = [
             "png",
         ],
     ),
-    // For saved results; if programs are named, they race by the options of `deadheat bench`.
+    // For saved results. If the user names programs, these options apply as in `deadheat bench`.
     (
         "compare",
         &[
@@ -217,7 +217,7 @@ const REFUSED: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// The first option among the words of a command line that `command` takes and has no use for.
+/// Returns the first option among `words` that `command` accepts but does not use.
 pub fn useless_option(command: &str, words: impl Iterator<Item = String>) -> Option<String> {
     let (_, refused) = REFUSED.iter().find(|(name, _)| *name == command)?;
     let mut options = words.take_while(|word| word != "--").filter_map(|word| {
@@ -227,13 +227,13 @@ pub fn useless_option(command: &str, words: impl Iterator<Item = String>) -> Opt
     options.next()
 }
 
-/// Commands whose races have files of their own.
+/// Commands that refuse the `--export-…` options.
 const REFUSE_EXPORTS: [&str; 2] = ["bisect", "extend"];
 
-/// Examples that `-h` shows.
+/// The number of examples that `-h` shows.
 const SHORT_EXAMPLES: usize = 3;
 
-/// The program with its help arranged.
+/// Returns the program with its help texts arranged.
 pub fn arranged(program: Command) -> Command {
     let groups = grouped(&program);
     let program = program
@@ -251,7 +251,7 @@ pub fn arranged(program: Command) -> Command {
     })
 }
 
-/// The commands by groups, each with its line of help.
+/// Returns the list of commands in groups, each with its line of help.
 fn grouped(program: &Command) -> String {
     let line = |name: &&str| {
         let about = program.find_subcommand(name)?.get_about()?.to_string();
@@ -275,7 +275,8 @@ fn grouped(program: &Command) -> String {
     )
 }
 
-/// A command, and those below it, with the options that `-h` shows, and the first examples.
+/// Returns a command and its subcommands, where `-h` shows only the listed options and the first
+/// examples.
 fn shortened(command: Command, above: &str) -> Command {
     let name = command.get_name().to_owned();
     let whole = format!("{above} {name}");
@@ -320,7 +321,8 @@ fn shortened(command: Command, above: &str) -> Command {
     })
 }
 
-/// Lets the parser of an option refuse `-1` with its reason, because it would be taken for an option.
+/// Lets an option take `-1` as its value, so that the parser of the option refuses `-1` with a
+/// reason. Otherwise clap would report `-1` as an unknown option.
 fn numbers_may_be_negative(arg: Arg) -> Arg {
     if arg.get_action().takes_values() && !arg.is_positional() {
         arg.allow_negative_numbers(true)

@@ -1,5 +1,5 @@
-//! The commands `deadheat` and `cargo deadheat`: each of their programs calls
-//! one function here.
+//! The commands `deadheat` and `cargo deadheat`. The executable of each calls one function of this
+//! crate.
 
 mod bare_race;
 mod bench;

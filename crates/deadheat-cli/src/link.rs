@@ -1,4 +1,4 @@
-//! `deadheat link`: a stand-in for the linker driver that records links.
+//! `deadheat link`, which replaces the linker driver and records each link.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ Examples:
 /// Options of `deadheat link`.
 #[derive(Debug, Args)]
 pub struct LinkArgs {
-    /// The compiler driver, and everything it is asked for
+    /// The compiler driver and its arguments
     #[arg(
         value_name = "DRIVER",
         required = true,
@@ -32,8 +32,8 @@ pub struct LinkArgs {
 }
 
 impl LinkArgs {
-    /// Of `deadheat link [--] DRIVER ARGS…`, without asking clap: every
-    /// compile of a build comes through here. `None` is for clap to answer.
+    /// Reads `deadheat link [--] DRIVER ARGS…` without clap, because a build calls this program for
+    /// every compilation. Returns `None` if clap must read the arguments.
     pub fn of(mut arguments: impl Iterator<Item = OsString>) -> Option<Self> {
         if arguments.nth(1)? != "link" {
             return None;
@@ -49,24 +49,25 @@ impl LinkArgs {
     }
 }
 
-/// Runs the driver, records its link, and gives the driver's exit code.
+/// Runs the driver, records its link, and returns the driver's exit code.
 pub fn link(args: &LinkArgs) -> u8 {
     let Some((driver, arguments)) = args.driver.split_first() else {
         return Failure::Usage("deadheat link: the compiler driver is missing".to_owned()).report();
     };
-    // A driver without arguments links nothing, and another program would just run.
+    // A driver without arguments links nothing, and any other program would simply run.
     if arguments.is_empty() {
         let driver = driver.display();
         return Failure::Usage(format!(
-            "deadheat link: '{driver}' has no arguments, so it would link nothing{HELP}put deadheat link \
-             in front of the compiler driver: deadheat link -- cc main.o -o main"
+            "deadheat link: '{driver}' has no arguments, so it would link nothing{HELP}put \
+             deadheat link in front of the compiler driver: deadheat link -- cc main.o -o main"
         ))
         .report();
     }
     link_by(driver, arguments, "deadheat link", "deadheat link")
 }
 
-/// Links by a driver and records how. Who tells of notes and of an error is named.
+/// Links with `driver`, records the link, and returns the exit code. `notes` and `failed` are the
+/// prefixes of notes and of the error on standard error.
 pub fn link_by(driver: &OsStr, arguments: &[OsString], notes: &str, failed: &str) -> u8 {
     match deadheat_link::link(driver, arguments) {
         Ok(linked) => {
@@ -88,17 +89,16 @@ pub struct PlacementsArgs {
     /// An executable that was linked through `deadheat link`
     #[arg(value_name = "EXECUTABLE")]
     executable: PathBuf,
-    /// What to shuffle function sections by, one neutral link each
+    /// Seeds that shuffle the function sections, one neutral link per seed
     #[arg(value_name = "SEED", value_parser = clap::value_parser!(u32).range(1..))]
     seeds: Vec<u32>,
-    /// Another build, to be raced on links of the same seeds: what both share is put at the same
-    /// places, if these can be had
+    /// Another build that will race on links of the same seeds: code that both builds share gets
+    /// the same addresses if possible
     #[arg(long, value_name = "EXECUTABLE")]
     beside: Vec<PathBuf>,
 }
 
-/// Prints a line of JSON for the executable and one for each seed, as soon as
-/// there is something to say.
+/// Prints a line of JSON for the executable and one for each seed, each as soon as it is known.
 pub fn placements(args: &PlacementsArgs) -> Result<Status, Failure> {
     let mut output = io::stdout().lock();
     let mut failure = None;
@@ -115,7 +115,7 @@ pub fn placements(args: &PlacementsArgs) -> Result<Status, Failure> {
         },
     );
     match failure {
-        // Who asked has heard enough.
+        // The reader of the pipe has closed it because it has read enough.
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Status::Done),
         Some(error) => Err(Failure::writing("standard output", error)),
         None => Ok(Status::Done),

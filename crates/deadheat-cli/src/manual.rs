@@ -1,5 +1,5 @@
-//! `deadheat man` and `deadheat completions`: manual pages and what makes a shell complete commands
-//! and options, both made of what `--help` says.
+//! `deadheat man` and `deadheat completions`: manual pages and shell completions, both generated
+//! from the texts of `--help`.
 
 mod markdown;
 
@@ -22,7 +22,7 @@ Examples:
   deadheat man | man -l -
   deadheat man --out ~/.local/share/man/man1";
 
-/// The exit codes, as every page tells them.
+/// The exit codes and their meanings, for every manual page.
 const EXIT_CODES: [(&str, &str); 7] = [
     ("0", "Done, whatever the verdict."),
     ("1", "A --fail-on condition holds."),
@@ -44,7 +44,7 @@ pub struct ManArgs {
     markdown: bool,
 }
 
-/// Prints the page of the program, or writes them all.
+/// Prints the manual page of `deadheat`, or writes the pages of all commands.
 pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
     if args.markdown {
         to_stdout(&reference(program))?;
@@ -73,13 +73,12 @@ fn reference(program: Command) -> String {
     markdown::page(&program) + &markdown::cargo_part(HELP, &after_dashes)
 }
 
-/// A manual page.
 struct Page {
     file: String,
     text: String,
 }
 
-/// That of the program first, then those of its commands, then `cargo deadheat`.
+/// Returns the page of `deadheat`, then those of its commands, then that of `cargo deadheat`.
 fn pages(program: Command) -> Vec<Page> {
     let mut program = program.disable_help_subcommand(true);
     program.build();
@@ -129,8 +128,8 @@ fn page(name: &str, command: Command, see_also: &[&str]) -> Page {
     .end(name, see_also)
 }
 
-/// `cargo deadheat` reads its arguments as cargo does, so its page is what it
-/// says of itself, and the options of the races behind `--`.
+/// Returns the page of `cargo deadheat`, which consists of its help and the options behind `--`.
+/// clap does not know the other arguments, because `cargo deadheat` reads them as cargo does.
 fn cargo_page() -> Page {
     let name = "cargo-deadheat";
     let (about, rest) = HELP.split_once("\n\n").unwrap_or((HELP, ""));
@@ -150,7 +149,7 @@ fn cargo_page() -> Page {
         .end(name, &["deadheat", "deadheat-rev", "cargo-bench"])
 }
 
-/// Returns the text with what is not ASCII spelled as every troff reads it, whatever the locale.
+/// Replaces characters outside ASCII with troff escapes, which print in every locale.
 fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -163,7 +162,7 @@ fn ascii(text: &str) -> String {
     plain
 }
 
-/// A page as it grows.
+/// A manual page under construction.
 struct Text {
     man: Man,
     roff: Vec<u8>,
@@ -191,7 +190,7 @@ impl Text {
         self
     }
 
-    /// Lines that stay as they are.
+    /// Appends a section with its line breaks kept.
     fn verbatim(mut self, title: &str, text: &str) -> Self {
         if text.is_empty() {
             return self;
@@ -206,7 +205,7 @@ impl Text {
         self
     }
 
-    /// Exit codes and other pages, which come last.
+    /// Appends the exit codes and the related pages, and returns the finished page.
     fn end(mut self, name: &str, see_also: &[&str]) -> Page {
         let mut roff = Roff::new();
         roff.control("SH", ["EXIT STATUS"]);
@@ -240,7 +239,7 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Prints them.
+/// Prints the completion script for a shell.
 pub fn completions(args: &CompletionsArgs, mut program: Command) -> Result<Status, Failure> {
     let mut script = Vec::new();
     generate(args.shell, &mut program, "deadheat", &mut script);

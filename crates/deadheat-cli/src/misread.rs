@@ -1,5 +1,5 @@
-//! Words that the parser of the command line would misread: long options with one dash, which it reads
-//! as a short option and its value (`-count 10` as `-c ount`), and dashes of a web page.
+//! Words that clap would misread: long options with one dash, which it reads as a short option and
+//! its value (`-count 10` as `-c ount`), and typographic dashes copied from a web page.
 
 use std::ffi::OsString;
 
@@ -10,11 +10,11 @@ use deadheat::parts::model::HELP;
 use crate::usage_error::Asked;
 use crate::{foreign_options, synonyms};
 
-/// Refuses the first of such words.
+/// Refuses the first word that clap would misread.
 ///
 /// # Errors
 ///
-/// The word, and what to write in its place.
+/// The error names the word and what to write instead.
 pub fn refuse(words: &[OsString], program: &Command) -> Result<(), Failure> {
     let typed: Vec<String> = words
         .iter()
@@ -44,7 +44,7 @@ fn takes_words_of_others(command: &Command) -> bool {
 }
 
 fn advice(command: &Command, word: &str) -> Option<String> {
-    /// In front of an option in a text that a program has typeset.
+    /// Typographic dashes that may precede an option in copied text.
     const DASHES: [(char, &str); 3] = [
         ('\u{2013}', "an en dash"),
         ('\u{2014}', "an em dash"),

@@ -1,6 +1,6 @@
-//! Options that have no effect in the mode that another option chooses, such as `--margin` with
-//! `--resume`. An option without effect is refused: a gate would judge by another rule than the user
-//! asked for.
+//! Options without effect in the mode that another option chooses, such as `--margin` with
+//! `--resume`. Such options are refused, because a gate would otherwise apply another rule than the
+//! user asked for.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
@@ -9,11 +9,11 @@ use deadheat::parts::exit::Failure;
 /// A mode of a subcommand.
 struct Mode {
     command: &'static str,
-    /// The option that chooses it.
+    /// The option that chooses the mode.
     option: &'static str,
-    /// The reason why the mode ignores other options.
+    /// The reason why the mode ignores other options, for the error message.
     reason: &'static str,
-    /// The options of the race that it heeds.
+    /// The options of the race that have an effect in this mode.
     heeds: &'static [&'static str],
 }
 
@@ -38,9 +38,9 @@ const MODES: [Mode; 3] = [
     },
 ];
 
-/// Headings of options about the answer and its files. All modes heed these.
+/// The help headings of options about the answer and its files. All modes use these options.
 const OF_THE_ANSWER: [&str; 4] = ["Answer", "Rules", "Files", "Reports"];
-/// Options about files that only a race from the command line has.
+/// Options under these headings that only a new race uses.
 const OF_NEW_RACES: [&str; 1] = ["save"];
 
 /// Refuses options that the mode of the command line ignores.
@@ -86,7 +86,7 @@ pub fn refuse_unused(command: &Command, matches: &ArgMatches) -> Result<(), Fail
     let heeds: Vec<String> = mode.heeds.iter().map(|name| format!("--{name}")).collect();
     Err(Failure::Usage(format!(
         "{what} cannot be used with --{option}: {}\nhelp: leave it out; {} and the options of the \
-         answer hold with --{option}",
+         answer are allowed with --{option}",
         mode.reason,
         heeds.join(", ")
     )))

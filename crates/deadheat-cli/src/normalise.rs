@@ -1,11 +1,10 @@
-//! Values that may stand apart from their options, or may not.
+//! Optional values of options, written with or without `=`.
 
 use std::ffi::OsString;
 
-/// Puts an `=` before the values of options that may have none: `-i3,4` stands for `-i=3,4`, as the
-/// short form of a list of exit codes, `-S bash` for `--shell=bash`, and `--markdown a.md` for
-/// `--markdown=a.md`. A command behind `-S` is left to be one, and so is a file behind `--markdown`
-/// that may be a recording.
+/// Joins optional values to their options with `=`: `-i3,4` becomes `-i=3,4`, `-S bash` becomes
+/// `--shell=bash`, and `--markdown a.md` becomes `--markdown=a.md`. A command after `-S`, or a file
+/// after `--markdown` that may be a recording, stays a separate word.
 pub fn normalise(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let args: Vec<OsString> = args.collect();
     let has_shell = args
@@ -30,7 +29,7 @@ pub fn normalise(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
             .filter(|shell| has_shell && !shell.starts_with('='));
         let takes_codes = has_shell && (text == "-i" || text == "--ignore-failure");
         normal.push(match (codes, attached) {
-            // A number is not a command.
+            // A number is an exit code and not a command.
             _ if takes_codes => {
                 let mut option = arg;
                 if let Some(codes) = ours.next_if(are_codes) {
@@ -42,7 +41,7 @@ pub fn normalise(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
             (Some(codes), _) => format!("-i={codes}").into(),
             (_, Some(shell)) if !shell.is_empty() => format!("--shell={shell}").into(),
             _ if has_shell && (text == "-S" || text == "--shell") => {
-                // Commands stand behind the --, if there is one.
+                // If there is a `--`, all commands follow it, so a word before it is a shell.
                 let is_shell = |word: &OsString| {
                     let word = word.to_str().unwrap_or_default();
                     !word.starts_with('-') && (end.is_some() || names_shell(word))
@@ -69,14 +68,14 @@ pub fn normalise(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     normal
 }
 
-/// Returns true for exit codes, such as `3` or `3,4`.
+/// Returns true for a list of exit codes, such as `3` or `3,4`.
 fn are_codes(word: &OsString) -> bool {
     let word = word.as_encoded_bytes();
     let is_code = |code: &[u8]| !code.is_empty() && code.iter().all(u8::is_ascii_digit);
     word.split(|byte| *byte == b',').all(is_code)
 }
 
-/// Returns true if a text is that of a shell with options of its own, and no command.
+/// Returns true if `text` is a shell with options, without a command for it.
 fn names_shell(text: &str) -> bool {
     const SHELLS: [&str; 18] = [
         "none", "default", "sh", "ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "mksh",

@@ -1,4 +1,5 @@
-//! `deadheat pack`, which puts a plan and all that it races into one file, for other machines.
+//! `deadheat pack`, which packs a plan and the programs and files it names into one file, for other
+//! machines.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -38,7 +39,7 @@ pub struct PackArgs {
     yes: bool,
 }
 
-/// Packs the plan with the programs and files that it names, and says what is in the pack.
+/// Packs the plan with the programs and files that it names, and lists the contents.
 pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
     let mut header = read_plan(&args.plan)?;
     let is_ours = is_made_here(&FileDigest::of_run(&header));
@@ -71,7 +72,7 @@ pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
     for file in &args.file {
         if !is_below(file) {
             return Err(Failure::Usage(format!(
-                "--file {}: it must be below this folder, and be named as the programs name it",
+                "--file {}: it must be below this folder, and the programs must use the same path",
                 file.display()
             )));
         }
@@ -84,21 +85,23 @@ pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
     let written = write_pack(&header, &packed, &args.output);
     let bytes = written.map_err(|error| match error.problem {
         FileProblem::AlreadyExists => Failure::Usage(format!(
-            "--output: cannot write {}: it exists already{HELP}choose another name, or remove the file",
+            "--output: cannot write {}: it exists already{HELP}choose another name, or remove the \
+             file",
             args.output.display()
         )),
         FileProblem::CannotWrite(_) => Failure::unwritable("--output", &error),
         _ => Failure::reading(error),
     })?;
-    // A pack of a plan of another user is that user's too.
+    // A pack of another user's plan must not become trusted, so only packs of our own plans are
+    // recorded.
     if is_ours && let Ok(digest) = FileDigest::of_pack(&args.output) {
         note_made_file(&digest);
     }
     tell(&args.output, bytes, &packed, &files.expected)
 }
 
-/// Refuses files outside this folder, except builds of revisions: a plan of another user, or a link,
-/// could name any file that this user can read.
+/// Refuses files outside the current folder, except builds of revisions: a plan of another user, or
+/// a symbolic link, could name any file that this user can read.
 fn refuse_files_elsewhere(packed: &[PackedFile]) -> Result<(), Failure> {
     let here = here()?;
     let mut ours = homes_of_builds(&here);
@@ -122,7 +125,7 @@ fn refuse_files_elsewhere(packed: &[PackedFile]) -> Result<(), Failure> {
     )))
 }
 
-/// Lists every file of a pack, and the programs that it lacks.
+/// Prints the files of a pack, and the programs that every machine must have installed.
 fn tell(
     output: &Path,
     bytes: u64,
@@ -153,22 +156,22 @@ fn tell(
     }
     for name in expected {
         line_to_stdout(&format!(
-            "expected on every machine, with the same bytes: {name}"
+            "not packed; every machine needs the same file: {name}"
         ))?;
     }
     Ok(Status::Done)
 }
 
-/// The files of a pack.
 #[derive(Default)]
 struct Files {
     packed: Vec<PackedFile>,
-    /// Programs that are found through `PATH`, which parts of the system lie around.
+    /// Programs that are found through `PATH`. They are not packed, because they depend on other
+    /// parts of their system.
     expected: Vec<String>,
 }
 
 impl Files {
-    /// All plain files, in the order of their names, each once.
+    /// Returns all plain files, sorted by name, without duplicates.
     fn contents(&self) -> Result<Vec<PackedFile>, Failure> {
         let mut all = Vec::new();
         for file in &self.packed {
@@ -179,7 +182,7 @@ impl Files {
         Ok(all)
     }
 
-    /// Takes in a program that is started in a folder of its own, or in that of deadheat.
+    /// Adds a program of benchmarks and the files that its arguments name.
     fn take_started(&mut self, program: &mut deadheat::parts::model::Program) {
         let mut executable = program.executable.to_string_lossy().into_owned();
         self.take_program(&mut executable);
@@ -191,8 +194,8 @@ impl Files {
         program.directory = None;
     }
 
-    /// Takes in a program with what its neutral links are made from; one without a slash is looked for
-    /// in `PATH` everywhere.
+    /// Adds a program and the files that its neutral links are made from. A program without a slash
+    /// is not packed, because every machine looks it up in `PATH`.
     fn take_program(&mut self, program: &mut String) {
         if !program.contains('/') {
             if !self.expected.contains(program) {
@@ -212,7 +215,7 @@ impl Files {
         *program = as_program(&name);
     }
 
-    /// Takes in an argument that is the name of a file.
+    /// Adds the file that an argument names, if there is one, and renames the argument.
     fn take_word(&mut self, word: &mut String) {
         let source = PathBuf::from(&*word);
         if source.is_file() {
@@ -220,8 +223,8 @@ impl Files {
         }
     }
 
-    /// Takes in a file or folder, and gives back its name in the pack: the same where it lies below
-    /// this folder.
+    /// Adds a file or folder and returns its name in the pack. A path below the current folder
+    /// keeps its name.
     fn take(&mut self, source: &Path) -> PathBuf {
         let name: PathBuf = if is_below(source) {
             let parts = source
@@ -229,7 +232,7 @@ impl Files {
                 .filter(|part| *part != Component::CurDir);
             parts.collect()
         } else {
-            // Files of one name from several folders stay apart, and those of one folder together.
+            // The hash of the folder separates files of the same name from different folders.
             let whole = source.canonicalize().unwrap_or_else(|_| source.to_owned());
             let folder = whole.parent().unwrap_or(Path::new("/")).as_os_str();
             let hash = fnv1a(folder.as_encoded_bytes().iter().copied());
@@ -249,13 +252,13 @@ impl Files {
     }
 }
 
-/// Returns whether a path leads to somewhere below the folder it is seen from.
+/// Returns true if a relative path stays below its starting folder.
 fn is_below(path: &Path) -> bool {
     let mut parts = path.components();
     parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// A path as that of a program: one without a slash would be looked for in `PATH`.
+/// Returns a path as the path of a program: without a slash it would be looked up in `PATH`.
 fn as_program(path: &Path) -> String {
     let text = path.to_string_lossy();
     if text.contains('/') {

@@ -1,5 +1,5 @@
-//! `deadheat plan`, which writes down the plan of a race, and `deadheat run --plan`, which races it or
-//! a pack of it.
+//! `deadheat plan`, which saves the plan of a race, and `deadheat run --plan`, which races a saved
+//! plan or a pack.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ Examples:
 /// Options of `deadheat plan`.
 #[derive(Debug, Args)]
 pub struct PlanArgs {
-    /// The race: run, bench or rev with their words, and --save with the file of the plan
+    /// The race: run, bench or rev with its arguments, and --save FILE for the plan
     #[arg(
         value_name = "RACE",
         required = true,
@@ -41,7 +41,8 @@ pub struct PlanArgs {
 /// The races that can be planned.
 const RACES: [&str; 3] = ["run", "bench", "rev"];
 
-/// The words of a race to be planned without the word `plan`, and what becomes of the plan.
+/// Removes the word `plan` in front of a race. Returns the other words, and the use of the plan:
+/// to be saved if the word was there, and otherwise to be raced.
 pub fn taken_out(words: impl Iterator<Item = OsString>) -> (Vec<OsString>, PlanUse) {
     let mut words: Vec<OsString> = words.collect();
     let is_planned = match &words[..] {
@@ -55,38 +56,39 @@ pub fn taken_out(words: impl Iterator<Item = OsString>) -> (Vec<OsString>, PlanU
     (words, PlanUse::Save)
 }
 
-/// Says what can be planned: the words of those races are read as those of a race.
+/// Refuses a race that cannot be planned. `deadheat plan run`, `plan bench` and `plan rev` do not
+/// get here, because their words are parsed as those of the race.
 pub fn plan(args: &PlanArgs) -> Result<Status, Failure> {
     let word = args.race.first().map(|word| word.to_string_lossy());
     let word = word.as_deref().unwrap_or_default();
     Err(Failure::Usage(format!(
-        "plan {word}: only {} can be planned\nhelp: for example: deadheat plan run --save plan.json -- \
-         ./old ./new",
+        "plan {word}: only {} can be planned\nhelp: for example: deadheat plan run --save \
+         plan.json -- ./old ./new",
         RACES.join(", ")
     )))
 }
 
-/// The request of `deadheat run --plan`.
+/// The request of `deadheat run --plan`, which races a saved plan or a pack.
 #[derive(Debug)]
 pub struct Planned {
-    /// The plan or pack.
+    /// The path of the plan or pack.
     pub file: PathBuf,
-    /// The run file.
+    /// The path of the run file to write, if the user names one.
     pub save: Option<PathBuf>,
-    /// True if no progress is told.
+    /// True if no progress is printed.
     pub quiet: bool,
     /// True if the user trusts a plan of another user or machine.
     pub trusted: bool,
-    /// The settings that stand beside `--plan`.
+    /// The settings given with `--plan`.
     pub settings: RaceSettings,
 }
 
 impl Planned {
-    /// Races the plan or a part of it, and answers.
+    /// Races the plan or a part of it, and prints the answer.
     pub fn race(self, mut answer: AnswerArgs, exports: ExportArgs) -> Result<Status, Failure> {
         let timeout = self.settings.timeout(Front::Bench);
         let settings = settle_shard(self.settings.clone())?;
-        // What breaks a rule is not raced once more: no plan says how.
+        // A broken rule is not confirmed by a second race, because the plan does not describe one.
         let part = RaceSettings {
             shard: settings.shard,
             ..RaceSettings::default()
@@ -99,13 +101,14 @@ impl Planned {
         if is_pack(&file).map_err(Failure::reading)? {
             let folder = self.unpacked()?;
             file = unpack(&file, folder.path()).map_err(Failure::reading)?;
-            // Programs and inputs are named as seen from there, and all other files as seen from here.
+            // The plan's paths are relative to the unpacked folder, and all other paths to the
+            // user's folder.
             save = save.map(|save| here.join(save));
             enter(folder.path())?;
             unpacked = Some(folder);
         }
         let planned = read_plan(&file)?;
-        // The programs of a pack lie in it, so all its bytes count.
+        // The programs are part of the pack, so trust depends on all of its bytes.
         let digest = match &unpacked {
             Some(_) => FileDigest::of_pack(&here.join(&self.file)).map_err(Failure::reading)?,
             None => FileDigest::of_run(&planned),
@@ -151,7 +154,7 @@ impl Planned {
         tell_of_one(outcome, &answer, &exports)
     }
 
-    /// The folder that the pack is unpacked into, if no other process races this part.
+    /// Creates the folder that the pack is unpacked into. Fails if another process races this part.
     fn unpacked(&self) -> Result<ScratchFolder, Failure> {
         if let Some(save) = &self.save {
             refuse_file_in_use(save).map_err(|error| Failure::unwritable("--save", &error))?;
@@ -160,7 +163,7 @@ impl Planned {
     }
 }
 
-/// Goes into a folder.
+/// Changes the working folder of this process.
 fn enter(folder: &Path) -> Result<(), Failure> {
     std::env::set_current_dir(folder)
         .map_err(|problem| Failure::Internal(format!("{}: {problem}", folder.display())))

@@ -1,4 +1,4 @@
-//! The `deadheat` command: its subcommands, and which of them is called.
+//! The `deadheat` command: its subcommands, and the dispatch to them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ enum Command {
     /// Race whole commands; the first is the baseline
     #[command(after_help = run::EXAMPLES)]
     Run(Box<run::RunArgs>),
-    /// Race two builds, benchmark by benchmark, or the contenders of one
+    /// Race two builds, benchmark by benchmark, or the contenders of one build
     #[command(after_help = bench::EXAMPLES)]
     Bench(Box<bench::BenchArgs>),
     /// Race two git revisions, or one and the working tree
@@ -52,7 +52,7 @@ enum Command {
     /// Pack a plan and its programs into one file, for other machines
     #[command(after_help = pack::PACK_EXAMPLES)]
     Pack(pack::PackArgs),
-    /// Merge the parts that several machines raced, and answer
+    /// Merge the parts that several machines raced, and print the answer
     #[command(after_help = recorded::MERGE_EXAMPLES)]
     Merge(Box<recorded::MergeArgs>),
     /// Follow benchmarks over commits: their levels, steps and creep
@@ -79,12 +79,12 @@ enum Command {
     /// Print a manual page, or write all of them into a folder
     #[command(after_help = manual::MAN_EXAMPLES)]
     Man(manual::ManArgs),
-    /// Make neutral links of an executable, for programs
+    /// Make neutral links of an executable (for other programs to call)
     #[command(hide = true)]
     Placements(link::PlacementsArgs),
 }
 
-/// The command line as users see it: what only programs call is left out.
+/// Returns the command line without the hidden subcommands, which only programs call.
 pub fn command() -> clap::Command {
     let whole = Cli::command();
     let shown = whole.get_subcommands().filter(|one| !one.is_hide_set());
@@ -99,12 +99,13 @@ pub fn command() -> clap::Command {
     )
 }
 
-/// All subcommands, with the hidden ones that only programs call.
+/// Returns the command line with all subcommands, including the hidden ones.
 pub fn whole() -> clap::Command {
     help::arranged(Cli::command())
 }
 
-/// Reads the command line. `Err` has the exit code of what was shown instead.
+/// Parses the command line. Returns the exit code as an error if help, the version or a usage error
+/// was printed.
 fn parsed(words: &[OsString]) -> Result<Cli, ExitCode> {
     let mut command = whole();
     let read = command.try_get_matches_from_mut(words);
@@ -115,14 +116,14 @@ fn parsed(words: &[OsString]) -> Result<Cli, ExitCode> {
     Cli::from_arg_matches(&matches).map_err(|error| refused(&error, words))
 }
 
-/// Shows help, the version, or what is wrong with the command line.
+/// Prints help, the version or a usage error, and returns the exit code.
 fn refused(error: &clap::Error, words: &[OsString]) -> ExitCode {
     if error.kind() == ErrorKind::InvalidUtf8 {
         let garbled = words.iter().filter(|word| word.to_str().is_none());
         let garbled: Vec<String> = garbled.map(|word| quoted(word)).collect();
         return Failure::Usage(format!(
-            "the command line is not UTF-8: {}\nhelp: a command can reach such a file by a pattern in \
-             a shell, as in -S 'cat name*', or by a link with another name",
+            "the command line is not UTF-8: {}\nhelp: a command can reach such a file by a pattern \
+             in a shell, as in -S 'cat name*', or by a link with another name",
             garbled.join(", ")
         ))
         .report()
@@ -131,7 +132,7 @@ fn refused(error: &clap::Error, words: &[OsString]) -> ExitCode {
     usage_error::report(error, &command(), words)
 }
 
-/// A word in quotes, with the bytes that are not UTF-8 in hexadecimal.
+/// Quotes a word and writes bytes that are not UTF-8 in hexadecimal.
 fn quoted(word: &OsStr) -> String {
     let mut text = String::new();
     for chunk in word.as_encoded_bytes().utf8_chunks() {
@@ -141,8 +142,8 @@ fn quoted(word: &OsStr) -> String {
     format!("'{text}'")
 }
 
-/// Refuses a link that git tracks in the place of a folder into which deadheat writes: a commit brought
-/// it along, and deadheat would write wherever it leads.
+/// Refuses a symbolic link that git tracks in place of a folder that deadheat writes to, because
+/// with a commit it could redirect deadheat's files to any folder.
 fn refuse_committed_links() -> Result<(), Failure> {
     let home = Path::new(".deadheat");
     for folder in ["runs", "bisect"].map(|name| home.join(name)) {
@@ -153,9 +154,9 @@ fn refuse_committed_links() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The whole program, from the arguments of this process to its exit code.
+/// Runs the whole program and returns its exit code.
 pub fn deadheat() -> ExitCode {
-    // First of all: what races should do nothing else.
+    // This check comes first, because a raced process must do nothing else.
     if let Some(code) = calibrate::role(std::env::args_os()) {
         return code;
     }
@@ -164,18 +165,18 @@ pub fn deadheat() -> ExitCode {
 
 fn program() -> ExitCode {
     outlive_file_limits();
-    // Held to the end, when the folder of an owner that is gone can be removed.
+    // Dropped at the very end, where it removes the folder of an owner that has ended.
     let _owner = Owner::watched();
     let mut args = std::env::args_os();
     let name = PathBuf::from(args.next().unwrap_or_default());
-    // In an archive both programs are one file.
+    // In release archives, `deadheat` and `cargo-deadheat` are one executable with two names.
     if name
         .file_name()
         .is_some_and(|name| name == "cargo-deadheat")
     {
         return cargo_deadheat::program();
     }
-    // Cargo starts it by other names while revisions are built.
+    // Cargo starts this executable under other names while it builds revisions.
     if let Some(code) = cargo_deadheat::role(&name, &args.collect::<Vec<_>>()) {
         return code;
     }

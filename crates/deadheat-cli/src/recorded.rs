@@ -1,5 +1,5 @@
-//! `deadheat analyze`, `report` and `merge`: a file of something recorded, read as what it is: a run, a
-//! table, or results of another tool; and one run of the parts that several machines raced.
+//! `deadheat analyze`, `report` and `merge`. The first two read a run, a table, or results of
+//! another tool; `merge` joins the parts of a race that several machines ran.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use deadheat::parts::{ReportFiles, terminal};
 use deadheat_import::{Recorded, refuse_folder_of_files};
 use deadheat_options::answer::{AnswerArgs, ExportArgs, ReportArgs, SettingsArgs};
 
-/// How a recording is judged that carries no plan of its own.
+/// The rules for a recording without a plan.
 #[derive(Clone, Debug, Args)]
 pub struct RecordedArgs {
     /// Settings for recordings.
@@ -29,12 +29,13 @@ pub struct RecordedArgs {
 }
 
 impl RecordedArgs {
-    /// The rules for the recording, by these options and a rules file.
+    /// Reads the rules for the recording from these options and a rules file.
     pub fn rules(&self, answer: &mut AnswerArgs) -> Result<Rules, Failure> {
         answer.read_rules(&self.design.0, CliOverrides::default())
     }
 
-    /// Refuses options that a race has decided: its looks and its verdict belong to its plan.
+    /// Refuses options that contradict the plan of a recorded race, which fixed its metric, margin,
+    /// alpha and interim analyses.
     fn refuse_rules_of_races(&self, file: &Path, run: &Run) -> Result<(), Failure> {
         let asked = &self.design.0;
         let file = file.display();
@@ -67,7 +68,7 @@ impl RecordedArgs {
         Ok(())
     }
 
-    /// The analysis that an answer and the reports beside it need.
+    /// Returns the run, and the analysis that the answer and the reports need.
     fn analysed(
         &self,
         recorded: Recorded<'_>,
@@ -83,7 +84,8 @@ impl RecordedArgs {
     }
 }
 
-/// The same, if it holds what is judged.
+/// Returns `recorded` unless it is a plan, lacks the judged metric, or is a race that contradicts
+/// the options.
 fn checked<'a>(
     file: &Path,
     (args, rules): (&RecordedArgs, &Rules),
@@ -92,12 +94,13 @@ fn checked<'a>(
     let run = recorded.run();
     refuse_plan(file, &run.header).map_err(Failure::reading)?;
     let judged = &run.header.plan.design.judged;
-    // Saved results say per benchmark what is judged.
+    // Saved results name the judged metric of each benchmark, so this check is for other
+    // recordings.
     if run.sides.is_empty() && !run.header.metrics.contains(judged) {
         let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
         let known = known.join(", ");
         let file = file.display();
-        // A race is judged by its own plan, and what nobody chose is nobody's fault.
+        // The error blames an option only if the user chose the metric of a recording.
         if run.header.origin == Origin::Race || rules.settings().metric.is_none() {
             let told = format!("{file}: a rule judges {judged}, but the file records only {known}");
             return Err(Failure::Data(told));
@@ -132,7 +135,7 @@ pub struct AnalyzeArgs {
     exports: ExportArgs,
 }
 
-/// Reads, analyses and answers, file by file.
+/// Analyses each file and prints its answer.
 pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
     args.exports.check_for_one(args.files.len())?;
     let rules = args.recorded.rules(&mut args.answer)?;
@@ -161,8 +164,8 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
     Ok(status)
 }
 
-/// The text before the answer about one of several files: its name, or what makes one JSON document of
-/// all of them.
+/// Returns the text before the answer about one of several files: its name, or the JSON that joins
+/// the answers into one array.
 fn before_one_of_several(format: Format, index: usize, file: &Path) -> String {
     let name = escape_line(&file.display().to_string(), terminal::glyphs_of_stdout());
     match (format, index) {
@@ -196,7 +199,7 @@ pub struct ReportCommand {
     answer: AnswerArgs,
 }
 
-/// Reads, analyses, and writes what was asked for.
+/// Analyses a recording and writes the requested reports.
 pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
     let reports = args.reports.files();
     let rules = args.recorded.rules(&mut args.answer)?;
@@ -259,7 +262,7 @@ pub struct MergeArgs {
     exports: ExportArgs,
 }
 
-/// Merges, analyses and answers.
+/// Merges the parts of a race, analyses the result and prints the answer.
 pub fn merge(mut args: MergeArgs) -> Result<Status, Failure> {
     let asked = CliOverrides::default();
     let rules = args.answer.read_rules(&RaceSettings::default(), asked)?;

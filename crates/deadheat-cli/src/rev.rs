@@ -46,14 +46,14 @@ Examples:
 /// Options of `deadheat rev`.
 #[derive(Debug, Args)]
 pub struct RevArgs {
-    /// The baseline, a revision of git. It races against the working tree, or against HEAD if that
+    /// The baseline, a git revision, which races against the working tree, or against HEAD if that
     /// is given
     #[arg(value_name = "BASE[..HEAD]")]
     revisions: String,
 
     #[command(flatten)]
     pub race: CommitRaceArgs,
-    /// Build the candidate by this command instead of --build
+    /// Build the candidate with this command instead of the command of --build
     #[arg(long, value_name = "CMD", help_heading = "Build", requires = "build")]
     cand_build: Option<String>,
     /// The command that is raced instead of benchmarks.
@@ -69,7 +69,7 @@ pub struct RevArgs {
     keep: KeepArgs,
 }
 
-/// Builds and races.
+/// Builds both revisions and races them.
 pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     refuse_path(&args.revisions, &args.race.filters, "a commit")?;
     refuse_second_revision(&args.revisions, &args.race.filters)?;
@@ -84,8 +84,8 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     let of_benches = args.ways.benches_option().filter(|_| !is_pytest);
     if let Some(option) = args.ways.needs_cargo().or(of_benches) {
         return Err(Failure::Usage(format!(
-            "{option} is for `cargo bench`, which builds nothing here\nhelp: --base-env, --cand-env and, \
-             with --build, --cand-build say what differs"
+            "{option} is for `cargo bench`, which builds nothing here\nhelp: --base-env, \
+             --cand-env and, with --build, --cand-build say what differs"
         )));
     }
     args.race.criterion.refuse_without_cargo()?;
@@ -120,15 +120,15 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
 }
 
 impl RevArgs {
-    /// Refuses what a race of a command does not have.
+    /// Refuses options that a race of a command does not support.
     fn check_command(&self) -> Result<(), Failure> {
         let options = &self.race.options;
         for (is_given, flag, why) in [
-            (options.list, "--list", "a command holds no benchmarks"),
+            (options.list, "--list", "a command has no benchmarks"),
             (
                 self.keep.history,
                 "--history",
-                "a history has benchmarks, not commands",
+                "a history records benchmarks, not commands",
             ),
         ] {
             if is_given && self.run.command.is_some() {
@@ -140,7 +140,7 @@ impl RevArgs {
         self.run.check(&options.filters)
     }
 
-    /// The ways to build both sides without cargo; `None` where cargo builds them.
+    /// Returns how to build both sides without cargo, or `None` if cargo builds them.
     fn recipes(&self) -> Result<Option<[Recipe; 2]>, Failure> {
         let [base, cand] = self.ways.variables();
         let build = self.race.recipe.build.as_deref();
@@ -169,7 +169,7 @@ impl RevArgs {
     }
 }
 
-/// What stands behind `--` of `cargo deadheat BASE`.
+/// The options after `--` of `cargo deadheat BASE`.
 #[derive(Debug, Parser)]
 #[command(
     name = "cargo deadheat BASE [OPTIONS OF cargo bench] --",
@@ -185,27 +185,27 @@ struct RaceArgs {
     options: BenchOptions,
 }
 
-/// Two revisions whose bench targets are raced.
+/// A race of the bench targets of two revisions.
 #[derive(Debug)]
 pub struct CargoRace {
-    /// The arguments for cargo.
+    /// The arguments of `cargo bench`.
     pub bench: Bench,
-    /// Cargo itself.
+    /// The cargo executable.
     pub cargo: OsString,
-    /// The two sides.
+    /// The two revisions.
     pub revisions: Revisions,
-    /// The ways in which they are built.
+    /// How each side is built.
     pub ways: BuildOptions,
-    /// Whose criterion they are compiled with.
+    /// The criterion library that the benchmarks are compiled with.
     pub criterion: LibraryChoice,
-    /// The options of the race; `None` when the revisions are only built.
+    /// The options of the race; `None` if the revisions are only built.
     pub options: Option<BenchOptions>,
-    /// The hint added to the error where there is no such revision.
+    /// The advice that is appended to the error about an unknown revision.
     pub hint: &'static str,
 }
 
 impl CargoRace {
-    /// The race that `cargo deadheat BASE` asks for.
+    /// Reads the arguments of `cargo deadheat BASE`.
     pub fn of(bench: Bench, cargo: OsString, revisions: Revisions) -> Result<Self, Failure> {
         let name = OsString::from("cargo deadheat BASE");
         let words: Vec<OsString> = std::iter::once(&name).chain(&bench.race).cloned().collect();
@@ -231,12 +231,12 @@ impl CargoRace {
         })
     }
 
-    /// The options that may stand behind `--`, for the manual.
+    /// Returns the options that are accepted behind `--`, for the manual.
     pub fn options() -> clap::Command {
         RaceArgs::command()
     }
 
-    /// Builds and races.
+    /// Builds both sides and races them.
     pub fn race(self) -> Result<Status, Failure> {
         let both = in_both(self.cargo, self.bench, self.criterion)?;
         let recipes = self.ways.cargo_builds(&both)?.map(Recipe::Cargo);
@@ -251,8 +251,8 @@ impl CargoRace {
     }
 }
 
-/// Races what was built, with these arguments, or tells where it is. `ways` says how each side was
-/// built, where these are two ways.
+/// Races the built sides with `arguments`, or prints the paths of the executables if `options` is
+/// `None`. `ways` describes how each side was built, if the two builds differ.
 fn raced(
     sides: &Sides,
     ways: Vec<String>,
@@ -287,8 +287,8 @@ fn raced(
     }
 }
 
-/// Warns of two sides that are the same commit, built in one way: a user who forgot to change
-/// something waits for a race that cannot find a difference.
+/// Warns if both sides are the same commit with the same build: a user who forgot to change
+/// something would wait for a race that can show only noise.
 fn warn_of_one_commit(sides: &Sides) {
     let [base, head] = [&sides.baseline, &sides.candidate];
     if let (Some(one), Some(other)) = (&base.commit, &head.commit)
@@ -310,8 +310,8 @@ pub fn parsed(text: &str) -> Result<Revisions, Failure> {
     Revisions::parse(text).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Builds both sides, and lets those who ask to stop have their way. `hint` and the text of the
-/// revisions follow where there are no such revisions.
+/// Builds both sides; Ctrl-C stops the build. The error about an unknown revision ends with `hint`
+/// and the revisions.
 fn built(
     revisions: &Revisions,
     recipes: &[Recipe; 2],
@@ -345,7 +345,7 @@ fn built(
     })
 }
 
-/// Where the executables of both sides are, a line each.
+/// Returns the paths of all executables, one per line.
 fn places(sides: &Sides) -> String {
     let glyphs = terminal::glyphs_of_stdout();
     let mut text = String::new();

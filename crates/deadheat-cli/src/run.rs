@@ -68,10 +68,10 @@ pub struct RunArgs {
         default_missing_value = "all-non-zero"
     )]
     ignore_failure: Option<String>,
-    /// Where commands read from: 'null' or a file
+    /// Standard input of commands: 'null' or a file
     #[arg(long, value_name = "WHERE", default_value = "null")]
     input: String,
-    /// Where commands write to: null, pipe, inherit or a file (once for all or once per command)
+    /// Standard output of commands: null, pipe, inherit or a file (one for all commands, or one per command)
     #[arg(long, value_name = "WHERE")]
     output: Vec<String>,
     /// Show what the commands print (same as --output inherit)
@@ -81,16 +81,16 @@ pub struct RunArgs {
     #[arg(long)]
     check_output: bool,
 
-    /// Run before all launches (once for all or once per command)
+    /// Run before all launches (one CMD for all commands, or one per command)
     #[arg(short = 's', long, value_name = "CMD", help_heading = "Hooks")]
     setup: Vec<String>,
-    /// Run before each launch, untimed (once for all or once per command)
+    /// Run before each launch, untimed (one CMD for all commands, or one per command)
     #[arg(short = 'p', long, value_name = "CMD", help_heading = "Hooks")]
     prepare: Vec<String>,
-    /// Run after each launch, untimed (once for all or once per command)
+    /// Run after each launch, untimed (one CMD for all commands, or one per command)
     #[arg(short = 'C', long, value_name = "CMD", help_heading = "Hooks")]
     conclude: Vec<String>,
-    /// Run after all launches (once for all or once per command)
+    /// Run after all launches (one CMD for all commands, or one per command)
     #[arg(short = 'c', long, value_name = "CMD", help_heading = "Hooks")]
     cleanup: Vec<String>,
 
@@ -118,7 +118,7 @@ pub struct RunArgs {
     #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"], allow_hyphen_values = true, help_heading = "Parameters")]
     parameter_list: Vec<String>,
 
-    /// Launch each command N times at the beginning, without counting
+    /// Launch each command N times first, without recording these launches
     #[arg(
         short = 'w',
         long,
@@ -128,7 +128,7 @@ pub struct RunArgs {
         help_heading = "Design"
     )]
     warmup: u32,
-    /// Launch each command N times and judge once; two commands round an odd N up
+    /// Launch each command N times and judge once; for two commands, an odd N is rounded up
     #[arg(
         short = 'r',
         long,
@@ -174,7 +174,7 @@ pub struct RunArgs {
     /// Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     save: Option<PathBuf>,
-    /// Continue a recorded run; its interval is then the wider one that holds at any time
+    /// Continue a recorded run; its interval becomes anytime-valid, which makes it wider
     #[arg(
         long,
         value_name = "FILE",
@@ -190,19 +190,19 @@ pub struct RunArgs {
         group = "started_file"
     )]
     plan: Option<PathBuf>,
-    /// Start the commands of a file of --resume or --plan that another user or machine wrote
+    /// With --resume or --plan: start the commands of a file that another user or machine wrote
     #[arg(long, help_heading = "Files", requires = "started_file")]
     trust: bool,
-    /// The use of the plan of these commands.
+    /// The use of the plan: to be raced, or to be saved to a file.
     #[arg(skip)]
     pub use_of_plan: PlanUse,
     #[command(flatten)]
     exports: ExportArgs,
 }
 
-/// Races, records, analyses and answers.
+/// Races the commands, records the run, and prints the answer.
 pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
-    // The commands are named here, so no filter of a file is about them.
+    // The user names the commands here, so the filters of a rules file do not apply to them.
     let asked = CliOverrides {
         names: true,
         ..CliOverrides::default()
@@ -227,7 +227,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         command: Vec::new(),
         save: args.save.clone(),
         folder: PathBuf::new(),
-        // Standard output belongs to a document alone.
+        // If the answer is a document, such as JSON, the output of commands goes to standard error.
         shown: if args.answer.answer().is_document() {
             2
         } else {
@@ -257,7 +257,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             tell_of_one(outcome, &args.answer, &args.exports)
         }
         None => {
-            // A plan may be for a machine that has other programs.
+            // A plan may be for a machine with other programs.
             if args.use_of_plan == PlanUse::Race {
                 args.refuse_stray_word()?;
                 args.refuse_unquoted()?;
@@ -311,7 +311,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
     }
 }
 
-/// Returns true for a number, with or without a unit, for a list of numbers, and for a unit alone.
+/// Returns true for a number with or without a unit, for a list of numbers, and for a unit alone.
 fn looks_like_a_value(word: &str) -> bool {
     const UNITS: [&str; 10] = ["", "%", "ns", "us", "µs", "ms", "s", "m", "min", "h"];
     let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || "+-.,".contains(c));
@@ -319,9 +319,9 @@ fn looks_like_a_value(word: &str) -> bool {
 }
 
 impl RunArgs {
-    /// Refuses the words of one command that stand as several: the first is a program, and others are
-    /// neither programs nor several words. The exit code is that of a program that is missing, which
-    /// one of them may be.
+    /// Refuses several words that look like one command without quotes: the first is a program, and
+    /// another is not. The exit code is that of a missing program, because the word may be a
+    /// misspelled one.
     fn refuse_unquoted(&self) -> Result<(), Failure> {
         let is_one_word =
             |command: &String| !command.contains(|c: char| c.is_whitespace() || c == '{');
@@ -335,8 +335,8 @@ impl RunArgs {
         if self.commands.iter().all(is_result) {
             let files = shell_words::join(&self.commands);
             return Err(Failure::Contender(format!(
-                "'{first}' is a file of results, and deadheat run races commands{HELP}to compare saved \
-                 results: deadheat compare {files}"
+                "'{first}' is a file of results, and deadheat run races commands{HELP}to compare \
+                 saved results: deadheat compare {files}"
             )));
         }
         if !exists(first) {
@@ -351,8 +351,8 @@ impl RunArgs {
         }
     }
 
-    /// Refuses a word that is not a program and looks like a value, such as the `s` of `--budget 10 s`,
-    /// or that follows a program of one word, whose quotes are missing.
+    /// Refuses a word that is not a program and looks like a value, such as the `s` of
+    /// `--budget 10 s`, or that follows a program of one word, as in a command without quotes.
     fn refuse_stray_word(&self) -> Result<(), Failure> {
         let is_bare = |word: &str| !word.contains(|c: char| c.is_whitespace() || c == '{');
         for (place, word) in self.commands.iter().enumerate() {
@@ -378,7 +378,7 @@ impl RunArgs {
         Ok(())
     }
 
-    /// The advice on a word that is neither a program nor a part of a quoted command.
+    /// Returns the advice about a word that is neither a program nor part of a quoted command.
     fn in_place_of(&self, word: &str) -> String {
         let is_option = |name: &str| {
             let run = Self::augment_args(clap::Command::new("run"));
@@ -439,7 +439,7 @@ impl RunArgs {
         })
     }
 
-    /// The numbers that commands report.
+    /// Returns the values to read from the output of commands.
     fn values(&self) -> Result<Values, Failure> {
         let more_is_better = &self.higher_is_better;
         let read = self.value.iter().map(|text| value(text, more_is_better));
@@ -455,7 +455,7 @@ impl RunArgs {
         Ok(Values { read, file })
     }
 
-    /// Parameters in the order hyperfine sweeps them: the scan, then lists.
+    /// Returns the parameters in hyperfine's order: the scan first, then the lists.
     fn parameters(&self) -> Result<Vec<Parameter>, Failure> {
         let mut parameters = Vec::new();
         for scan in self.parameter_scan.chunks_exact(3) {
@@ -473,12 +473,13 @@ fn policy(text: &str) -> Result<ExitPolicy, Failure> {
     if text == "all-non-zero" {
         return Ok(ExitPolicy::Any);
     }
-    // No process ends with another code: the system keeps eight bits of it.
+    // Exit codes have eight bits.
     let codes = text.split(',').map(|code| code.trim().parse::<u8>());
     let codes: Result<Vec<i32>, _> = codes.map(|code| code.map(i32::from)).collect();
     codes.map(ExitPolicy::Also).map_err(|_| {
         Failure::Usage(format!(
-            "--ignore-failure: '{text}' is not a list of exit codes\nhelp: write numbers from 0 to 255, such as -i=1,3, or -i alone for all"
+            "--ignore-failure: '{text}' is not a list of exit codes\nhelp: write numbers from 0 to \
+             255, such as -i=1,3, or -i alone for all"
         ))
     })
 }

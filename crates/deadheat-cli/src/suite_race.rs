@@ -1,4 +1,4 @@
-//! Whose suite of pytest both sides of a race of revisions run.
+//! The choice of the pytest suite that both sides of a race of revisions run.
 
 use deadheat::parts::engine::Inspected;
 use deadheat::parts::exit::Failure;
@@ -13,22 +13,23 @@ use deadheat_options::repository::{asking, failure, here};
 
 use crate::build_options::word_for_head;
 
-/// A race of the suites of two revisions.
+/// A race of the pytest suites of two revisions.
 pub struct SuiteRace<'a> {
-    /// How both are built.
+    /// How both sides are built.
     pub recipe: &'a Recipe,
     /// The paths of the tests.
     pub tests: &'a [String],
     /// The arguments of the workers.
     pub arguments: &'a [String],
-    /// The sides.
+    /// The two revisions.
     pub revisions: &'a Revisions,
 }
 
 impl SuiteRace<'_> {
-    /// Gives both sides one suite, that of `benches`. If the user names none, that is the
-    /// candidate's, as long as pytest collects each benchmark that both sides have on the baseline,
-    /// too. Otherwise each side keeps its own. Suites that do not differ stay as they are.
+    /// Gives both sides the suite of the side that `benches` names. Without a choice, both get the
+    /// candidate's suite if pytest then still collects on the baseline every benchmark that both
+    /// sides have; otherwise each side keeps its own suite. Suites that do not differ are left
+    /// alone.
     pub fn settle(
         &self,
         sides: &mut Sides,
@@ -64,7 +65,6 @@ impl SuiteRace<'_> {
         Ok(())
     }
 
-    /// The files in which the suites differ.
     fn differing_files(&self, sides: &Sides) -> Result<Vec<String>, Failure> {
         let both = [&sides.baseline, &sides.candidate];
         let directory = here()?;
@@ -74,8 +74,8 @@ impl SuiteRace<'_> {
         Ok(shown.collect())
     }
 
-    /// Returns true if the baseline has, with the suite of the candidate, every benchmark that both
-    /// have with their own.
+    /// Returns true if the baseline, with the candidate's suite, has every benchmark that both
+    /// sides have with their own suites.
     fn fits(
         &self,
         sides: &Sides,
@@ -97,7 +97,7 @@ impl SuiteRace<'_> {
         if in_new.iter().all(|name| with_new.contains(name)) {
             return Ok(true);
         }
-        // What is new in the suite may well need what is new in the library.
+        // A new benchmark may need new code of the library, so only benchmarks of both sides count.
         let Some(in_old) = names(&old)? else {
             return Ok(false);
         };
@@ -105,7 +105,8 @@ impl SuiteRace<'_> {
         Ok(in_both.clone().next().is_some() && in_both.all(|name| with_new.contains(name)))
     }
 
-    /// The names of the selected benchmarks of a worker; `None` if it does not list them.
+    /// Returns the names of a worker's selected benchmarks, or `None` if the worker cannot list its
+    /// benchmarks.
     fn names(
         &self,
         worker: &Executable,

@@ -1,12 +1,13 @@
-//! Words for an option or a command of deadheat that it calls otherwise.
+//! Words of other tools for options and commands that deadheat calls by another name.
 
 use clap::{Arg, Command};
 
-/// Names of one option in other tools, and the option of deadheat in their place.
+/// The names of an option in other tools, and the option of deadheat that replaces it.
 struct Synonym {
     /// The names, without dashes.
     names: &'static [&'static str],
-    /// The option of deadheat, without dashes; the advice holds only for commands that have it.
+    /// The option of deadheat, without dashes. The advice is given only for commands with this
+    /// option.
     ours: &'static str,
     advice: &'static str,
 }
@@ -23,7 +24,8 @@ const fn synonym(
     }
 }
 
-/// Of several that fit a command the first counts.
+/// Options of other tools, each with the option of deadheat that replaces it. If several entries
+/// fit a command, the first one counts.
 const OPTIONS: [Synonym; 32] = [
     synonym(
         &[
@@ -269,7 +271,8 @@ const OPTIONS: [Synonym; 32] = [
     ),
 ];
 
-/// Returns the option of `command` for a word that another tool uses in its place.
+/// Returns the advice about another tool's option `word`, if `command` has the option that replaces
+/// it.
 pub fn option(command: &Command, word: &str) -> Option<&'static str> {
     let name = word.trim_start_matches('-').split('=').next()?;
     let has = |long: &str| {
@@ -281,7 +284,7 @@ pub fn option(command: &Command, word: &str) -> Option<&'static str> {
     OPTIONS.iter().find(fits).map(|one| one.advice)
 }
 
-/// Words for a command, each with what to call instead.
+/// Words for a command, each with the command line to use instead.
 const COMMANDS: [(&[&str], &str); 17] = [
     (
         &["diff", "cmp", "benchstat", "vs", "versus"],
@@ -290,7 +293,7 @@ const COMMANDS: [(&[&str], &str); 17] = [
     (&["version"], "deadheat --version"),
     (
         &["list", "ls"],
-        "deadheat bench --list ./PROGRAM lists benchmarks, deadheat history show the history",
+        "deadheat bench --list ./PROGRAM (lists benchmarks) or deadheat history show (prints a history)",
     ),
     (&["benchmark", "benchmarks"], "deadheat bench OLD NEW"),
     (
@@ -346,7 +349,7 @@ const COMMANDS: [(&[&str], &str); 17] = [
     ),
 ];
 
-/// The same for words behind `deadheat history`.
+/// Words after `deadheat history`, each with the command line to use instead.
 const COMMANDS_OF_HISTORY: [(&[&str], &str); 3] = [
     (
         &["list", "ls", "log", "steps", "status", "print", "view"],
@@ -359,8 +362,8 @@ const COMMANDS_OF_HISTORY: [(&[&str], &str); 3] = [
     (&["import", "save", "record"], "deadheat history add RUNS"),
 ];
 
-/// Returns what to call for a word that is not a command of `program`: `deadheat`, or a command of
-/// it that has commands of its own.
+/// Returns the command line to use for a word that is not a command of `program`, which is
+/// `deadheat` or one of its commands with subcommands.
 pub fn command(program: &str, word: &str) -> Option<&'static str> {
     let commands = match program {
         "deadheat" => &COMMANDS[..],
@@ -372,7 +375,7 @@ pub fn command(program: &str, word: &str) -> Option<&'static str> {
     found.map(|(_, instead)| *instead)
 }
 
-/// The options of a command that users see, with their dashes.
+/// Returns the visible long options of a command, with their dashes.
 pub fn shown_options(command: &Command) -> impl Iterator<Item = String> {
     let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
     shown

@@ -1,5 +1,5 @@
-//! What is wrong with a command line, in words of ours: the parser's error, the advice, and what to
-//! use in place of an option of another tool.
+//! Error messages about invalid command lines: the parser's error in our words, advice, and
+//! replacements for the options of other tools.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -17,14 +17,14 @@ use crate::bare_race::exists;
 use crate::help::in_one_group;
 use crate::{foreign_options, synonyms};
 
-/// Shows the help or the version that was asked for and exits, or says what is wrong with a command
-/// line that the parser of `program` refuses. `words` begin with the name of the program.
+/// Prints help or the version and exits, or reports the error in a command line that the parser of
+/// `program` refuses. `words` begin with the name of the program.
 pub fn report(error: &clap::Error, program: &Command, words: &[OsString]) -> ExitCode {
     let Err(failure) = refuse::<Infallible>(error, program, words);
     failure.report().into()
 }
 
-/// The same, for a caller that reports the failure.
+/// Prints help or the version and exits, or returns the error in the command line.
 pub fn refuse<T>(error: &clap::Error, program: &Command, words: &[OsString]) -> Result<T, Failure> {
     let shows_help =
         !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
@@ -54,7 +54,7 @@ fn show(error: &clap::Error) -> ! {
     if error.use_stderr() {
         error.exit();
     }
-    // clap itself exits with 0 even if nothing could be printed.
+    // clap itself exits with 0 even if the text could not be printed.
     let text = error.render();
     let printed = match wants_color() {
         true => to_stdout(&text.ansi().to_string()),
@@ -63,7 +63,7 @@ fn show(error: &clap::Error) -> ! {
     exit(printed.map_or_else(|failure| failure.report().into(), |()| 0))
 }
 
-/// Refuses a word that is not a command of `program`.
+/// Returns the error about a word that is not a command of `program`.
 pub fn no_command(word: &str, program: &Command) -> Failure {
     let command = Asked::of(program, &[]);
     let mut message = command.lacks(word);
@@ -74,10 +74,10 @@ pub fn no_command(word: &str, program: &Command) -> Failure {
     Failure::Usage(message)
 }
 
-/// The command that a command line asks for.
+/// The command or subcommand that a command line names.
 pub struct Asked<'a> {
     pub command: &'a Command,
-    /// As it is typed, such as `deadheat history check`.
+    /// The full name, such as `deadheat history check`.
     pub name: String,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Asked<'a> {
         format!("{}: there is no command '{word}'", self.name)
     }
 
-    /// What to type in place of a command that is not one of ours.
+    /// Returns what to type instead of `word`, which is not a known command.
     fn in_place_of_an_unknown_command(&self, word: &str) -> Vec<String> {
         let shown = self.command.get_subcommands();
         let shown = shown.filter(|one| !one.is_hide_set());
@@ -122,7 +122,7 @@ impl<'a> Asked<'a> {
         advice
     }
 
-    /// The first example of its help that calls this command.
+    /// Returns the first example in the help that calls this command.
     fn example(&self) -> Option<String> {
         let examples = self
             .command
@@ -144,7 +144,7 @@ struct Refused<'a> {
 }
 
 impl Refused<'_> {
-    /// The texts of a context; none if the error lacks it.
+    /// Returns the texts that clap's error has for this kind of context; empty if it has none.
     fn texts(&self, kind: ContextKind) -> Vec<String> {
         match self.error.get(kind) {
             Some(ContextValue::String(text)) => vec![text.clone()],
@@ -199,7 +199,7 @@ impl Refused<'_> {
         }
     }
 
-    /// A word that is neither an option of the command nor a value.
+    /// Returns the error about a word that is neither an option of the command nor a value.
     fn unknown_argument(&self, arg: &str) -> String {
         let typed = self.as_typed(arg);
         match self.option_with_negative_value() {
@@ -208,8 +208,8 @@ impl Refused<'_> {
         }
     }
 
-    /// The option in front of an unknown argument that is a negative value, which looks like an
-    /// option itself.
+    /// Returns the option before an unknown argument that is a negative number, such as `-1`, which
+    /// clap reads as an option.
     fn option_with_negative_value(&self) -> Option<&str> {
         let typed = self.as_typed(&self.text(ContextKind::InvalidArg));
         let number = typed.strip_prefix('-')?;
@@ -221,8 +221,8 @@ impl Refused<'_> {
         before.starts_with("--").then_some(before)
     }
 
-    /// The help of the option whose value is invalid, which is given with or without the name of its
-    /// value.
+    /// Returns the help of the option whose value is invalid. `invalid` is the option with or
+    /// without the name of its value.
     fn meaning(&self, invalid: &str) -> Option<String> {
         let name = invalid.split([' ', '[', '=']).next()?.strip_prefix("--")?;
         let mut options = self.command.command.get_arguments();
@@ -248,20 +248,20 @@ impl Refused<'_> {
         }
     }
 
-    /// The first line of the parser's own text.
+    /// Returns the first line of the parser's own message.
     fn own_words(&self) -> String {
         let text = self.error.render().to_string();
         let line = text.lines().next().unwrap_or_default();
         line.trim_start_matches("error: ").to_owned()
     }
 
-    /// The words of the user before the `--`.
+    /// Returns the user's words before `--`.
     fn options(&self) -> impl Iterator<Item = &str> {
         let words = self.words.iter().skip(1).map(String::as_str);
         words.take_while(|word| *word != "--")
     }
 
-    /// The word as the user typed it: of `-abc` the parser blames one letter.
+    /// Returns the word that the user typed: the parser reports a single letter of `-abc`.
     fn as_typed(&self, arg: &str) -> String {
         let mut letters = arg.chars();
         let (Some('-'), Some(letter), None) = (letters.next(), letters.next(), letters.next())
@@ -328,7 +328,7 @@ impl Refused<'_> {
         advice
     }
 
-    /// The advice on two options that exclude each other.
+    /// Returns the advice about two options that exclude each other.
     fn instead_of_both(&self) -> String {
         const OF_CARGO: &str = "[CARGO BENCH ARGS]";
         let others = self.texts(ContextKind::PriorArg);
@@ -338,15 +338,15 @@ impl Refused<'_> {
             .chain([&arg])
             .any(|one| one.starts_with(OF_CARGO))
         {
-            return "leave out the words after --: they are options of cargo bench, which does not run if \
-                    there is --build or --exe"
+            return "leave out the words after --: they are options of cargo bench, which does not run \
+                    with --build or --exe"
                 .to_owned();
         }
         "leave one of them out".to_owned()
     }
 
-    /// The advice if the last word became the value of an option, although it looks like the argument
-    /// that is missing: `rev --go HEAD~1`.
+    /// Returns advice if the last word became the value of an option, although it looks like the
+    /// missing argument: `rev --go HEAD~1`.
     fn taken_for_a_value(&self) -> Option<String> {
         let words: Vec<&str> = self.options().collect();
         let [.., option, value] = words.as_slice() else {
@@ -357,10 +357,10 @@ impl Refused<'_> {
         let takes_it =
             options.any(|one| one.get_long() == Some(name) && one.get_action().takes_values());
         (takes_it && !value.starts_with('-'))
-            .then(|| format!("'{value}' became the value of {option}, which takes one"))
+            .then(|| format!("{option} took '{value}' as its value"))
     }
 
-    /// The command to call for a file of results, or for a range of commits.
+    /// Returns the command to use for a word that is a file of results or a range of commits.
     fn command_for(&self, word: &str) -> Option<String> {
         if self.command.command.get_name() != "deadheat" {
             return None;
@@ -415,7 +415,7 @@ impl Refused<'_> {
         if let Some(line) = self.option_of_another_command(&typed) {
             return vec![line];
         }
-        // Programs in Go take their options with one dash or two.
+        // Programs in Go accept their options with one dash or two.
         let in_go = typed.strip_prefix('-').filter(|word| word.len() > 2);
         if let Some(advice) = in_go.and_then(|word| foreign_options::advice(name, word)) {
             return vec![advice];
@@ -447,13 +447,13 @@ impl Refused<'_> {
         Vec::new()
     }
 
-    /// The arguments that the command takes besides options.
+    /// Lists the arguments that the command takes apart from options.
     fn arguments(&self) -> String {
         let shown = self.command.command.get_positionals();
         let shown = shown.filter(|one| !one.is_hide_set());
         let names: Vec<String> = shown.map(ToString::to_string).collect();
         match names.as_slice() {
-            [] => format!("{} takes options alone", self.command.name),
+            [] => format!("{} takes only options", self.command.name),
             names if self.command.command.get_name() == "report" => format!(
                 "{} takes {}; deadheat compare OLD NEW compares several files",
                 self.command.name,
@@ -463,7 +463,8 @@ impl Refused<'_> {
         }
     }
 
-    /// The option that has the name of an unknown one as a value: `--format terse` for `--terse`.
+    /// Returns the option that has the name of an unknown option as a value: `--format terse` for
+    /// `--terse`.
     fn option_with_value(&self, typed: &str) -> Option<String> {
         let value = typed.strip_prefix("--")?;
         let mut options = self.command.command.get_arguments();
@@ -474,8 +475,8 @@ impl Refused<'_> {
         Some(format!("--{} {value}", option.get_long()?))
     }
 
-    /// The option of this command from which only the last letter is missing, or that lacks the last
-    /// letter: `--runs` for `--run`.
+    /// Returns the option of this command that differs from `typed` by one letter more or less at
+    /// the end: `--runs` for `--run`.
     fn option_with_another_end(&self, typed: &str) -> Option<String> {
         let typed = typed.split('=').next()?;
         let is_longer = |long: &str, short: &str| {
@@ -486,7 +487,7 @@ impl Refused<'_> {
             .find(|option| is_longer(option, typed) || is_longer(typed, option))
     }
 
-    /// The commands that have an option which this one lacks.
+    /// Returns a line about the commands that have an option which this command lacks.
     fn option_of_another_command(&self, typed: &str) -> Option<String> {
         const MOST: usize = 3;
         let is_one = self.command.command.get_name() != self.program.get_name();
@@ -517,8 +518,8 @@ impl Refused<'_> {
         })
     }
 
-    /// The advice to quote commands, if an unknown option follows the words of one command: a program
-    /// and words that are neither programs nor options.
+    /// Returns the advice to quote commands if an unknown option follows the unquoted words of one
+    /// command: a program, then words that are neither programs nor options.
     fn quoted(&self, unknown: &str) -> Option<String> {
         let words = self.options().skip_while(|word| *word != "run").skip(1);
         let mut command: Vec<&str> = words.take_while(|word| *word != unknown).collect();
@@ -532,7 +533,7 @@ impl Refused<'_> {
     }
 }
 
-/// The advice for commands whose words are not quoted. A program begins a command.
+/// Returns the advice to quote commands. Each word that is a program begins a new command.
 pub fn quote_commands<T: AsRef<str>>(words: &[T]) -> String {
     let mut commands: Vec<String> = Vec::new();
     for word in words.iter().map(AsRef::as_ref) {

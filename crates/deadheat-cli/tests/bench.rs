@@ -292,7 +292,7 @@ fn a_worker_of_another_release_is_told_apart_from_one_that_is_broken() {
         &[
             "'./old'",
             "version 1 of the worker protocol",
-            "this deadheat version 2",
+            "this deadheat uses version 2",
         ],
     );
 }
@@ -418,7 +418,8 @@ fn a_file_of_python_is_started_by_the_python_that_is_named_and_two_of_these_are_
     race(&["mine.py"]).succeeds();
     // With a path the file is no program either.
     race(&["./mine.py"]).succeeds();
-    race(&["./old", "--python", "./new"]).fails_with(2, &["--python ./new", "'./old' is none"]);
+    race(&["./old", "--python", "./new"])
+        .fails_with(2, &["--python ./new", "'./old' is not a .py file"]);
     let third = [&["mine.py", "--python", "c"], &pythons[..]].concat();
     race(&third).fails_with(2, &["3 times", "two sides"]);
     race(&["mine.py", "--python", "no-such-python"]).fails_with(3, &["no-such-python"]);

@@ -120,7 +120,7 @@ fn the_commit_that_made_it_slower_is_named_with_what_it_changes() {
         "{story}"
     );
     assert!(
-        story.contains(&format!("{} was named", &culprit[..8])),
+        story.contains(&format!("{} is the answer", &culprit[..8])),
         "{story}"
     );
 
@@ -243,7 +243,7 @@ fn executables_of_the_same_bytes_are_not_raced_and_the_benchmark_that_changed_is
         text.contains("'change 6'") && text.contains("], slower"),
         "{text}"
     );
-    assert!(text.contains("are the same bytes"), "{text}");
+    assert!(text.contains("are byte-identical"), "{text}");
     assert!(
         text.contains("Of all benchmarks, 'parse' changed most"),
         "{text}"
@@ -307,7 +307,7 @@ fn a_search_that_was_interrupted_or_killed_goes_on() {
     // Once answered, the same question is a new search.
     let done = repo.0.run(&words);
     assert!(
-        done.succeeds().stderr.contains("it is now in"),
+        done.succeeds().stderr.contains("its record is now in"),
         "{}",
         done.stderr
     );
@@ -376,7 +376,7 @@ fn what_cannot_be_searched_is_told_with_its_reason() {
     repo.bisect("HEAD..HEAD~1", &[])
         .fails_with(2, &["is not an ancestor"]);
     repo.bisect("HEAD..HEAD", &[])
-        .fails_with(2, &["one commit"]);
+        .fails_with(2, &["the same commit"]);
     repo.bisect("HEAD~1..HEAD", &["--save", "x"])
         .fails_with(2, &["--save"]);
     repo.bisect("HEAD~1..HEAD", &["--export-csv", "x"])
@@ -412,8 +412,8 @@ fn nothing_is_searched_where_there_is_nothing_to_go_on_with() {
     let track = Track::new();
     track
         .run(&["bisect", "--resume"])
-        .fails_with(2, &["there is no search"]);
+        .fails_with(2, &["no search was found"]);
     track
         .run(&["bisect", "--log"])
-        .fails_with(2, &["there is no search"]);
+        .fails_with(2, &["no search was found"]);
 }

@@ -51,7 +51,7 @@ fn launches_that_ended_otherwise_on_the_other_side_are_no_speed() {
         (
             "[127,127,127,127]",
             "[127,127,127,127]",
-            "none of its launches ran to its end",
+            "none of its launches completed",
         ),
         (
             "[null,null,null,null]",
@@ -124,7 +124,7 @@ fn of_three_commands_one_that_failed_does_not_cost_the_others() {
     tells(
         &done,
         3,
-        &["exit code 127", "in 'bad'", "one recording a side"],
+        &["exit code 127", "in 'bad'", "one recording per side"],
         &[],
     );
 }
@@ -326,8 +326,8 @@ fn tables_of_other_locales_and_files_of_other_tools_are_named() {
         (
             "quoted.csv",
             "benchmark,contender,replicate,wall_ns\nsort,old,0,\"12,5\"\n",
-            "quoted.csv:2: wall_ns of benchmark 'sort', replicate 0: '12,5' is not a number in \
-             this notation\nhelp: write 12.5",
+            "quoted.csv:2: wall_ns of benchmark 'sort', replicate 0: '12,5' is not written as a \
+             number\nhelp: write 12.5",
         ),
         ("null.json", "null", "nothing but null"),
         (

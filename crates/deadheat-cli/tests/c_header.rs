@@ -594,7 +594,11 @@ DEADHEAT_BENCHMARK(given_up) { deadheat_fail("no file"); }
     worker.say(&block(2, &json!([0, 1]), 1, 0, 1).to_string());
     worker.fails(json!(1), json!({"panicked": "no \"luck\"\n? today"}));
     for (name, contender, message) in [
-        ("odd", json!(0), "threw something that is no std::exception"),
+        (
+            "odd",
+            json!(0),
+            "threw something that is not a std::exception",
+        ),
         ("input", Value::Null, "no input"),
         ("in a thread", json!(0), "not here"),
         ("given_up", json!(0), "no file"),
@@ -917,7 +921,7 @@ fn what_cannot_be_raced_is_refused_before_anything_is_said() {
         (
             "no-input",
             "DEADHEAT_BENCHMARK(a, .input_per_call = 1) {}",
-            "has none to make",
+            "but no input function",
         ),
     ];
     for (name, benchmarks, message) in of_c {

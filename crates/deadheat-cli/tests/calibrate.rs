@@ -115,7 +115,7 @@ fn a_calibration_is_told_kept_quoted_and_shown_again() {
         "{one_line}"
     );
     assert!(
-        one_line.contains("of 1 A/A races of commands called"),
+        one_line.contains("of 1 A/A races of commands were called"),
         "{one_line}"
     );
     let again = track.run(&["analyze", "--json", "run.jsonl"]);

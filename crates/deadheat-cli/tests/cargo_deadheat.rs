@@ -350,7 +350,7 @@ fn explains_arguments_that_it_cannot_follow() {
     done.fails_with(2, &["nowhere/Cargo.toml", "does not exist"]);
     packages.write("target/deadheat", "a file");
     let done = packages.cargo(&["deadheat"]);
-    done.fails_with(5, &["target/deadheat", "needs to write there"]);
+    done.fails_with(5, &["target/deadheat", "must write there"]);
 }
 
 #[test]
@@ -539,7 +539,7 @@ fn revisions_get_verdicts(packages: &Packages, answer: &[&str]) {
     packages.write("src/lib.rs", &slower);
     let (benchmarks, said) = race(&["HEAD"]);
     assert!(
-        said.contains("HEAD is built with benches of working tree: race"),
+        said.contains("HEAD is built with bench targets from working tree: race"),
         "{said}"
     );
     assert!(

@@ -147,8 +147,8 @@ fn what_can_be_made_again_goes_and_is_made_again() {
         "folders of neutral links 1 ",
         "folders of link records 1 ",
         "run files 1 ",
-        "kept without --runs",
-        "kept without --all",
+        "kept; --runs removes them",
+        "kept; --all removes them",
         "would free ",
     ] {
         let words: Vec<&str> = told.split_whitespace().collect();
@@ -321,12 +321,15 @@ fn of_a_file_with_two_names_the_size_is_said_once() {
         first.starts_with("builds of revisions           2"),
         "{first}"
     );
-    assert!(first.contains("3.0 MB  all would go\n"), "{first}");
+    assert!(first.contains("3.0 MB  all would be removed\n"), "{first}");
     assert!(first.ends_with("would free 3.0 MB\n"), "{first}");
     // A third name elsewhere keeps the bytes where they are.
     fs::hard_link(one.join("large"), kept.track.path("large")).unwrap();
     let second = told();
-    assert!(second.contains("3.0 MB  all would go\n"), "{second}");
+    assert!(
+        second.contains("3.0 MB  all would be removed\n"),
+        "{second}"
+    );
     assert!(
         second.contains("would free ") && second.contains(" kB\n"),
         "{second}"
@@ -338,7 +341,7 @@ fn what_was_used_lately_stays_where_an_age_is_given() {
     let kept = Kept::new();
     let told = kept.run(&["clean", "--all", "--older-than", "1d"]);
     assert!(
-        told.succeeds().stdout.contains("used lately, kept"),
+        told.succeeds().stdout.contains("kept: used recently"),
         "{told:?}"
     );
     assert_eq!(kept.state(), (1, 2, true, 1));

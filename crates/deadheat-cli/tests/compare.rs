@@ -119,7 +119,7 @@ fn two_files_are_set_side_by_side_with_the_mode_or_without() {
         &plain,
         &[
             "old.json: Google Benchmark on host",
-            "one process a side",
+            "one process per side",
             "3 without a verdict",
             "six files per side",
         ],
@@ -154,7 +154,7 @@ fn families_of_one_file_and_of_two_meet_under_one_name() {
                 "[copy vs. move]/8",
                 "[copy vs. move]/16",
                 "+100",
-                "one process a side",
+                "one process per side",
             ],
         );
     }
@@ -673,7 +673,7 @@ fn what_cannot_be_compared_is_told_with_its_exit_code() {
                 "new.json",
             ],
             2,
-            &["--compat comes first"],
+            &["--compat must come first"],
         ),
         (&["old.json", "new.json", "--margin", "0"], 2, &["--margin"]),
         (&["old.json", "new.json", "--alpha", "0.9"], 2, &["--alpha"]),

@@ -194,7 +194,7 @@ fn where_the_original_ends_in_a_traceback_one_line_says_where_and_why() {
         ),
         (
             r#"{"name": "BM_a", "real_time": 1, "cpu_time": "1", "time_unit": "ns"}"#,
-            "benchmarks[0].cpu_time: should be a number and is a str",
+            "benchmarks[0].cpu_time: should be a number but is a str",
         ),
         (
             r#"{"name": "BM_b", "real_time": 1, "cpu_time": 1, "time_unit": "hours"}"#,
@@ -204,7 +204,7 @@ fn where_the_original_ends_in_a_traceback_one_line_says_where_and_why() {
             r#"{"name": [], "real_time": 1, "cpu_time": 1, "time_unit": "ns"}"#,
             "benchmarks[0].name",
         ),
-        ("7", "benchmarks[0]: should be an object and is a int"),
+        ("7", "benchmarks[0]: should be an object but is a int"),
     ];
     for (row, said) in cases {
         let home = folder(&[("a.json", &results(ROW)), ("b.json", &results(row))]);

@@ -62,8 +62,8 @@ fn what_is_slow_in_the_first_race_only_is_not_confirmed_and_green() {
     let new = at_first(LONG, "sleep 0.005");
     let green = track.run(&commands("14", &["--seed", "5"], &new));
     let words = [
-        "is broken by 'new' (+",
-        "which the second race did not confirm;",
+        "'new' (+",
+        "breaks the rule 'slower', but the second race did not confirm this,",
         ", then ",
         "second race in",
     ];
@@ -92,10 +92,7 @@ fn what_is_slow_in_the_first_race_only_is_not_confirmed_and_green() {
 fn what_is_slower_in_both_races_is_confirmed_and_red() {
     let track = Track::new();
     let race = || track.run(&[&["run", "-q"], &CONFIRMED[..], &["--", SHORT, LONG]].concat());
-    let words = [
-        "the rule 'slower' is broken by 'sleep 0.03' (confirmed: +",
-        ", then +",
-    ];
+    let words = ["the run fails: 'sleep 0.03' (confirmed: +", ", then +"];
     says(&race(), 1, &words);
     let report = ["report", "run.jsonl", "--fail-on", "slower"];
     let report = track.run(&[&report[..], &["--junit", "tests.xml"]].concat());
@@ -128,7 +125,7 @@ fn judged_by_the_first(done: &Finished, code: i32, how: &str) {
     let alone = format!("the second race {how} a verdict on 'new', so the first race alone counts");
     let words = [
         "'new' is slower",
-        "the run fails: the rule 'slower' is broken by 'new'.",
+        "the run fails: 'new' breaks the rule 'slower'.",
         &alone,
     ];
     says(done, code, &words);
@@ -150,7 +147,7 @@ fn a_second_race_that_fails_is_told_and_leaves_the_verdict_to_the_first() {
         let failed = track.run(&commands("14", &["--timeout", "2s"], &new));
         judged_by_the_first(&failed, 3, "failed before");
         failed.fails_with(3, &["the second race: ", fault]);
-        let kept = format!("kept in {SECOND}");
+        let kept = format!("in {SECOND}");
         assert_eq!(failed.stderr.contains(&kept), blocks, "{failed:?}");
         assert_eq!(track.path(SECOND).exists(), blocks);
         if blocks {
@@ -252,9 +249,13 @@ fn a_rules_file_may_ask_for_it_and_the_command_line_may_deny_it() {
         done
     };
     let denied = race(&["--confirm=false"]);
-    says(&denied, 1, &["is broken by 'sleep 0.03'."]);
+    says(&denied, 1, &["'sleep 0.03' breaks the rule"]);
     assert!(!track.path(SECOND).exists());
-    says(&race(&[]), 1, &["is broken by 'sleep 0.03' (confirmed: +"]);
+    says(
+        &race(&[]),
+        1,
+        &["the run fails: 'sleep 0.03' (confirmed: +"],
+    );
     assert!(track.path(SECOND).is_file());
     let nonsense = track.run(&["run", "--confirm=no", "--", SHORT, LONG]);
     nonsense.fails_with(2, &["--confirm", "'no' is neither true nor false"]);
@@ -296,7 +297,7 @@ fn google_benchmark_executables_are_confirmed_likewise() {
         (
             for_a_while,
             0,
-            ["which the second race did not confirm", ", then "],
+            ["the second race did not confirm this", ", then "],
         ),
         (
             failing,

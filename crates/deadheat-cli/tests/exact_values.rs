@@ -74,7 +74,7 @@ fn six_equal_counts_against_six_equal_others_are_a_verdict() {
         "txt",
         &["--metric", "allocations", "--fail-on", "not-equivalent"],
     );
-    says(&red, 1, &["is broken by"]);
+    says(&red, 1, &["breaks the rule"]);
     let advice = ["more work", "resolution of the clock"];
     let told = &red.stdout;
     assert!(!advice.iter().any(|one| told.contains(one)), "{told}");
@@ -134,12 +134,12 @@ fn numbers_that_commands_print_are_judged_without_scatter() {
     };
     let allocs = ["--value", "allocs=allocs ([0-9]+)"];
     let more = race(&allocs, ["echo allocs 100", "echo allocs 120"]);
-    says(&more, 1, &["20.00%", "is broken by"]);
+    says(&more, 1, &["20.00%", "breaks the rule"]);
     let rate = ["--value", "rps=rate ([0-9.]+)", "--higher-is-better", "rps"];
     says(
         &race(&rate, ["echo rate 2000", "echo rate 100"]),
         1,
-        &["is broken by"],
+        &["breaks the rule"],
     );
     let same = race(&allocs, ["echo allocs 7", "echo  allocs 7"]);
     says(&same, 0, &["dead heat"]);

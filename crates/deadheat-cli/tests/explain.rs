@@ -432,7 +432,7 @@ fn commands_that_raced_in_folders_of_their_own_run_there_with_their_hooks() {
     let told = ["the program './adds' does not exist"];
     fails(&track, &["run.jsonl", "--trust"], 3, &told);
     fs::remove_dir_all(track.path("old")).unwrap();
-    let told = ["there is no folder", "/old' to run in"];
+    let told = ["the working folder", "/old' does not exist"];
     fails(&track, &["run.jsonl", "--trust"], 3, &told);
 }
 
@@ -463,7 +463,9 @@ fn without_valgrind_it_is_named() {
     let done = common::Finished::from(command.output().unwrap());
     assert_eq!(done.code, Some(5), "{done:?}");
     assert!(
-        done.stderr.contains("there is no valgrind here") && done.stderr.contains("linux-perf"),
+        done.stderr
+            .contains("counts the instructions, is not installed")
+            && done.stderr.contains("linux-perf"),
         "{done:?}"
     );
 }
@@ -486,7 +488,7 @@ printf 'positions: line\nevents: Ir\nfn=(1) main\n1 5\n' > "${out}12""#;
     assert_eq!(done.code, Some(4), "{done:?}");
     assert!(
         done.stderr
-            .contains("dump.12:4: it ends before its totals: it was cut"),
+            .contains("dump.12:4: the file ends before its totals, so it was cut off"),
         "{done:?}"
     );
 }

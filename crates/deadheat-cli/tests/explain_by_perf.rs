@@ -168,7 +168,7 @@ fn launches_of_google_benchmark_make_the_same_number_of_iterations_on_both_sides
     pretended(&track, "old", 0);
     let refused = run(&track, &["./old", "./new"]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    let told = "benchmark 'a/8': './old' takes no number of iterations";
+    let told = "benchmark 'a/8': './old' does not accept a number of iterations";
     assert!(refused.stderr.contains(told), "{refused:?}");
 }
 
@@ -281,6 +281,6 @@ case $1 in
 esac"#;
     let done = in_place_of_perf(&track, script);
     assert_eq!(done.code, Some(4), "{done:?}");
-    let told = "perf script:2: it ends within a sample: it was cut";
+    let told = "perf script:2: the file ends within a sample, so it was cut off";
     assert!(done.stderr.contains(told), "{done:?}");
 }

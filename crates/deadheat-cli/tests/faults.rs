@@ -51,7 +51,7 @@ fn a_non_zero_exit_names_the_command_and_keeps_what_was_measured() {
         &[
             "exited with code 1",
             "replicate 7, block 0, slot 0",
-            "7 blocks measured before are kept",
+            "the 7 blocks measured so far are in",
         ],
     );
     assert_eq!(blocks_in(&save), 7);
@@ -338,7 +338,7 @@ fn a_full_disk_keeps_what_was_measured() {
             "cannot write",
             "run.jsonl",
             "No space left",
-            "blocks measured before are kept",
+            "blocks measured so far are in",
         ],
     );
     let copy = track.path("copy.jsonl");
@@ -440,7 +440,7 @@ fn rules_that_cannot_be_read_are_told_and_not_passed_over() {
     std::os::unix::fs::symlink("nowhere", track.path("deadheat.toml")).unwrap();
     track
         .run(&race)
-        .fails_with(4, &["deadheat.toml", "leads nowhere"]);
+        .fails_with(4, &["deadheat.toml", "a link to a missing file"]);
 }
 
 #[test]
@@ -626,7 +626,7 @@ fn a_file_of_benchmarks_that_all_failed_or_were_skipped_holds_nothing_to_judge()
     std::fs::write(track.path("go.txt"), "BenchmarkSort 100 5 ns/op\n").unwrap();
     std::fs::write(track.path("deadheat.toml"), "include = ['other']\n").unwrap();
     let done = track.run(&["analyze", "go.txt"]);
-    done.fails_with(2, &["leave none of the 1 benchmarks of go.txt"]);
+    done.fails_with(2, &["select none of the 1 benchmarks of go.txt"]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn a_gate_is_red_for_a_slower_command_and_green_for_a_faster_one() {
     says(
         &red,
         1,
-        &["! the run fails: the rule 'slower' is broken by 'sleep 0.03'."],
+        &["! the run fails: 'sleep 0.03' breaks the rule 'slower'."],
     );
     let green = track.race(&["--fail-on", "slower"], [LONG, SHORT]);
     green.succeeds();
@@ -78,7 +78,7 @@ fn the_command_line_wins_over_the_file() {
     let run = track.slower();
     let run = text(&run);
     track.rules("fail-on = [\"slower\"]\nmargin = \"30%\"\n");
-    says(&track.analyze(&[run]), 1, &["'slower' is broken"]);
+    says(&track.analyze(&[run]), 1, &["breaks the rule 'slower'"]);
     track
         .analyze(&["--fail-on", "inconclusive", run])
         .succeeds();
@@ -86,7 +86,11 @@ fn the_command_line_wins_over_the_file() {
     let other = track.path("other.toml");
     fs::write(&other, "fail-on = \"not-equivalent\"\n").unwrap();
     let named = track.analyze(&["--config", text(&other), run]);
-    says(&named, 1, &["'not-equivalent' is broken", "other.toml"]);
+    says(
+        &named,
+        1,
+        &["breaks the rule 'not-equivalent'", "other.toml"],
+    );
     track
         .analyze(&["--config", "none.toml", run])
         .fails_with(2, &["--config", "none.toml"]);
@@ -160,8 +164,8 @@ fn an_excuse_holds_until_its_day_and_is_told() {
     );
     ignore("until = \"2020-01-31\"");
     let over = [
-        "the run fails: the rule 'slower'",
-        "warning: deadheat.toml, line 3: the excuse of 'run' ended with 2020-01-31; its broken \
+        "breaks the rule 'slower'.",
+        "warning: deadheat.toml, line 3: the excuse of 'run' expired after 2020-01-31; its broken \
          rules count again.",
     ];
     says(&track.analyze(&[run]), 1, &over);
@@ -191,7 +195,7 @@ fn a_file_that_makes_no_sense_is_refused_before_anything_runs() {
         ),
         ("margin = 2", "margin must be above 0"),
         ("[[ignore]]\nname = \"a\"", "without a reason"),
-        ("margin =", "no TOML"),
+        ("margin =", "not valid TOML"),
     ] {
         track.rules(rules);
         let done = track.race(&[], [&touch, "true"]);
@@ -211,10 +215,9 @@ fn a_file_that_makes_no_sense_is_refused_before_anything_runs() {
 fn a_metric_nobody_measures_is_blamed_on_the_file_that_names_it() {
     let track = Track::new();
     track.rules("metric = \"elephants\"\n");
-    track.race(&[], [SHORT, LONG]).fails_with(
-        2,
-        &["deadheat.toml: metric elephants", "there is no such metric"],
-    );
+    track
+        .race(&[], [SHORT, LONG])
+        .fails_with(2, &["deadheat.toml: metric elephants", "unknown metric"]);
     track
         .race(&["--metric", "tigers"], [SHORT, LONG])
         .fails_with(2, &["--metric tigers"]);
@@ -350,7 +353,9 @@ fn a_gate_that_could_judge_nothing_says_why_and_fails() {
     let accepted = track.race(&[&few[..], &["--allow-unjudged"]].concat(), [SHORT, LONG]);
     accepted.succeeds();
     assert!(
-        accepted.stderr.contains("--allow-unjudged lets it pass"),
+        accepted
+            .stderr
+            .contains("--allow-unjudged lets the gate pass"),
         "{accepted:?}"
     );
     track.rules("fail-on = [\"slower\"]\nallow-unjudged = true\n");
@@ -359,7 +364,7 @@ fn a_gate_that_could_judge_nothing_says_why_and_fails() {
     denied.fails_with(2, &["could judge no benchmark"]);
     // A rule that a missing verdict breaks has judged.
     let strict = ["--no-config", "--fail-on", "inconclusive", "-r", "4"];
-    says(&track.race(&strict, [SHORT, LONG]), 1, &["is broken by"]);
+    says(&track.race(&strict, [SHORT, LONG]), 1, &["breaks the rule"]);
 }
 
 #[test]

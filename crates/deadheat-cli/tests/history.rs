@@ -291,7 +291,7 @@ fn an_index_that_was_deleted_is_made_again_and_adding_twice_adds_nothing() {
     repository.run(&["add", "runs"]).succeeds();
     let first = repository.run(&["show", "--json"]).stdout;
     let again = repository.run(&["add", "runs/0-1-one.jsonl", "runs"]);
-    says(&again, 0, &["0 runs added", "8 known already"]);
+    says(&again, 0, &["0 runs added", "8 already known"]);
     assert_eq!(repository.run(&["show", "--json"]).stdout, first);
     fs::remove_file(repository.track.path(".deadheat/history.sqlite")).unwrap();
     repository
@@ -323,7 +323,7 @@ fn a_run_that_went_on_replaces_what_was_known_of_it() {
     says(
         &repository.run(&["add", "runs"]),
         0,
-        &["1 continued since and replaced", "holds 1 run"],
+        &["1 replaced by their continuations", "holds 1 run"],
     );
     let after = repository.show();
     let change = |shown: &Value| shown["benchmarks"][0]["races"][0]["change"].clone();
@@ -354,7 +354,7 @@ fn what_says_nothing_of_commits_is_refused_by_name_and_passed_over_in_a_folder()
     says(
         &repository.run(&["add", "runs"]),
         0,
-        &["0 runs added, 1 without commits"],
+        &["0 runs added, 1 skipped (no comparison of two commits)"],
     );
     fs::write(repository.track.path("other.json"), r#"{"results": []}"#).unwrap();
     repository
@@ -489,7 +489,7 @@ fn a_check_fails_until_the_step_is_accepted_and_again_when_that_is_taken_back() 
         .run(&["check", "--since", "1h", "--allow-unjudged"])
         .succeeds();
     repository
-        .run(&["accept", "HEAD~5", "checks what it reads"])
+        .run(&["accept", "HEAD~5", "validates its input"])
         .succeeds();
     says(
         &repository.run(&["check"]),
@@ -499,12 +499,12 @@ fn a_check_fails_until_the_step_is_accepted_and_again_when_that_is_taken_back() 
     says(
         &repository.run(&["accept", "--list"]),
         0,
-        &[short, "checks what it reads"],
+        &[short, "validates its input"],
     );
     says(
         &repository.run(&["show"]),
         0,
-        &["accepted", "checks what it reads"],
+        &["accepted", "validates its input"],
     );
     // The index does not own it.
     fs::remove_file(repository.track.path(".deadheat/history.sqlite")).unwrap();
@@ -769,10 +769,14 @@ fn a_range_is_raced_around_a_commit_that_does_not_build_and_only_once() {
     says(
         &first,
         0,
-        &["5 links raced", &format!("skipped {broken}"), "0 left"],
+        &[
+            "5 pairs of commits raced",
+            &format!("skipped {broken}"),
+            "0 left",
+        ],
     );
     assert!(
-        first.stderr.contains("other races go around it"),
+        first.stderr.contains("deadheat skips this commit"),
         "{}",
         first.stderr
     );
@@ -791,7 +795,11 @@ fn a_range_is_raced_around_a_commit_that_does_not_build_and_only_once() {
     // What is changed and not committed has no part in it.
     fs::write(repository.track.path("bench.c"), "no program").unwrap();
     let again = repository.run(&[&extend[..], &BUILD, &["--margin", "20%"]].concat());
-    says(&again, 0, &["0 links raced, 5 known before"]);
+    says(
+        &again,
+        0,
+        &["0 pairs of commits raced, 5 already precise enough"],
+    );
     assert!(
         again.stderr.contains("uncommitted changes are ignored"),
         "{}",
@@ -815,7 +823,7 @@ fn an_interrupted_range_keeps_what_was_raced_and_goes_on() {
     says(&done, 130, &["run the same command again to continue"]);
     let kept = repository.show()["index"]["runs"].as_u64().unwrap();
     let rest = repository.track.run(&extend);
-    says(&rest, 0, &["known before, 0 left"]);
+    says(&rest, 0, &["already precise enough, 0 left"]);
     assert!(repository.show()["index"]["runs"].as_u64().unwrap() > kept);
 }
 
@@ -866,7 +874,7 @@ fn runs_are_kept_on_a_branch_that_is_never_checked_out() {
     says(
         &repository.run(&["add", "--branch", "runs"]),
         0,
-        &["1 run added, 21 known already"],
+        &["1 run added, 21 already known"],
     );
     repository
         .run(&["add", "--branch", "nowhere"])

@@ -367,7 +367,7 @@ fn a_committed_index_or_record_is_refused_by_name_and_an_accepted_step_is_not() 
         &["bisect", "--resume", ".deadheat/bisect/a.jsonl"],
     ] {
         let done = repo.deadheat(args);
-        done.fails_with(2, &["git tracks", ".deadheat", "a commit brought it along"]);
+        done.fails_with(2, &["git tracks", ".deadheat", "it comes from a commit"]);
     }
     repo.git(&[
         "rm",
@@ -392,7 +392,7 @@ fn a_committed_link_leads_no_accepted_step_out_of_the_checkout() {
         let elsewhere = repo.path("elsewhere.toml");
         symlink(&elsewhere, &link).unwrap();
         repo.deadheat(&["history", "accept", "HEAD", "why"])
-            .fails_with(5, &[name, "it is a link"]);
+            .fails_with(5, &[name, "it is a symbolic link"]);
         assert!(!elsewhere.exists());
         fs::remove_file(&link).unwrap();
     }

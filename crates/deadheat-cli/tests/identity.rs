@@ -302,7 +302,7 @@ fn what_only_the_sides_differ_in_is_not_the_same_work() {
         track.write("new", &new);
         let compared = track.compared(&["old", "new"]);
         assert_eq!(compared.left_out(), [(name, "not-alike")]);
-        compared.shows(&["not alike", why]);
+        compared.shows(&["unmatched", why]);
         // A gate cannot let pass what nobody compared.
         let gated = track.compare(&["old", "new", "--fail-on", "slower"]);
         gated.fails_with(4, &["no benchmark in common"]);
@@ -410,7 +410,7 @@ fn runs_appended_to_a_file_are_recordings_and_so_are_forks() {
     track.write("new", packages(1.1));
     track
         .compared(&["old", "new"])
-        .shows(&["one process a side"]);
+        .shows(&["one process per side"]);
 }
 
 #[test]

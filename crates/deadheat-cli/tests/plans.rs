@@ -341,10 +341,10 @@ fn another_program_than_was_planned_is_refused_as_no_retry_would_help() {
     planned(&track, &[]).succeeds();
     write_program(&track, "new", "#!/bin/sh\nsleep 0.002\n");
     let done = raced(&track, "plan.json", "1/2");
-    done.fails_with(3, &["plan.json", "'new' holds other bytes here"]);
+    done.fails_with(3, &["plan.json", "'new' has different bytes here"]);
     fs::remove_file(track.path("new")).unwrap();
     let done = raced(&track, "plan.json", "1/2");
-    done.fails_with(3, &["'new' is not here", "deadheat pack"]);
+    done.fails_with(3, &["'new' is missing here", "deadheat pack"]);
     assert!(!track.path("part-1.jsonl").exists());
 }
 

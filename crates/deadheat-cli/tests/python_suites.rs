@@ -178,7 +178,8 @@ fn options_that_do_not_fit_and_pythons_that_are_none_are_told() {
     needs!("git", "python3");
     let repo = Repo::new();
     let pytest = |more: &[&str]| repo.rev(&[&["HEAD~1", "--pytest", "tests"], more].concat());
-    pytest(&["--python", "python0"]).fails_with(2, &["no Python 'python0'", "--python"]);
+    pytest(&["--python", "python0"])
+        .fails_with(2, &["Python 'python0' cannot be started", "--python"]);
     let old = repo.folder.path().join("old-python");
     fs::write(
         &old,

@@ -580,13 +580,16 @@ fn a_race_is_not_resumed_with_another_program_script_or_input() {
         resume(save).succeeds();
     }
     tool("sleep 0.003");
-    resume("a.jsonl").fails_with(4, &["was made with other files: 'tool' holds other bytes"]);
+    resume("a.jsonl").fails_with(
+        4,
+        &["was made with other files: 'tool' has different bytes"],
+    );
     write("script.sh", "sleep 0.003");
-    resume("b.jsonl").fails_with(4, &["'script.sh' holds other bytes", "race it again"]);
+    resume("b.jsonl").fails_with(4, &["'script.sh' has different bytes", "race it again"]);
     write("script.sh", "sleep 0.002");
     resume("b.jsonl").succeeds();
     write("in", "2");
-    resume("b.jsonl").fails_with(4, &["'in' holds other bytes"]);
+    resume("b.jsonl").fails_with(4, &["'in' has different bytes"]);
 }
 
 #[test]

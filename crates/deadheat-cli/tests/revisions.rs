@@ -246,7 +246,7 @@ fn packages_of_go_race_in_their_own_folders() {
     );
     let told = &told.succeeds().stdout;
     assert!(
-        told.contains("raced as linked, not on neutral links"),
+        told.contains("raced the builds as linked, not on neutral links"),
         "{told}"
     );
     assert!(!told.contains("every replicate"), "{told}");
@@ -305,7 +305,7 @@ fn what_makes_no_sense_is_said_with_a_way_out() {
     repo.rev(&["nowhere"])
         .fails_with(2, &["'nowhere' is not a commit of this repository"]);
     repo.rev(&["HEAD~1...HEAD"])
-        .fails_with(2, &["three dots", "merge-base HEAD~1 HEAD"]);
+        .fails_with(2, &["two dots, not three", "merge-base HEAD~1 HEAD"]);
     repo.rev(&["HEAD", "--build", "make"])
         .fails_with(2, &["--exe"]);
     repo.rev(&["HEAD", "--exe", "x"])
@@ -467,7 +467,7 @@ fn bench_targets_of_a_commit_are_built_as_those_of_the_working_tree() {
     let expected = pairs(&[("HEAD", "old slow read"), ("working tree", "new slow read")]);
     assert_eq!(say(&first), expected);
     assert!(
-        first.stderr.contains("with that of the working tree"),
+        first.stderr.contains("with the working tree's"),
         "{}",
         first.stderr
     );
@@ -655,8 +655,8 @@ fn a_commit_that_asks_for_another_toolchain_is_built_by_the_same_compiler() {
             "{}",
             done.stderr
         );
-        let told =
-            "HEAD asks for another toolchain (rust-toolchain.toml); both sides are built by rustc";
+        let told = "HEAD selects another toolchain (rust-toolchain.toml), but both sides are built \
+                    with rustc";
         assert!(done.stderr.contains(told), "{}", done.stderr);
     }
 }
@@ -709,7 +709,7 @@ fn a_commit_from_before_there_were_benchmarks_is_built_with_those_of_the_other_s
     let first = repo.cargo(&["HEAD", "--no-run", "--locked", "--bench", "race"]);
     let expected = pairs(&[("HEAD", "old 1"), ("working tree", "new 1")]);
     assert_eq!(say(&first), expected);
-    let note = "HEAD is built with benches of working tree: race";
+    let note = "HEAD is built with bench targets from working tree: race";
     assert!(first.stderr.contains(note), "{}", first.stderr);
     let again = repo.cargo(&["HEAD", "--no-run", "--locked", "--bench", "race"]);
     assert!(!again.stderr.contains("building"), "{}", again.stderr);
@@ -747,8 +747,8 @@ fn a_bench_target_that_does_not_compile_with_the_other_side_is_named_and_the_res
         ("working tree", "2"),
     ];
     assert_eq!(say(&done), pairs(&expected));
-    let note = "bench target newer of working tree is left out: HEAD cannot be built with it \
-                (cannot find function `more` in crate `one`)";
+    let note = "bench target newer from working tree is left out because HEAD does not build with \
+                it (cannot find function `more` in crate `one`)";
     assert!(done.stderr.contains(note), "{}", done.stderr);
     // Nothing is left to race.
     fs::remove_file(repo.path("benches/fits.rs")).unwrap();
@@ -756,7 +756,11 @@ fn a_bench_target_that_does_not_compile_with_the_other_side_is_named_and_the_res
     let done = repo.cargo(&["HEAD", "--no-run"]);
     done.fails_with(
         3,
-        &["HEAD", "cannot be built with working tree's", "`more`"],
+        &[
+            "HEAD",
+            "does not build with those of working tree",
+            "`more`",
+        ],
     );
     // Nor where a dev-dependency wants what only the other side is.
     repo.write("benches/newer.rs", &printing("newer"));
@@ -808,7 +812,10 @@ fn own_benches_stay_unless_those_of_a_side_are_asked_for() {
     let done = repo.rev(&["HEAD~1", "--benches-from", "HEAD~1", "--no-run"]);
     done.fails_with(
         2,
-        &["--benches-from HEAD~1", "working tree is built as it is"],
+        &[
+            "--benches-from HEAD~1",
+            "deadheat does not change the benchmarks",
+        ],
     );
     let done = repo.cargo(&["HEAD~1", "--benches-from", "v9"]);
     done.fails_with(2, &["--benches-from v9", "'HEAD~1' or 'working-tree'"]);
@@ -949,7 +956,7 @@ fn own_benches_race_where_cargo_cannot_find_what_the_others_need() {
                 (cargo cannot find what it needs";
     assert!(done.stderr.contains(note), "{}", done.stderr);
     assert!(
-        !done.stderr.contains("is built with benches"),
+        !done.stderr.contains("is built with bench targets"),
         "{}",
         done.stderr
     );

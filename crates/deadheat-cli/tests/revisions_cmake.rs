@@ -109,7 +109,10 @@ fn a_target_that_the_project_lacks_is_answered_by_those_that_it_has() {
     let rev =
         |more: &[&str]| track.run(&[&["rev", "HEAD..HEAD", "--cmake", "bench"], more].concat());
     rev(&[]).fails_with(3, &["no executable `bench`; it has none", "--configure="]);
-    rev(&[WITH_BENCHMARKS]).fails_with(3, &["no executable `bench`\nhelp: it has bench_sums"]);
+    rev(&[WITH_BENCHMARKS]).fails_with(
+        3,
+        &["no executable `bench`\nhelp: its executables are bench_sums"],
+    );
     rev(&["--go", "./x"]).fails_with(2, &["--go"]);
 }
 

@@ -162,7 +162,7 @@ fn what_was_found_on_a_host_is_said_and_nothing_in_it_does_harm() {
     for part in [
         "on the host of part 2: at most 0.50 cores, ",
         "49996 more.",
-        "on the host of part 3: at most 1.0 GiB, load (2.4 tasks a core).",
+        "on the host of part 3: at most 1.0 GiB, load (2.4 tasks per core).",
     ] {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(part), "{part}: {text}");
@@ -211,7 +211,7 @@ fn parts_that_are_missing_or_there_twice_are_named() {
     let files = parts(&track, 3);
     let two = [files[0].clone(), files[2].clone()];
     let save = ["--save", "whole.jsonl"];
-    merged(&track, &two, &save).fails_with(4, &["part-1.jsonl", "of which 2 is missing"]);
+    merged(&track, &two, &save).fails_with(4, &["part-1.jsonl", "but part 2 is missing"]);
     assert!(!track.path("whole.jsonl").exists());
     let left = fs::read_dir(track.folder.path()).unwrap().count();
     assert_eq!(left, 3, "nothing is left behind");
@@ -219,7 +219,7 @@ fn parts_that_are_missing_or_there_twice_are_named() {
     says(&done, 0, &["part 2 is missing"]);
     fs::copy(track.path("part-1.jsonl"), track.path("again.jsonl")).unwrap();
     let twice = [&files[..], &["again.jsonl".to_owned()]].concat();
-    merged(&track, &twice, &[]).fails_with(4, &["holds part 1 again, as", "again.jsonl"]);
+    merged(&track, &twice, &[]).fails_with(4, &["holds part 1, but so does", "again.jsonl"]);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn parts_of_another_race_are_refused_by_the_field_that_differs() {
     let digest = &read_header(&path).unwrap().environment.programs[0].1;
     fs::write(&path, text.replace(digest.as_str(), &"0".repeat(64))).unwrap();
     let done = track.run(&["merge", "part-1.jsonl", "part-2.jsonl"]);
-    done.fails_with(4, &["the program 'sleep' holds other bytes"]);
+    done.fails_with(4, &["the content of the program 'sleep' differs"]);
     fs::write(
         track.path("run.csv"),
         "benchmark,contender,wall_ns\nb,a,1\n",
@@ -330,7 +330,10 @@ fn a_part_that_was_killed_goes_on_by_the_same_command_and_one_that_is_done_is_le
         .run(&other)
         .fails_with(2, &["a part of another race", "sleep 0.02"]);
     let resumed = track.run(&["run", "--resume", "part-2.jsonl"]);
-    resumed.fails_with(4, &["run the command that began it again to continue it"]);
+    resumed.fails_with(
+        4,
+        &["to continue the part, run the command that began it again"],
+    );
 }
 
 /// The header and the first blocks of a run file: so many lines of them.
@@ -396,7 +399,7 @@ fn a_part_cut_in_half_is_not_finished_and_a_hostile_one_is_refused_by_its_line()
         text.replacen("{\"block\":[0,7,0]", "{\"block\":[0,2,0]", 1),
     )
     .unwrap();
-    merged(&track, &files, &[]).fails_with(4, &["replicate 2: not one of part 2"]);
+    merged(&track, &files, &[]).fails_with(4, &["replicate 2 does not belong to part 2"]);
     fs::write(&path, text.replacen("\"count\":2", "\"count\":0", 1)).unwrap();
     merged(&track, &files, &[]).fails_with(4, &["part-2.jsonl:1: ", "a part of a race"]);
     fs::write(&path, "").unwrap();

@@ -256,7 +256,7 @@ fn what_cannot_be_told_side_by_side_is_refused_with_the_reason() {
     refused(&["--output", "out"], "would write 'out' at once");
     refused(&["--quantile", "90%"], "--quantile");
     let done = track.run(&["run", "--arrangement", "beside", "--", "true"]);
-    done.fails_with(2, &["'beside' is none of auto, turns, side-by-side"]);
+    done.fails_with(2, &["'beside' is not one of auto, turns, side-by-side"]);
 }
 
 #[test]

@@ -272,7 +272,7 @@ fn jars_that_cannot_be_raced_are_told_with_the_reason() {
         ),
         (
             &["--", "-p", "n=1"],
-            "-p: the values of parameters are in the names of benchmarks",
+            "-p: select values of parameters by the names of benchmarks",
         ),
         (
             &["--", "Sums"],
@@ -280,7 +280,7 @@ fn jars_that_cannot_be_raced_are_told_with_the_reason() {
         ),
         (
             &["--", "-f", "3"],
-            "-f: a race launches every benchmark by itself",
+            "-f: a race launches each benchmark separately",
         ),
     ] {
         ended(&track, words).fails_with(2, &[told]);

@@ -170,10 +170,7 @@ fn a_missing_package_is_named_with_what_it_would_bring() {
     let track = script("import pyperf\npyperf.Runner().bench_func('sum', sum, range(9))\n");
     let side = format!("{python} bench.py");
     let done = track.run(&["bench", &side, &side, "--list"]);
-    let hint = &[
-        "hint: with the package deadheat in the environment of",
-        "seconds a row",
-    ];
+    let hint = &["hint: install the package deadheat for", "seconds per row"];
     for words in hint {
         assert!(done.stderr.contains(words), "{}", done.stderr);
     }
@@ -303,14 +300,14 @@ fn scripts_that_cannot_be_raced_are_told_with_the_reason() {
     for (words, told) in [
         (
             &["--rigorous"][..],
-            "--rigorous: a race launches every benchmark by itself",
+            "--rigorous: a race launches each benchmark separately",
         ),
         (&["-o", "x.json"], "--output: a race launches"),
         (&["-p3"], "--processes: --max-replicates says"),
         (&["--track-memory"], "--track-memory: a race launches"),
         (
             &["--timeout=3"],
-            "--timeout: --timeout before -- says how long a launch may take",
+            "--timeout: --timeout before -- limits the duration of a launch",
         ),
     ] {
         let words = [&["--"], words].concat();

@@ -149,7 +149,7 @@ fn a_value_is_read_from_a_file_that_each_launch_writes_anew() {
     let file = ["--value", "p99=/p99/us", "--value-file", "out.json"];
     let done = race(&track, &file, [&writes(100), &writes(50)]);
     done.succeeds();
-    assert!(done.stdout.contains("is below"), "{done:?}");
+    assert!(done.stdout.contains("is cheaper than"), "{done:?}");
     // The second command leaves it to the first, whose number must not be read as its own.
     let lazy = race(&track, &file, [&writes(100), "true"]);
     lazy.fails_with(
@@ -179,13 +179,13 @@ fn a_launch_without_its_value_fails_where_it_was_and_is_shown() {
     );
     told(
         "echo v: 1; echo v: 2",
-        "matches 2 times, at first \"1\"; one place alone must match; it printed \"v: 1\" \"v: 2\"",
+        "matches 2 times, first \"1\", but it must match exactly once; it printed \"v: 1\" \"v: 2\"",
     );
     told(
         "echo v: many",
         "\"many\" is not a finite number; it printed \"v: many\"",
     );
-    told("echo v: 0", "0 is not above zero, and a change is a ratio");
+    told("echo v: 0", "0 is not above zero, but a change is a ratio");
     told("echo v: -1", "-1 is not above zero");
     told("echo v: inf", "\"inf\" is not a finite number");
     told(

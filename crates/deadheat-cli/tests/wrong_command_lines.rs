@@ -341,7 +341,7 @@ fn commands_that_cannot_race_are_answered_by_commands_that_can() {
             &["'--runs'", "before the --"],
         ),
         (&["run", "./old", "new"], &["'new'", "help: "]),
-        (&["run", "old", "new"], &["by its path: ./"]),
+        (&["run", "old", "new"], &["write ./"]),
         (
             &["run", "old.json", "new.json"],
             &["a file of results", "deadheat compare old.json new.json"],
@@ -629,7 +629,7 @@ fn files_that_cannot_be_compared_are_answered_by_what_can() {
         (
             &["old.json", "new.json", "--filter", "merge"],
             6,
-            &["fits none of the benchmarks", "'sort a'"],
+            &["matches none of the benchmarks", "'sort a'"],
         ),
         (
             &["*.yaml", "old.json"],
@@ -797,7 +797,7 @@ fn words_of_other_tools_are_answered_by_the_commands_and_options_of_deadheat() {
         ),
         (&["merge", "-o", "x", "old.json"], ["'-o'", "--save FILE"]),
         (&["doctor", "--cpu", "2"], ["'--cpu'", "--pin"]),
-        (&["doctor", "now"], ["'now'", "takes options alone"]),
+        (&["doctor", "now"], ["'now'", "takes only options"]),
         (
             &["report", "old.json", "new.json"],
             ["'new.json'", "takes <FILE>"],
@@ -1301,7 +1301,7 @@ fn an_invalid_value_is_answered_by_the_meaning_of_its_option() {
         (
             "--warmup",
             "1.5",
-            ["not a whole number", "without counting"],
+            ["not a whole number", "without recording"],
         ),
         (
             "--seed",
@@ -1448,15 +1448,15 @@ fn two_revisions_and_words_taken_for_values_are_answered_by_how_to_write_them() 
         ),
         (
             &["rev", "--go", "v1"],
-            ["is missing", "'v1' became the value of --go"],
+            ["is missing", "--go took 'v1' as its value"],
         ),
         (
             &["rev", "--pytest", "v1"],
-            ["is missing", "became the value of --pytest"],
+            ["is missing", "--pytest took 'v1' as its value"],
         ),
         (
             &["rev", "v1"],
-            ["there is no Cargo.toml", "--build CMD --exe PATH"],
+            ["has a Cargo.toml", "--build CMD --exe PATH"],
         ),
     ] {
         let done = Finished::from(
@@ -1631,6 +1631,6 @@ fn a_commit_that_a_shallow_clone_lacks_is_answered_by_how_to_get_it() {
     }
     shallow.tool("git", &["fetch", "-q", "--unshallow", "--tags"]);
     for line in [&["rev", "HEAD~1"][..], &["rev", "v1"]] {
-        answers(&shallow, line, 2, &["there is no Cargo.toml"]);
+        answers(&shallow, line, 2, &["has a Cargo.toml"]);
     }
 }

@@ -1,5 +1,5 @@
-//! The difference between two sides, benchmark by benchmark: which rows belong to one, and how
-//! they differ.
+//! The comparison of two sets of Google Benchmark results: which rows of the old and the new side
+//! belong to the same benchmark, and how their times differ.
 
 use std::ops::Range;
 
@@ -9,32 +9,33 @@ use crate::document::{Field, Results, RowView, Rows};
 use crate::problem::Problem;
 use crate::value::{Number, Text};
 
-/// With fewer repetitions there is no test.
+/// Minimum number of repetitions per side for the Mann–Whitney U test.
 const MIN_REPETITIONS: usize = 2;
 
-/// With fewer repetitions the test carries a warning.
+/// If a side has fewer repetitions than this, the table prints a warning with the U test.
 pub(crate) const OPTIMAL_REPETITIONS: usize = 9;
 
-/// A comparison of all that both sides have.
+/// A comparison of the benchmarks that both sides have.
 #[derive(Debug)]
 pub struct Report<'a> {
     sides: [Grouped<'a>; 2],
-    /// Those of all benchmarks. They refer to the rows, which are looked up again when they are
-    /// written: a million of them would take more memory than all else.
+    /// The benchmarks that both sides have. Each entry refers to the rows of its benchmark by their
+    /// places, because copies of a million rows would take more memory than all other data.
     found: Vec<Found>,
-    /// The geometric means of both sides, where there are any.
+    /// The geometric means in seconds: real and CPU time of the old side, then of the new side.
+    /// `None` if a side has only aggregates, or if all its means are zero.
     means: Option<[[f64; 2]; 2]>,
 }
 
-/// The rows of one benchmark that both sides have, by their places among those of their side, and
-/// the p-values of CPU and real times.
+/// A benchmark that both sides have: its rows, as ranges in the field `order` of each side, and the
+/// p-values of the CPU times and the real times.
 #[derive(Debug)]
 struct Found {
     places: [Range<u32>; 2],
     p_values: Option<[f64; 2]>,
 }
 
-/// One benchmark that both sides have, or the mean of all.
+/// The printed comparison of one benchmark, or of the geometric means over all benchmarks.
 #[derive(Debug)]
 pub(crate) struct Difference<'a> {
     pub(crate) words: Words<'a>,
@@ -42,7 +43,7 @@ pub(crate) struct Difference<'a> {
     pub(crate) test: Option<Test>,
 }
 
-/// The words about a difference, which are those of the first of its rows.
+/// The printed texts about a benchmark, taken from its first row on the old side.
 #[derive(Debug)]
 pub(crate) struct Words<'a> {
     pub(crate) name: Text<'a>,
@@ -68,7 +69,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// One repetition beside one of the other side.
+/// One repetition, paired with a repetition of the other side.
 #[derive(Debug)]
 pub(crate) struct Measurement<'a> {
     pub(crate) real: Time<'a>,
@@ -83,7 +84,7 @@ pub(crate) struct Time<'a> {
     pub(crate) change: f64,
 }
 
-/// The U test of a benchmark; a p-value that SciPy has not is NaN.
+/// The Mann–Whitney U test of a benchmark. A p-value is NaN if SciPy could not compute it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Test {
     pub(crate) optimal: bool,
@@ -93,12 +94,12 @@ pub(crate) struct Test {
 }
 
 impl<'a> Report<'a> {
-    /// Compares two sides, with the U test or without.
+    /// Compares two sides. If `test` is true, adds the Mann–Whitney U test of each benchmark.
     ///
     /// # Errors
     ///
-    /// Everything on which the original ends in a traceback: a field that is missing or of another
-    /// type, a unit that is not known.
+    /// Returns the first problem on which `compare.py` ends in a traceback: a missing field, a
+    /// field of another type, or an unknown unit.
     pub fn of(old: &'a Results, new: &'a Results, test: bool) -> Result<Self, Problem> {
         let mut report = Self {
             sides: [Grouped::of(&old.rows), Grouped::of(&new.rows)],
@@ -111,7 +112,7 @@ impl<'a> Report<'a> {
                 places,
                 p_values: None,
             };
-            // Whatever is wrong with a row is found now, and not when it is written.
+            // All rows are checked here, so that writing them cannot fail.
             for measurement in report.measurements(&found) {
                 measurement?;
             }
@@ -131,7 +132,7 @@ impl<'a> Report<'a> {
         Ok(report)
     }
 
-    /// The names of all differences.
+    /// Returns the names in the first column of the table, without duplicates for repetitions.
     pub(crate) fn names(&self) -> impl Iterator<Item = Text<'a>> {
         let names = self.found.iter().filter_map(|found| {
             let first = self.first(found)?;
@@ -140,13 +141,13 @@ impl<'a> Report<'a> {
         names.chain(self.means.map(|_| overall_name()))
     }
 
-    /// The differences benchmark by benchmark, and that of the means.
+    /// Returns the comparison of each benchmark, then that of the geometric means.
     pub(crate) fn differences(&self) -> impl Iterator<Item = Difference<'a>> {
         let differences = self.found.iter().filter_map(|found| self.difference(found));
         differences.chain(self.means.map(overall))
     }
 
-    /// The rows of one side.
+    /// Returns the rows of a benchmark on one side.
     fn rows(&self, side: usize, found: &Found) -> impl Iterator<Item = RowView<'a>> {
         let Range { start, end } = found.places[side];
         let rows = self.sides[side].rows;
@@ -154,7 +155,7 @@ impl<'a> Report<'a> {
         places.iter().map(|place| rows.at(*place as usize))
     }
 
-    /// The first row of the first side; `None` where one of the sides has none.
+    /// Returns the first row of a benchmark on the old side; `None` if a side has no rows of it.
     fn first(&self, found: &Found) -> Option<RowView<'a>> {
         self.rows(1, found).next()?;
         self.rows(0, found).next()
@@ -175,7 +176,7 @@ impl<'a> Report<'a> {
             })
     }
 
-    /// The difference of a benchmark whose rows were looked at.
+    /// Returns the comparison of a benchmark, whose rows `Report::of` has checked.
     fn difference(&self, found: &Found) -> Option<Difference<'a>> {
         let words = Words::of(self.first(found)?).ok()?;
         let repetitions = found.places.each_ref().map(ExactSizeIterator::len);
@@ -191,8 +192,8 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// Tests all repetitions, also those that have no partner on the other side. `None` with too
-    /// few.
+    /// Returns the p-values of the CPU times and the real times over all repetitions, even those
+    /// without a partner on the other side; `None` if a side has fewer than [`MIN_REPETITIONS`].
     fn p_values(&self, found: &Found) -> Result<Option<[f64; 2]>, Problem> {
         let times = |side, field| {
             let times = self.rows(side, found);
@@ -205,9 +206,9 @@ impl<'a> Report<'a> {
         Ok((least >= MIN_REPETITIONS).then(|| [p_value(cpu.0, cpu.1), p_value(real.0, real.1)]))
     }
 
-    /// The benchmarks that both sides have, in the order of the first: the places of their rows. The
-    /// unit of each is that of the first row of the first side that has a unit and both times; rows
-    /// in another unit are left out.
+    /// Returns the benchmarks that both sides have, in the order of the old side, as ranges in
+    /// `order` of each side. The unit of a benchmark is the unit of its first row on the old side
+    /// that has a unit and both times. Rows in another unit are excluded.
     fn partitions(&mut self) -> Result<Vec<[Range<u32>; 2]>, Problem> {
         let [old, new] = &mut self.sides;
         let in_new = new.group()?;
@@ -242,15 +243,16 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The rows of one side, and the places of those that are compared, benchmark by benchmark.
+/// The rows of one side, and the indices of the compared rows, grouped by benchmark.
 #[derive(Debug)]
 struct Grouped<'a> {
     rows: &'a Rows,
     order: Vec<u32>,
 }
 
-/// The rows of every name, by their places in the order, and the numbers of the groups by those of
-/// their names among the texts, counted from 1.
+/// The rows grouped by benchmark name: `ranges` has one range in [`Grouped::order`] per group.
+/// `by_text` maps the number of a text to the number of its group, from 1; 0 if the text is not a
+/// benchmark name.
 struct Groups {
     ranges: Vec<Range<u32>>,
     by_text: Vec<u32>,
@@ -264,7 +266,8 @@ impl<'a> Grouped<'a> {
         }
     }
 
-    /// Groups the rows by name, in the order of first appearance.
+    /// Groups the rows by name and sets `order`. Groups are in the order in which their names first
+    /// appear.
     fn group(&mut self) -> Result<Groups, Problem> {
         let mut by_text = vec![0; self.rows.texts.len()];
         let mut ranges: Vec<Range<u32>> = Vec::new();
@@ -292,7 +295,7 @@ impl<'a> Grouped<'a> {
         Ok(Groups { ranges, by_text })
     }
 
-    /// Adds those rows of a range that are in this unit.
+    /// Appends to `kept` the rows of a range whose time unit is `unit`.
     fn in_unit(
         &self,
         range: Range<u32>,
@@ -310,8 +313,9 @@ impl<'a> Grouped<'a> {
 }
 
 impl<'a> Time<'a> {
-    /// The change is the difference over the size of the old time, or over the mean of both where
-    /// the old one is 0; 0 where both are.
+    /// Returns the two times with their relative change: the difference divided by the absolute old
+    /// time, or by the mean of the two times if the old time is 0. The change is 0 if both times
+    /// are 0.
     fn of(old: Number<'a>, new: Number<'a>) -> Self {
         let (from, to) = (old.float(), new.float());
         let change = match (from == 0.0, to == 0.0) {
@@ -328,7 +332,8 @@ fn p_value(mut old: Vec<f64>, mut new: Vec<f64>) -> f64 {
         return f64::NAN;
     }
     if old.iter().chain(&new).any(|time| time.is_infinite()) {
-        // Only their order counts, and an infinity has a place in it.
+        // The test uses only the order of the times, so ranks can replace them, infinities
+        // included.
         let mut all = [old.as_slice(), &new].concat();
         all.sort_by(f64::total_cmp);
         for time in old.iter_mut().chain(&mut new) {
@@ -338,8 +343,8 @@ fn p_value(mut old: Vec<f64>, mut new: Vec<f64>) -> f64 {
     scipy_mann_whitney_p(&old, &new).unwrap_or(f64::NAN)
 }
 
-/// The geometric means of all real and of all CPU times of a side, in seconds. `None` without any
-/// row that is no aggregate.
+/// Returns the geometric means of all real and of all CPU times of a side, in seconds; `None` if
+/// all rows are aggregates.
 fn geometric_means(rows: &Rows) -> Result<Option<[f64; 2]>, Problem> {
     let (mut count, mut logarithms) = (0, [0.0; 2]);
     for row in rows.iter().filter(|row| !row.is_aggregate()) {

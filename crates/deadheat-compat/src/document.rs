@@ -1,5 +1,5 @@
-//! A file of results: read, checked, filtered, and brought into order; and its rows, the entries of
-//! `benchmarks`, as far as the report reads them.
+//! A result file of Google Benchmark: read, checked, filtered and sorted. A row is an entry of the
+//! list `benchmarks`, with the fields that the report uses.
 
 use std::cmp::Ordering;
 use std::io::Read;
@@ -11,7 +11,7 @@ use crate::pattern::Pattern;
 use crate::problem::{Problem, Refusal};
 use crate::value::{Kept, Number, Packed, Text, Texts, Value};
 
-/// A JSON text that could be read, whether or not it holds results.
+/// A parsed JSON file. It may lack results; [`Document::results`] then returns the reason.
 #[derive(Debug)]
 pub struct Document {
     schema: Result<(), Refusal>,
@@ -26,17 +26,17 @@ impl Document {
         }
     }
 
-    /// Reads a text to its end.
+    /// Parses a whole JSON text.
     ///
     /// # Errors
     ///
-    /// Whatever Python's `json.load` refuses, with its line and column.
+    /// Returns the line and the column of anything that Python's `json.load` refuses.
     pub fn read(text: &[u8]) -> Result<Self, JsonError> {
         Reader::read(text, |reader| {
             let mut read = Self::empty();
             if reader.peek() != Some(b'{') {
                 let is = reader.value()?.type_name();
-                let what = format!("the file should hold an object and holds a {is}");
+                let what = format!("the file should hold an object but holds a {is}");
                 read.rows = Err(Problem::at("", what));
                 return Ok(read);
             }
@@ -52,8 +52,9 @@ impl Document {
         })
     }
 
-    /// Reads a text piece by piece, which need not be held as a whole then. `None` where it holds no
-    /// list of rows, or cannot be read: what is wrong with it only [`Document::read`] finds out.
+    /// Parses a JSON text piece by piece, so that only one piece at a time is in memory. Returns
+    /// `None` if this fails, for example because `benchmarks` is not a list of objects;
+    /// [`Document::read`] then returns the reason.
     pub fn read_pieces(input: impl Read) -> Option<Self> {
         let mut pieces = JsonPieces::new(input);
         let mut read = Self::empty();
@@ -89,12 +90,14 @@ impl Document {
         }
     }
 
-    /// The rows whose run name, or else name, the filter finds something in, by family, instance
-    /// and repetition, with the aggregates of each last.
+    /// Returns the rows whose run name, or whose name if the run name is missing, matches the
+    /// regular expression `filter`. The rows are sorted by family, instance and repetition, with
+    /// the aggregates of each instance last.
     ///
     /// # Errors
     ///
-    /// A schema that is not version 1, and everything on which the original ends in a traceback.
+    /// Returns an error if the schema version is not 1, or if `compare.py` would end in a
+    /// traceback.
     pub fn results(self, filter: Option<&str>) -> Result<Results, Refusal> {
         self.schema?;
         let mut rows = self.rows?;
@@ -106,11 +109,11 @@ impl Document {
     }
 }
 
-/// Checks the version of the context, if it has one.
+/// Checks the field `json_schema_version` of the object `context`; a missing field is accepted.
 fn schema(reader: &mut Reader<'_>) -> Result<Result<(), Refusal>, Broken> {
     if reader.peek() != Some(b'{') {
         let is = reader.value()?.type_name();
-        let what = format!("should be an object and is a {is}");
+        let what = format!("should be an object but is a {is}");
         return Ok(Err(Problem::at("context", what).into()));
     }
     let mut checked = Ok(());
@@ -130,10 +133,10 @@ fn schema(reader: &mut Reader<'_>) -> Result<Result<(), Refusal>, Broken> {
     Ok(checked)
 }
 
-/// Reads the list of rows. The first entry that is none is a problem, once all is read.
+/// Reads the list of rows to its end. Returns a problem with the first entry that is not an object.
 fn rows(reader: &mut Reader<'_>) -> Result<Result<Rows, Problem>, Broken> {
     let unlike = |path: String, kind: &str, is: &str| {
-        Problem::at(path, format!("should be {kind} and is a {is}"))
+        Problem::at(path, format!("should be {kind} but is a {is}"))
     };
     if reader.peek() != Some(b'[') {
         let is = reader.value()?.type_name();
@@ -153,7 +156,7 @@ fn rows(reader: &mut Reader<'_>) -> Result<Result<Rows, Problem>, Broken> {
     Ok(problem.map_or(Ok(rows), Err))
 }
 
-/// The same piece by piece; `None` where anything is no row.
+/// Reads the list of rows piece by piece; `None` if an entry is not an object.
 fn rows_of_pieces<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Rows> {
     let mut rows = Rows::default();
     let is_empty = step(pieces, 1, |reader| {
@@ -167,7 +170,8 @@ fn rows_of_pieces<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Rows> {
     while goes_on {
         let before = rows.all.len();
         goes_on = step(pieces, 2, |reader| {
-            // As many as there are in one piece, of which the last may be cut off.
+            // A piece contains several rows, and the last row may be cut off. A retry with more
+            // text reads all rows of the piece again.
             rows.all.truncate(before);
             loop {
                 let begin = reader.clone();
@@ -196,8 +200,9 @@ fn rows_of_pieces<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Rows> {
     Some(rows)
 }
 
-/// Reads on from the place, within so many brackets. A step that fails, perhaps because the piece
-/// ends, is tried again with more of the text; `None` when there is no more.
+/// Calls `step` with a reader at the current position, inside `depth` brackets. If `step` fails,
+/// calls it again with more of the text, because the piece may have ended too early. Returns `None`
+/// if `step` still fails at the end of the text.
 fn step<R: Read, T>(
     pieces: &mut JsonPieces<R>,
     depth: usize,
@@ -207,16 +212,16 @@ fn step<R: Read, T>(
         let mut reader = Reader::within(text, depth);
         reader.space();
         let found = step(&mut reader).ok()?;
-        // At the end of a piece more may belong to what was read.
+        // A value at the end of a piece, such as a number, may continue in the next piece.
         let whole = ended || reader.peek().is_some();
-        // Outside of texts there is nothing but ASCII.
+        // Outside of strings, JSON has only ASCII characters.
         let readable = || std::str::from_utf8(&text[..reader.at()]).is_ok();
         whole.then(|| (readable().then_some(found), reader.at()))
     });
     read?
 }
 
-/// Tells whether a comma stands here, or else what closes.
+/// Reads a comma and returns true, or reads the closing bracket and returns false.
 fn more(reader: &mut Reader<'_>, close: u8) -> Result<bool, Broken> {
     if reader.take(b',') {
         Ok(true)
@@ -227,7 +232,7 @@ fn more(reader: &mut Reader<'_>, close: u8) -> Result<bool, Broken> {
     }
 }
 
-/// Keeps the rows whose run name, or else name, the filter finds something in.
+/// Keeps the rows whose run name, or whose name if the run name is missing, matches `filter`.
 fn keep_wanted(rows: &mut Rows, filter: &str) -> Result<(), Problem> {
     let pattern = Pattern::new(filter)?;
     rows.keep(|row| {
@@ -241,7 +246,8 @@ fn keep_wanted(rows: &mut Rows, filter: &str) -> Result<(), Problem> {
     })
 }
 
-/// Orders rows; what is equal stays as it was. A missing index comes before 0, NaN behind all.
+/// Sorts the rows by the keys from [`place`]; the sort is stable. A missing index comes before 0,
+/// and NaN comes last.
 fn sort(rows: &mut Rows) -> Result<(), Problem> {
     let mut last = None;
     let mut sorted = true;
@@ -250,7 +256,7 @@ fn sort(rows: &mut Rows) -> Result<(), Problem> {
         sorted &= last.is_none_or(|last| last <= place);
         last = Some(place);
     }
-    // The library writes them in this order, unless it takes repetitions in turns.
+    // Google Benchmark writes rows in this order, unless it takes repetitions in turns.
     if !sorted {
         let mut placed = Vec::with_capacity(rows.all.len());
         for (index, row) in rows.iter().enumerate() {
@@ -262,12 +268,12 @@ fn sort(rows: &mut Rows) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The numbers that a row is sorted by, the most important first.
+/// Returns the sort keys of a row, the most important first.
 fn place(row: RowView<'_>) -> Result<[Ordered; 4], Problem> {
     let index = |field| {
         Ok(Ordered(match row.get(field) {
             None => -1.0,
-            // -0 is 0.
+            // Turns -0 into 0.
             Some(_) => row.number(field)?.float() + 0.0,
         }))
     };
@@ -279,7 +285,7 @@ fn place(row: RowView<'_>) -> Result<[Ordered; 4], Problem> {
     ])
 }
 
-/// A float with a place among all others.
+/// A float with a total order.
 #[derive(Clone, Copy, Debug)]
 struct Ordered(f64);
 
@@ -303,25 +309,27 @@ impl PartialEq for Ordered {
 
 impl Eq for Ordered {}
 
-/// Results of one side, in the order in which they are reported.
+/// The results of one side, in the order of the report.
 #[derive(Debug, Clone)]
 pub struct Results {
     pub(crate) rows: Rows,
 }
 
 impl Results {
-    /// The results as those of the second side, which a problem will say of them.
+    /// Marks the results as those of the second side, so that messages about problems name this
+    /// side.
     pub fn of_second_side(mut self) -> Self {
         self.rows.second = true;
         self
     }
 
-    /// Keeps what the pattern finds something in, and puts the replacement in place of all it
-    /// finds.
+    /// Keeps the rows whose name matches the regular expression `pattern`, and replaces all matches
+    /// in the name by `replacement`.
     ///
     /// # Errors
     ///
-    /// A pattern or a replacement that Python refuses, and a name that is no string.
+    /// Returns a problem if Python would refuse the pattern or the replacement, or if a name is not
+    /// a string.
     pub fn family(mut self, pattern: &str, replacement: &str) -> Result<Self, Problem> {
         let pattern = Pattern::new(pattern)?;
         self.rows.keep(|row| {
@@ -336,29 +344,31 @@ impl Results {
     }
 }
 
-/// The rows of one file: what is kept of them.
+/// The rows of one file. Consecutive rows share the fields that are equal in both, which saves
+/// memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rows {
     pub(crate) all: Vec<Row>,
-    /// The fields that repetitions mostly have in common, for one row or several.
+    /// The heads of rows. A head contains the first [`IN_HEAD`] fields, which are usually equal in
+    /// all repetitions of a benchmark; consecutive rows share their head.
     heads: Vec<Packed<IN_HEAD>>,
     pub(crate) texts: Texts,
-    /// The fields of the row read last.
+    /// The fields of the last row that was read.
     last: [Kept; FIELDS.len()],
-    /// True if they are of the second side.
+    /// True if the rows belong to the second side.
     pub(crate) second: bool,
 }
 
-/// The part of an entry that is kept beside its head.
+/// A row: the index of its head in [`Rows`], and the fields that are not in the head.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
-    /// Its place in the file, from 0.
+    /// The index of the row in the list `benchmarks` of the file, from 0.
     index: u32,
     head: u32,
     values: Packed<{ FIELDS.len() - IN_HEAD }>,
 }
 
-/// A field that the report reads: its place in [`FIELDS`].
+/// A field that the report uses. Its discriminant is the index of its name in [`FIELDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     Name,
@@ -374,7 +384,8 @@ pub(crate) enum Field {
     CpuTime,
 }
 
-/// In the order in which the library mostly writes them, those of the head first.
+/// The names of the fields, in the order in which Google Benchmark usually writes them. The first
+/// [`IN_HEAD`] fields form the head.
 const FIELDS: [&str; 11] = [
     "name",
     "family_index",
@@ -389,11 +400,12 @@ const FIELDS: [&str; 11] = [
     "cpu_time",
 ];
 
-/// The number of fields of a head.
+/// The number of fields in a head.
 const IN_HEAD: usize = 8;
 
 impl Rows {
-    /// Reads an object; all other fields are checked and forgotten.
+    /// Reads an object and appends it as a row. Fields that the report does not use are parsed and
+    /// discarded.
     pub(crate) fn read(&mut self, reader: &mut Reader<'_>, index: usize) -> Result<(), Broken> {
         let mut fields = [Kept::Missing; FIELDS.len()];
         reader.object(|reader, key| {
@@ -420,7 +432,7 @@ impl Rows {
         Ok(())
     }
 
-    /// The row at a place among those that are left.
+    /// Returns the row at an index among the rows that filters have kept.
     pub(crate) fn at(&self, place: usize) -> RowView<'_> {
         RowView {
             rows: self,
@@ -432,8 +444,8 @@ impl Rows {
         self.all.iter().map(|row| RowView { rows: self, row })
     }
 
-    /// Keeps the rows that `name` gives their names to, which may be their own; it is asked once
-    /// for rows of one head.
+    /// Keeps the rows for which `name` returns `Some`, and renames a row if that contains a name.
+    /// `name` is called once for consecutive rows with the same head.
     pub(crate) fn keep(
         &mut self,
         mut name: impl FnMut(RowView<'_>) -> Result<Option<Option<String>>, Problem>,
@@ -469,7 +481,7 @@ impl Rows {
     }
 }
 
-/// One row of a file.
+/// A row with access to all its fields.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowView<'r> {
     rows: &'r Rows,
@@ -485,12 +497,12 @@ impl<'r> RowView<'r> {
         }
     }
 
-    /// A field, `None` if it is not there; one that is `null` is `Some(Value::Null)`.
+    /// Returns a field; `None` if it is missing. A `null` is `Some(Value::Null)`.
     pub(crate) fn get(&self, field: Field) -> Option<Value<'r>> {
         self.kept(field).value(&self.rows.texts)
     }
 
-    /// The string that a field must be.
+    /// Returns a field that must be a string.
     pub(crate) fn text(&self, field: Field) -> Result<Text<'r>, Problem> {
         match self.required(field)? {
             Value::Text(text) => Ok(text),
@@ -498,7 +510,7 @@ impl<'r> RowView<'r> {
         }
     }
 
-    /// The number of that string among the texts of the file.
+    /// Returns the number of a text in [`Texts`], for a field that must be a string.
     pub(crate) fn text_id(&self, field: Field) -> Result<u32, Problem> {
         let value = self.required(field)?;
         match self.kept(field) {
@@ -507,7 +519,7 @@ impl<'r> RowView<'r> {
         }
     }
 
-    /// The string that a field is, which is empty where it is missing.
+    /// Returns a field that must be a string, or an empty string if it is missing.
     pub(crate) fn text_or_empty(&self, field: Field) -> Result<Text<'r>, Problem> {
         match self.kept(field) {
             Kept::Missing => Ok("".into()),
@@ -515,7 +527,7 @@ impl<'r> RowView<'r> {
         }
     }
 
-    /// The number that a field must be. Whole ones must not be too large for a float.
+    /// Returns a field that must be a number. An integer must not be too large for a float.
     pub(crate) fn number(&self, field: Field) -> Result<Number<'r>, Problem> {
         let value = self.required(field)?;
         match value.number() {
@@ -534,7 +546,7 @@ impl<'r> RowView<'r> {
         }
     }
 
-    /// Something wrong with a field.
+    /// Returns a problem at this field of the row; `what` describes it.
     pub(crate) fn problem(&self, field: Field, what: impl Into<String>) -> Problem {
         Problem {
             path: format!("benchmarks[{}].{}", self.row.index, FIELDS[field as usize]),
@@ -545,7 +557,7 @@ impl<'r> RowView<'r> {
 
     fn unlike(&self, kind: &str, field: Field, value: &Value<'_>) -> Problem {
         let is = value.type_name();
-        self.problem(field, format!("should be a {kind} and is a {is}"))
+        self.problem(field, format!("should be a {kind} but is a {is}"))
     }
 
     fn required(&self, field: Field) -> Result<Value<'r>, Problem> {
@@ -558,7 +570,7 @@ impl<'r> RowView<'r> {
 mod tests {
     use super::*;
 
-    /// Bytes that are more than one piece.
+    /// A text length in bytes that exceeds one piece.
     const LONG: usize = 1 << 20;
 
     fn results(text: &str, filter: Option<&str>) -> Result<Results, Refusal> {

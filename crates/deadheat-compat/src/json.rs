@@ -1,8 +1,8 @@
 //! JSON as Python's `json` module reads it.
 //!
-//! NaN, Infinity and -Infinity are numbers, lone surrogates are characters, whole numbers keep
-//! their digits: no library reads it so. Control characters in strings, a byte-order mark, and
-//! nesting beyond what Python's stack bears are errors.
+//! Python accepts NaN, Infinity and -Infinity as numbers, lone surrogates as characters, and
+//! integers of any size, unlike the JSON libraries of Rust. Control characters in strings, a
+//! byte-order mark, and nesting beyond the limit of Python's stack are errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,17 +11,17 @@ use deadheat_model::plain_bytes;
 
 use crate::value::{Number, Text, Value, push_scalar};
 
-/// Python's stack bears about as many brackets within brackets.
+/// Maximum depth of nested brackets, close to the limit of Python's recursion.
 const DEEPEST: usize = 990;
 
-/// The reason why a text is no JSON, and where.
+/// The reason why a text is not valid JSON, with the line and the column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonError {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// The column in characters, from 1.
     pub column: usize,
-    /// The problem there, in words.
+    /// The problem at this line and column, as a message.
     pub what: &'static str,
 }
 
@@ -37,10 +37,11 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// Where something is wrong, as a byte, before anyone asked for the line.
+/// A parse error: its byte offset, and the message. The line and the column are computed only for
+/// an error that is reported.
 pub(crate) type Broken = (usize, &'static str);
 
-/// Reads a text from its first byte to its last.
+/// A parser that reads a JSON text from its first byte to its last.
 #[derive(Clone)]
 pub(crate) struct Reader<'a> {
     text: &'a [u8],
@@ -49,17 +50,17 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of a part of a text that stands within so many brackets.
+    /// Returns a reader of a part of a JSON text that is inside `depth` brackets.
     pub(crate) fn within(text: &'a [u8], depth: usize) -> Self {
         Self { text, at: 0, depth }
     }
 
-    /// The number of bytes that were read.
+    /// Returns the number of bytes that were read.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// A reader of the whole text, which `body` reads one value of.
+    /// Reads a whole text. `body` must read its top-level value.
     pub(crate) fn read<T>(
         text: &'a [u8],
         body: impl FnOnce(&mut Self) -> Result<T, Broken>,
@@ -97,19 +98,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next byte that is no white space, `None` at the end. Called where a value begins.
+    /// Returns the next byte without reading it; `None` at the end.
     pub(crate) fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
-    /// Passes over white space.
+    /// Skips white space.
     pub(crate) fn space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
         }
     }
 
-    /// Steps over a byte if it is there.
+    /// Skips the next byte and returns true if it equals `byte`; otherwise returns false.
     pub(crate) fn take(&mut self, byte: u8) -> bool {
         let there = self.peek() == Some(byte);
         self.at += usize::from(there);
@@ -121,8 +122,8 @@ impl<'a> Reader<'a> {
         Err((self.at, if ended { "the text ends here" } else { what }))
     }
 
-    /// Reads an object, and lets `entry` read the value of each key. The reader must stand on its
-    /// bracket.
+    /// Reads an object and lets `entry` read the value of each key. The reader must be at the
+    /// opening brace.
     pub(crate) fn object(
         &mut self,
         mut entry: impl FnMut(&mut Self, Text<'a>) -> Result<(), Broken>,
@@ -134,7 +135,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads the key of an entry up to its value.
+    /// Reads the key of an object's entry, the colon, and white space.
     pub(crate) fn key(&mut self) -> Result<Text<'a>, Broken> {
         if self.peek() != Some(b'"') {
             return self.wrong("a name in double quotes is expected here");
@@ -148,7 +149,7 @@ impl<'a> Reader<'a> {
         Ok(key)
     }
 
-    /// Reads a list, and lets `item` read each value. The reader must stand on its bracket.
+    /// Reads a list and lets `item` read each value. The reader must be at the opening bracket.
     pub(crate) fn list(
         &mut self,
         item: impl FnMut(&mut Self) -> Result<(), Broken>,
@@ -156,7 +157,8 @@ impl<'a> Reader<'a> {
         self.bracketed(b']', "a comma or a closing bracket is expected here", item)
     }
 
-    /// Reads items up to a bracket; `behind` says what should stand behind each.
+    /// Reads items up to the closing bracket `close`. `behind` is the error message if neither a
+    /// comma nor `close` follows an item.
     fn bracketed(
         &mut self,
         close: u8,
@@ -186,9 +188,10 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads any value. Of a list or an object the kind is kept.
+    /// Reads any value. Discards the contents of lists and objects.
     pub(crate) fn value(&mut self) -> Result<Value<'a>, Broken> {
-        // What is not nested is read elsewhere: this calls itself, and the stack has its limits.
+        // Other functions read the values that are not nested, so that this recursive function
+        // needs little stack.
         match self.peek() {
             Some(b'"') => self.string().map(Value::Text),
             Some(b'{') => self.object(|reader, _| reader.skip()).map(|()| Value::Dict),
@@ -198,7 +201,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a word, or else a number.
+    /// Reads a literal (`null`, `true`, `NaN`, …) or a number.
     #[inline(never)]
     fn word(&mut self) -> Result<Value<'a>, Broken> {
         let float = |number| Value::Number(Number::Float(number));
@@ -222,7 +225,7 @@ impl<'a> Reader<'a> {
     fn number(&mut self) -> Result<Value<'a>, Broken> {
         let (digits, is_whole) = self.digits()?;
         Ok(Value::Number(if is_whole {
-            // The digits of -0 are those of 0, as in Python.
+            // -0 becomes 0, as in Python.
             let number = digits.parse().map(Number::Whole);
             number.unwrap_or(Number::Digits(digits))
         } else {
@@ -230,9 +233,10 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// Reads any value and forgets it.
+    /// Reads any value and discards it.
     pub(crate) fn skip(&mut self) -> Result<(), Broken> {
-        // Most of a file are counters, whose digits need not become numbers.
+        // Most values of a file are counters that the report does not use, so their digits are not
+        // converted to numbers.
         match self.peek() {
             Some(b'0'..=b'9') => self.digits().map(drop),
             Some(b'"') => self.string().map(drop),
@@ -240,7 +244,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The characters of a number, and whether it is a whole one.
+    /// Reads a number. Returns its characters, and true if it is an integer.
     fn digits(&mut self) -> Result<(&'a str, bool), Broken> {
         let start = self.at;
         let mut is_whole = true;
@@ -272,7 +276,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads a string. The reader must stand on its first quote.
+    /// Reads a string. The reader must be at its opening quote.
     pub(crate) fn string(&mut self) -> Result<Text<'a>, Broken> {
         let start = self.at + 1;
         let rest = &self.text[start..];
@@ -330,7 +334,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Four hexadecimal digits.
+    /// Reads the four hexadecimal digits of a `\u` escape.
     fn unit(&self, at: usize) -> Result<u32, Broken> {
         let digits = self.text.get(at..at + 4).unwrap_or_default();
         let all = digits.len() == 4 && digits.iter().all(u8::is_ascii_hexdigit);

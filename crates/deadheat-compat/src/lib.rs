@@ -1,7 +1,7 @@
-//! The words of Google Benchmark's `compare.py`, to the last character.
+//! Reproduces the output of Google Benchmark's `compare.py` exactly.
 //!
-//! JSON texts in; lines and a dump out. Nothing here opens a file, starts a process or reads a
-//! clock.
+//! This crate converts two JSON texts to the table and the JSON dump of `compare.py`. It opens no
+//! file, starts no process and reads no clock.
 //!
 //! ```text
 //! text ─▶ Document ─filter, sort─▶ Results ─family─▶ Results
@@ -9,9 +9,9 @@
 //!                 table · dump ◀── Report ◀───┘
 //! ```
 //!
-//! Where the original ends in a traceback, a function gives back a [`Problem`] that says what was
-//! met and where. The version that is followed is that of Google Benchmark 1.9.4 and later, with
-//! Python 3 and SciPy 1.17.
+//! If `compare.py` would end in a traceback, the functions return a [`Problem`] with the reason and
+//! the place in the JSON. The reference is Google Benchmark 1.9.4 and later, with Python 3 and
+//! SciPy 1.17.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,9 @@
-//! Expressions of Python's `re`: searched for in names, and replaced there.
+//! Regular expressions in the syntax of Python's module `re`, for searching and replacing in names.
 //!
-//! fancy-regex reads nearly all of them as Python does and tries alternatives from left to right
-//! like it. What it reads in another way is rewritten: sets of characters, in which it knows sets
-//! within sets and their differences, and escapes that only one of the two has.
+//! The crate fancy-regex interprets most expressions as Python does, and also tries alternatives
+//! from left to right. This module rewrites the others: sets of characters, because fancy-regex
+//! also supports nested sets and set differences, and escapes that only Python or only fancy-regex
+//! supports.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -11,10 +12,11 @@ use fancy_regex::{Captures, Regex, RegexBuilder};
 
 use crate::problem::Problem;
 
-/// More ways than this through one name are not tried. Python would go on for hours.
+/// Maximum number of backtracking steps per name. Python has no limit, and can take hours for one
+/// name.
 const MOST_STEPS: usize = 10_000_000;
 
-/// An expression of Python.
+/// A compiled regular expression with Python's semantics.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     source: String,
@@ -22,7 +24,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Reads an expression.
+    /// Compiles a regular expression in Python's syntax.
     pub(crate) fn new(source: &str) -> Result<Self, Problem> {
         let pattern = rewritten(source).map_err(|what| about(source, &what))?;
         let regex = RegexBuilder::new(&pattern)
@@ -33,13 +35,14 @@ impl Pattern {
         Ok(Self { source, regex })
     }
 
-    /// `re.search(pattern, text) is not None`.
+    /// Returns true if the pattern is found in the text, like `re.search`.
     pub(crate) fn is_found_in(&self, text: &str) -> Result<bool, Problem> {
         self.regex.is_match(text).map_err(|e| self.gave_up(&e))
     }
 
-    /// `re.sub`: puts the replacement in place of everything that is found, from left to right. An
-    /// empty match may follow any other, unlike in fancy-regex: `.*` is found twice in a name.
+    /// Replaces all matches from left to right, like `re.sub`. As in Python, an empty match may
+    /// directly follow another match, so `.*` matches twice in a name; fancy-regex would match
+    /// once.
     pub(crate) fn replace(&self, text: &str, replacement: &str) -> Result<String, Problem> {
         let mut replaced = String::with_capacity(text.len());
         let (mut copied, mut from) = (0, 0);
@@ -73,7 +76,7 @@ fn about(source: &str, what: &str) -> Problem {
     Problem::at("", format!("the filter {source:?}: {what}"))
 }
 
-/// An expression as fancy-regex should read it.
+/// Converts an expression from Python's syntax to the syntax of fancy-regex.
 fn rewritten(source: &str) -> Result<String, String> {
     let mut pattern = String::with_capacity(source.len());
     let mut rest = source.chars().peekable();
@@ -91,8 +94,7 @@ fn rewritten(source: &str) -> Result<String, String> {
     Ok(pattern)
 }
 
-/// Appends what a backslash makes of a character in a set or outside; the error is a sentence about
-/// the escape.
+/// Appends an escaped character, in a set or outside. The error is a sentence about the escape.
 fn escape(escaped: Option<char>, pattern: &mut String) -> Result<(), String> {
     match escaped {
         None => return Err("bad escape (end of pattern)".to_owned()),
@@ -107,22 +109,22 @@ fn escape(escaped: Option<char>, pattern: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// A character that means nothing but itself, in a set or outside.
+/// Appends a character without a special meaning, in a set or outside.
 fn literal(c: char, pattern: &mut String) {
-    // Between these two fancy-regex finds the edges of words.
+    // In fancy-regex, `\<` and `\>` match word boundaries, so `<` and `>` must not be escaped.
     if c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '<' | '>') {
         pattern.push('\\');
     }
     pattern.push(c);
 }
 
-/// A set of characters; `rest` begins behind the opening bracket.
+/// Appends a set of characters. `rest` begins after the opening bracket.
 fn class(rest: &mut Peekable<Chars<'_>>, pattern: &mut String) -> Result<(), String> {
     pattern.push('[');
     if rest.next_if_eq(&'^').is_some() {
         pattern.push('^');
     }
-    // The state of the item before: none a range could begin with, one, or the beginning of a
+    // The state after the previous item: a range may begin with that item, or the item has begun a
     // range.
     let (mut is_first, mut may_begin, mut is_range) = (true, false, false);
     loop {
@@ -146,7 +148,7 @@ fn class(rest: &mut Peekable<Chars<'_>>, pattern: &mut String) -> Result<(), Str
     }
 }
 
-/// Appends a replacement with the groups of a match in place of their numbers.
+/// Appends the replacement text, with each group number replaced by the text of that group.
 fn expand(
     replacement: &str,
     captures: &Captures<'_, str>,
@@ -219,7 +221,7 @@ mod tests {
         }
         for bad in [r"\w", r"\d", r"\2", r"\12", r"\0", r"\g<1>", "\\"] {
             assert!(replaced("(a)", bad, "a").is_err(), "{bad}");
-            // Python reads the replacement when it needs it first.
+            // Python parses the replacement only if the pattern matches.
             assert_eq!(replaced("(a)", bad, "b").unwrap(), "b");
         }
     }

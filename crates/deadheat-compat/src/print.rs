@@ -1,5 +1,5 @@
-//! The report as it is written: the table on standard output, and the dump, which is JSON as
-//! Python's `json.dump(report, file, indent=1)` writes it.
+//! The output of a report: the table on standard output, and the dump, which is JSON as Python's
+//! `json.dump(report, file, indent=1)` writes it.
 
 use std::fmt;
 
@@ -15,32 +15,32 @@ const WHITE: &str = "\x1b[97m";
 const CYAN: &str = "\x1b[96m";
 const END: &str = "\x1b[0m";
 
-/// Added to the name of a benchmark in the row of its test.
+/// The suffix of the benchmark's name in the table row of its U test.
 const TEST_SUFFIX: &str = "_pvalue";
 
-/// The layout of a printed report: the rows it has, and what of it is coloured.
+/// The layout of a printed report: its rows and its colours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layout {
-    /// Aggregates and tests only.
+    /// True to print only aggregates and U tests.
     pub aggregates_only: bool,
-    /// The rows of the tests too.
+    /// True to print a row with the U test below each benchmark.
     pub test: bool,
-    /// A p-value from here on is red.
+    /// The limit for the colour of p-values: red from this value on, green below.
     pub alpha: f64,
-    /// Escape sequences of terminals.
+    /// True to use escape sequences for colours.
     pub colour: bool,
 }
 
-/// Bytes of a table that are written at once.
+/// The number of bytes after which the buffered part of a table is written.
 const AT_ONCE: usize = 64 << 10;
 
 impl Report<'_> {
-    /// Writes the table, every line with its end; and gives back why it stops before its end, if it
-    /// does: lone surrogates cannot be printed.
+    /// Writes the table. If a name contains a lone surrogate, stops before its row and returns the
+    /// problem, because such a name cannot be printed.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Returns the errors of `out`.
     pub fn table(
         &self,
         layout: &Layout,
@@ -148,7 +148,8 @@ impl Line<'_> {
     }
 }
 
-/// Red from 5 % more on, cyan from 7 % less on, and for what is no number.
+/// Returns the colour of a change: red above +5%, cyan for −7% or less and for NaN, otherwise
+/// white.
 fn change_colour(change: f64) -> &'static str {
     if change > 0.05 {
         FAIL
@@ -159,8 +160,8 @@ fn change_colour(change: f64) -> &'static str {
     }
 }
 
-/// Adds a number as `{:14.0f}` and the like write it, with a plus sign where asked for, at the right
-/// of a column.
+/// Appends a number to `table`, aligned to the right in `width` columns and with `places` decimals,
+/// as Python's `{:14.0f}` does. If `plus` is true, a positive number has a plus sign.
 fn pad(table: &mut String, number: f64, width: usize, places: usize, plus: bool) {
     let mut digits = [0; MOST_DIGITS];
     let sign = match number {
@@ -184,25 +185,26 @@ fn pad(table: &mut String, number: f64, width: usize, places: usize, plus: bool)
     *table += absolute;
 }
 
-/// More digits no number has that is rounded here.
+/// The size of the buffer for the digits and the decimal point of a number.
 const MOST_DIGITS: usize = 24;
 
-/// A number times 10 to the power of the places, rounded to a whole one, half to even, by its exact
-/// value. `None` for one that is large, or none. The library's way, which is for any number and any
-/// places, took most of the time of a table.
+/// Returns a number times 10 to the power of `places`, rounded by its exact value to an integer,
+/// half to even. `None` if the number is NaN or at least 1e9, or if `places` is above 4. The
+/// standard library's formatting, which has no such limits, took most of the time of writing a
+/// table.
 fn rounded(number: f64, places: usize) -> Option<u64> {
     if !(number < 1e9 && places <= 4) {
         return None;
     }
     let bits = number.to_bits();
     let exponent = (bits >> 52) as i32;
-    // Smaller than any half of what is shown.
+    // Such a small number rounds to zero.
     if exponent < 1023 - 60 {
         return Some(0);
     }
     let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
     let scaled = u128::from(mantissa) * 10_u128.pow(places as u32);
-    // Below 1e9 at least 22 bits stand behind the point, and here no more than 112.
+    // At least 22 bits follow the binary point, because the number is below 1e9, and at most 112.
     let behind = (1023 + 52 - exponent) as u32;
     let (whole, rest) = (scaled >> behind, scaled & ((1 << behind) - 1));
     let half = 1_u128 << (behind - 1);
@@ -210,7 +212,8 @@ fn rounded(number: f64, places: usize) -> Option<u64> {
     Some(whole as u64 + u64::from(up))
 }
 
-/// The digits of a number with so many of them behind the point.
+/// Formats `scaled` as decimal digits, the last `places` of them after a decimal point. `digits` is
+/// the buffer.
 fn written(mut scaled: u64, places: usize, digits: &mut [u8; MOST_DIGITS]) -> &str {
     let mut begin = MOST_DIGITS;
     for place in 1.. {
@@ -228,11 +231,11 @@ fn written(mut scaled: u64, places: usize, digits: &mut [u8; MOST_DIGITS]) -> &s
 }
 
 impl Report<'_> {
-    /// Writes the whole report, in ASCII, without an end of line behind it.
+    /// Writes the whole report in ASCII, without a final newline.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Returns the errors of `out`.
     pub fn dump(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         let mut before = "[\n ";
         for difference in self.differences() {
@@ -289,7 +292,7 @@ fn u_test(test: &Test) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Fields in braces; see [`bracketed`].
+/// Formats fields as a JSON object; see [`bracketed`].
 fn object(fields: &[(&str, String)], depth: usize) -> String {
     let fields = fields
         .iter()
@@ -297,8 +300,8 @@ fn object(fields: &[(&str, String)], depth: usize) -> String {
     bracketed('{', fields.collect(), '}', depth)
 }
 
-/// Items in brackets, each on a line of its own, one space further in than the brackets, which
-/// stand so many spaces in.
+/// Formats items in brackets, each item on a separate line. The brackets are indented by `depth`
+/// spaces, and the items by one space more.
 fn bracketed(open: char, items: Vec<String>, close: char, depth: usize) -> String {
     if items.is_empty() {
         return format!("{open}{close}");
@@ -362,7 +365,7 @@ mod tests {
         table
     }
 
-    /// The same by the library.
+    /// Returns the number as the standard library formats it.
     fn by_the_library(number: f64, width: usize, places: usize, plus: bool) -> String {
         let sign = if plus && !number.is_sign_negative() {
             "+"
@@ -380,7 +383,7 @@ mod tests {
             small in -1.0..1.0_f64,
             halves in -4_000_000..4_000_000_i32,
         ) {
-            // Halves of what is shown last are rounded to even.
+            // Halves of the last digit shown are rounded to even.
             let [half, sixteenth] = [2.0, 32.0].map(|parts| f64::from(halves) / parts);
             for number in [any, usual, small, half, sixteenth, sixteenth * 1e-4] {
                 for (width, places, plus) in [(16, 4, true), (14, 0, false), (3, 2, false)] {

@@ -1,20 +1,22 @@
-//! Reasons why no report is made: what was met, and where.
+//! Errors in the data that make a report impossible, with their places in the JSON.
 
 use std::fmt;
 
-/// Something that no report can be made of. The original ends with exit code 1 and a traceback.
+/// An error in the data that makes a report impossible. On such data, `compare.py` ends with exit
+/// code 1 and a traceback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where in the JSON, `benchmarks[3].real_time`; empty where it is not of the JSON.
+    /// The place in the JSON, such as `benchmarks[3].real_time`; empty if the JSON is not at fault.
     pub path: String,
-    /// The problem there, in words.
+    /// The description of the problem.
     pub what: String,
-    /// True if it is of the second side; without meaning where no row is at fault.
+    /// True if the problem is in a row of the second side. Always false if the problem is not in a
+    /// row.
     pub second: bool,
 }
 
 impl Problem {
-    /// Something wrong with the value at a path.
+    /// Creates a problem with the JSON value at `path`; `what` describes it.
     pub(crate) fn at(path: impl Into<String>, what: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -36,13 +38,13 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The reason why a document that could be read gives no results.
+/// The reason why a parsed document has no usable results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// The schema is another; the original says so on standard output. What stands in place of the
-    /// version.
+    /// The schema version is not 1, which `compare.py` reports on standard output. Contains the
+    /// version as Python prints it.
     Schema(String),
-    /// The original ends in a traceback.
+    /// An error in the data on which `compare.py` ends in a traceback.
     Problem(Problem),
 }
 

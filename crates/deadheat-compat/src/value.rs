@@ -1,43 +1,42 @@
-//! Values of Python as its JSON reader makes them, how Python spells them, and how they are kept: a
-//! million rows are a gigabyte as trees of Python, and 60 MB so.
+//! JSON values as Python's module `json` reads them, their text form in Python, and their compact
+//! storage. A million rows take a gigabyte as Python objects, and 60 MB in this storage.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
-/// A string of Python, in UTF-8 in which a lone surrogate takes three bytes like any other code
-/// point of its size.
+/// A Python string, stored as UTF-8, except that a lone surrogate is encoded in three bytes like
+/// any other code point from U+0800 to U+FFFF.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Text<'a>(Cow<'a, [u8]>);
 
 impl<'a> Text<'a> {
-    /// A string of these bytes, which came from the file as they are or were put together from
-    /// escapes.
+    /// Creates a string from these bytes, which come from the file or from decoded escapes.
     pub(crate) fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         Self(bytes.into())
     }
 
-    /// The bytes; UTF-8 unless there are lone surrogates.
+    /// Returns the bytes, which are UTF-8 unless there are lone surrogates.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The number of code points: `len` of Python.
+    /// Returns the number of code points, as Python's `len` does.
     pub fn width(&self) -> usize {
         self.0.iter().filter(|b| **b & 0xc0 != 0x80).count()
     }
 
-    /// The text for standard output. `None` when it has lone surrogates, which Python refuses to
-    /// print.
+    /// Returns the text for standard output; `None` if it has lone surrogates, which Python refuses
+    /// to print.
     pub fn printable(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
 
-    /// The text for an expression to search; lone surrogates are replaced.
+    /// Returns the text for a search by regular expression, with lone surrogates replaced.
     pub fn lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
 
-    /// The code points, surrogates included.
+    /// Returns the code points, including surrogates.
     pub(crate) fn scalars(&self) -> impl Iterator<Item = u32> + '_ {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -77,19 +76,19 @@ pub(crate) fn push_scalar(bytes: &mut Vec<u8>, scalar: u32) {
     }
 }
 
-/// A number, which keeps its digits where it is a whole one.
+/// A JSON number. Integers that exceed 64 bits keep their digits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number<'a> {
-    /// Without a point and an exponent.
+    /// An integer that fits into 64 bits.
     Whole(i64),
-    /// The same with more digits than that, as it was written: a dump repeats it.
+    /// A larger integer, as written in the file, because a dump repeats it.
     Digits(&'a str),
-    /// Anything with a fraction or an exponent, and NaN and the infinities.
+    /// A number with a fraction or an exponent, NaN, or an infinity.
     Float(f64),
 }
 
 impl Number<'_> {
-    /// The number as a float; infinite where it is too large for one.
+    /// Returns the number as a float, which is infinite if the number is too large.
     pub fn float(self) -> f64 {
         match self {
             Self::Whole(number) => number as f64,
@@ -99,26 +98,26 @@ impl Number<'_> {
     }
 }
 
-/// A value as Python's `json` reads it. Lists and dictionaries that no report looks into are
-/// checked and forgotten.
+/// A JSON value as Python's module `json` reads it. The contents of lists and dictionaries are
+/// discarded, because reports do not use them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
-    /// `None`.
+    /// Python's `None`.
     Null,
-    /// `True` or `False`.
+    /// Python's `True` or `False`.
     Bool(bool),
-    /// An int or a float.
+    /// A Python `int` or `float`.
     Number(Number<'a>),
-    /// A string.
+    /// A Python `str`.
     Text(Text<'a>),
-    /// A list.
+    /// A Python `list`, without its contents.
     List,
-    /// A dictionary.
+    /// A Python `dict`, without its contents.
     Dict,
 }
 
 impl<'a> Value<'a> {
-    /// Python's name of the type.
+    /// Returns the name of the value's Python type.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Null => "NoneType",
@@ -131,7 +130,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number that it is; truth values are 1 and 0.
+    /// Returns the value as a number, with true as 1 and false as 0; `None` if it is neither a
+    /// number nor a boolean.
     pub fn number(&self) -> Option<Number<'a>> {
         match self {
             Self::Number(number) => Some(*number),
@@ -140,7 +140,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// `str` of the value.
+    /// Formats the value as Python's `str` does, but shows `…` for the contents of lists and
+    /// dictionaries.
     pub(crate) fn spelled(&self) -> String {
         match self {
             Self::Null => "None".to_owned(),
@@ -155,8 +156,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// `repr` of a float: as few digits as tell it from all others, an exponent below 1e-4 and from
-/// 1e16 on.
+/// Formats a float like Python's `repr`: the fewest digits that identify the float, and an exponent
+/// below 1e-4 and from 1e16 on.
 pub(crate) fn spelled_float(number: f64) -> String {
     if number.is_nan() {
         return "nan".to_owned();
@@ -176,16 +177,16 @@ pub(crate) fn spelled_float(number: f64) -> String {
     }
 }
 
-/// A value in 16 bytes. Texts, and whole numbers of many digits, stand in [`Texts`].
+/// A value stored in 16 bytes. Strings and the digits of large integers are stored in [`Texts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Kept {
-    /// The field is not there.
+    /// The field is missing.
     #[default]
     Missing,
     Null,
     Bool(bool),
     Whole(i64),
-    /// The digits of a whole number that is larger than those.
+    /// An integer that exceeds 64 bits; its digits are the text with this number in [`Texts`].
     Digits(u32),
     Float(f64),
     Text(u32),
@@ -194,7 +195,8 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// Keeps a value; `like` is what the last row had in its place.
+    /// Stores a value. `like` is the value of the same field in the previous row; an equal text is
+    /// reused without a hash lookup.
     pub(crate) fn of(value: &Value<'_>, like: Kept, texts: &mut Texts) -> Kept {
         match value {
             Value::Null => Kept::Null,
@@ -211,7 +213,7 @@ impl Kept {
         }
     }
 
-    /// The value; `None` for a field that is not there.
+    /// Returns the value; `None` for a missing field.
     pub(crate) fn value(self, texts: &Texts) -> Option<Value<'_>> {
         Some(match self {
             Kept::Missing => return None,
@@ -230,7 +232,7 @@ impl Kept {
     }
 }
 
-/// Values side by side, in nine bytes each.
+/// An array of values that takes nine bytes per value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Packed<const N: usize> {
     bits: [u64; N],
@@ -281,35 +283,35 @@ impl<const N: usize> Packed<N> {
     }
 }
 
-/// Texts, each once, one behind the other.
+/// A table of distinct texts, numbered from 0 and stored one after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// Numbers of texts by their hashes, counted from 1; 0 where there is none. At most half full.
+    /// A hash table from texts to their numbers. A slot contains the number plus 1; 0 is a free
+    /// slot. The table is at most half full.
     slots: Vec<u32>,
     state: RandomState,
 }
 
 impl Texts {
-    /// The text of this number.
+    /// Returns the text with this number.
     pub(crate) fn get(&self, id: u32) -> &[u8] {
         let id = id as usize;
         let begin = if id == 0 { 0 } else { self.ends[id - 1] };
         &self.bytes[begin..self.ends[id]]
     }
 
-    /// The number of them.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The number of a text that is among them.
+    /// Returns the number of a text; `None` if the text is not in the table.
     pub(crate) fn find(&self, text: &[u8]) -> Option<u32> {
         self.slots.get(self.slot(text)?)?.checked_sub(1)
     }
 
-    /// The number of a text, new or known.
+    /// Returns the number of a text. Adds the text if it is not in the table.
     pub(crate) fn id(&mut self, text: &[u8]) -> u32 {
         if self.slots.len() <= 2 * self.len() {
             self.slots = vec![0; (4 * self.len()).next_power_of_two().max(64)];
@@ -330,7 +332,7 @@ impl Texts {
         }
     }
 
-    /// The slot of a text, or the free one where it belongs; `None` without any slots.
+    /// Returns the slot of a text, or the free slot where it belongs; `None` if the table is empty.
     fn slot(&self, text: &[u8]) -> Option<usize> {
         let last = self.slots.len().checked_sub(1)?;
         let mut slot = self.state.hash_one(text) as usize & last;

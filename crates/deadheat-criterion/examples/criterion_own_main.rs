@@ -1,4 +1,4 @@
-//! A `main` of one's own, as benchmarks of criterion's have it that do without its macros.
+//! A bench target with a `main` of its own, for users who do not use criterion's macros.
 
 extern crate deadheat_criterion as criterion;
 

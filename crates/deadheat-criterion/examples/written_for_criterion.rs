@@ -1,7 +1,7 @@
 //! A bench target as criterion's users write it: every way to name a benchmark, to time it and to
 //! configure it. The tests list and race it.
 
-// In the manifests of others: criterion = { package = "deadheat-criterion", … }
+// Users write in their manifest: criterion = { package = "deadheat-criterion", … }
 extern crate deadheat_criterion as criterion;
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ fn sum_twice(numbers: &[u64]) -> u64 {
     sum(numbers).wrapping_add(black_box(sum(black_box(numbers))))
 }
 
-/// Something that must be cleared away.
+/// A value that prints when it is dropped, for the test that workers drop what was set up.
 struct Cleared;
 
 impl Drop for Cleared {
@@ -34,7 +34,7 @@ impl Drop for Cleared {
     }
 }
 
-/// Benchmarks that borrow what lives in this function only, and print.
+/// Benchmarks that borrow local variables of this function, and print.
 fn plain(c: &mut Criterion) {
     let _cleared = Cleared;
     println!("{{\"not\":\"the protocol\"}}");
@@ -168,7 +168,7 @@ fn asynchronous(c: &mut Criterion) {
     });
 }
 
-/// A benchmark that takes itself off, for what is told then.
+/// Benchmarks that fail in several ways, for the tests of the messages.
 fn failing(c: &mut Criterion) {
     c.bench_function("panics", |b| b.iter(|| panic!("it broke")));
     c.bench_function("panics before", |_| panic!("its setup broke"));

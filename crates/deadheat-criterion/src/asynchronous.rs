@@ -1,5 +1,5 @@
-//! Executors that async benchmarks run on, and their timing loops. The clock is read inside of the
-//! future, so that entering and leaving the executor is not timed.
+//! Executors for async benchmarks, and timing loops for async functions. The loops read the clock
+//! inside the future, so that entering and leaving the executor is not timed.
 
 use std::hint::black_box;
 use std::marker::PhantomData;
@@ -7,13 +7,14 @@ use std::marker::PhantomData;
 use crate::serving::{BatchSize, serve, serve_batches, timed_itself};
 use crate::settings::{Measurement, WallTime};
 
-/// Something that runs a future to its end.
+/// An async executor, which runs a future to its end.
 pub trait AsyncExecutor {
     /// Runs `future` to its end on this thread.
     fn block_on<T>(&self, future: impl Future<Output = T>) -> T;
 }
 
-/// An executor that sleeps until it is woken, and knows nothing of timers and sockets.
+/// An executor that parks its thread until the future is woken. It does not support timers and
+/// sockets.
 #[cfg(feature = "async_futures")]
 #[derive(Clone, Copy, Debug)]
 pub struct FuturesExecutor;
@@ -29,14 +30,14 @@ impl AsyncExecutor for FuturesExecutor {
         loop {
             match future.as_mut().poll(&mut context) {
                 Poll::Ready(output) => return output,
-                // Woken before it sleeps, it does not sleep.
+                // If the future was woken before this call, `park` returns at once.
                 Poll::Pending => std::thread::park(),
             }
         }
     }
 }
 
-/// Wakes a thread.
+/// A waker that unparks its thread.
 #[cfg(feature = "async_futures")]
 struct Unpark(std::thread::Thread);
 
@@ -59,7 +60,7 @@ impl AsyncExecutor for SmolExecutor {
     }
 }
 
-/// The executor of async-std, which rests on smol's.
+/// The executor of async-std, which builds on that of smol.
 #[cfg(feature = "async_std")]
 #[derive(Clone, Copy, Debug)]
 pub struct AsyncStdExecutor;
@@ -120,7 +121,7 @@ mod tests {
     }
 }
 
-/// The timer of async functions, which an executor runs.
+/// The timing loops for async functions. The executor `A` runs the functions.
 pub struct AsyncBencher<'a, 'b, A: AsyncExecutor, M: Measurement = WallTime> {
     measurement: &'a M,
     runner: A,
@@ -136,7 +137,7 @@ impl<'a, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, '_, A, M> {
         }
     }
 
-    /// Times calls until what they return is ready, and the dropping of that.
+    /// Times async calls until their results are ready, and the drop of the results.
     #[inline(never)]
     pub fn iter<O, R, F>(&mut self, mut routine: R)
     where
@@ -155,7 +156,8 @@ impl<'a, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, '_, A, M> {
         });
     }
 
-    /// Takes the time that `routine` returns for so many calls.
+    /// Takes the time that `routine` returns for the requested number of calls as the wall time of
+    /// a sample.
     #[inline(never)]
     pub fn iter_custom<R, F>(&mut self, mut routine: R)
     where
@@ -173,7 +175,7 @@ impl<'a, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, '_, A, M> {
         });
     }
 
-    /// Times calls with an input of their own each, one by one.
+    /// Times each async call separately, with its own input from `setup`.
     pub fn iter_with_setup<I, O, S, R, F>(&mut self, setup: S, routine: R)
     where
         S: FnMut() -> I,
@@ -183,7 +185,7 @@ impl<'a, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, '_, A, M> {
         self.iter_batched(setup, routine, BatchSize::PerIteration);
     }
 
-    /// Times calls, and not the dropping of what they return.
+    /// Times async calls, but not the drop of their results.
     pub fn iter_with_large_drop<O, R, F>(&mut self, mut routine: R)
     where
         R: FnMut() -> F,
@@ -192,7 +194,8 @@ impl<'a, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, '_, A, M> {
         self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
     }
 
-    /// Times calls with an input of their own each, a few of them there at once.
+    /// Times async calls that consume an input from `setup`. All inputs of a sample, up to 4,096,
+    /// are made before its first call.
     pub fn iter_with_large_setup<I, O, S, R, F>(&mut self, setup: S, routine: R)
     where
         S: FnMut() -> I,
@@ -202,8 +205,7 @@ impl<'a, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, '_, A, M> {
         self.iter_batched(setup, routine, BatchSize::NumBatches(1));
     }
 
-    /// Times calls that use up an input that `setup` makes, and not the dropping of what they
-    /// return.
+    /// Times async calls that consume an input from `setup`, but not the drop of their results.
     #[inline(never)]
     pub fn iter_batched<I, O, S, R, F>(&mut self, setup: S, mut routine: R, size: BatchSize)
     where
@@ -224,7 +226,7 @@ impl<'a, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, '_, A, M> {
         });
     }
 
-    /// Times calls that change an input that `setup` makes, and not the dropping of either.
+    /// Times async calls that modify an input from `setup`, but not the drop of inputs and results.
     #[inline(never)]
     pub fn iter_batched_ref<I, O, S, R, F>(&mut self, setup: S, mut routine: R, size: BatchSize)
     where

@@ -1,5 +1,6 @@
-//! The timing loops. The first that a benchmark function calls serves its worker until that is told
-//! to leave; what is between the readings of the clock is what criterion has there.
+//! The timing loops. The first loop that a benchmark function calls serves all samples of this
+//! worker process, until the coordinator ends the process. The code between the clock readings is
+//! the same as in criterion.
 
 use std::hint::black_box;
 
@@ -8,13 +9,13 @@ use crate::asynchronous::{AsyncBencher, AsyncExecutor};
 use crate::serving::{BatchSize, serve, serve_batches, timed_itself};
 use crate::settings::{Measurement, WallTime};
 
-/// The timer that a benchmark function is given.
+/// The timing loops that a benchmark function can call.
 pub struct Bencher<'a, M: Measurement = WallTime> {
     pub(crate) measurement: &'a M,
 }
 
 impl<'a, M: Measurement> Bencher<'a, M> {
-    /// Times calls, and the dropping of what they return.
+    /// Times calls and the drop of their results.
     #[inline(never)]
     pub fn iter<O, R>(&mut self, mut routine: R)
     where
@@ -29,8 +30,8 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         });
     }
 
-    /// Takes the time that `routine` returns for so many calls. CPU time and what else is measured
-    /// are those of all that it does.
+    /// Takes the time that `routine` returns for the requested number of calls as the wall time of
+    /// a sample. CPU time and the other metrics cover everything that `routine` does.
     #[inline(never)]
     pub fn iter_custom<R>(&mut self, mut routine: R)
     where
@@ -44,7 +45,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         });
     }
 
-    /// Times calls with an input of their own each, one by one.
+    /// Times each call separately, with its own input from `setup`.
     pub fn iter_with_setup<I, O, S, R>(&mut self, setup: S, routine: R)
     where
         S: FnMut() -> I,
@@ -53,7 +54,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         self.iter_batched(setup, routine, BatchSize::PerIteration);
     }
 
-    /// Times calls, and not the dropping of what they return.
+    /// Times calls, but not the drop of their results.
     pub fn iter_with_large_drop<O, R>(&mut self, mut routine: R)
     where
         R: FnMut() -> O,
@@ -61,8 +62,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
     }
 
-    /// Times calls that use up an input that `setup` makes, and not the dropping of what they
-    /// return.
+    /// Times calls that consume an input from `setup`, but not the drop of their results.
     #[inline(never)]
     pub fn iter_batched<I, O, S, R>(&mut self, setup: S, mut routine: R, size: BatchSize)
     where
@@ -75,7 +75,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         });
     }
 
-    /// Times calls that change an input that `setup` makes, and not the dropping of either.
+    /// Times calls that modify an input from `setup`, but not the drop of inputs and results.
     #[inline(never)]
     pub fn iter_batched_ref<I, O, S, R>(&mut self, setup: S, mut routine: R, size: BatchSize)
     where
@@ -87,7 +87,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         });
     }
 
-    /// The same loops for async functions, on this executor.
+    /// Returns the timing loops for async functions; `runner` executes the functions.
     #[cfg(feature = "async")]
     pub fn to_async<'b, A: AsyncExecutor>(&'b mut self, runner: A) -> AsyncBencher<'a, 'b, A, M> {
         AsyncBencher::new(self.measurement, runner)

@@ -1,4 +1,5 @@
-//! The command line: deadheat's, with what criterion takes beside it.
+//! The command line of a bench target written for criterion: deadheat's options, and criterion's
+//! options, which have no effect or are refused.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,7 +11,8 @@ use deadheat::parts::terminal::to_stderr;
 
 use crate::planned::{Listed, group_races, one_by_one};
 
-/// Options of criterion that mean nothing here, and whether a value follows.
+/// Options of criterion that have no effect in deadheat, each with true if the option takes a
+/// value.
 const WITHOUT_MEANING: [(&str, bool); 14] = [
     ("--confidence-level", true),
     ("--discard-baseline", false),
@@ -28,7 +30,7 @@ const WITHOUT_MEANING: [(&str, bool); 14] = [
     ("--profile-time", true),
 ];
 
-/// Options of criterion that compare with times that were saved.
+/// Options of criterion that save times or compare with saved times; deadheat refuses them.
 const OF_SAVED_TIMES: [&str; 6] = [
     "--save-baseline",
     "-s",
@@ -38,14 +40,15 @@ const OF_SAVED_TIMES: [&str; 6] = [
     "--load-baseline",
 ];
 
-/// Shown below the help of all bench targets.
+/// The end of the help text, which describes the options that only bench targets written for
+/// criterion have.
 const HELP: &str = "
-Of benchmarks written for criterion:
-  --group-races         Race the functions of each group against each other, wherever they have a
-                        parameter in common; the first is the baseline
+For benchmarks written for criterion:
+  --group-races         Race the functions of each group against each other, for each parameter that
+                        they share; the first is the baseline
 ";
 
-/// The words that are deadheat's, and what the others said.
+/// A parsed command line: the words that deadheat parses itself, and the meaning of the others.
 #[derive(Debug, Default, PartialEq)]
 struct CommandLine {
     words: Vec<OsString>,
@@ -84,7 +87,7 @@ impl CommandLine {
         Ok(read)
     }
 
-    /// Returns true if people read what is said beside the answer.
+    /// Returns true if the user should see messages: for a race without `--quiet`.
     fn is_told(&self) -> bool {
         let has = |option: &str| self.words.iter().any(|word| word == option);
         has("--bench")
@@ -94,8 +97,8 @@ impl CommandLine {
     }
 }
 
-/// Does what the command line wants of these benchmarks, and returns the exit code. What the source
-/// sets without a meaning is named.
+/// Runs these benchmarks as the command line asks, and returns the exit code. Names settings
+/// without effect on standard error; `without_meaning` contains those from the source code.
 pub(crate) fn run(listed: &[Listed], without_meaning: BTreeSet<&'static str>) -> u8 {
     let mut line = match CommandLine::read(std::env::args_os().skip(1)) {
         Ok(line) => line,
@@ -113,7 +116,7 @@ pub(crate) fn run(listed: &[Listed], without_meaning: BTreeSet<&'static str>) ->
         match std::env::current_exe() {
             Ok(program) => group_races(listed, &program),
             Err(error) => {
-                let problem = format!("cannot find this program: {error}");
+                let problem = format!("cannot find the path of this program: {error}");
                 return Failure::Internal(problem).report();
             }
         }

@@ -1,5 +1,5 @@
-//! The manager of benchmarks, hardly any of whose settings mean something to a race, and its groups
-//! with the names in them.
+//! The types `Criterion` and `BenchmarkGroup`, with which a bench target registers benchmarks. Most
+//! of their settings have no effect in deadheat.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -13,7 +13,8 @@ use crate::settings::{
     Throughput, WallTime,
 };
 
-/// The manager of benchmarks.
+/// The entry point of criterion's API, with which a bench target registers its benchmarks and
+/// groups.
 #[derive(Clone, Debug)]
 pub struct Criterion<M: Measurement = WallTime> {
     measurement: M,
@@ -28,7 +29,8 @@ impl Default for Criterion {
     }
 }
 
-/// Settings that are accepted and remembered as ones without a meaning.
+/// Defines setters without effect. The session records the name of each setter that is called, for
+/// a message on standard error.
 macro_rules! without_meaning {
     (#[$of_all:meta] $receiver:ty;
      $($(#[$doc:meta])* $name:ident($($value:ident: $type:ty),*);)+) => {
@@ -47,48 +49,48 @@ macro_rules! without_meaning {
 impl<M: Measurement> Criterion<M> {
     without_meaning! {
         #[must_use] Self;
-        /// Means nothing here.
+        /// Has no effect: deadheat does not draw criterion's plots.
         plotting_backend(backend: PlottingBackend);
-        /// Means nothing here: a pilot finds how much is measured.
+        /// Has no effect: a calibration run chooses the iterations per sample.
         sample_size(samples: usize);
-        /// Means nothing here: a warm-up ends when calls get no faster.
+        /// Has no effect: a warm-up ends when calls no longer get faster.
         warm_up_time(time: Duration);
-        /// Means nothing here: `--budget` and `--max-replicates` say how long a race may take.
+        /// Has no effect: `--budget` and `--max-replicates` limit the length of a race.
         measurement_time(time: Duration);
-        /// Means nothing here: no interval is bootstrapped.
+        /// Has no effect: deadheat computes its intervals without bootstrap resampling.
         nresamples(resamples: usize);
-        /// Means nothing here: `--margin` is the smallest change worth acting on.
+        /// Has no effect: `--margin` sets the smallest change worth acting on.
         noise_threshold(threshold: f64);
-        /// Means nothing here: `--alpha` is the level.
+        /// Has no effect: `--alpha` sets the confidence level, 1 − α.
         confidence_level(level: f64);
-        /// Means nothing here: `--alpha` is the level.
+        /// Has no effect: `--alpha` sets the accepted probability of a wrong verdict.
         significance_level(level: f64);
-        /// Means nothing here.
+        /// Has no effect: deadheat does not draw criterion's plots.
         with_plots();
-        /// Means nothing here.
+        /// Has no effect: deadheat does not draw criterion's plots.
         without_plots();
-        /// Means nothing here: builds race each other, and no saved times.
+        /// Has no effect: deadheat races two builds and does not compare with saved times.
         save_baseline(baseline: String);
-        /// Means nothing here: builds race each other, and no saved times.
+        /// Has no effect: deadheat races two builds and does not compare with saved times.
         retain_baseline(baseline: String, strict: bool);
-        /// Means nothing here: a command line selects benchmarks.
+        /// Has no effect: the command line selects the benchmarks.
         with_benchmark_filter(filter: BenchmarkFilter);
-        /// Means nothing here: `--color` says it.
+        /// Has no effect: `--color` chooses when output is coloured.
         with_output_color(enabled: bool);
-        /// Means nothing here.
+        /// Has no effect: deadheat does not write criterion's files.
         output_directory(path: &Path);
-        /// Means nothing here.
+        /// Has no effect: deadheat never starts a profiler.
         profile_time(time: Option<Duration>);
     }
 
-    /// Means nothing here: a command line selects benchmarks.
+    /// Has no effect: the command line selects the benchmarks.
     #[must_use]
     pub fn with_filter<S: Into<String>>(self, _filter: S) -> Self {
         session::without_meaning("with_filter");
         self
     }
 
-    /// Takes another measurement in its types; what is measured is wall time all the same.
+    /// Accepts a measurement of any type, but deadheat still measures wall time.
     pub fn with_measurement<N: Measurement>(self, measurement: N) -> Criterion<N> {
         if !measurement.is_wall_time() {
             session::without_meaning("with_measurement");
@@ -96,26 +98,26 @@ impl<M: Measurement> Criterion<M> {
         Criterion { measurement }
     }
 
-    /// Means nothing here.
+    /// Has no effect: deadheat never starts a profiler.
     #[must_use]
     pub fn with_profiler<P: Profiler + 'static>(self, _profiler: P) -> Self {
         session::without_meaning("with_profiler");
         self
     }
 
-    /// The command line is read when all benchmarks are known.
+    /// Has no effect: deadheat reads the command line after all benchmarks are registered.
     #[must_use]
     pub fn configure_from_args(self) -> Self {
         self
     }
 
-    /// Ends a `main` of one's own: here the benchmarks race. Under `criterion_main!` it does
-    /// nothing.
+    /// Runs the registered benchmarks as the command line asks. Call this function at the end of a
+    /// `main` without `criterion_main!`; with that macro, it has no effect.
     pub fn final_summary(&self) {
         session::end_of_main();
     }
 
-    /// A group of benchmarks of this name.
+    /// Creates a group of benchmarks with this name.
     ///
     /// # Panics
     ///
@@ -124,7 +126,7 @@ impl<M: Measurement> Criterion<M> {
         BenchmarkGroup::new(&self.measurement, group_name.into())
     }
 
-    /// A benchmark of this name, in no group.
+    /// Adds a benchmark named `id`, outside of any group.
     pub fn bench_function<F>(&mut self, id: &str, f: F) -> &mut Self
     where
         F: FnMut(&mut Bencher<'_, M>),
@@ -135,11 +137,11 @@ impl<M: Measurement> Criterion<M> {
         self
     }
 
-    /// A benchmark with an input, in no group.
+    /// Adds a benchmark with an input, outside of any group.
     ///
     /// # Panics
     ///
-    /// Panics if `id` has no function.
+    /// Panics if `id` has no function name.
     pub fn bench_with_input<F, I>(&mut self, id: BenchmarkId, input: &I, f: F) -> &mut Self
     where
         I: ?Sized,
@@ -152,7 +154,7 @@ impl<M: Measurement> Criterion<M> {
     }
 }
 
-/// A group of benchmarks.
+/// A group of benchmarks, whose names all begin with the name of the group.
 pub struct BenchmarkGroup<'a, M: Measurement = WallTime> {
     measurement: &'a M,
     name: String,
@@ -170,7 +172,7 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
     }
 
     without_meaning! {
-        #[doc = "Means nothing here."] &mut Self;
+        #[doc = "Has no effect in deadheat."] &mut Self;
         sample_size(samples: usize);
         warm_up_time(time: Duration);
         measurement_time(time: Duration);
@@ -182,13 +184,14 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         sampling_mode(mode: SamplingMode);
     }
 
-    /// The work that one call of the benchmarks that follow does: rates are shown beside times.
+    /// Sets the work per call of the benchmarks added after this call. Reports then show rates next
+    /// to times.
     pub fn throughput(&mut self, throughput: Throughput) -> &mut Self {
         self.throughput = Some(throughput);
         self
     }
 
-    /// A benchmark of this group.
+    /// Adds a benchmark to this group.
     pub fn bench_function<ID: IntoBenchmarkId, F>(&mut self, id: ID, f: F) -> &mut Self
     where
         F: FnMut(&mut Bencher<'_, M>),
@@ -197,7 +200,7 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         self
     }
 
-    /// A benchmark of this group, with an input.
+    /// Adds a benchmark with an input to this group.
     pub fn bench_with_input<ID: IntoBenchmarkId, F, I>(
         &mut self,
         id: ID,
@@ -212,8 +215,8 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         self
     }
 
-    /// Lists the benchmark, passes it over, or serves it here and now, while what `f` borrows
-    /// lives.
+    /// Lists the benchmark, skips it, or serves its samples to the coordinator. Samples are served
+    /// within this call, because the data that `f` borrows may not live longer.
     fn bench(&mut self, id: BenchmarkId, mut f: impl FnMut(&mut Bencher<'_, M>)) {
         let listed = Listed {
             name: id.within(&self.name),
@@ -233,11 +236,11 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         }
     }
 
-    /// Ends the group.
+    /// Has no effect: a group needs no final step in deadheat.
     pub fn finish(self) {}
 }
 
-/// The name of a benchmark in its group.
+/// The name of a benchmark within its group: a function, a parameter, or both.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct BenchmarkId {
     function: Option<String>,
@@ -245,7 +248,7 @@ pub struct BenchmarkId {
 }
 
 impl BenchmarkId {
-    /// The id of a function that is benchmarked with this parameter.
+    /// Returns the id of a function with a parameter value.
     pub fn new<S: Into<String>, P: Display>(function_name: S, parameter: P) -> Self {
         Self {
             function: Some(function_name.into()),
@@ -253,7 +256,7 @@ impl BenchmarkId {
         }
     }
 
-    /// The function that the whole group is about, at a parameter.
+    /// Returns the id of a parameter value, for a group with only one function.
     pub fn from_parameter<P: Display>(parameter: P) -> Self {
         Self {
             function: None,
@@ -261,7 +264,7 @@ impl BenchmarkId {
         }
     }
 
-    /// The only benchmark of a group.
+    /// Returns the empty id, for a group with only one benchmark.
     pub(crate) fn of_the_group() -> Self {
         Self {
             function: None,
@@ -269,7 +272,7 @@ impl BenchmarkId {
         }
     }
 
-    /// The function, and what is left.
+    /// Returns the name of the function, and the id without this name.
     pub(crate) fn split(self) -> (Option<String>, Self) {
         let rest = Self {
             function: None,
@@ -278,7 +281,8 @@ impl BenchmarkId {
         (self.function, rest)
     }
 
-    /// The whole name, as criterion writes it.
+    /// Returns the full name of the benchmark as `group/function/parameter`, without the missing
+    /// parts.
     fn within(&self, group: &str) -> String {
         let parts = [
             Some(group),
@@ -295,9 +299,9 @@ mod sealed {
     impl<S: Into<String>> Sealed for S {}
 }
 
-/// Whatever names a benchmark in its group: an id, or a text.
+/// Conversion into a [`BenchmarkId`], from an id or a string.
 pub trait IntoBenchmarkId: sealed::Sealed {
-    /// The id.
+    /// Returns the id of the benchmark; a string becomes the function name.
     fn into_benchmark_id(self) -> BenchmarkId;
 }
 

@@ -1,19 +1,18 @@
-//! Benchmarks written for criterion, raced by deadheat without a line of them changed.
+//! Benchmarks written for criterion, raced by deadheat without changes to their source code.
 //!
 //! ```toml
 //! [dev-dependencies]
 //! criterion = { package = "deadheat-criterion", version = "0.1" }
 //! ```
 //!
-//! Every benchmark of criterion's becomes one that a worker process serves, so that two builds race
-//! function by function, in turns of a fraction of a millisecond: `cargo deadheat main`, or
-//! `deadheat bench OLD NEW`. `cargo bench` alone shows the figures of each, or with
-//! `-- --group-races` races the functions of a group against each other. `docs/criterion.md` is the
-//! manual.
+//! A worker process runs each benchmark. So two builds race function by function, and take turns
+//! every fraction of a millisecond: `cargo deadheat main`, or `deadheat bench OLD NEW`. `cargo
+//! bench` alone shows the times of each benchmark; with `-- --group-races`, it races the functions
+//! of a group against each other. `docs/criterion.md` is the manual.
 //!
-//! Everything here has the names and signatures of criterion 0.5 to 0.8, whose documentation applies.
-//! Settings without a meaning in a race (sample sizes, measurement times, plots) have no effect, and
-//! are named once on standard error.
+//! The API has the names and signatures of criterion 0.5 to 0.8, whose documentation applies.
+//! Sample sizes, measurement times, plots and similar settings have no effect; deadheat names them
+//! once on standard error.
 
 #[cfg(feature = "async")]
 mod asynchronous;
@@ -36,12 +35,12 @@ pub use settings::{
 };
 pub use std::hint::black_box;
 
-/// The measurements of benchmarks; here always wall time, and the other metrics of deadheat beside it.
+/// criterion's traits for measurements. deadheat always measures wall time and its other metrics.
 pub mod measurement {
     pub use crate::settings::{Measurement, ValueFormatter, WallTime};
 }
 
-/// Profilers, which are accepted and not started.
+/// criterion's profilers, which deadheat accepts and never starts.
 pub mod profiler {
     pub use crate::settings::{ExternalProfiler, Profiler};
 }
@@ -61,15 +60,16 @@ pub mod async_executor {
 #[doc(hidden)]
 pub use session::{is_over as __is_over, run as __run};
 
-/// Defines a function that runs the listed benchmark functions, like criterion's macro of this name.
+/// Defines a function that runs the listed benchmark functions, like criterion's macro
+/// `criterion_group!`.
 #[macro_export]
 macro_rules! criterion_group {
     (name = $name:ident; config = $config:expr; targets = $($target:path),+ $(,)*) => {
-        /// Runs these benchmark functions.
+        /// Runs the benchmark functions of this group.
         pub fn $name() {
             let mut criterion: $crate::Criterion<_> = $config.configure_from_args();
             $(
-                // What a worker was asked for may have been served before.
+                // A worker that has served its benchmark skips the remaining functions.
                 if !$crate::__is_over() {
                     $target(&mut criterion);
                 }
@@ -85,7 +85,7 @@ macro_rules! criterion_group {
     };
 }
 
-/// Makes a `main` of these groups, as criterion does.
+/// Defines a `main` that runs these groups, like criterion's macro `criterion_main!`.
 #[macro_export]
 macro_rules! criterion_main {
     ($($group:path),+ $(,)*) => {

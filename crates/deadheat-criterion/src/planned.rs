@@ -1,5 +1,5 @@
-//! The benchmarks of one program by their names, and its races: each benchmark for itself, or the
-//! functions of a group against each other wherever they have a parameter in common.
+//! The benchmarks of a bench target, and the races planned from them: each benchmark alone, or the
+//! functions of a group with the same parameter against each other.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,10 +10,10 @@ use deadheat::parts::model::{
     Benchmark, Contender, FunctionCalls, Program, Throughput, WorkerCalls, Workload,
 };
 
-/// A benchmark that was come to.
+/// A benchmark that a benchmark function of the user registered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Listed {
-    /// Its whole name: group, function and parameter, as far as it has them.
+    /// The full name of the benchmark: group, function and parameter, without the missing parts.
     pub(crate) name: String,
     pub(crate) group: String,
     pub(crate) function: Option<String>,
@@ -36,7 +36,7 @@ impl From<Listed> for ListedBenchmark {
     }
 }
 
-/// A name that none of the others has, numbered as criterion does it.
+/// Returns `name`, with a number appended if `names` already contains it, as criterion does.
 pub(crate) fn unique(names: &BTreeSet<String>, name: String) -> String {
     if !names.contains(&name) {
         return name;
@@ -46,16 +46,16 @@ pub(crate) fn unique(names: &BTreeSet<String>, name: String) -> String {
     names.next().expect("numbers do not end")
 }
 
-/// Every benchmark for itself.
+/// Returns one race per benchmark, with this benchmark as the only contender.
 pub(crate) fn one_by_one(listed: &[Listed]) -> Vec<Planned> {
     listed.iter().map(alone).collect()
 }
 
-/// The functions of each group against each other, the first of a parameter as baseline; those
-/// that have nobody to race, for themselves.
+/// Returns the races of each group: its functions with the same parameter race each other, the
+/// first as the baseline. A function without a rival races alone.
 ///
-/// A process calls one of them, as it does of two builds: what one borrows may be gone when
-/// criterion comes to the next.
+/// Each function of a race runs in a separate process, as in a race of two builds, because the data
+/// that a function borrows may be dropped before criterion runs the next function.
 pub(crate) fn group_races(listed: &[Listed], program: &Path) -> Vec<Planned> {
     let place = |one: &Listed| (one.group.clone(), one.parameter.clone());
     let mut names = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! The service of a benchmark whose calls are known: so many at a time, with the inputs they need
-//! made before the clock is read.
+//! Serves the samples of a benchmark to the coordinator. A sample times a number of calls, whose
+//! inputs are made before the clock starts.
 
 use std::hint::black_box;
 
@@ -8,29 +8,31 @@ use deadheat::parts::engine::{Clock, Disagreement, FunctionBenchmark, Gauge, OsC
 use crate::session;
 use crate::settings::Measurement;
 
-/// The number of inputs that are made at once.
+/// The number of inputs that a timing loop makes before it calls the function with them; at most
+/// 4,096.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum BatchSize {
-    /// Inputs are small: all that a sample needs, up to 4,096.
+    /// For small inputs: all inputs that a sample needs, up to 4,096.
     SmallInput,
-    /// Inputs are large: 64.
+    /// For large inputs: 64 inputs at a time.
     LargeInput,
-    /// Inputs are too large for two of them, and every call is timed by itself.
+    /// For inputs so large that only one fits into memory. Every call is timed separately.
     PerIteration,
-    /// The calls of a sample, divided by this.
+    /// Divides the calls of a sample into this many batches, each with inputs made beforehand.
     NumBatches(u64),
-    /// So many.
+    /// This number of inputs at a time, at most 4,096.
     NumIterations(u64),
 }
 
-/// More inputs than this are not made for one sample: making them, which nobody times, would take
-/// longer than everything that is timed.
+/// Maximum number of inputs for a sample. Making more inputs, which is not timed, would take longer
+/// than the timed calls.
 const MOST_INPUTS: u64 = 1 << 12;
-/// Large inputs that are there at once.
+/// The number of inputs at a time for `BatchSize::LargeInput`.
 const LARGE_INPUTS: u64 = 64;
-/// Time that making the inputs of a sample may take, in nanoseconds, as long as there is one.
+/// Maximum time for making the inputs of a sample, in nanoseconds. A sample has at least one input,
+/// even if making it takes longer.
 const MOST_SETUP_NS: u64 = 5_000_000;
-/// Inputs that are made to see how long that takes.
+/// The number of inputs that are made to measure the time of making an input.
 const TRIES: u32 = 3;
 
 impl BatchSize {
@@ -46,7 +48,7 @@ impl BatchSize {
     }
 }
 
-/// The one contender of a benchmark: so many calls, and what they show.
+/// A benchmark with a single contender: `sample` makes a number of calls and returns their times.
 struct Routine<F> {
     sample: F,
     most_iterations: u64,
@@ -61,7 +63,7 @@ impl<F: FnMut(u64, &Gauge) -> Reading> FunctionBenchmark for Routine<F> {
         self.most_iterations
     }
 
-    /// The inputs of a benchmark function are made once in a process.
+    /// Returns false, because criterion's functions make their inputs without deadheat's seed.
     fn renews_input(&self) -> bool {
         false
     }
@@ -84,8 +86,8 @@ pub(crate) fn serve(sample: impl FnMut(u64, &Gauge) -> Reading) {
     });
 }
 
-/// Serves batches of calls whose inputs `setup` makes. `timed` calls them: it takes the
-/// inputs or borrows them, and leaves what they gave.
+/// Serves samples of calls with inputs from `setup`. `timed` calls the benchmarked function with
+/// each input, stores the results, and returns the reading of the clock.
 pub(crate) fn serve_batches<I, O>(
     mut setup: impl FnMut() -> I,
     size: BatchSize,
@@ -103,7 +105,7 @@ pub(crate) fn serve_batches<I, O>(
             outputs.reserve(batch as usize);
             reading = reading.and_then(timed(black_box(&mut inputs), &mut outputs, gauge));
             black_box(&outputs);
-            // An output may have been made of its input.
+            // Outputs are dropped first, because an output may have been made from its input.
             outputs.clear();
             inputs.clear();
             left -= batch;
@@ -116,7 +118,8 @@ pub(crate) fn serve_batches<I, O>(
     });
 }
 
-/// Inputs that can be made in the time there is for them.
+/// Returns the number of inputs that can be made within [`MOST_SETUP_NS`], from 1 to
+/// [`MOST_INPUTS`].
 fn most_inputs<I>(setup: &mut impl FnMut() -> I) -> u64 {
     let clock = OsClock::start();
     let mut shortest = u64::MAX;
@@ -133,7 +136,7 @@ fn most_inputs<I>(setup: &mut impl FnMut() -> I) -> u64 {
     (MOST_SETUP_NS / shortest).clamp(1, MOST_INPUTS)
 }
 
-/// A reading whose time a benchmark has taken itself.
+/// Returns `reading` with `value` as its wall time, which the benchmark measured itself.
 pub(crate) fn timed_itself<M: Measurement>(
     measurement: &M,
     reading: Reading,
@@ -141,11 +144,12 @@ pub(crate) fn timed_itself<M: Measurement>(
 ) -> Reading {
     assert!(
         measurement.is_wall_time(),
-        "iter_custom of another measurement than WallTime returns no time"
+        "iter_custom returns no time, because the measurement is not WallTime"
     );
     Reading {
         wall_ns: measurement.to_f64(value),
-        // Of all the call, and not of what was timed in it.
+        // The scheduling delay was measured over the whole call, and not over the part that was
+        // timed.
         run_delay_ns: 0,
         ..reading
     }

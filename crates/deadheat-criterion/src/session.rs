@@ -1,6 +1,7 @@
-//! The way of this process through its benchmark functions. criterion's run as soon as they are
-//! named, with what they borrow, so a process runs them all with one thing in mind: to list their
-//! names, or to serve the one that a coordinator wants at the moment it is come to.
+//! The state of this process while its benchmark functions run. With criterion's API, registering a
+//! benchmark also runs it, because its closure may borrow local data. So this process runs all
+//! benchmark functions for one purpose: to list the benchmarks, or to serve the benchmark that a
+//! coordinator requests when it is registered.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -17,23 +18,24 @@ use crate::planned::{Listed, unique};
 /// The purpose of this process.
 #[derive(Debug)]
 enum Role {
-    /// Nobody has asked yet.
+    /// The purpose is not known yet.
     Unknown,
-    /// It lists, for a coordinator or for the harness of this process.
+    /// Lists the benchmarks, for a coordinator or for the harness of this process.
     Listing(Option<ListRequest>),
-    /// It serves one benchmark, and has not come to it yet.
+    /// Serves one benchmark, which has not been registered yet.
     Serving(WantedBenchmark),
-    /// There is nothing left to do but to leave.
+    /// Only has to exit.
     Over,
 }
 
 struct Session {
     role: Role,
-    /// The names that were come to.
+    /// The names of the benchmarks registered so far.
     names: BTreeSet<String>,
     listed: Vec<Listed>,
     without_meaning: BTreeSet<&'static str>,
-    /// True under `criterion_main!`, which knows where the benchmarks end.
+    /// True if `criterion_main!` provides `main` and so starts the race. Otherwise, the user's own
+    /// `main` starts it, by calling `final_summary` at its end.
     ends_itself: bool,
 }
 
@@ -46,11 +48,11 @@ static SESSION: Mutex<Session> = Mutex::new(Session {
 });
 
 thread_local! {
-    /// Dropped with the main thread, where benchmarks begin.
+    /// A value that is dropped at the end of the main thread, in which the benchmark functions run.
     static MAIN: Unended = const { Unended };
 }
 
-/// A `main` of the user's own, which may come to its end too early.
+/// A value whose drop warns if the user's own `main` ends without starting the race.
 struct Unended;
 
 impl Drop for Unended {
@@ -67,11 +69,11 @@ impl Drop for Unended {
 }
 
 fn session() -> MutexGuard<'static, Session> {
-    // Nothing of the user's runs while it is held.
+    // No code of the user runs while the lock is held.
     SESSION.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Finds out what this process is for, unless that is known.
+/// Determines the purpose of this process at the first call; later calls have no effect.
 pub(crate) fn begin() {
     let mut session = session();
     if let Role::Unknown = session.role {
@@ -93,14 +95,16 @@ impl Role {
     }
 }
 
-/// The end of a worker that has served: what it unwinds with, past whatever else would be set up.
+/// The panic payload with which a worker unwinds after serving its benchmark, to skip the remaining
+/// set-up code of the user.
 struct Leaving;
 
-/// Comes to a benchmark. Returns true if it is to be served now.
+/// Registers a benchmark. Returns true if this process must serve its samples now.
 ///
-/// Unwinds where nothing is left to do: what was set up is dropped, as a folder for files must be,
-/// and what would be set up for benchmarks to come is not. A suite of 178 benchmarks that makes the
-/// automata of all of them outside of its closures takes a third of a second for that.
+/// If this process only has to exit, the function unwinds. Unwinding drops the user's values, such
+/// as a temporary folder, and skips the set-up of the remaining benchmarks. In a suite of 178
+/// benchmarks that builds all its automata outside the closures, this set-up takes a third of a
+/// second.
 pub(crate) fn come_to(mut listed: Listed) -> bool {
     let mut session = session();
     if matches!(session.role, Role::Over) && !cfg!(panic = "abort") {
@@ -119,19 +123,21 @@ pub(crate) fn come_to(mut listed: Listed) -> bool {
     }
 }
 
-/// Remembers that the source sets something that means nothing here.
+/// Records the name of a setting without effect that the source code sets.
 pub(crate) fn without_meaning(name: &'static str) {
     session().without_meaning.insert(name);
 }
 
-/// Serves the wanted benchmark. Whoever iterates twice is not listened to again.
+/// Serves the samples of the requested benchmark to the coordinator. If the benchmark function
+/// calls a second timing loop, that loop has no effect.
 pub(crate) fn serve(benchmark: &mut dyn FunctionBenchmark) {
     if let Some(wanted) = wanted() {
         wanted.serve(benchmark, None);
     }
 }
 
-/// The benchmark that is wanted, unless it was served: nobody else gets it.
+/// Takes the requested benchmark out of the session; `None` if there is none, or if it was served
+/// already.
 fn wanted() -> Option<WantedBenchmark> {
     let mut session = session();
     match std::mem::replace(&mut session.role, Role::Over) {
@@ -143,18 +149,19 @@ fn wanted() -> Option<WantedBenchmark> {
     }
 }
 
-/// Returns true if the wanted benchmark was come to and never iterated.
+/// Returns true if a coordinator requested a benchmark that has not been served yet.
 pub(crate) fn is_unserved() -> bool {
     matches!(session().role, Role::Serving(_))
 }
 
-/// Returns true if all that is left to do is to leave.
+/// Returns true if this process only has to exit.
 #[doc(hidden)]
 pub fn is_over() -> bool {
     matches!(session().role, Role::Over)
 }
 
-/// The end of a `main` of the user's own.
+/// Starts the race or answers the coordinator at the end of the user's own `main`; has no effect
+/// under `criterion_main!`.
 pub(crate) fn end_of_main() {
     if session().ends_itself {
         return;
@@ -162,13 +169,13 @@ pub(crate) fn end_of_main() {
     if end()
         && let Some(wanted) = wanted()
     {
-        // Its benchmarks lie behind.
+        // The benchmark functions have run already, and cannot run again in this process.
         wanted.refuse();
     }
 }
 
-/// Does what is to be done when all benchmarks were come to. Returns true if a coordinator wants
-/// one of those that were listed.
+/// Finishes a run of all benchmark functions: answers the coordinator, or runs the harness and
+/// exits. Returns true if a coordinator then requests one of the listed benchmarks.
 fn end() -> bool {
     let mut session = session();
     let role = std::mem::replace(&mut session.role, Role::Over);
@@ -194,7 +201,7 @@ fn end() -> bool {
     }
 }
 
-/// The `main` of `criterion_main!`.
+/// Implements the `main` of `criterion_main!`.
 #[doc(hidden)]
 pub fn run(groups: &[&dyn Fn()]) {
     session().ends_itself = true;

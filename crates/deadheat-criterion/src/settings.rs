@@ -1,27 +1,27 @@
-//! The values of settings, measurements and profilers, as benchmarks of criterion name them. Most are
-//! accepted and not read; times are always wall times here, whatever the measurement.
+//! Settings, measurements and profilers with criterion's names. Most are accepted and ignored.
+//! deadheat always measures wall time, whatever `Measurement` the benchmark uses.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deadheat::parts::model;
 
-/// The work that one call does.
+/// The amount of work of one call, from which reports compute rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Throughput {
-    /// So many bits; rates are shown as items.
+    /// A number of bits. Reports show the rate as items per second.
     Bits(u64),
-    /// So many bytes.
+    /// Bytes.
     Bytes(u64),
-    /// So many bytes; rates are shown as those of `Bytes`.
+    /// A number of bytes. Reports show the same units as for `Bytes`.
     BytesDecimal(u64),
-    /// So many elements.
+    /// Elements.
     Elements(u64),
-    /// So many elements of so many bytes in all; rates are shown of the elements.
+    /// A number of elements, and their total size. Reports show only the elements per second.
     ElementsAndBytes {
-        /// Elements.
+        /// The number of elements.
         elements: u64,
-        /// Bytes.
+        /// The total size of the elements in bytes; not shown.
         bytes: u64,
     },
 }
@@ -39,42 +39,44 @@ impl From<&Throughput> for model::Throughput {
     }
 }
 
-/// A way to draw plots; none are drawn here.
+/// criterion's choice of a plotting tool; ignored, because deadheat does not draw criterion's
+/// plots.
 #[derive(Clone, Copy, Debug)]
 pub enum PlottingBackend {
-    /// The program gnuplot.
+    /// Plots by the program gnuplot; ignored.
     Gnuplot,
-    /// The crate plotters.
+    /// Plots by the crate plotters; ignored.
     Plotters,
-    /// None.
+    /// No plots.
     None,
 }
 
-/// A use of saved times; none are used here.
+/// criterion's use of saved times; ignored, because deadheat races two builds instead.
 #[derive(Clone, Copy, Debug)]
 pub enum Baseline {
-    /// Compare with them, if there are any.
+    /// Compare with saved times, if they exist; ignored.
     CompareLenient,
-    /// Compare with them.
+    /// Compare with saved times, and fail if they are missing; ignored.
     CompareStrict,
-    /// Save them.
+    /// Save the times of this run; ignored.
     Save,
-    /// Forget them.
+    /// Discard the times of this run; ignored.
     Discard,
 }
 
-/// A choice of benchmarks in the source; the command line makes it here.
+/// criterion's selection of benchmarks in the source code; ignored, because the command line
+/// selects the benchmarks.
 #[derive(Clone, Debug)]
 pub enum BenchmarkFilter {
-    /// All.
+    /// All benchmarks.
     AcceptAll,
-    /// The one of this name.
+    /// The benchmark with this name.
     Exact(String),
-    /// None.
+    /// No benchmarks.
     RejectAll,
 }
 
-/// The scale of an axis; nothing is drawn on it here.
+/// The scale of an axis in criterion's plots; ignored, because deadheat does not draw them.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum AxisScale {
     /// Linear.
@@ -84,79 +86,81 @@ pub enum AxisScale {
     Logarithmic,
 }
 
-/// Settings of plots, which are not drawn here.
+/// Settings of criterion's plots; ignored, because deadheat does not draw them.
 #[derive(Clone, Debug, Default)]
 pub struct PlotConfiguration {
     _private: (),
 }
 
 impl PlotConfiguration {
-    /// Means nothing here.
+    /// Has no effect: deadheat does not draw criterion's plots.
     #[must_use]
     pub fn summary_scale(self, _scale: AxisScale) -> Self {
         self
     }
 }
 
-/// A way to choose how many calls make a sample; a pilot chooses here.
+/// criterion's choice of the number of calls per sample; ignored, because a calibration run chooses
+/// this number.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum SamplingMode {
-    /// criterion's own choice.
+    /// `Linear` or `Flat`, as criterion chooses; ignored.
     #[default]
     Auto,
-    /// More from sample to sample.
+    /// A number of calls that grows from sample to sample; ignored.
     Linear,
-    /// Always as many.
+    /// The same number of calls in every sample; ignored.
     Flat,
 }
 
-/// A measurement, as criterion asks for it. It is not used: deadheat reads its own clock.
+/// criterion's trait for measurements. deadheat reads its own clock, and uses this trait only to
+/// convert the values that the functions of `iter_custom` return.
 pub trait Measurement {
-    /// The state of a measurement that has begun.
+    /// The state between `start` and `end`, such as the start time.
     type Intermediate;
-    /// A result.
+    /// The measured value, such as a duration.
     type Value;
 
-    /// Begins to measure.
+    /// Begins a measurement.
     fn start(&self) -> Self::Intermediate;
-    /// Ends what was begun.
+    /// Ends the measurement that `start` began and returns its value.
     fn end(&self, begun: Self::Intermediate) -> Self::Value;
-    /// The sum of two values.
+    /// Returns the sum of two values.
     fn add(&self, one: &Self::Value, other: &Self::Value) -> Self::Value;
-    /// The value that adds nothing.
+    /// Returns the zero value, which is the neutral element of `add`.
     fn zero(&self) -> Self::Value;
-    /// The value as a number.
+    /// Converts a value to a number.
     fn to_f64(&self, value: &Self::Value) -> f64;
-    /// The words for values.
+    /// Returns the formatter of values.
     fn formatter(&self) -> &dyn ValueFormatter;
 
-    /// Returns true if its values are nanoseconds of wall time.
+    /// Returns true if this measurement is of wall time, so that `to_f64` returns nanoseconds.
     #[doc(hidden)]
     fn is_wall_time(&self) -> bool {
         false
     }
 }
 
-/// Words for the values of a measurement, as criterion asks for them. They are not used.
+/// criterion's trait for formatting values, which deadheat accepts and never calls.
 pub trait ValueFormatter {
-    /// A value with its unit.
+    /// Formats a value with its unit.
     fn format_value(&self, value: f64) -> String {
         let mut values = [value];
         let unit = self.scale_values(value, &mut values);
         format!("{} {unit}", values[0])
     }
 
-    /// A rate with its unit.
+    /// Formats the rate at which a call that takes `value` does the work `throughput`.
     fn format_throughput(&self, throughput: &Throughput, value: f64) -> String {
         let mut values = [value];
         let unit = self.scale_throughputs(value, throughput, &mut values);
         format!("{} {unit}", values[0])
     }
 
-    /// Scales values to a unit that fits a typical one, and names it.
+    /// Scales values to a unit that suits the value `typical`, and returns the name of the unit.
     fn scale_values(&self, typical: f64, values: &mut [f64]) -> &'static str;
 
-    /// Turns values into rates, and names their unit.
+    /// Converts times into rates, and returns the name of their unit.
     fn scale_throughputs(
         &self,
         typical: f64,
@@ -164,11 +168,11 @@ pub trait ValueFormatter {
         values: &mut [f64],
     ) -> &'static str;
 
-    /// Scales values to a unit that is always the same, and names it.
+    /// Scales values to a fixed unit for machine-readable output, and returns the name of the unit.
     fn scale_for_machines(&self, values: &mut [f64]) -> &'static str;
 }
 
-/// Wall time, the measurement that is taken here.
+/// Wall time, the only measurement that deadheat takes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WallTime;
 
@@ -234,15 +238,15 @@ impl ValueFormatter for WallTime {
     }
 }
 
-/// A profiler, as criterion asks for it. It is never started.
+/// criterion's trait for profilers, which deadheat accepts and never calls.
 pub trait Profiler {
-    /// Begins to profile a benchmark.
+    /// Starts the profiler for a benchmark.
     fn start_profiling(&mut self, benchmark_id: &str, benchmark_dir: &Path);
-    /// Ends it.
+    /// Stops the profiler for a benchmark.
     fn stop_profiling(&mut self, benchmark_id: &str, benchmark_dir: &Path);
 }
 
-/// The profiler that does nothing itself.
+/// A profiler without effect, for benchmarks that run under an external profiler.
 #[derive(Clone, Copy, Debug)]
 pub struct ExternalProfiler;
 

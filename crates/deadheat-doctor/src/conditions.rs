@@ -1,6 +1,6 @@
 //! The conditions of a host in a distributed race: the limits of its container, and what system
-//! files report about disturbances. Nothing is measured, so it delays the race by milliseconds
-//! only; `deadheat doctor` reports more.
+//! files report about disturbances. It measures nothing, so it delays the race by only a few
+//! milliseconds; `deadheat doctor` reports more.
 
 use deadheat_engine::cores_of_this_thread;
 use deadheat_model::doctor::{CoreWatch, Facts, Finding, NotMeasured, State};
@@ -46,8 +46,8 @@ pub fn conditions(root: &Root) -> Conditions {
     }
 }
 
-/// The numbers of a checkup without measurements. The share of time stolen by the hypervisor so far
-/// stands in for the future share.
+/// Returns the values of a checkup without measurements. `stolen` is the share of time that the
+/// hypervisor has taken since boot; it replaces a measured share.
 fn read(stolen: Option<f64>) -> Measured {
     Measured {
         watched: Watched {
@@ -81,7 +81,7 @@ fn read(stolen: Option<f64>) -> Measured {
     }
 }
 
-/// A finding in a few words.
+/// Summarises a finding in a few words.
 fn disturbance(finding: &Finding) -> Option<Disturbance> {
     let percent = |share: f64| format!("{:.0}%", 100.0 * share);
     let found = match &finding.facts {
@@ -91,12 +91,14 @@ fn disturbance(finding: &Finding) -> Option<Disturbance> {
         Facts::Load {
             pressure: Some(share),
             ..
-        } if *share >= PRESSURE[1] => format!("tasks wait {} of the time", percent(*share)),
+        } if *share >= PRESSURE[1] => {
+            format!("tasks wait for a core {} of the time", percent(*share))
+        }
         Facts::Load {
             one_minute, cores, ..
         } => {
             let each = (*one_minute)? / f64::from((*cores).max(1));
-            format!("{each:.1} tasks a core")
+            format!("{each:.1} tasks per core")
         }
         Facts::Thermal { hottest, .. } => {
             format!("{:.0} degrees Celsius", hottest.as_ref()?.celsius)

@@ -16,7 +16,7 @@ pub(crate) struct Topology {
     pub(crate) online: Vec<u32>,
     /// Cores on which the scheduler places no tasks by itself.
     pub(crate) isolated: Vec<u32>,
-    /// Cores without a timer tick while one task runs.
+    /// Cores on which the kernel stops the timer interrupt while only one task runs there.
     pub(crate) tickless: Vec<u32>,
     /// True if hardware threads share cores; `None` if the system does not report it.
     pub(crate) smt: Option<bool>,
@@ -47,7 +47,7 @@ impl Topology {
     }
 }
 
-/// Cores of an isolated cpuset partition that contains this process.
+/// Returns the cores of an isolated cpuset partition that contains this process.
 fn partition(root: &Root) -> Vec<u32> {
     let groups = root.text("proc/self/cgroup").unwrap_or_default();
     let Some(path) = groups.lines().find_map(|line| line.strip_prefix("0::")) else {
@@ -62,7 +62,7 @@ fn partition(root: &Root) -> Vec<u32> {
     }
 }
 
-/// The other hardware threads of the same core.
+/// Returns the other hardware threads of the physical core that `core` belongs to.
 pub(crate) fn siblings(root: &Root, core: u32) -> Vec<u32> {
     let mut shared = shared(root, core).unwrap_or_default();
     shared.retain(|one| *one != core);
@@ -78,7 +78,7 @@ fn shared(root: &Root, core: u32) -> Option<Vec<u32>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// A number that is equal for cores of equal speed; 0 if the system does not report it.
+/// Returns a number that is equal for cores of equal speed; 0 if the system does not report it.
 pub(crate) fn speed(root: &Root, core: u32) -> u64 {
     let folder = format!("{CORES}/cpu{core}");
     ["cpu_capacity", "cpufreq/cpuinfo_max_freq"]
@@ -87,13 +87,13 @@ pub(crate) fn speed(root: &Root, core: u32) -> u64 {
         .unwrap_or(0)
 }
 
-/// The cores that a file lists; empty if the file does not exist.
+/// Returns the cores that a file lists; empty if the file does not exist.
 fn listed(root: &Root, file: &str) -> Vec<u32> {
     cpu_list(&root.text(file).unwrap_or_default())
 }
 
-/// Parses a list such as `0-3,5`. Anything else is empty: kernels write `(null)` or nothing for a
-/// list that was never set.
+/// Parses a list such as `0-3,5`. Returns an empty list for other text, because kernels write
+/// `(null)` or nothing for a list that was never set.
 pub(crate) fn cpu_list(text: &str) -> Vec<u32> {
     let mut cores = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
@@ -116,7 +116,7 @@ pub(crate) fn accepts(core: u32) -> bool {
     tried.join().unwrap_or(false)
 }
 
-/// The cores to watch; `None` means any core that the scheduler chooses.
+/// Returns the cores to watch; `None` means any core that the scheduler chooses.
 pub(crate) fn candidates(
     pinning: &Pinning,
     root: &Root,
@@ -142,8 +142,8 @@ pub(crate) fn candidates(
     })
 }
 
-/// Chooses at most [`MOST_CORES`] cores: isolated ones first, then an even selection that includes
-/// the first and the last.
+/// Chooses at most [`MOST_CORES`] cores: isolated ones for at most half of them, then an even
+/// selection of the others that includes the first and the last.
 fn spread_out(cores: &[u32], isolated: &[u32]) -> Vec<u32> {
     if cores.len() <= MOST_CORES {
         return cores.to_vec();
@@ -160,12 +160,14 @@ fn spread_out(cores: &[u32], isolated: &[u32]) -> Vec<u32> {
     chosen
 }
 
-/// A core is quieter than the others if it loses at most this share of what they lose, and at least
-/// `CLEARLY` of the time less; the short watch is not more accurate than that.
+/// A core counts as quieter than the others if it loses at most half of the time that they usually
+/// lose to other work, and at least 0.2% of all time (`CLEARLY`) less. The short watch is not more
+/// accurate than that.
 const QUIETER: f64 = 0.5;
 const CLEARLY: f64 = 0.002;
 
-/// The advice from the watched cores. `allowed` are the cores that deadheat was started with.
+/// Returns the advice on pinning from the watched cores. `allowed` are the cores that deadheat was
+/// started with.
 pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> PinAdvice {
     let advice = |pinning, cores, reason| PinAdvice {
         pinning,
@@ -187,7 +189,7 @@ pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> P
     if let Some((core, _)) = best(true) {
         let mut found = on_one(*core, PinReason::Isolated);
         if !allowed.contains(core) {
-            // deadheat itself stays on a core that is not isolated.
+            // The process of deadheat itself stays on a core that is not isolated.
             found.start_with = allowed.iter().take(1).copied().chain([*core]).collect();
         }
         return found;
@@ -211,7 +213,7 @@ pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> P
             };
             let mut others: Vec<f64> = known.iter().map(|(_, watch)| watch.lost).collect();
             others.sort_by(f64::total_cmp);
-            // Of two cores, this is the other one.
+            // With two cores, this index selects the worse one, which is the other core.
             let usual = others[others.len() / 2];
             if watch.lost <= QUIETER * usual && watch.lost + CLEARLY <= usual {
                 on_one(*core, PinReason::Quietest)

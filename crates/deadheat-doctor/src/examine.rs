@@ -1,4 +1,4 @@
-//! Runs a checkup.
+//! Runs the checkup of `deadheat doctor`.
 
 use std::thread;
 use std::time::Instant;
@@ -19,7 +19,8 @@ use crate::scheduler::sharing_facts;
 use crate::sharing::share;
 use crate::watch::{Watched, Work, slowdown, watch};
 
-/// The share of the total time for each part. The rest is for reading files and allocating memory.
+/// The share of the total duration for each measurement. The rest is for reading files and
+/// allocating memory.
 const WATCHING: f64 = 0.21;
 const WORKING: f64 = 0.08;
 const COMPETING: f64 = 0.10;
@@ -94,7 +95,7 @@ struct Seen {
     facts: Vec<Facts>,
 }
 
-/// All measurements that spin, in a thread that is pinned to a core.
+/// Makes all measurements that keep a core busy, in a thread that is pinned to a core.
 fn measure(
     options: &DoctorOptions,
     topology: &Topology,
@@ -103,7 +104,7 @@ fn measure(
 ) -> Seen {
     let root = &options.root;
     let groups = Groups::of(root, "cpu");
-    // Before anything spins, because the load would include it.
+    // The load is read before any loop runs, because it would include the loops.
     let load = load(root, topology, allowed);
     let (clock, fallback) = SampleClock::choose();
     let since = OsClock::start();
@@ -128,7 +129,8 @@ fn measure(
     }
     let work = Work::sized(&clock);
     let evenness = work.evenness(options.seconds * WORKING);
-    // Read before competing loops run, because a race runs only one thread.
+    // The throttled time is read before the two competing loops run, because a race runs only one
+    // thread at a time.
     let held_back_ns = groups.as_ref().and_then(|groups| groups.held_back_ns(root));
     let held_back = grown(totals.held_back_ns, held_back_ns);
     let quota_throttled = held_back.map(|ns| (ns as f64 / since.elapsed_ns() as f64).min(1.0));
@@ -157,7 +159,7 @@ fn measure(
     } else {
         Err(NotMeasured::TooLittleMemory)
     };
-    // Two loops on different cores would not compete.
+    // The two loops must run on one core, because on different cores they would not compete.
     let shared_core = core.or_else(|| allowed.last().copied());
     let shared = shared_core
         .ok_or(NotMeasured::Hidden)
@@ -226,7 +228,7 @@ fn measure(
     }
 }
 
-/// The facts that come from files alone.
+/// Returns the facts that come from files alone, without a measurement.
 fn facts_of_files(root: &Root, core: Option<u32>, other_core: Option<u32>) -> [Facts; 7] {
     let turbo = turbo(root, core);
     [
@@ -248,7 +250,8 @@ fn facts_of_files(root: &Root, core: Option<u32>, other_core: Option<u32>) -> [F
     ]
 }
 
-/// The core for the remaining measurements: an isolated one, otherwise the one that lost least.
+/// Returns the core for the remaining measurements: an isolated core, otherwise the core that lost
+/// least time to other work.
 fn quietest(watched: &[Watched]) -> &Watched {
     let order = |one: &&Watched, other: &&Watched| {
         let apart = other.watch.isolated.cmp(&one.watch.isolated);
@@ -258,7 +261,7 @@ fn quietest(watched: &[Watched]) -> &Watched {
     best.expect("there is at least one candidate")
 }
 
-/// Other running tasks, from the files that count them.
+/// Returns the facts about other running tasks, from the files that count them.
 pub(crate) fn load(root: &Root, topology: &Topology, allowed: &[u32]) -> Facts {
     let cores = match topology.online.len() {
         0 => allowed.len().max(1),
@@ -289,7 +292,7 @@ impl Totals {
     }
 }
 
-/// The growth of a counter, if it was read both times.
+/// Returns the growth of a counter, if it was read both times.
 fn grown(before: Option<u64>, after: Option<u64>) -> Option<u64> {
     let (before, after) = before.zip(after)?;
     Some(after.saturating_sub(before))
@@ -298,7 +301,7 @@ fn grown(before: Option<u64>, after: Option<u64>) -> Option<u64> {
 /// The number of readings of the system clock whose cost is averaged.
 const SYSTEM_READINGS: u32 = 2_000;
 
-/// The cost of one reading of the system clock.
+/// Returns the mean cost of one reading of the system clock, in nanoseconds.
 pub(crate) fn system_clock_cost_ns() -> f64 {
     let begin = Instant::now();
     for _ in 1..SYSTEM_READINGS {
@@ -307,7 +310,7 @@ pub(crate) fn system_clock_cost_ns() -> f64 {
     begin.elapsed().as_nanos() as f64 / f64::from(SYSTEM_READINGS)
 }
 
-/// The clock for samples, and the kernel's clock source.
+/// Returns the facts about the clock for samples and the kernel's clock source.
 pub(crate) fn clock_facts(root: &Root, clock: &SampleClock, fallback: Option<String>) -> Facts {
     let folder = "sys/devices/system/clocksource/clocksource0";
     let available = root.line(&format!("{folder}/available_clocksource"));
@@ -320,8 +323,8 @@ pub(crate) fn clock_facts(root: &Root, clock: &SampleClock, fallback: Option<Str
     }
 }
 
-/// The kernel's setting, and the result of opening a counter: the setting does not show sandboxes
-/// or machines without counters.
+/// Returns the kernel's setting for performance counters, and the error of opening one. The setting
+/// alone does not reveal a sandbox or a machine without counters.
 pub(crate) fn counters(root: &Root) -> Facts {
     Facts::Counters {
         paranoid: root.number("proc/sys/kernel/perf_event_paranoid"),

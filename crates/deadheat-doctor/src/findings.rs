@@ -22,20 +22,20 @@ pub(crate) struct Measured {
     pub(crate) clock_cost_ns: f64,
     pub(crate) system_clock_cost_ns: f64,
     pub(crate) evenness: Option<Evenness>,
-    /// The relative change in the time of the work while a sibling thread, or another core, is
-    /// busy.
+    /// The relative change in the time of a fixed piece of work while a sibling thread, or another
+    /// core, is busy.
     pub(crate) sibling: Result<f64, NotMeasured>,
     pub(crate) other: Result<f64, NotMeasured>,
     pub(crate) pages: Result<PageReads, NotMeasured>,
     /// The result of two equal loops on one core.
     pub(crate) shared: Result<Shared, NotMeasured>,
-    /// Counted over the whole checkup.
+    /// The number of pages that were swapped during the whole checkup.
     pub(crate) swapped_pages: Option<u64>,
     pub(crate) throttle_events: Option<u64>,
     pub(crate) quota_throttled: Option<f64>,
 }
 
-/// A finding for each fact, in the order in which problems should be fixed.
+/// Returns a finding for each fact, in the order in which problems should be fixed.
 pub(crate) fn findings(facts: Vec<Facts>, measured: &Measured) -> Vec<Finding> {
     let mut findings: Vec<Finding> = facts
         .into_iter()
@@ -53,7 +53,7 @@ pub(crate) fn findings(facts: Vec<Facts>, measured: &Measured) -> Vec<Finding> {
     findings
 }
 
-/// The measurements that belong to these facts, and the reason why one is missing.
+/// Returns the measured effects for these facts, and the reason if a measurement is missing.
 fn effects(facts: &Facts, measured: &Measured) -> (Vec<Effect>, Option<NotMeasured>) {
     let watched = &measured.watched;
     let watch = &watched.watch;
@@ -154,35 +154,44 @@ fn effects(facts: &Facts, measured: &Measured) -> (Vec<Effect>, Option<NotMeasur
     (effects, not_measured)
 }
 
-/// The share of lost time from which it is a minor problem, and from which it disturbs.
+/// Two limits for the share of time that a core loses to interrupts and other tasks: from the first
+/// the loss is a minor problem, and from the second it disturbs races.
 const LOST: [f64; 2] = [0.002, 0.01];
 
-/// The same limits for time in which other tasks had the core.
+/// Two limits for the share of time in which other tasks have the core: from the first it is a
+/// minor problem, and from the second it disturbs races.
 const WAITING: [f64; 2] = [0.002, 0.02];
 
-/// The same limits for time that the hypervisor gave to other machines.
+/// Two limits for the share of time that the hypervisor gives to other machines: from the first it
+/// is a minor problem, and from the second it disturbs races.
 const STOLEN: [f64; 2] = [0.0005, 0.01];
 
-/// The same limits for runnable tasks per core, and for the share of time in which some task waits.
+/// Two limits for the number of runnable tasks per core, and two for the share of time in which a
+/// task waits (`PRESSURE`): from the first the load is a minor problem, and from the second it
+/// disturbs races.
 const LOAD: [f64; 2] = [0.25, 1.0];
 pub(crate) const PRESSURE: [f64; 2] = [0.02, 0.2];
 
-/// The same limits for the spread of a fixed piece of work, relative to its median.
+/// Two limits for the spread of the times of a fixed piece of work, relative to their median: from
+/// the first it is a minor problem, and from the second it disturbs races.
 const SPREAD: [f64; 2] = [0.02, 0.10];
 
-/// The same limits for its slowdown while other cores are busy.
+/// Two limits for the slowdown of a fixed piece of work while other cores are busy: from the first
+/// it is a minor problem, and from the second it disturbs races.
 const SLOWDOWN: [f64; 2] = [0.02, 0.10];
 
-/// The busy share of the time from which a sibling is busy on its own.
+/// A sibling thread counts as occupied by other tasks if it is busy for at least this share of the
+/// time.
 const SIBLING_BUSY: f64 = 0.10;
 
-/// The same limits for the cost of a clock reading and the resolution of the clock, in nanoseconds.
+/// Two limits for the cost of a clock reading and for the resolution of the clock, in nanoseconds:
+/// from the first it is a minor problem, and from the second it disturbs races.
 const CLOCK_NS: [f64; 2] = [100.0, 1_000.0];
 
-/// The distance in °C from the critical temperature that is large enough.
+/// The distance from the critical temperature that is sufficient, in °C.
 const HEADROOM: f64 = 10.0;
 
-/// Grades the subject of these facts.
+/// Grades how much these facts, with their measurements, disturb races.
 pub(crate) fn state(facts: &Facts, measured: &Measured) -> State {
     let watch = &measured.watched.watch;
     match facts {
@@ -331,7 +340,7 @@ fn at_least_minor(value: f64, limits: [f64; 2]) -> State {
     }
 }
 
-/// The worst of the known grades.
+/// Returns the worst of the known grades.
 fn worst<const N: usize>(grades: [Option<State>; N]) -> State {
     let mut order = [State::Disturbs, State::Minor, State::Fine].into_iter();
     let found = order.find(|state| grades.contains(&Some(*state)));

@@ -6,7 +6,7 @@ use crate::procfs::Root;
 
 const CORES: &str = "sys/devices/system/cpu";
 
-/// The governors of these cores, and the frequency range of the measured one.
+/// Returns the governors of these cores, and the frequency range of the measured core.
 pub(crate) fn governor(root: &Root, cores: &[u32], measured_on: Option<u32>) -> Facts {
     let of = |core: u32, file: &str| root.line(&format!("{CORES}/cpu{core}/cpufreq/{file}"));
     let mut governors: Vec<String> = cores
@@ -24,7 +24,7 @@ pub(crate) fn governor(root: &Root, cores: &[u32], measured_on: Option<u32>) -> 
     }
 }
 
-/// Returns true if turbo frequencies are allowed, and the file with that setting.
+/// Returns true if turbo frequencies are allowed, together with the file that contains the setting.
 pub(crate) fn turbo(root: &Root, core: Option<u32>) -> Option<(bool, TurboSwitch)> {
     if let Some(off) = root.number::<u8>(&format!("{CORES}/intel_pstate/no_turbo")) {
         return Some((off == 0, TurboSwitch::NoTurbo));
@@ -37,7 +37,7 @@ pub(crate) fn turbo(root: &Root, core: Option<u32>) -> Option<(bool, TurboSwitch
     Some((on == 1, TurboSwitch::BoostOfCores))
 }
 
-/// The hottest sensor of the processor, or of the machine if no sensor is known to be the
+/// Returns the hottest sensor of the processor, or of the machine if no sensor is known to be the
 /// processor's.
 pub(crate) fn hottest(root: &Root) -> Option<Sensor> {
     let of_all = |heats: Vec<Sensor>| {
@@ -47,7 +47,7 @@ pub(crate) fn hottest(root: &Root) -> Option<Sensor> {
     of_all(of_the_processor(root)).or_else(|| of_all(zones(root)))
 }
 
-/// The sensors of processor drivers.
+/// Returns the sensors of processor drivers.
 fn of_the_processor(root: &Root) -> Vec<Sensor> {
     const DRIVERS: [&str; 5] = [
         "coretemp",
@@ -84,7 +84,6 @@ fn of_the_processor(root: &Root) -> Vec<Sensor> {
     heats
 }
 
-/// The thermal zones of the kernel.
 fn zones(root: &Root) -> Vec<Sensor> {
     let folder = "sys/class/thermal";
     let zones = root.names(folder).into_iter();
@@ -105,14 +104,14 @@ fn zones(root: &Root) -> Vec<Sensor> {
         .collect()
 }
 
-/// Degrees Celsius from a sensor file in thousandths. Impossible values of broken sensors are
-/// `None`.
+/// Reads a sensor file in thousandths of a degree Celsius. Returns `None` for impossible values of
+/// broken sensors.
 fn degrees(root: &Root, path: &str) -> Option<f64> {
     let celsius = root.number::<i64>(path)? as f64 / 1000.0;
     (-40.0..=200.0).contains(&celsius).then_some(celsius)
 }
 
-/// How often these cores, and their packages, were throttled by heat since boot.
+/// Returns how often heat has throttled these cores and their packages since boot.
 pub(crate) fn throttled(root: &Root, cores: &[u32]) -> Option<u64> {
     let counts = |file: &'static str| {
         let path = move |core| format!("{CORES}/cpu{core}/thermal_throttle/{file}");
@@ -120,7 +119,7 @@ pub(crate) fn throttled(root: &Root, cores: &[u32]) -> Option<u64> {
             .iter()
             .filter_map(move |core| root.number::<u64>(&path(core)))
     };
-    // Every core shows the count of its package.
+    // Every core reports the count of its whole package, so the counts are not added up.
     let package = counts("package_throttle_count").max();
     counts("core_throttle_count")
         .chain(package)

@@ -1,5 +1,5 @@
-//! The system: hardware or a virtual machine, and a container or none; and the control groups of
-//! this process, with their limits.
+//! The host: hardware or a virtual machine, the kind of container if there is one, and the control
+//! groups of this process with their limits.
 
 use deadheat_model::doctor::{Host, Quota};
 
@@ -11,7 +11,8 @@ pub(crate) fn host(root: &Root) -> Host {
     let maker = maker(root);
     match says_hypervisor(&cpuinfo) {
         Some(true) => {
-            // Only on the real machine; tests with files must not run the instruction.
+            // Only on the real machine, because tests with files must not execute the CPUID
+            // instruction.
             let by_cpuid = || root.is_real().then(hypervisor).flatten();
             Host::VirtualMachine(maker.or_else(by_cpuid))
         }
@@ -32,7 +33,7 @@ fn says_hypervisor(cpuinfo: &str) -> Option<bool> {
     Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// The maker of the virtual machine according to the firmware.
+/// Returns the maker of the virtual machine according to the firmware.
 fn maker(root: &Root) -> Option<String> {
     const KNOWN: [(&str, &str); 10] = [
         ("qemu", "KVM/QEMU"),
@@ -50,7 +51,7 @@ fn maker(root: &Root) -> Option<String> {
     let dmi = |file: &str| root.line(&format!("{folder}/{file}")).unwrap_or_default();
     let product = dmi("product_name");
     let mut names = format!("{} {product}", dmi("sys_vendor"));
-    // A cloud's bare-metal machines bear its name too.
+    // The bare-metal machines of a cloud have the cloud's name, too.
     if product.ends_with(".metal") || product.contains(".metal-") {
         return None;
     }
@@ -63,7 +64,7 @@ fn maker(root: &Root) -> Option<String> {
     known.map(|(_, name)| (*name).to_owned())
 }
 
-/// The kind of container that holds this process, if any.
+/// Returns the kind of container that holds this process, if any.
 pub(crate) fn container(root: &Root) -> Option<String> {
     if let Some(name) = root.line("run/systemd/container") {
         return Some(name);
@@ -87,8 +88,8 @@ pub(crate) fn container(root: &Root) -> Option<String> {
     .map(|(_, name)| (*name).to_owned())
 }
 
-/// The name of the hypervisor, if the processor supports the query. Call it only if the processor
-/// reports a hypervisor.
+/// Returns the name of the hypervisor, if the processor supports the query. Call it only if the
+/// processor reports a hypervisor.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 fn hypervisor() -> Option<String> {
@@ -104,13 +105,14 @@ fn hypervisor() -> Option<String> {
     name(&letters)
 }
 
-/// Other processors do not support the query.
+/// Returns `None`, because only x86-64 processors support the query.
 #[cfg(not(target_arch = "x86_64"))]
 fn hypervisor() -> Option<String> {
     None
 }
 
-/// The maker for these twelve letters; for an unknown maker the letters themselves.
+/// Returns the hypervisor for the twelve letters of its CPUID signature; for an unknown hypervisor,
+/// returns the letters.
 #[cfg(target_arch = "x86_64")]
 fn name(letters: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(letters);
@@ -146,7 +148,7 @@ impl Groups {
         groups(&membership, &mounts, controller)
     }
 
-    /// The smallest quota of all groups.
+    /// Returns the smallest CPU quota of all groups.
     pub(crate) fn quota(&self, root: &Root) -> Option<Quota> {
         let quotas = self.folders.iter().filter_map(|folder| {
             let (file, quota, period) = if self.version == 1 {
@@ -171,8 +173,8 @@ impl Groups {
         quotas.min_by(|one, other| one.cores.total_cmp(&other.cores))
     }
 
-    /// The nanoseconds for which the groups were throttled since their creation, summed over all
-    /// groups, because a process waits if any of them is throttled.
+    /// Returns the nanoseconds for which the groups were throttled since their creation, summed
+    /// over all groups, because a process waits if any of them is throttled.
     pub(crate) fn held_back_ns(&self, root: &Root) -> Option<u64> {
         let folders = self.folders.iter();
         let each =
@@ -180,7 +182,7 @@ impl Groups {
         each.reduce(|one, other| one + other)
     }
 
-    /// The smallest memory limit in bytes.
+    /// Returns the smallest memory limit of all groups, in bytes.
     pub(crate) fn memory_limit(&self, root: &Root) -> Option<u64> {
         // Version 1 writes the largest multiple of the page size if there is no limit.
         const NO_LIMIT: u64 = 1 << 60;
@@ -193,7 +195,7 @@ impl Groups {
         limits.filter(|limit| *limit < NO_LIMIT).min()
     }
 
-    /// The bytes of memory left below the smallest limit.
+    /// Returns the bytes of memory left below the smallest limit.
     pub(crate) fn memory_left(&self, root: &Root) -> Option<u64> {
         let [limit, usage] = match self.version {
             1 => ["memory.limit_in_bytes", "memory.usage_in_bytes"],
@@ -260,7 +262,8 @@ impl<'a> Mount<'a> {
         })
     }
 
-    /// The folders from the group with this path out to the root of the mount.
+    /// Returns the folders of the group at `path` and of its ancestors, up to the root of the
+    /// mount.
     fn folders(self, path: &str) -> Vec<String> {
         // Inside a container, the path may begin outside of the mount.
         let below = match self.root {
@@ -279,7 +282,7 @@ impl<'a> Mount<'a> {
     }
 }
 
-/// Quota and period in microseconds from `cpu.max`; `None` without a limit.
+/// Returns quota and period in microseconds from `cpu.max`; `None` without a limit.
 fn cpu_max(text: &str) -> Option<(u64, u64)> {
     let mut words = text.split_whitespace();
     let quota = words.next()?.parse().ok()?;

@@ -9,7 +9,7 @@ use deadheat_model::doctor::{Facts, NotMeasured};
 use crate::procfs::{Root, value_of};
 use crate::watch::quantile;
 
-/// The setting of transparent huge pages.
+/// Returns the kernel's setting of transparent huge pages.
 pub(crate) fn huge_pages(root: &Root) -> Facts {
     let folder = "sys/kernel/mm/transparent_hugepage";
     let set = |file: &str| chosen(&root.text(&format!("{folder}/{file}"))?);
@@ -19,14 +19,14 @@ pub(crate) fn huge_pages(root: &Root) -> Facts {
     }
 }
 
-/// The word in brackets, as in `always [madvise] never`.
+/// Returns the word in brackets, as in `always [madvise] never`.
 fn chosen(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     let (word, _) = rest.split_once(']')?;
     Some(word.to_owned())
 }
 
-/// The size of swap, and how much of it is used.
+/// Returns the size of swap, and how much of it is used.
 pub(crate) fn swap(root: &Root) -> Facts {
     let text = root.text("proc/meminfo").unwrap_or_default();
     let total = kibibytes(&text, "SwapTotal");
@@ -39,23 +39,23 @@ pub(crate) fn swap(root: &Root) -> Facts {
     }
 }
 
-/// Bytes available without swapping.
+/// Returns the bytes available without swapping.
 pub(crate) fn available(root: &Root) -> Option<u64> {
     root.read("proc/meminfo", |text| kibibytes(text, "MemAvailable"))
 }
 
-/// Bytes of this process in huge pages, from its `smaps_rollup`.
+/// Returns the bytes of this process in huge pages, from its `smaps_rollup`.
 pub(crate) fn in_huge_pages(smaps: &str) -> Option<u64> {
     kibibytes(smaps, "AnonHugePages")
 }
 
-/// Pages moved to and from swap since boot, from `/proc/vmstat`.
+/// Returns the number of pages moved to and from swap since boot, from `/proc/vmstat`.
 pub(crate) fn swapped_pages(vmstat: &str) -> Option<u64> {
     let count = |name: &str| value_of(vmstat, name, ' ')?.parse::<u64>().ok();
     Some(count("pswpin")? + count("pswpout")?)
 }
 
-/// The value in bytes of a line in kibibytes.
+/// Returns the value of a line in bytes; the line has it in kibibytes.
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let value = value_of(text, name, ':')?.strip_suffix("kB")?;
     value
@@ -68,32 +68,32 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
 /// The size of each array: far more than a processor's TLB covers.
 const ARRAY: usize = 32 << 20;
 
-/// The alignment for huge pages.
+/// The sizes of a huge page, to which the arrays are aligned, and of a small page, in bytes.
 const HUGE: usize = 2 << 20;
 const SMALL: usize = 4096;
 
-/// This many times the size of both arrays must be free.
+/// The free memory that is required, as a multiple of the size of both arrays.
 const ROOM: u64 = 4;
 
-/// Reads between two clock readings.
+/// The number of memory reads between two clock readings.
 const READS: u64 = 20_000;
 
-/// The order of the arrays: small, huge, huge, small.
+/// The order in which the arrays are read: 0 has small pages, 1 has huge pages.
 const TURNS: [usize; 8] = [0, 1, 1, 0, 1, 0, 0, 1];
 
-/// The cost of one read in each array, in nanoseconds.
+/// The cost of one read from small pages and from huge pages, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PageReads {
     pub(crate) small_ns: f64,
     pub(crate) huge_ns: f64,
 }
 
-/// Returns true if both arrays fit well into the free memory.
+/// Returns true if `left` bytes of free memory are enough for both arrays, or if `left` is unknown.
 pub(crate) fn fits(left: Option<u64>) -> bool {
     left.is_none_or(|left| left >= ROOM * 2 * ARRAY as u64)
 }
 
-/// Reads the arrays in turns, for `seconds` in total.
+/// Reads the arrays alternately for `seconds` in total, and returns the median cost of a read.
 pub(crate) fn page_reads(
     clock: &SampleClock,
     root: &Root,
@@ -141,7 +141,7 @@ struct Array {
 
 #[allow(unsafe_code)]
 impl Array {
-    /// A mapping with the given advice to the kernel; `None` if there is not enough memory.
+    /// Creates a mapping with the given advice to the kernel; `None` if there is not enough memory.
     fn new(advice: libc::c_int) -> Option<Self> {
         let length = ARRAY + HUGE;
         // SAFETY: a new mapping at an address chosen by the kernel overlaps no existing memory.
@@ -208,7 +208,8 @@ impl Drop for Array {
 /// The bit of a process's personality that turns address randomisation off.
 const NO_RANDOMIZE: u64 = 0x004_0000;
 
-/// The kernel's setting for address randomisation, and whether this process was started without it.
+/// Returns the kernel's setting for address randomisation, and whether this process was started
+/// without it.
 pub(crate) fn aslr(root: &Root) -> Facts {
     let personality = root.line("proc/self/personality");
     Facts::Aslr {

@@ -14,12 +14,12 @@ pub struct Root {
 }
 
 impl Root {
-    /// The root of the real machine.
+    /// Returns the root of the real machine.
     pub fn real() -> Self {
         Self::at("/")
     }
 
-    /// The root of a machine whose files are in a folder.
+    /// Returns the root of a machine whose files are in a folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         Self { folder }
@@ -33,35 +33,34 @@ impl Root {
         self.folder.join(path.trim_start_matches('/'))
     }
 
-    /// The content of a file; a leading slash of the path is optional.
+    /// Returns the content of a file; a leading slash of the path is optional.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let bytes = fs::read(self.below(path)).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The content of a file after parsing, if both succeed.
+    /// Returns the content of a file as parsed by `meaning`, if reading and parsing succeed.
     pub(crate) fn read<T>(&self, path: &str, meaning: fn(&str) -> Option<T>) -> Option<T> {
         meaning(&self.text(path)?)
     }
 
-    /// The first line of a file, unless it is empty.
+    /// Returns the first line of a file, unless it is empty.
     pub(crate) fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    /// The number in a file.
+    /// Returns the number in a file.
     pub(crate) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.line(path)?.parse().ok()
     }
 
-    /// Returns true if the file or folder exists.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.below(path).exists()
     }
 
-    /// The sorted names in a folder.
+    /// Returns the sorted names in a folder.
     pub(crate) fn names(&self, path: &str) -> Vec<String> {
         let folder = fs::read_dir(self.below(path));
         let entries = folder.into_iter().flatten().flatten();
@@ -72,14 +71,14 @@ impl Root {
     }
 }
 
-/// The value in the first line that begins with this name and separator.
+/// Returns the value in the first line that begins with this name and separator.
 pub(crate) fn value_of<'a>(text: &'a str, name: &str, separator: char) -> Option<&'a str> {
     let mut lines = text.lines();
     let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(separator))?;
     Some(value.trim())
 }
 
-/// The entry with this name of the first processor in `/proc/cpuinfo`.
+/// Returns the entry with this name of the first processor in `/proc/cpuinfo`.
 pub(crate) fn of_cpuinfo<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut lines = text.lines();
     let (_, value) = lines.find(|line| line.starts_with(name))?.split_once(':')?;
@@ -99,12 +98,12 @@ pub(crate) struct CoreTimes {
 pub(crate) struct Stat {
     pub(crate) all: CoreTimes,
     pub(crate) cores: BTreeMap<u32, CoreTimes>,
-    /// Runnable tasks.
+    /// The number of runnable tasks.
     pub(crate) running: Option<u32>,
 }
 
 impl CoreTimes {
-    /// The times since an earlier reading.
+    /// Returns the times since an earlier reading.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             total: self.total.saturating_sub(earlier.total),
@@ -113,12 +112,12 @@ impl CoreTimes {
         }
     }
 
-    /// The share of the time that the hypervisor gave to other machines.
+    /// Returns the share of the time that the hypervisor gave to other machines.
     pub(crate) fn stolen_share(self) -> Option<f64> {
         (self.total > 0).then(|| self.stolen as f64 / self.total as f64)
     }
 
-    /// The share of the time in which a task ran.
+    /// Returns the share of the time in which a task ran.
     pub(crate) fn busy_share(self) -> Option<f64> {
         (self.total > 0).then(|| self.busy as f64 / self.total as f64)
     }
@@ -162,13 +161,13 @@ pub(crate) fn stat(text: &str) -> Option<Stat> {
     found.then_some(stat)
 }
 
-/// The average number of runnable tasks over the last minute.
+/// Returns the average number of runnable tasks over the last minute.
 pub(crate) fn one_minute(loadavg: &str) -> Option<f64> {
     let number: f64 = loadavg.split_whitespace().next()?.parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
-/// The share of the last ten seconds in which some task waited, from 0 to 1, from
+/// Returns the share of the last ten seconds in which some task waited, from 0 to 1, from
 /// `/proc/pressure/cpu`.
 pub(crate) fn waiting(pressure: &str) -> Option<f64> {
     let some = pressure.lines().find(|line| line.starts_with("some "))?;
@@ -179,8 +178,8 @@ pub(crate) fn waiting(pressure: &str) -> Option<f64> {
     (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }
 
-/// The nanoseconds that a thread waited for a core, from its `schedstat`: time on a core, time
-/// waiting, number of turns.
+/// Returns the nanoseconds that a thread waited for a core, from its `schedstat`: time on a core,
+/// time waiting, number of turns.
 pub(crate) fn waited_ns(schedstat: &str) -> Option<u64> {
     let mut numbers = schedstat.split_whitespace();
     let waited = numbers.nth(1)?.parse().ok()?;
@@ -188,7 +187,7 @@ pub(crate) fn waited_ns(schedstat: &str) -> Option<u64> {
     Some(waited)
 }
 
-/// The nice value of a process and the number of its scheduling policy, from its `stat`.
+/// Returns the nice value of a process and the number of its scheduling policy, from its `stat`.
 pub(crate) fn nice_and_policy(stat: &str) -> Option<(i32, u32)> {
     // The name may contain any character, so fields are counted from its end: the state is the
     // third.
@@ -206,25 +205,25 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// One source of interrupts.
+/// A line of `/proc/interrupts`: a source of interrupts with its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) label: String,
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// One count per core in the head of the file.
+    /// The number of interrupts on each core in the header line of `/proc/interrupts`.
     counts: Vec<u64>,
 }
 
 /// The content of `/proc/interrupts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Interrupts {
-    /// The running cores; others have no column.
+    /// The cores with a column, which are the cores that are online.
     cores: Vec<u32>,
     pub(crate) lines: Vec<Line>,
 }
 
-/// Interrupts of one core, or of all, between two readings.
+/// The numbers of interrupts of one core, or of all cores, between two readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InterruptCounts {
     pub(crate) all: u64,
@@ -235,8 +234,8 @@ pub(crate) struct InterruptCounts {
 }
 
 impl Interrupts {
-    /// The interrupts of this core, or of all cores, since an earlier reading; `None` if the core
-    /// has no column.
+    /// Returns the interrupts of this core, or of all cores, since an earlier reading; `None` if
+    /// the core has no column.
     pub(crate) fn since(&self, earlier: &Self, core: Option<u32>) -> Option<InterruptCounts> {
         let column = match core {
             None => None,
@@ -270,7 +269,7 @@ impl Interrupts {
     }
 }
 
-/// Parses `/proc/interrupts`. `None` if it has no head.
+/// Parses `/proc/interrupts`. `None` if it has no header line.
 pub(crate) fn interrupts(text: &str) -> Option<Interrupts> {
     let mut lines = text.lines();
     let head = lines.next()?.split_whitespace();
@@ -282,7 +281,8 @@ pub(crate) fn interrupts(text: &str) -> Option<Interrupts> {
     Some(Interrupts { cores, lines })
 }
 
-/// A line with a count for each core; lines of error counts have only one.
+/// Parses a line with a count for each core. Returns `None` for lines of error counts, which have
+/// only one count.
 fn line(text: &str, cores: usize) -> Option<Line> {
     let (label, rest) = text.split_once(':')?;
     let label = label.trim();
@@ -297,8 +297,8 @@ fn line(text: &str, cores: usize) -> Option<Line> {
     })
 }
 
-/// The device's name: the last word of `IO-APIC 5-edge ACPI:Ged` or `GICv3 27 Level arch_timer`; a
-/// description in plain words stays whole.
+/// Returns the device's name, which follows the trigger type: `ACPI:Ged` in
+/// `IO-APIC 5-edge ACPI:Ged`. A description without a trigger type is returned whole.
 fn name(words: &[&str]) -> String {
     let is_trigger = |word: &&str| {
         let word = word.to_ascii_lowercase();

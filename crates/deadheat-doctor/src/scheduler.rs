@@ -1,5 +1,5 @@
-//! The kernel's scheduler, the settings that commands inherit from deadheat, and the problems of
-//! these for commands that share a core.
+//! The kernel's scheduler, the settings that commands inherit from deadheat, and the problems that
+//! both cause for commands on one core.
 
 use deadheat_engine::can_set_slices;
 use deadheat_model::doctor::{Facts, Policy, Scheduler, SharingFlaw};
@@ -7,7 +7,8 @@ use deadheat_model::doctor::{Facts, Policy, Scheduler, SharingFlaw};
 use crate::procfs::{Root, nice_and_policy};
 use crate::sharing::{LOOP_NS, Shared};
 
-/// The facts about sharing, with its flaws. `core` is the measured core.
+/// Returns the facts about sharing a core between two commands, with the reasons why such a race
+/// may be biased or imprecise. `core` is the measured core.
 pub(crate) fn sharing_facts(root: &Root, core: Option<u32>, shared: Option<&Shared>) -> Facts {
     let (nice, policy) = root.read("proc/self/stat", nice_and_policy).unzip();
     let policy = policy.and_then(policy_of);
@@ -26,7 +27,7 @@ pub(crate) fn sharing_facts(root: &Root, core: Option<u32>, shared: Option<&Shar
     }
 }
 
-/// The scheduler of ordinary tasks.
+/// Returns the scheduler of ordinary tasks.
 fn scheduler(root: &Root) -> Option<Scheduler> {
     if root.line("sys/kernel/sched_ext/state").as_deref() == Some("enabled") {
         return Some(Scheduler::SchedExt);
@@ -55,7 +56,7 @@ fn policy_of(number: u32) -> Option<Policy> {
     })
 }
 
-/// The share of the time that real-time tasks may take; 1 without a limit.
+/// Returns the share of the time that real-time tasks may take; 1 without a limit.
 fn real_time_share(root: &Root) -> Option<f64> {
     let runtime: f64 = root.number("proc/sys/kernel/sched_rt_runtime_us")?;
     let period: f64 = root.number("proc/sys/kernel/sched_rt_period_us")?;
@@ -65,21 +66,23 @@ fn real_time_share(root: &Root) -> Option<f64> {
     })
 }
 
-/// From this share on, the loops hardly took turns. With time slices of half a loop, the loop that
-/// ends first has two thirds by then.
+/// The loops hardly took turns if the first loop to end had at least this share of the CPU time
+/// until then. With time slices of half a loop, that share is two thirds.
 const ALONE: f64 = 0.9;
 
-/// A bias is a mean difference of at least this much, half of the default margin, …
+/// The smallest mean difference that counts as a bias, half of the default margin.
 const BIAS: f64 = 0.005;
-/// … that is more than this many standard errors away from 0.
+/// The number of standard errors by which a bias must differ from 0.
 const CLEARLY: f64 = 3.0;
 
-/// If pairs vary by more than this, sharing a core is not better than taking turns: in turns, four
-/// launches of 15 ms vary by 8%. Pairs of 8 ms varied by 1 to 3% on a virtual machine with two
-/// cores and four busy tasks.
+/// If the time ratio of two commands that share a core varies by more than this from pair to pair
+/// (standard deviation), sharing is not better than taking turns: in turns, four launches of 15 ms
+/// vary by 8%. Pairs of loops of 8 ms varied by 1 to 3% on a virtual machine with two cores and
+/// four busy tasks.
 const SCATTER: f64 = 0.08;
 
-/// Lists the flaws, the worst first.
+/// Returns the reasons why a race of two commands on one core may be biased or imprecise, the worst
+/// first.
 fn flaws(shared: Option<&Shared>, nice: Option<i32>, policy: Option<Policy>) -> Vec<SharingFlaw> {
     let is_real_time = policy.is_some_and(Policy::is_real_time);
     let measured = |is_wrong: &dyn Fn(&Shared) -> bool| shared.is_some_and(is_wrong);

@@ -18,7 +18,7 @@ use crate::watch::Work;
 /// second.
 pub(crate) const LOOP_NS: f64 = 8e6;
 
-/// The largest and the smallest number of pairs.
+/// The largest and (`FEWEST_PAIRS`) the smallest number of pairs of equal loops in a measurement.
 const MOST_PAIRS: usize = 100;
 const FEWEST_PAIRS: usize = 4;
 
@@ -33,29 +33,29 @@ pub(crate) struct Pair {
     used_ns: [f64; 2],
     /// CPU time of each loop when the first of them ended.
     together_ns: [f64; 2],
-    /// How often the kernel preempted either loop.
+    /// How often the kernel preempted one of the loops.
     switches: u64,
 }
 
-/// A summary of pairs.
+/// A summary of repeated pairs of equal loops on one core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shared {
     pub(crate) pairs: usize,
-    /// CPU time of the first loop relative to the second: the mean, its standard error, and the
-    /// standard deviation between pairs.
+    /// The logarithm of the ratio of the CPU times of the first and the second loop: its mean, the
+    /// standard error of the mean, and the standard deviation between pairs.
     pub(crate) difference: f64,
     pub(crate) error: f64,
     pub(crate) scatter: f64,
     /// CPU time of the loop that ended first, as a share of the total of both at that time.
     pub(crate) first: f64,
-    /// Switches per second of CPU time, while both loops ran.
+    /// Preemptions per second of CPU time, while both loops ran.
     pub(crate) switches: f64,
     /// The average CPU time of an uninterrupted turn.
     pub(crate) turn_ns: f64,
 }
 
 impl Shared {
-    /// Summarises pairs; `None` if there are too few.
+    /// Summarises pairs of loops; `None` if there are too few pairs.
     fn of(pairs: &[Pair]) -> Option<Self> {
         if pairs.len() < FEWEST_PAIRS {
             return None;
@@ -84,7 +84,7 @@ impl Shared {
     }
 }
 
-/// Lets pairs of loops share a core for `seconds`.
+/// Races pairs of equal loops on one core for `seconds`, and summarises them.
 pub(crate) fn share(work: &Work, core: u32, seconds: f64) -> Result<Shared, NotMeasured> {
     let pairs = thread::scope(|scope| scope.spawn(|| race(work, core, seconds)).join());
     let pairs = pairs.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -116,7 +116,7 @@ fn race(work: &Work, core: u32, seconds: f64) -> Option<Vec<Pair>> {
     })
 }
 
-/// The state shared by the two threads.
+/// The state shared by the two threads that run the loops.
 struct Turnstile {
     barrier: Barrier,
     is_over: AtomicBool,
@@ -129,7 +129,7 @@ struct Turnstile {
 struct Loop {
     start_ns: u64,
     end_ns: u64,
-    /// The reading of the other thread's clock when this loop ended.
+    /// The reading of the other thread's CPU clock when this loop ended.
     other_ns: u64,
     switches: u64,
 }
@@ -181,7 +181,7 @@ fn pair(one: &Loop, other: &Loop) -> Pair {
     }
 }
 
-/// The CPU clock of the calling thread, which other threads can read too.
+/// Returns the CPU clock of the calling thread, which other threads can read too.
 #[allow(unsafe_code)]
 fn own_cpu_clock() -> libc::clockid_t {
     let mut clock = libc::CLOCK_THREAD_CPUTIME_ID;
@@ -201,7 +201,7 @@ fn read_ns(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// How often the kernel preempted the calling thread.
+/// Returns how often the kernel has preempted the calling thread.
 #[allow(unsafe_code)]
 fn involuntary_switches() -> u64 {
     // SAFETY: zeros are a valid `rusage`.

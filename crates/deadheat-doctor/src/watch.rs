@@ -16,16 +16,16 @@ use crate::procfs::{InterruptCounts, Interrupts, Root, Stat, interrupts, stat, w
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Watched {
     pub(crate) watch: CoreWatch,
-    /// Interrupts of the timer and of devices, per second.
+    /// Interrupts of the timer and of devices on the watched core, per second.
     pub(crate) timer: Option<f64>,
     pub(crate) device: Option<f64>,
     pub(crate) busiest: Option<BusyLine>,
-    /// The share of the time that each core of the machine was busy meanwhile.
+    /// The share of the time that each core of the machine was busy while one core was watched.
     pub(crate) busy: Vec<(u32, f64)>,
 }
 
 impl Watched {
-    /// The share of the time that this core was busy meanwhile.
+    /// Returns the share of the time that this core was busy while a core was watched.
     pub(crate) fn busy_share(&self, core: u32) -> Option<f64> {
         let of_core = self.busy.iter().find(|(one, _)| *one == core);
         of_core.map(|(_, share)| *share)
@@ -101,7 +101,7 @@ pub(crate) fn watch(
     }
 }
 
-/// The stolen share of the watched core, and the busy share of every core.
+/// Returns the stolen share of the watched core, and the busy share of every core.
 fn passed(before: &Stat, after: &Stat, core: Option<u32>) -> (Option<f64>, Vec<(u32, f64)>) {
     let of_core = |core: &u32| Some(after.cores.get(core)?.since(*before.cores.get(core)?));
     let watched = match core {
@@ -124,7 +124,8 @@ const SHORTEST_GAP_NS: f64 = 1_000.0;
 /// duration varies.
 const READINGS: f64 = 10.0;
 
-/// The gaps that the loop detected.
+/// The gaps between clock readings that a loop on a core detected, during which other work had the
+/// core.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Gaps {
     pub(crate) count: u64,
@@ -133,7 +134,7 @@ pub(crate) struct Gaps {
     pub(crate) watched_ns: f64,
 }
 
-/// Reads the clock for `seconds` on the calling thread's core.
+/// Reads the clock in a loop for `seconds`, and returns the gaps between readings.
 pub(crate) fn spin(clock: &SampleClock, seconds: f64) -> Gaps {
     let shortest = SHORTEST_GAP_NS.max(READINGS * clock.resolution_ns());
     let mut gaps = Gaps::default();
@@ -155,14 +156,14 @@ pub(crate) fn spin(clock: &SampleClock, seconds: f64) -> Gaps {
     }
 }
 
-/// The approximate duration of a piece: much shorter than the time between interrupts, much longer
-/// than a clock reading.
+/// The approximate duration of a piece of work: much shorter than the time between interrupts, much
+/// longer than a clock reading.
 const PIECE_NS: f64 = 40_000.0;
 
-/// The largest number of pieces to store, even if the clock is wrong.
+/// The largest number of times of pieces of work to store, even if the clock is wrong.
 const MOST_PIECES: usize = 200_000;
 
-/// The smallest number of pieces for a result.
+/// The smallest number of timed pieces of work for a result.
 const FEWEST_PIECES: usize = 20;
 
 /// A fixed piece of work that takes about 40 µs on this machine.
@@ -172,17 +173,19 @@ pub(crate) struct Work {
     rounds: u64,
 }
 
-/// The spread and drift of the times of pieces.
+/// The spread and drift of the times of a repeated piece of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Evenness {
-    /// The range of the middle 80%, relative to the median.
+    /// The range of the middle 80% of the times, relative to their median.
     pub(crate) spread: f64,
-    /// The relative change of the median from the first quarter to the last.
+    /// The relative change of the median time from the first quarter of the pieces of work to the
+    /// last.
     pub(crate) drift: f64,
 }
 
 impl Work {
-    /// Chooses the size of a piece. Takes a few milliseconds.
+    /// Measures the work and chooses the number of rounds in a piece of it. Takes a few
+    /// milliseconds.
     pub(crate) fn sized(clock: &SampleClock) -> Self {
         let mut work = Self {
             clock: *clock,
@@ -195,7 +198,7 @@ impl Work {
         work
     }
 
-    /// Runs one piece and returns its time in nanoseconds.
+    /// Runs one piece of work and returns its time in nanoseconds.
     pub(crate) fn piece(&self) -> f64 {
         let start = self.clock.start();
         black_box(churn(black_box(self.rounds)));
@@ -203,7 +206,7 @@ impl Work {
         self.clock.ns_between(start, stop)
     }
 
-    /// Runs pieces for `seconds` and appends their times.
+    /// Runs pieces of work for `seconds` and appends their times to `times`.
     pub(crate) fn pieces(&self, seconds: f64, times: &mut Vec<f64>) {
         let begin = self.clock.start();
         while times.len() < MOST_PIECES {
@@ -214,14 +217,14 @@ impl Work {
         }
     }
 
-    /// Runs pieces for `seconds`; `None` if there are too few for a result.
+    /// Runs pieces of work for `seconds`; returns `None` if there are too few for a result.
     pub(crate) fn evenness(&self, seconds: f64) -> Option<Evenness> {
         let mut times = Vec::new();
         self.pieces(seconds, &mut times);
         evenness(&mut times)
     }
 
-    /// Runs a fixed amount of the same work, which takes about `ns` nanoseconds.
+    /// Runs a fixed amount of the work, which takes about `ns` nanoseconds.
     pub(crate) fn churn_for(&self, ns: f64) {
         let rounds = self.rounds as f64 * (ns / PIECE_NS);
         black_box(churn(black_box(rounds as u64)));
@@ -262,7 +265,7 @@ fn evenness(times: &mut [f64]) -> Option<Evenness> {
     })
 }
 
-/// The value below which this part of the values is; reorders the values.
+/// Returns the quantile of the values for `part`, a share from 0 to 1. Reorders the values.
 pub(crate) fn quantile(values: &mut [f64], part: f64) -> Option<f64> {
     if values.is_empty() {
         return None;
@@ -272,21 +275,23 @@ pub(crate) fn quantile(values: &mut [f64], part: f64) -> Option<f64> {
     Some(*value)
 }
 
-/// Whether the other core is busy in each window: alternating as in a race, so that drift cancels.
+/// True for each window of time in which the other core is busy. The windows alternate, so that
+/// drift cancels.
 const WINDOWS: [bool; 8] = [false, true, true, false, true, false, false, true];
 
 /// The longest wait for the other core to become busy or idle.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The other core is then busy for this long before the measurement, because frequencies adapt.
+/// The time for which the other core is busy before a measurement, because frequencies adapt.
 const SETTLING: Duration = Duration::from_millis(1);
 
 const REST: u8 = 0;
 const BUSY: u8 = 1;
 const OVER: u8 = 2;
 
-/// The relative change of the time of a piece on this core while the same work keeps `other` busy:
-/// 0.01 is 1% longer. `None` if the other core may not be used, or there are too few pieces.
+/// Returns the relative change of the time of a piece of work on this core while the same work
+/// keeps `other` busy: 0.01 is 1% longer. `None` if the other core may not be used, or there are
+/// too few pieces.
 pub(crate) fn slowdown(work: &Work, other: u32, seconds: f64) -> Option<f64> {
     let wanted = AtomicU8::new(REST);
     let state = AtomicU8::new(REST);

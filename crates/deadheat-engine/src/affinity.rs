@@ -1,4 +1,4 @@
-//! The cores there are, which of them deadheat stays on, and which are left to contenders.
+//! Chooses the cores that deadheat runs on and the cores that contenders run on.
 
 use deadheat_model::Pinning;
 use nix::errno::Errno;
@@ -10,19 +10,20 @@ use nix::unistd::Pid;
 use crate::machine::{core_speed, memory_nodes};
 use crate::procfs::threads;
 
-/// The reason why contenders cannot be pinned as asked.
+/// The reason why contenders cannot be pinned as requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AffinityError {
-    /// A core that this process may not use.
+    /// The user named a core that this process may not use.
     NotAllowed {
-        /// The core asked for.
+        /// The number of the core that the user named.
         core: u32,
-        /// The cores there are.
+        /// The numbers of the allowed cores, separated by commas.
         allowed: String,
     },
-    /// The system refused.
+    /// The system call that sets the affinity failed.
     Refused(Errno),
-    /// The system does not tell which cores there are, and a core must be chosen.
+    /// The system does not report which cores this process may use, but side-by-side runs need a
+    /// core.
     Hidden,
 }
 
@@ -34,8 +35,8 @@ impl std::fmt::Display for AffinityError {
                 "--pin: core {core} is not among the cores deadheat may use ({allowed})\nhelp: --pin auto chooses one of them"
             ),
             Self::Hidden => f.write_str(
-                "--arrangement side-by-side needs a core to share, and the system does not tell \
-                 which cores deadheat may use",
+                "--arrangement side-by-side needs one core for both sides, but the system does not \
+                 say which cores deadheat may use",
             ),
             Self::Refused(inner) => write!(f, "--pin: cannot set the CPU affinity: {inner}"),
         }
@@ -44,40 +45,39 @@ impl std::fmt::Display for AffinityError {
 
 impl std::error::Error for AffinityError {}
 
-/// The cores of a set, in order.
 pub(crate) fn allowed_cores(set: &CpuSet) -> Vec<u32> {
     (0..CpuSet::count() as u32)
         .filter(|core| set.is_set(*core as usize) == Ok(true))
         .collect()
 }
 
-/// The cores the calling thread may run on; `None` where that is hidden.
+/// Returns the cores that the calling thread may run on, or `None` if the system hides them.
 #[cfg(feature = "commands")]
 pub fn cores_of_this_thread() -> Option<Vec<u32>> {
     let set = sched_getaffinity(Pid::from_raw(0)).ok()?;
     Some(allowed_cores(&set))
 }
 
-/// Holds the calling thread, and what it starts from now on, on one core.
+/// Pins the calling thread, and all threads and processes that it starts later, to `core`.
 pub fn pin_this_thread(core: u32) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     set.set(core as usize)?;
     sched_setaffinity(Pid::from_raw(0), &set)
 }
 
-/// Holds all threads of a process on one core from now on.
+/// Pins all threads of the process `pid` to `core`.
 pub(crate) fn move_process(pid: Pid, core: u32) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     set.set(core as usize)?;
     for thread in threads(pid) {
-        // One that has ended meanwhile runs nowhere.
+        // ESRCH: the thread has ended meanwhile.
         let moved = sched_setaffinity(thread, &set);
         moved.or_else(|errno| (errno == Errno::ESRCH).then_some(()).ok_or(errno))?;
     }
     Ok(())
 }
 
-/// Checks that deadheat may use all of these cores.
+/// Returns an error if `cores` contains a core that is not in `allowed`.
 pub fn check_allowed(cores: &[u32], allowed: &[u32]) -> Result<(), AffinityError> {
     match cores.iter().find(|core| !allowed.contains(core)) {
         None => Ok(()),
@@ -91,19 +91,18 @@ pub fn check_allowed(cores: &[u32], allowed: &[u32]) -> Result<(), AffinityError
     }
 }
 
-/// The cores that the calling thread might run on before it settled on some of
-/// them. They come back when this is dropped.
+/// The affinity of the calling thread before deadheat changed it. Dropping the value restores it.
 #[derive(Debug, Default)]
 struct Original(Option<CpuSet>);
 
 impl Original {
-    /// Those of the calling thread, and the same in order.
+    /// Returns the affinity of the calling thread, also as a sorted list of cores.
     fn of_this_thread() -> Result<(Self, Vec<u32>), Errno> {
         let set = sched_getaffinity(Pid::from_raw(0))?;
         Ok((Self(Some(set)), allowed_cores(&set)))
     }
 
-    /// Lets the calling thread run everywhere again.
+    /// Restores the original affinity of the calling thread.
     fn release(&self) {
         if let Some(original) = &self.0 {
             let _ = sched_setaffinity(Pid::from_raw(0), original);
@@ -117,14 +116,12 @@ impl Drop for Original {
     }
 }
 
-/// The calling thread, settled on one core until this is dropped.
+/// Pins the calling thread to one core until this guard is dropped.
 ///
-/// deadheat and its launcher hand over to each other between blocks. On one
-/// core that is a context switch; across cores it is an interrupt to an idle
-/// core (measured on a virtual machine: 136 µs a block, 13 % of a launch of
-/// `true`). While a command runs both of them sleep, so settling costs the
-/// command nothing: it starts with the cores deadheat was given, or with
-/// those it is pinned to.
+/// deadheat and its launcher wake each other between blocks. On one core this is a context switch;
+/// across cores it is an interrupt to an idle core (on a virtual machine: 136 µs per block, 13 % of
+/// a launch of `true`). Both sleep while a command runs, so pinning them does not slow the command:
+/// the command starts with deadheat's original cores or with the cores of `--pin`.
 #[cfg(feature = "commands")]
 #[derive(Debug, Default)]
 pub(crate) struct AffinityGuard {
@@ -135,8 +132,7 @@ pub(crate) struct AffinityGuard {
 
 #[cfg(feature = "commands")]
 impl AffinityGuard {
-    /// Settles the calling thread on a core that no pinned contender uses, if
-    /// there is one.
+    /// Pins the calling thread to a core that no pinned contender uses, if there is one.
     pub(crate) fn new(pinning: &Pinning) -> Result<Self, AffinityError> {
         let refused = |errno| match pinning {
             // A sandbox that hides affinity still runs commands.
@@ -159,12 +155,12 @@ impl AffinityGuard {
     }
 }
 
-/// The cores for the contenders and the one for deadheat, which runs `here`.
+/// Returns the cores for the contenders and the core for deadheat, which currently runs on `here`.
 #[cfg(feature = "commands")]
 fn divide(pinning: &Pinning, allowed: &[u32], here: u32) -> Result<(Vec<u32>, u32), AffinityError> {
     let contenders = match pinning {
         Pinning::Inherit => return Ok((allowed.to_vec(), here)),
-        // The last core: interrupts and housekeeping crowd on the first.
+        // The last core, because interrupts and housekeeping prefer the first.
         Pinning::Auto => allowed.last().copied().into_iter().collect(),
         Pinning::Cores(cores) => cores.clone(),
     };
@@ -173,23 +169,22 @@ fn divide(pinning: &Pinning, allowed: &[u32], here: u32) -> Result<(Vec<u32>, u3
     Ok((contenders, home.copied().unwrap_or(here)))
 }
 
-/// Cores that replicates may run on. The calling thread comes back to where
-/// it was when this is dropped.
+/// The cores that replicates may run on. Dropping the value restores the affinity of the calling
+/// thread.
 ///
-/// deadheat and its worker share the core of the replicate: handing over to
-/// each other is a context switch there, and an interrupt to another core
-/// elsewhere. One of the two always sleeps.
+/// deadheat and its worker share the core of the replicate, because one of them always sleeps: on
+/// one core they wake each other by a context switch, across cores by an interrupt.
 #[derive(Debug, Default)]
 pub(crate) struct Cores {
     original: Original,
-    /// Empty when replicates run wherever the scheduler puts them.
+    /// The numbers of the cores; empty if replicates are not pinned.
     choices: Vec<u32>,
-    /// True if memory is as near to one core as to another.
+    /// True if the machine has at most one NUMA node, so that memory is equally near to all cores.
     near_to_all: bool,
 }
 
 impl Cores {
-    /// The cores to draw from.
+    /// Returns the cores that `pinning` allows for replicates.
     pub(crate) fn new(pinning: &Pinning) -> Result<Self, AffinityError> {
         let (original, allowed) = match (Original::of_this_thread(), pinning) {
             (Ok(found), _) => found,
@@ -212,14 +207,14 @@ impl Cores {
         })
     }
 
-    /// The cores drawn from; empty when nothing is pinned.
+    /// Returns the cores that replicates are drawn from; empty if nothing is pinned.
     pub(crate) fn choices(&self) -> &[u32] {
         &self.choices
     }
 
-    /// Settles the calling thread, and what it starts from now on, on the core
-    /// that `draw` points to; on none when nothing is pinned, or when several
-    /// threads need more than one.
+    /// Pins the calling thread, and the processes that it starts later, to the core that the random
+    /// number `draw` selects. Does not pin if the user wants no pinning. Restores the original
+    /// affinity if the contender has several threads.
     pub(crate) fn settle(&self, draw: u64, threads: u32) -> Result<(), AffinityError> {
         if threads != 1 {
             self.release();
@@ -230,14 +225,17 @@ impl Cores {
         }
     }
 
-    /// The core that a process of so many threads is drawn on, if it is on one.
+    /// Returns the core that the random number `draw` selects for a process of `threads` threads,
+    /// or `None` if the process is not pinned.
     pub(crate) fn drawn(&self, draw: u64, threads: u32) -> Option<u32> {
         let one = threads == 1 && !self.choices.is_empty();
         one.then(|| self.choices[(draw % self.choices.len() as u64) as usize])
     }
 
-    /// The cores on which processes of so many threads may be started together, one on each, before
-    /// they go on where they are drawn: none where memory is nearer to one than to another.
+    /// Returns the cores on which several processes of `threads` threads may start at the same time
+    /// before they move to their drawn cores. Empty for multi-threaded processes and on machines
+    /// with several NUMA nodes, because memory allocated during the start would stay on the first
+    /// node.
     pub(crate) fn to_start_on(&self, threads: u32) -> &[u32] {
         if self.near_to_all && threads == 1 {
             &self.choices
@@ -246,14 +244,14 @@ impl Cores {
         }
     }
 
-    /// Lets the calling thread run everywhere again.
+    /// Restores the original affinity of the calling thread.
     pub(crate) fn release(&self) {
         self.original.release();
     }
 }
 
-/// The fastest cores, where some are faster than others: a race between a
-/// replicate on a big core and one on a small core says nothing.
+/// Returns the cores with the highest speed, because comparing a replicate on a big core with one
+/// on a small core is meaningless.
 pub fn fastest_cores(cores: &[u32], speed: impl Fn(u32) -> u64) -> Vec<u32> {
     let best = cores.iter().map(|core| speed(*core)).max();
     let among = cores.iter().filter(|core| Some(speed(**core)) == best);
@@ -284,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_affinity_comes_back_when_the_race_is_over() {
-        // On a thread of its own: affinity belongs to threads.
+        // Affinity is per thread, so the test runs on a separate thread.
         std::thread::spawn(|| {
             let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
             drop(AffinityGuard::new(&Pinning::Inherit).unwrap());
@@ -303,7 +301,7 @@ mod tests {
 
     #[test]
     fn settling_takes_one_core_and_dropping_gives_all_back() {
-        // On a thread of its own: affinity belongs to threads.
+        // Affinity is per thread, so the test runs on a separate thread.
         std::thread::spawn(|| {
             let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
             let cores = Cores::new(&Pinning::Auto).unwrap();

@@ -1,5 +1,5 @@
-//! Clocks: the one that times samples, with all that is read around them, and those that pace a run,
-//! the real one and one that only tests turn.
+//! Clocks: the clock that times samples, the readings around each sample, and the real and
+//! simulated clocks that measure the elapsed time of a run.
 
 mod frequency;
 mod sample;
@@ -15,10 +15,10 @@ pub(crate) use frequency::ClockChoice;
 pub(crate) use sample::Ended;
 pub use sample::{ClockSource, Gauge, Reading, SampleClock};
 
-/// Elapsed time of a run, for budgets and progress. Samples are timed where
-/// they are taken, not here.
+/// A clock that measures the elapsed time of a run, for time budgets and progress. Samples are
+/// timed by another clock.
 pub trait Clock {
-    /// Nanoseconds since the clock was started.
+    /// Returns the nanoseconds since the clock was started.
     fn elapsed_ns(&self) -> u64;
 }
 
@@ -30,12 +30,12 @@ pub struct OsClock {
 }
 
 impl OsClock {
-    /// A clock that starts now.
+    /// Returns a clock that reads 0 now.
     pub fn start() -> Self {
         Self::resume(0)
     }
 
-    /// A clock that starts now but already shows `elapsed_ns`.
+    /// Returns a clock that reads `elapsed_ns` now.
     pub fn resume(elapsed_ns: u64) -> Self {
         Self {
             start: Instant::now(),
@@ -43,9 +43,9 @@ impl OsClock {
         }
     }
 
-    /// The smallest step between two different readings, in nanoseconds, as
-    /// seen in 200 steps. It is the resolution a duration really has, which
-    /// on virtual machines is coarser than the nanosecond it is written in.
+    /// Returns the smallest step between two different readings in nanoseconds, measured over 200
+    /// steps. This is the real resolution of a duration; on virtual machines it is coarser than a
+    /// nanosecond.
     pub fn measured_tick_ns() -> f64 {
         let mut smallest = u128::MAX;
         for _ in 0..200 {
@@ -62,8 +62,8 @@ impl OsClock {
     }
 }
 
-/// Seconds since 1970-01-01 UTC, for the label of a run; `None` when the
-/// machine's calendar is set before that.
+/// Returns the seconds since 1970-01-01 UTC, or `None` if the system clock is set to an earlier
+/// date.
 pub fn unix_seconds() -> Option<u64> {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.ok().map(|elapsed| elapsed.as_secs())
@@ -75,7 +75,7 @@ impl Clock for OsClock {
     }
 }
 
-/// A clock that stands still until it is advanced. Clones show the same time.
+/// A clock for simulations, which moves only when it is advanced. All clones show the same time.
 #[cfg(feature = "simulated")]
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedClock {
@@ -84,7 +84,7 @@ pub struct SimulatedClock {
 
 #[cfg(feature = "simulated")]
 impl SimulatedClock {
-    /// Lets `ns` nanoseconds pass.
+    /// Advances the clock by `ns` nanoseconds.
     pub fn advance(&self, ns: u64) {
         self.now_ns.set(self.now_ns.get().saturating_add(ns));
     }

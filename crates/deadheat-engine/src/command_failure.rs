@@ -1,4 +1,4 @@
-//! Failures of commands, and of launches of executables of harnesses.
+//! Failures of commands and of launches of harness executables.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -12,31 +12,31 @@ use crate::interrupt::signal_name;
 use crate::order::Moment;
 use crate::subprocess::Ending;
 
-/// A contender failed, and where.
+/// The failure of a contender, with its place in the race.
 #[derive(Debug)]
 pub struct ContenderFailure {
-    /// The benchmark.
+    /// The name of the benchmark.
     pub benchmark: String,
-    /// The command, as the user wrote it.
+    /// The text of the command, as the user wrote it.
     pub command: String,
-    /// When it happened.
+    /// The moment of the failure in the race.
     pub moment: Moment,
-    /// The error.
+    /// The error of the command.
     pub cause: CommandError,
-    /// The neutral link it was started from, if it was one.
+    /// The neutral link that was started, or `None` if it was the user's own executable.
     pub link: Option<Variant>,
-    /// Its standard error.
+    /// The standard error of the command.
     pub standard_error: StandardError,
 }
 
-/// The standard error of a command that failed.
+/// The standard error of a failed command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StandardError {
-    /// Its last lines.
+    /// The last lines of the standard error.
     Kept(Vec<String>),
-    /// The user saw it.
+    /// The command wrote to the terminal, so the user has already seen it.
     Shown,
-    /// It was not kept, because the launch was measured.
+    /// The standard error was discarded, because the launch was measured.
     Dropped,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for ContenderFailure {
 }
 
 impl ContenderFailure {
-    /// The message in one line, for a reader who knows which benchmark it is about.
+    /// Returns the error message of this failure on one line, without the name of the benchmark.
     pub fn within_benchmark(&self) -> String {
         let (cause, link) = (&self.cause, on_link(&self.link));
         let errors = match &self.standard_error {
@@ -82,7 +82,7 @@ impl ContenderFailure {
         format!("{} {cause}{errors}", self.launch())
     }
 
-    /// The command and, in parentheses, the moment of its launch.
+    /// Returns the command and, in parentheses, the moment of its launch.
     fn launch(&self) -> String {
         let command = shortened(&self.command);
         match self.moment {
@@ -91,7 +91,8 @@ impl ContenderFailure {
         }
     }
 
-    /// Returns true if the command ended by itself, so that its standard error may tell why.
+    /// Returns true if the command exited or was killed by a signal, so its standard error may give
+    /// the reason.
     fn has_died(&self) -> bool {
         matches!(
             self.cause,
@@ -122,8 +123,7 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{beginning}…{end}"))
 }
 
-/// The words for a process that this signal stopped; 0 stands for a stop of a process that it
-/// started.
+/// Describes a process that `signal` stopped; 0 means that a child of the process was stopped.
 pub(crate) fn stopped_by(signal: i32) -> String {
     const WANTS: &str = "it needs the terminal, which deadheat does not share\nhelp: enter \
      passwords \
@@ -143,19 +143,21 @@ pub(crate) fn stopped_by(signal: i32) -> String {
 
 impl std::error::Error for ContenderFailure {}
 
-/// What is said of a program that died under Valgrind of an instruction.
-pub(crate) const ILLEGAL_INSTRUCTION: &str = "was killed by signal 4 (SIGILL): mostly an instruction \
-     that Valgrind does not know\nhelp: build both sides for an older processor (-C target-cpu=x86-64-v2 \
-     for Rust, -march=x86-64-v2 for C and C++), or install a newer Valgrind";
+/// The message for a program that SIGILL killed under Valgrind.
+pub(crate) const ILLEGAL_INSTRUCTION: &str = "was killed by signal 4 (SIGILL), mostly because \
+                                              Valgrind does not know an instruction\nhelp: build \
+                                              both sides for an older processor (-C \
+                                              target-cpu=x86-64-v2 for Rust, -march=x86-64-v2 for \
+                                              C and C++), or install a newer Valgrind";
 
-const RELATIVE: &str = "relative paths begin at the current folder";
+const RELATIVE: &str = "relative paths start at the current folder";
 
-/// The advice on a command that this signal killed, if there is any.
+/// Returns advice for a command that `signal` killed, if there is any.
 fn advice_on_signal(signal: i32) -> Option<&'static str> {
     match signal {
-        libc::SIGKILL => {
-            Some("the kernel does this if memory runs out (see `dmesg`), and so does `kill -9`")
-        }
+        libc::SIGKILL => Some(
+            "the kernel sends this signal if memory runs out (see `dmesg`), and so does `kill -9`",
+        ),
         libc::SIGSEGV | libc::SIGBUS | libc::SIGABRT | libc::SIGFPE => {
             Some("it crashed: start it by itself, under a debugger if it crashes only sometimes")
         }
@@ -163,16 +165,17 @@ fn advice_on_signal(signal: i32) -> Option<&'static str> {
             "it was probably built for a newer processor: build it on this machine, or without \
              -march=native or -C target-cpu=native",
         ),
-        libc::SIGTERM | libc::SIGINT | libc::SIGHUP => {
-            Some("another process ended it: look for a `kill` or a time limit in what it starts")
-        }
+        libc::SIGTERM | libc::SIGINT | libc::SIGHUP => Some(
+            "another process sent this signal: look for a `kill` or a time limit in the programs \
+             it starts",
+        ),
         libc::SIGPIPE => Some("it wrote to a pipe that its reader had closed"),
         libc::SIGXCPU | libc::SIGXFSZ => Some("it reached a limit of the shell: see `ulimit -a`"),
         _ => None,
     }
 }
 
-/// The moment at which a hook runs.
+/// Returns when the hook that an option sets runs, in words.
 fn run_when(flag: &str) -> &'static str {
     match flag {
         "--setup" => "--setup runs before the first launch",
@@ -182,85 +185,87 @@ fn run_when(flag: &str) -> &'static str {
     }
 }
 
-/// An error of a command.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub enum CommandError {
-    /// There is no such program, or it may not be executed.
+    /// The program does not exist or cannot be executed.
     NotStarted(io::Error),
-    /// It exited with a code that does not count as success.
+    /// The command exited with a code that does not count as success.
     Exited(i32),
-    /// It was killed by a signal.
+    /// A signal with this number killed the command.
     Signalled(i32),
-    /// An instruction killed it that Valgrind, which counts it, does not know.
+    /// The command ran under Valgrind and executed an instruction that Valgrind does not support.
     IllegalInstruction,
-    /// A signal stopped it, and it did not go on.
+    /// A signal with this number stopped the command, and nothing continued it; 0 if a child
+    /// process of the command was stopped.
     Stopped(i32),
-    /// It ran longer than `--timeout`.
+    /// The command ran longer than `--timeout`.
     TimedOut(Duration),
-    /// Its input file cannot be opened.
+    /// The `--input` file of the command cannot be opened.
     NoInput {
-        /// The file.
+        /// The path of the input file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// Its output cannot be opened.
+    /// The output of the command cannot be opened or read.
     NoOutput {
-        /// The file, when it is one.
+        /// The output file; `None` for standard output.
         path: Option<PathBuf>,
-        /// The error of the system.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// The file of its values cannot be removed before a launch, or read after it.
+    /// The `--value-file` cannot be removed before a launch, or read after it.
     NoValueFile {
-        /// The file.
+        /// The path of the value file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// It wrote more than values are looked for in.
+    /// The command wrote more output than deadheat searches for values.
     TooMuchOutput {
-        /// The file it wrote to; `None` for standard output.
+        /// The file that the command wrote to; `None` for standard output.
         file: Option<PathBuf>,
-        /// The most bytes that are read.
+        /// The maximum number of bytes that deadheat reads.
         most: u64,
     },
-    /// A value is missing, or no number to race by.
+    /// A value is missing or is not a usable number.
     NoValue {
         /// The name of the value.
         name: String,
-        /// The problem, in words.
+        /// The description of the problem.
         problem: String,
-        /// The file it should stand in; `None` for standard output.
+        /// The file that should contain the value; `None` for standard output.
         file: Option<PathBuf>,
-        /// The lines there, quoted, shortened and few; empty where there are none.
+        /// The first and last lines of the output, quoted and shortened; empty if there was no
+        /// output.
         printed: String,
     },
     /// A hook failed.
     Hook {
-        /// The flag that set it.
+        /// The option that set the hook, such as `--prepare`.
         flag: &'static str,
-        /// The hook's words.
+        /// The command line of the hook.
         hook: String,
-        /// Its end, in words.
+        /// The description of how the hook ended.
         ended: String,
-        /// The end of what it wrote to its standard error.
+        /// The last lines of the hook's standard error.
         errors: String,
     },
-    /// It printed something else than the baseline.
+    /// The candidate printed other output than the baseline.
     OutputDiffers {
-        /// The baseline's command.
+        /// The text of the baseline's command.
         baseline: String,
-        /// The first differing line, counted from 1.
+        /// The number of the first differing line, counted from 1.
         line: usize,
-        /// The baseline's line, quoted; `None` when its output ends before.
+        /// The line in the output of the baseline, quoted; `None` if the output ends earlier.
         expected: Option<String>,
-        /// The candidate's line, quoted; `None` when its output ends before.
+        /// The line in the output of the candidate, quoted; `None` if the output ends earlier.
         found: Option<String>,
     },
-    /// It exited unlike the baseline.
+    /// The candidate's exit code differs from the baseline's.
     ExitDiffers {
-        /// The baseline's command.
+        /// The text of the baseline's command.
         baseline: String,
         /// The baseline's exit code.
         expected: i32,
@@ -355,7 +360,7 @@ impl fmt::Display for CommandError {
             },
             Self::TooMuchOutput { file, most } => write!(
                 f,
-                "{} more than the {} MiB in which values are looked for{}",
+                "{} more than the {} MiB that deadheat searches for values{}",
                 wrote(file),
                 most >> 20,
                 match file {
@@ -401,7 +406,7 @@ impl fmt::Display for CommandError {
                 found,
             } => write!(
                 f,
-                "prints other output than '{baseline}' (--check-output): line {line} {}, the \
+                "prints different output than '{baseline}' (--check-output): line {line} {}, the \
                  baseline's {}",
                 reads(found),
                 reads(expected)
@@ -420,7 +425,7 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
-/// The verb for output that went to a file, or to standard output.
+/// Returns the verb of an error message about output: `printed`, or `wrote to` with the file.
 fn wrote(file: &Option<PathBuf>) -> String {
     file.as_ref().map_or("printed".to_owned(), |file| {
         format!("wrote to '{}'", file.display())
@@ -432,7 +437,8 @@ fn reads(line: &Option<String>) -> String {
         .map_or("is missing".to_owned(), |line| format!("is {line}"))
 }
 
-/// The end of a standard error, behind these words; nothing where there is none.
+/// Returns `before` followed by `stderr_tail`, the end of a standard error; an empty text if
+/// `stderr_tail` is empty.
 fn said(before: &str, stderr_tail: &str) -> String {
     if stderr_tail.is_empty() {
         String::new()
@@ -441,15 +447,15 @@ fn said(before: &str, stderr_tail: &str) -> String {
     }
 }
 
-/// Characters of what an executable wrote that a message quotes.
+/// The number of characters of a program's output that a message quotes.
 const QUOTED: usize = 80;
 
-/// The error of a launch, and how to see it again.
+/// The error of a launch of a harness executable, with the command line that reproduces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HarnessCause {
-    /// The error.
+    /// The error of the launch.
     pub what: HarnessError,
-    /// The command line that launches the same benchmark.
+    /// The command line that launches the benchmark again.
     pub launch: String,
     /// True if all sides ran at the same time.
     pub is_side_by_side: bool,
@@ -468,75 +474,77 @@ impl fmt::Display for HarnessCause {
     }
 }
 
-/// An error of a launch.
+/// The reason why a launch of a harness executable failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HarnessError {
-    /// Its process did not end well.
+    /// The process did not end successfully.
     Process {
-        /// The end of it.
+        /// The way in which the process ended.
         ending: Ending,
-        /// The end of its standard error.
+        /// The last lines of the standard error of the process.
         stderr_tail: String,
     },
-    /// It wrote nothing where its report belongs.
+    /// The launch wrote no report.
     NoReport {
-        /// Its harness.
+        /// The harness of the executable.
         harness: Harness,
-        /// The end of its standard error.
+        /// The last lines of the standard error of the launch.
         stderr_tail: String,
     },
-    /// It wrote something else than a report.
+    /// The report of the launch cannot be parsed.
     Garbled {
-        /// Its harness.
+        /// The harness of the executable.
         harness: Harness,
-        /// The beginning of it.
+        /// The beginning of the report.
         text: String,
     },
-    /// The benchmark is not there.
+    /// The launch ran no benchmark of the requested name.
     Missing(Harness),
-    /// The name stands for several benchmarks.
+    /// The requested name matches several benchmarks, listed here.
     Several(Vec<String>),
-    /// There are more or fewer repetitions than planned.
+    /// The report contains more or fewer repetitions than planned.
     Repetitions {
-        /// Repetitions in the report.
+        /// The number of repetitions in the report.
         found: usize,
-        /// Repetitions that were asked for.
+        /// The number of repetitions that deadheat requested.
         expected: u32,
     },
-    /// One side is measured by single calls, as its source says, and the other is not.
+    /// The source of the benchmark asks for JMH's single-call mode (`ss`) on one side only.
     SingleCalls,
-    /// It cannot run side by side with the other side, although it should.
+    /// The benchmark cannot run side by side, although the user requested it; the text is the
+    /// reason.
     InTurns(&'static str),
-    /// The source of the benchmark keeps its repetitions to itself.
+    /// The source of the benchmark makes it report only aggregates of its repetitions.
     OnlyAggregates,
-    /// Two sides cannot be told apart sample by sample.
+    /// The two sides cannot be compared sample by sample, because they have different numbers of
+    /// repetitions.
     NotAlike {
-        /// Repetitions in the source of this one.
+        /// The number of repetitions that the source of the failing side sets.
         found: u32,
-        /// Repetitions in the source of the baseline.
+        /// The number of repetitions that the source of the baseline sets.
         baseline: u32,
     },
-    /// The benchmark says that something went wrong.
+    /// The benchmark reports this error.
     Error(String),
-    /// The benchmark says that it does not run.
+    /// The benchmark reports that it skipped itself, with this reason.
     Skipped(String),
-    /// A number is missing or cannot be.
+    /// A number in the report is missing or impossible.
     Number {
-        /// Its name in the report.
+        /// The name of the field in the report.
         field: &'static str,
         /// The repetition, counted from 0.
         repetition: usize,
-        /// The text that stands there.
+        /// The value of the field, as text.
         found: String,
     },
-    /// A counter that the pilot found is not there any more.
+    /// A counter of the calibration run is missing from a launch, or its value is unusable.
     Counter {
-        /// Its name.
+        /// The name of the counter.
         counter: String,
         /// The repetition, counted from 0.
         repetition: usize,
-        /// The text that stands there.
+        /// The text of the value, or the problem with it.
         found: String,
     },
 }
@@ -576,7 +584,7 @@ impl fmt::Display for HarnessError {
                 stderr_tail,
             } => write!(
                 f,
-                "ended well but {}{}",
+                "exited with code 0, but {}{}",
                 no_report(*harness),
                 said(", saying: ", stderr_tail)
             ),
@@ -587,7 +595,8 @@ impl fmt::Display for HarnessError {
             ),
             Self::Missing(harness) => write!(
                 f,
-                "ran no benchmark of this name; only what {} lists in every launch can be raced",
+                "ran no benchmark of this name; only benchmarks that {} lists in every launch can \
+                 be raced",
                 listing_of(*harness)
             ),
             Self::Several(names) => write!(
@@ -603,11 +612,11 @@ impl fmt::Display for HarnessError {
          share, or a benchmark that changes from launch to launch, cannot be raced"
             ),
             Self::SingleCalls => f.write_str(
-                "is measured by single calls on one side, as its source says, and not on the other",
+                "has a source that asks for single calls on one side, but not on the other",
             ),
             Self::InTurns(reason) => write!(
                 f,
-                "cannot run side by side: {reason}; --arrangement auto races it in turns"
+                "cannot run side by side: {reason}; --arrangement auto makes the sides take turns"
             ),
             Self::OnlyAggregates => f.write_str(
                 "reports only aggregates of its repetitions; a race needs each of them, so remove \
@@ -615,7 +624,7 @@ impl fmt::Display for HarnessError {
             ),
             Self::NotAlike { found, baseline } => write!(
                 f,
-                "repeats itself {found} times, as its source says, and the baseline {baseline} times"
+                "sets {found} repetitions in its source, but the baseline sets {baseline}"
             ),
             Self::Error(inner) => write!(f, "reports an error: {inner}"),
             Self::Skipped(inner) => write!(f, "skips itself: {inner}"),
@@ -645,10 +654,12 @@ impl std::error::Error for HarnessError {}
 fn no_report(harness: Harness) -> &'static str {
     match harness {
         Harness::GoogleBenchmark => {
-            "wrote no report to --benchmark_out; an executable of Google Benchmark does, unless its \
-             main returns before RunSpecifiedBenchmarks"
+            "wrote no report to --benchmark_out; its main probably returned before \
+             RunSpecifiedBenchmarks"
         }
-        Harness::Criterion => "left no sample.json in CRITERION_HOME, as criterion does since 0.3",
+        Harness::Criterion => {
+            "left no sample.json in CRITERION_HOME, which criterion writes since version 0.3"
+        }
         Harness::Divan => "printed no table of divan",
         Harness::Go => "printed no result of the benchmark",
         Harness::Jmh => "wrote no results to -rff",
@@ -667,7 +678,7 @@ fn report_of(harness: Harness) -> &'static str {
     }
 }
 
-/// The way to see the list of a harness.
+/// Returns the option that makes an executable of a harness list its benchmarks.
 fn listing_of(harness: Harness) -> &'static str {
     match harness {
         Harness::GoogleBenchmark => "--benchmark_list_tests",
@@ -680,7 +691,7 @@ fn listing_of(harness: Harness) -> &'static str {
 }
 
 impl HarnessError {
-    /// A report that nobody can read.
+    /// Returns the error for a report that cannot be parsed.
     pub(crate) fn garbled(harness: Harness, text: &str) -> Self {
         Self::Garbled {
             harness,
@@ -688,8 +699,8 @@ impl HarnessError {
         }
     }
 
-    /// Returns whether two launches failed in the same way: numbers and last words may
-    /// be different every time.
+    /// Returns true if two launches failed in the same way. Numbers and quoted output are ignored,
+    /// because they may differ every time.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         use Ending::{Exited, Signalled};
         match (self, other) {

@@ -1,5 +1,5 @@
-//! Events counted beside the time: by the hardware, of commands; requests for memory, of the calling
-//! thread; and marks for callgrind, which counts for itself.
+//! Counts events during samples: hardware events of commands, and allocations of the calling
+//! thread. Also contains the Valgrind client requests that mark samples for callgrind.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -11,7 +11,7 @@ pub(crate) use hardware::COUNTER_COUNT;
 #[cfg(feature = "commands")]
 pub use hardware::{Counters, opens_a_clock};
 
-/// Hardware counters of the commands, where the machine has them.
+/// Hardware counters of commands, if the machine has them.
 #[cfg(all(feature = "commands", target_os = "linux"))]
 mod hardware {
     use std::io;
@@ -20,25 +20,24 @@ mod hardware {
     use perf_event::events::{Event, Hardware, Software};
     use perf_event::{Builder, Counter};
 
-    /// Number of hardware counters.
+    /// The number of hardware counters.
     pub(crate) const COUNTER_COUNT: usize = 4;
 
-    /// Hardware counters for the next command launched by this process.
+    /// Hardware counters for the next command that this process launches.
     ///
-    /// Opened on the launcher as inherited and enabled on exec: the launcher's
-    /// own instructions are not counted, the command's are, and those of its
-    /// children. When they end the kernel adds their counts to ours.
+    /// The launcher opens the counters as inherited and enabled on exec, so that they count the
+    /// command and its children but not the launcher itself. When the command and its children end,
+    /// the kernel adds their counts to the counts of the launcher.
     ///
-    /// Good for one launch. Kept open, they went blind after the first: when the
-    /// scheduler switches between parent and child before the exec it may swap
-    /// their (equal) sets of events, and then it is the parent's own event that
-    /// is enabled once and never again.
+    /// The counters work for one launch only. If kept open, they would count nothing in later
+    /// launches: when the scheduler switches between parent and child before the exec, it may swap
+    /// their equal sets of events. The parent's own event is then enabled once and never again.
     pub struct Counters {
         counters: Vec<Counter>,
     }
 
     impl Counters {
-        /// The metrics, in the order of the readings.
+        /// The metrics, in the order of the counters.
         pub(crate) const METRICS: [Metric; COUNTER_COUNT] = [
             Metric::Cycles,
             Metric::Instructions,
@@ -52,8 +51,8 @@ mod hardware {
             Hardware::CACHE_MISSES,
         ];
 
-        /// Opens all counters for the calling process, or says why it cannot. All
-        /// or none: a table with half of its columns explains less than a note.
+        /// Opens all counters for the calling process, or returns the error. If one cannot be
+        /// opened, none is used, because a table with only some of the columns would be misleading.
         pub fn open() -> io::Result<Self> {
             let counters = Self::EVENTS
                 .into_iter()
@@ -62,7 +61,7 @@ mod hardware {
             Ok(Self { counters })
         }
 
-        /// Opens all counters for a child that waits to execute its program.
+        /// Opens all counters for a child that has not executed its program yet.
         pub(crate) fn open_for(child: i32) -> io::Result<Self> {
             let open = |event: Hardware| {
                 let mut builder = Builder::new(event);
@@ -74,7 +73,8 @@ mod hardware {
             })
         }
 
-        /// Events of the command that was launched meanwhile and has ended.
+        /// Returns the event counts of the command that was launched since the counters were opened
+        /// and has ended.
         pub(crate) fn finish(mut self) -> [u64; COUNTER_COUNT] {
             let mut events = [0; COUNTER_COUNT];
             for (count, counter) in events.iter_mut().zip(&mut self.counters) {
@@ -83,7 +83,7 @@ mod hardware {
             events
         }
 
-        /// Returns the reason why counters cannot be opened, in words a user can act on.
+        /// Returns the reason why counters cannot be opened, with advice for the user.
         pub(crate) fn explain(errno: i32) -> String {
             match errno {
                 libc::EACCES | libc::EPERM => {
@@ -91,7 +91,7 @@ mod hardware {
                         .to_owned()
                 }
                 libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP => {
-                    "this machine offers none, as most virtual machines".to_owned()
+                    "this machine has none, like most virtual machines".to_owned()
                 }
                 libc::ENOSYS => "the kernel was built without them".to_owned(),
                 other => io::Error::from_raw_os_error(other).to_string(),
@@ -99,21 +99,22 @@ mod hardware {
         }
     }
 
-    /// Checks that the clock of a process can be opened, by which perf samples. Every machine has one; an
-    /// error says why it is not permitted.
+    /// Returns an error with the reason if this process may not open the CPU clock event, by which
+    /// perf samples. Every machine has this event.
     pub fn opens_a_clock() -> Result<(), String> {
         let opened = follow_commands(Software::CPU_CLOCK);
         let refused = |error: io::Error| Counters::explain(error.raw_os_error().unwrap_or(0));
         opened.map(|_| ()).map_err(refused)
     }
 
-    /// A counter that counts nothing of this process and everything of the
-    /// programs it will launch.
+    /// Opens a counter that ignores this process and counts the programs that this process
+    /// launches.
     pub(super) fn follow_commands(event: impl Event) -> io::Result<Counter> {
         follow(Builder::new(event).observe_self()).build()
     }
 
-    /// Counts from the next program that is executed on, in user mode, with its children.
+    /// Configures a counter to start at the next exec, in user mode, and to include child
+    /// processes.
     fn follow<'a, 'b>(builder: &'a mut Builder<'b>) -> &'a mut Builder<'b> {
         builder
             .inherit(true)
@@ -123,7 +124,7 @@ mod hardware {
     }
 }
 
-/// No hardware counters: a build for a system other than Linux.
+/// A stub without hardware counters, for systems other than Linux.
 #[cfg(all(feature = "commands", not(target_os = "linux")))]
 mod hardware {
     use std::io;
@@ -145,7 +146,7 @@ mod hardware {
             Self::open()
         }
 
-        /// Never called: there is nothing to call it on.
+        /// Cannot be called, because the type has no values.
         pub(crate) fn finish(self) -> [u64; COUNTER_COUNT] {
             match self {}
         }
@@ -155,15 +156,14 @@ mod hardware {
         }
     }
 
-    /// Returns why the clock of a process cannot be opened.
+    /// Returns an error, because this system has no perf events.
     pub fn opens_a_clock() -> Result<(), String> {
         Err(Counters::explain(0))
     }
 }
 
-/// An allocator that counts what every thread asks for, and leaves the work to
-/// another. It costs two additions per request, and counts all day: there is
-/// nothing to switch on.
+/// A global allocator that counts the allocations of every thread and forwards them to another
+/// allocator. Counting is always on and costs two additions per allocation.
 ///
 /// ```
 /// use deadheat_engine::{CountingAllocator, allocations_of_this_thread};
@@ -182,30 +182,31 @@ pub struct CountingAllocator<A = System> {
 }
 
 impl<A> CountingAllocator<A> {
-    /// Counts in front of `inner`.
+    /// Wraps `inner` with a counter.
     pub const fn new(inner: A) -> Self {
         Self { inner }
     }
 }
 
 impl CountingAllocator<System> {
-    /// Counts in front of the allocator of the operating system.
+    /// Wraps the allocator of the operating system with a counter.
     pub const fn system() -> Self {
         Self::new(System)
     }
 }
 
-/// The requests of a thread to a [`CountingAllocator`] since it began.
+/// The number and the size of the heap allocations of a thread, which a [`CountingAllocator`]
+/// counts from the start of the thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocations {
-    /// Requests for memory: new, zeroed, and each change of size.
+    /// The number of allocations, zeroed ones and reallocations included.
     pub count: u64,
-    /// Bytes requested; of a change of size the growth.
+    /// The number of bytes allocated; a reallocation counts only its growth.
     pub bytes: u64,
 }
 
 impl Allocations {
-    /// The requests since an earlier reading of the same thread.
+    /// Returns the allocations since an earlier reading of the same thread.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             count: self.count.wrapping_sub(earlier.count),
@@ -214,8 +215,8 @@ impl Allocations {
     }
 }
 
-/// The requests of the calling thread so far; `None` in a program whose
-/// global allocator is no [`CountingAllocator`]. Allocates nothing.
+/// Returns the heap allocations of the calling thread so far, or `None` if the program's global
+/// allocator is not a [`CountingAllocator`]. Allocates nothing.
 #[inline]
 pub fn allocations_of_this_thread() -> Option<Allocations> {
     INSTALLED
@@ -223,21 +224,21 @@ pub fn allocations_of_this_thread() -> Option<Allocations> {
         .then(|| OF_THIS_THREAD.with(Cell::get))
 }
 
-/// True if any memory was ever requested from a counting allocator. A Rust
-/// program requests some before its `main`, so this is known in time.
+/// True once a counting allocator has allocated memory. A Rust program allocates before its `main`,
+/// so in `main` the value is final.
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    // Constant from the start and without a destructor: it needs no memory of
-    // its own, and can be counted in until the thread's very end.
+    // A constant without a destructor: it needs no allocation and can be used until the thread
+    // ends.
     static OF_THIS_THREAD: Cell<Allocations> =
         const { Cell::new(Allocations { count: 0, bytes: 0 }) };
 }
 
 #[inline]
 fn count(bytes: usize) {
-    // A load that all threads can share; a store would take the cache line
-    // away from the others each time.
+    // All threads can share the cache line of a load; a store would invalidate it for the other
+    // threads each time.
     if !INSTALLED.load(Ordering::Relaxed) {
         INSTALLED.store(true, Ordering::Relaxed);
     }
@@ -250,13 +251,13 @@ fn count(bytes: usize) {
     });
 }
 
-// SAFETY: every call is handed on unchanged to an allocator that keeps the
-// contract; counting neither allocates nor panics.
+// SAFETY: every call is forwarded unchanged to an allocator that fulfils the contract; counting
+// neither allocates nor panics.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller keeps the contract of this very function.
+        // SAFETY: the caller fulfils the contract of this function.
         unsafe { self.inner.alloc(layout) }
     }
 
@@ -281,31 +282,31 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     }
 }
 
-/// The requests of a process to callgrind, in which it runs: to collect or not, and to write down
-/// what it has collected.
+/// Sends requests to callgrind if the process runs under it: to start or stop counting, and to
+/// write out the counts.
 ///
-/// Valgrind knows these requests by a sequence of instructions that does nothing elsewhere
-/// (`valgrind.h`, "client requests"). They need no symbols, which a stripped program has none of, and
-/// no function around the calls, which would change how these are compiled.
+/// Valgrind recognises these requests by a sequence of instructions that has no effect elsewhere
+/// (`valgrind.h`, "client requests"). They need no symbols, which a stripped program lacks, and no
+/// wrapper function around the calls, which would change how these are compiled.
 pub(crate) mod callgrind {
-    /// The requests of callgrind begin here: 'C' and 'T' in the upper half.
+    /// The code of callgrind's first request, with 'C' and 'T' in the upper half.
     const BASE: usize = ((b'C' as usize) << 24) | ((b'T' as usize) << 16);
 
-    /// Begins to collect, or ends it, in the calling thread.
+    /// Starts or stops counting in the calling thread.
     #[cold]
     #[inline(never)]
     pub(crate) fn toggle() {
         request(BASE + 2);
     }
 
-    /// Forgets what was collected.
+    /// Discards the counts so far.
     #[cold]
     #[inline(never)]
     pub(crate) fn forget() {
         request(BASE + 1);
     }
 
-    /// Writes down all that was collected since the last time, and forgets it.
+    /// Writes out the counts since the last time and discards them.
     #[cold]
     #[inline(never)]
     pub(crate) fn dump() {
@@ -315,8 +316,8 @@ pub(crate) mod callgrind {
     #[cfg(target_arch = "x86_64")]
     fn request(code: usize) {
         let arguments = [code, 0, 0, 0, 0, 0];
-        // SAFETY: rdi is turned by 128 bits in all and keeps its value, rbx is exchanged with itself.
-        // Under Valgrind rdx is written and the array read, which lives until the end.
+        // SAFETY: rdi is rotated by 128 bits in total and keeps its value; rbx is exchanged with
+        // itself. Under Valgrind, rdx is written and the array is read, which lives until the end.
         unsafe {
             std::arch::asm!(
                 "rol rdi, 3",
@@ -333,8 +334,8 @@ pub(crate) mod callgrind {
     #[cfg(target_arch = "aarch64")]
     fn request(code: usize) {
         let arguments = [code, 0, 0, 0, 0, 0];
-        // SAFETY: x12 is turned by 128 bits in all and keeps its value, x10 is combined with itself.
-        // Under Valgrind x3 is written and the array read, which lives until the end.
+        // SAFETY: x12 is rotated by 128 bits in total and keeps its value; x10 is combined with
+        // itself. Under Valgrind, x3 is written and the array is read, which lives until the end.
         unsafe {
             std::arch::asm!(
                 "ror x12, x12, #3",
@@ -348,7 +349,8 @@ pub(crate) mod callgrind {
         }
     }
 
-    /// Elsewhere there are no marks, and the coordinator says so when no part comes.
+    /// Does nothing: this module has client requests for x86-64 and 64-bit ARM only. The
+    /// coordinator then reports that the counts are missing.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     fn request(_code: usize) {}
 }
@@ -360,8 +362,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_counter_follows_a_command_and_leaves_its_launcher_out() {
-        // Page faults are counted by the kernel itself, also on machines
-        // without hardware counters.
+        // The kernel counts page faults by itself, so this works without hardware counters.
         for _ in 0..5 {
             let faults = perf_event::events::Software::PAGE_FAULTS;
             let Ok(mut faults) = hardware::follow_commands(faults) else {

@@ -1,5 +1,5 @@
-//! A deadline for several races in a row: a timer sends SIGALRM, which stops a race as Ctrl-C does, at
-//! any time and with all that it started.
+//! A deadline for several races in a row: a timer sends SIGALRM, which stops a race and all its
+//! processes as Ctrl-C does.
 
 use std::time::Duration;
 
@@ -24,14 +24,14 @@ impl Deadline {
     ///
     /// # Errors
     ///
-    /// The system has no further timer.
+    /// If the system cannot create another timer.
     pub fn start(time: Duration, _interrupts: &Interrupts) -> nix::Result<Self> {
         let event = SigEvent::new(SigevNotify::SigevSignal {
             signal: Signal::SIGALRM,
             si_value: 0,
         });
         let mut timer = Timer::new(ClockId::CLOCK_MONOTONIC, event)?;
-        // A timer of 0 never ends.
+        // A timer of 0 would never expire.
         let whole = time.max(Duration::from_nanos(1)).into();
         timer.set(Expiration::OneShot(whole), TimerSetTimeFlags::empty())?;
         Ok(Self {
@@ -43,7 +43,7 @@ impl Deadline {
 
     /// Returns true if `signal`, which stopped a race, came from this timer.
     pub fn sent(&self, signal: i32) -> bool {
-        // The clock is read after the timer was set.
+        // Allows 10 ms, because the clock starts after the timer.
         let passed = Duration::from_nanos(self.clock.elapsed_ns()) + Duration::from_millis(10);
         signal == Signal::SIGALRM as i32 && passed >= self.time
     }

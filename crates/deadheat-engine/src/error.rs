@@ -1,4 +1,4 @@
-//! Everything that can go wrong between the plan and the last sample.
+//! The errors of a race, from the plan to the last sample.
 
 use deadheat_model::{SampleError, SinkError, in_one_line};
 
@@ -21,67 +21,69 @@ pub enum EngineError {
     /// A contender or one of its hooks failed.
     #[cfg(feature = "commands")]
     Contender(Box<ContenderFailure>),
-    /// A benchmark of functions failed.
+    /// A function benchmark failed.
     Function(Box<FunctionFailure>),
     /// A command cannot be launched as written.
     #[cfg(feature = "commands")]
     Command {
-        /// The command.
+        /// The text of the command.
         command: String,
-        /// The error.
+        /// The reason why the command cannot be launched.
         source: ImageError,
     },
-    /// A value cannot be looked for in what commands print.
+    /// The pattern of a value cannot be used on the output of commands.
     #[cfg(feature = "commands")]
     Value {
-        /// Its name.
+        /// The name of the value.
         name: String,
-        /// The problem, in words.
+        /// The description of the problem.
         problem: String,
     },
-    /// The plan holds something other than functions of one program, or of two.
+    /// The functions of a benchmark do not belong to one program or to two; the text is the name of
+    /// the benchmark.
     NoFunctions(String),
-    /// A program does not say what it can race.
+    /// A program does not list its benchmarks.
     #[cfg(feature = "commands")]
     Inspection(Box<InspectionFailure>),
-    /// The contenders cannot be pinned as asked.
+    /// The contenders cannot be pinned as requested.
     Affinity(AffinityError),
-    /// The record of the run cannot be kept.
+    /// The record of the run cannot be written.
     Sink(SinkError),
     /// deadheat's own launcher failed.
     #[cfg(feature = "commands")]
     Launcher(LauncherError),
     /// A contender reported an impossible measurement.
     Sample {
-        /// The benchmark.
+        /// The name of the benchmark.
         benchmark: String,
-        /// The error of the sample.
+        /// The reason why the measurement is impossible.
         source: SampleError,
     },
-    /// The plan holds something this kind of contender cannot do.
+    /// The plan contains a contender that this race cannot run, such as a recording.
     #[cfg(feature = "commands")]
     NotRunnable {
-        /// The benchmark.
+        /// The name of the benchmark.
         benchmark: String,
-        /// The contender.
+        /// The name of the contender.
         contender: String,
     },
-    /// More commands than one run can tell apart.
+    /// The plan contains more commands than the launcher can number.
     #[cfg(feature = "commands")]
     TooManyCommands {
-        /// The number there is.
+        /// The number of commands and hooks in the plan.
         found: usize,
-        /// The number there may be.
+        /// The maximum number of commands and hooks.
         max: usize,
     },
-    /// callgrind, which should count instructions, cannot be used.
+    /// callgrind cannot be used to count instructions.
     #[cfg(feature = "commands")]
     Valgrind(ValgrindError),
-    /// The counter that times samples lost its pace in the middle of the run.
+    /// The clock of the samples and the system clock drifted apart by this share of the elapsed
+    /// time.
     Clock(f64),
-    /// Signals cannot be taken over.
+    /// Signal handlers cannot be installed.
     Signals(nix::errno::Errno),
-    /// A signal asked to stop. The session turns this into an end of the run.
+    /// A signal interrupted the race. The session ends the run normally.
     Interrupted,
 }
 
@@ -97,7 +99,7 @@ impl std::fmt::Display for EngineError {
             Self::Value { name, problem } => write!(f, "value '{name}' (--value): {problem}"),
             Self::NoFunctions(inner) => write!(
                 f,
-                "benchmark '{inner}': worker processes call functions of one program, or of two"
+                "benchmark '{inner}': its functions must belong to one program, or to two"
             ),
             #[cfg(feature = "commands")]
             Self::Inspection(inner) => inner.fmt(f),
@@ -189,7 +191,7 @@ impl From<LauncherError> for EngineError {
 }
 
 impl EngineError {
-    /// Returns whether a contender is to blame, and not deadheat or the machine.
+    /// Returns true if a contender caused the error, not deadheat or the machine.
     pub fn is_of_a_contender(&self) -> bool {
         match self {
             #[cfg(feature = "commands")]
@@ -199,7 +201,7 @@ impl EngineError {
         }
     }
 
-    /// Returns whether what was planned cannot be done, here or anywhere.
+    /// Returns true if the plan itself cannot be carried out on this or any machine.
     pub fn is_of_the_plan(&self) -> bool {
         match self {
             #[cfg(feature = "commands")]
@@ -212,7 +214,7 @@ impl EngineError {
         }
     }
 
-    /// The message for a reader who knows which benchmark it is about.
+    /// Returns the error message on one line, without the name of the benchmark.
     pub fn within_benchmark(&self) -> String {
         match self {
             EngineError::Function(failure) => failure.within_benchmark(),

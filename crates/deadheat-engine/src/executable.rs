@@ -1,5 +1,5 @@
-//! Files that can be started: found by their name, known again, and their neutral links; and jars,
-//! which `java` starts.
+//! Executable files: finds them by name, detects if they change, and describes their neutral links
+//! and jars.
 
 #[cfg(feature = "commands")]
 use std::ffi::OsStr;
@@ -25,32 +25,32 @@ pub(crate) use jar::holds_benchmarks_of_jmh;
 #[cfg(feature = "commands")]
 pub use jar::is_jar;
 
-/// A file, by its device and its inode.
+/// The identity of a file: its device and its inode.
 pub(crate) type FileId = (u64, u64);
 
-/// The identity of a file; `None` if it cannot be read.
+/// Returns the identity of a file; `None` if it cannot be read.
 pub(crate) fn file_id(path: impl AsRef<Path>) -> Option<FileId> {
     let about = metadata(path).ok()?;
     Some((about.dev(), about.ino()))
 }
 
-/// The folder of link records and neutral links, seen from that of the executable.
+/// The folder of link records and neutral links, relative to the folder of the executable.
 const LINKS: &str = ".deadheat/links";
 
-/// A lock on the folder of neutral links, which other races hold as well, until it is dropped.
+/// A shared lock on the folder of neutral links, which is released when it is dropped.
 pub(crate) type Hold = File;
 
-/// A file as it was when the race began.
+/// An executable with its identity at the beginning of the race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Executable {
-    /// Where it lies, without symbolic links.
+    /// The path without symbolic links.
     pub(crate) path: PathBuf,
     identity: [i64; 5],
 }
 
 impl Executable {
-    /// The executable that a path leads to. `Err` says why there is none: that
-    /// of a running program may have been replaced or deleted since.
+    /// Returns the executable at `path`. Returns an error if the file does not exist: the file of a
+    /// running program may have been replaced or deleted.
     pub(crate) fn at(path: &Path) -> Result<Self, String> {
         let found = canonicalize(path).and_then(|real| Ok((identity(&real)?, real)));
         let same = found.and_then(|(there, real)| Ok((there == identity(path)?, there, real)));
@@ -63,7 +63,7 @@ impl Executable {
         }
     }
 
-    /// `Err` when another file lies there now.
+    /// Returns an error if the file was replaced or deleted since this value was created.
     pub(crate) fn check(&self) -> Result<(), String> {
         match identity(&self.path) {
             Ok(identity) if identity == self.identity => Ok(()),
@@ -74,14 +74,15 @@ impl Executable {
         }
     }
 
-    /// The first of these files that is there.
+    /// Returns the first of `candidates` that is a file; `None` if none is.
     #[cfg(feature = "commands")]
     pub(crate) fn among(candidates: Vec<PathBuf>) -> Option<Self> {
         let file = candidates.into_iter().find(|file| file.is_file())?;
         Self::at(&file).ok()
     }
 
-    /// Returns whether a record of its link lies beside it.
+    /// Returns true if the folder of link records contains a record of how the executable was
+    /// linked.
     pub(crate) fn has_record(&self) -> bool {
         let Some((folder, name)) = self.path.parent().zip(self.path.file_name()) else {
             return false;
@@ -91,9 +92,9 @@ impl Executable {
         folder.join(LINKS).join(record).is_file()
     }
 
-    /// Keeps the neutral links of this executable for as long as the lock lives: who clears them
-    /// away (`deadheat clean`, or the end of another race) asks for a lock of their folder first.
-    /// `None` where there is no such folder, or a file system that knows no locks.
+    /// Locks the neutral links of this executable against removal. `deadheat clean` and the end of
+    /// other races take an exclusive lock on the folder before they remove links. Returns `None` if
+    /// the folder is missing or its file system does not support locks.
     pub(crate) fn hold_links(&self) -> Option<Hold> {
         let folder = File::open(self.path.parent()?.join(LINKS)).ok()?;
         folder.lock_shared().ok()?;
@@ -101,15 +102,15 @@ impl Executable {
     }
 }
 
-/// Returns whether there is a file that may be executed.
+/// Returns true if `path` is a file with permission to execute.
 pub fn is_executable(path: &Path) -> bool {
     metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The interpreter that the first line of a script names; empty if the file is no script, and `None`
-/// if it cannot be read.
+/// Returns the interpreter in the first line of a script; empty if the file is not a script, and
+/// `None` if it cannot be read.
 pub(crate) fn interpreter_of(program: &Path) -> Option<String> {
-    /// Bytes of a first line that the kernel reads.
+    /// The maximum bytes of a first line that the kernel reads.
     const FIRST_LINE: u64 = 256;
     let mut line = Vec::new();
     let file = File::open(program).ok()?.take(FIRST_LINE);
@@ -122,15 +123,15 @@ pub(crate) fn interpreter_of(program: &Path) -> Option<String> {
     Some(words.split([' ', '\t']).next().unwrap_or("").to_owned())
 }
 
-/// Returns true for a file that begins as an executable of Linux or as a script with an interpreter.
+/// Returns true if a file begins like a Linux executable or a script with an interpreter.
 pub(crate) fn begins_like_a_program(file: &Path) -> bool {
     let mut beginning = Vec::new();
     let read = File::open(file).and_then(|file| file.take(4).read_to_end(&mut beginning));
     read.is_ok() && (beginning.starts_with(b"#!") || beginning == b"\x7fELF")
 }
 
-/// The paths `execvp` would try for a program, existing ones first. A setup
-/// hook may build the program, so one that does not exist yet is kept.
+/// Returns the paths that `execvp` would try for a program, existing ones first. Missing files are
+/// included, because a setup hook may build the program.
 pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
     if program.as_os_str().as_encoded_bytes().contains(&b'/') {
         return vec![program.to_owned()];
@@ -148,8 +149,8 @@ pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Has a command run in a folder, with a `PATH` that leads to the same programs from there: relative
-/// folders in it are made absolute.
+/// Sets the folder of a command, and makes relative folders in `PATH` absolute so that the same
+/// programs are found.
 pub(crate) fn run_in(command: &mut Command, folder: &Path) {
     command.current_dir(folder);
     let Some(path) = std::env::var_os("PATH").filter(|path| !path.is_empty()) else {
@@ -166,15 +167,15 @@ pub(crate) fn run_in(command: &mut Command, folder: &Path) {
     }
 }
 
-/// The executable that a name leads to: through `PATH`, unless it has a slash.
+/// Returns the executable with this path or name. A name without a slash is looked up in `PATH`.
 #[cfg(feature = "commands")]
 pub fn find_executable(name: &str) -> Option<PathBuf> {
     let mut candidates = program_paths(Path::new(name)).into_iter();
     candidates.find(|candidate| is_executable(candidate))
 }
 
-/// The executable or jar that a name leads to, and those of `arguments` that are files, each with the
-/// SHA-256 of its content.
+/// Returns the SHA-256 of the executable or jar that `program` names, and of each of `arguments`
+/// that is a file.
 #[cfg(feature = "commands")]
 pub fn contents(program: &Path, arguments: &[PathBuf]) -> Vec<(PathBuf, String)> {
     let files = files_of(program, arguments);
@@ -187,8 +188,8 @@ pub fn contents(program: &Path, arguments: &[PathBuf]) -> Vec<(PathBuf, String)>
     held.collect()
 }
 
-/// The executable or jar that a name leads to, or a file among `arguments`, if it was written after
-/// this second of Unix time: a run that began then raced another one.
+/// Returns the executable or jar that `program` names, or a file in `arguments`, if it was modified
+/// after `unix_seconds`: a run that began at that time raced a different file.
 #[cfg(feature = "commands")]
 pub fn rewritten_since(
     program: &Path,
@@ -199,7 +200,8 @@ pub fn rewritten_since(
     files_of(program, arguments).find(|file| metadata(file).is_ok_and(later))
 }
 
-/// The executable or jar that a name leads to, and its arguments, of which some may be files.
+/// Returns the executable or jar that `program` names, followed by all `arguments`, even those that
+/// are not files.
 #[cfg(feature = "commands")]
 fn files_of(program: &Path, arguments: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     let mut candidates = program_paths(program).into_iter();
@@ -207,15 +209,15 @@ fn files_of(program: &Path, arguments: &[PathBuf]) -> impl Iterator<Item = PathB
     executable.into_iter().chain(arguments.iter().cloned())
 }
 
-/// Endings of the names of scripts that interpreters execute.
+/// Extensions of scripts that interpreters execute.
 #[cfg(feature = "commands")]
 const SCRIPT_ENDINGS: [&str; 15] = [
     "R", "bash", "cjs", "fish", "jl", "js", "lua", "mjs", "php", "pl", "py", "rb", "sh", "ts",
     "zsh",
 ];
 
-/// The files that decide what a command does: the scripts among its arguments, and its input. Other
-/// files among the arguments may be those that it writes.
+/// Returns the files that determine what a command does: its input, and the scripts among its
+/// arguments. Other files in the arguments may be outputs.
 #[cfg(feature = "commands")]
 pub fn scripts_and_input(command: &CommandLine) -> Vec<PathBuf> {
     let within = |path: &Path| match &command.directory {
@@ -226,7 +228,7 @@ pub fn scripts_and_input(command: &CommandLine) -> Vec<PathBuf> {
     let arguments = words.map(|word| within(Path::new(word)));
     let mut files: Vec<PathBuf> = arguments.filter(|path| is_script(path)).collect();
     if let Input::File(input) = &command.input {
-        // The launcher opens it in the folder of deadheat.
+        // The launcher opens the input relative to deadheat's current folder.
         files.push(input.clone());
     }
     files
@@ -246,8 +248,8 @@ pub(crate) fn has_interpreter(path: &Path) -> bool {
     read.is_ok() && &beginning == b"#!"
 }
 
-/// Enough to know a file again: one that is written anew has another time, one
-/// that is renamed into its place another number.
+/// Returns the values that identify a version of a file: a rewritten file has a different
+/// modification time, and a replaced file has a different inode.
 fn identity(path: &Path) -> std::io::Result<[i64; 5]> {
     let found = metadata(path)?;
     Ok([
@@ -259,11 +261,11 @@ fn identity(path: &Path) -> std::io::Result<[i64; 5]> {
     ])
 }
 
-/// The variable that names the program which makes neutral links for a bench
+/// The environment variable with the path of the program that makes neutral links for a bench
 /// target.
 pub const PLACEMENTS_VARIABLE: &str = "DEADHEAT_PLACEMENTS";
 
-/// Variables by which Google Benchmark takes flags that would break a launch.
+/// Environment variables that Google Benchmark reads as flags and that would break a launch.
 #[cfg(feature = "commands")]
 pub(crate) const GOOGLE_BENCHMARK_VARIABLES: [&str; 3] = [
     "BENCHMARK_LIST_TESTS",
@@ -271,12 +273,12 @@ pub(crate) const GOOGLE_BENCHMARK_VARIABLES: [&str; 3] = [
     "BENCHMARK_FORMAT",
 ];
 
-/// A neutral link that is there to be started.
+/// A neutral link that has been built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// Which one it is.
+    /// The identity of the link.
     pub link: NeutralLink,
-    /// Its executable.
+    /// The path of the linked executable.
     pub executable: PathBuf,
 }
 
@@ -287,45 +289,47 @@ impl fmt::Display for Variant {
     }
 }
 
-/// The words that a failure adds about the link it happened on.
+/// Returns the text about a neutral link that an error message appends; empty without a link.
 pub(crate) fn on_link(link: &Option<Variant>) -> String {
     link.as_ref().map_or_else(String::new, |variant| {
-        format!(" (on {variant}; --placement own races what was linked before)")
+        format!(" (on {variant}; --placement own races your own link)")
     })
 }
 
-/// Jars: archives of Java.
+/// Jars, the archives of Java.
 #[cfg(feature = "commands")]
 mod jar {
     use std::fs::File;
     use std::io::{Read, Seek, SeekFrom};
     use std::path::Path;
 
-    /// The beginning of an archive, of the zip format.
+    /// The first bytes of a zip archive.
     const BEGINNING: &[u8] = b"PK\x03\x04";
-    /// The beginning of the record at its end, which says where the list of its files is.
+    /// The first bytes of the record at the end of the archive, which locates the list of its
+    /// files.
     const END: &[u8] = b"PK\x05\x06";
-    /// Bytes of that record, and of the comment behind it at most.
+    /// The size of the record at the end of the archive, and the maximum size of the comment after
+    /// it, in bytes.
     const END_BYTES: usize = 22;
     const MOST_COMMENT: u64 = 65_535;
-    /// The file in which JMH lists the benchmarks of an archive.
+    /// The file of an archive in which JMH lists its benchmarks.
     const BENCHMARKS: &[u8] = b"META-INF/BenchmarkList";
 
-    /// Returns whether a file is a jar.
+    /// Returns true if a file is a jar.
     pub fn is_jar(path: &Path) -> bool {
         let mut beginning = [0; BEGINNING.len()];
         let read = |mut file: File| file.read_exact(&mut beginning);
         path.is_file() && File::open(path).and_then(read).is_ok() && beginning == BEGINNING
     }
 
-    /// Returns whether a jar holds benchmarks of JMH.
+    /// Returns true if a jar contains benchmarks of JMH.
     pub(crate) fn holds_benchmarks_of_jmh(path: &Path) -> bool {
         let list = list_of_files(path).unwrap_or_default();
         list.windows(BENCHMARKS.len())
             .any(|window| window == BENCHMARKS)
     }
 
-    /// The list of the files in an archive, as it stands there.
+    /// Returns the list of the files in an archive, as raw bytes.
     fn list_of_files(path: &Path) -> Option<Vec<u8>> {
         let mut file = File::open(path).ok()?;
         let length = file.metadata().ok()?.len();
@@ -350,7 +354,8 @@ mod jar {
     mod tests {
         use super::*;
 
-        /// An archive as far as it is looked at: this list of files, and a comment at the end.
+        /// Returns an archive that is only valid in the parts that are read: this list of files,
+        /// and a comment at the end.
         fn archive(names: &[u8]) -> Vec<u8> {
             let mut bytes = [BEGINNING, b"the files"].concat();
             let from = bytes.len() as u32;
@@ -432,7 +437,7 @@ mod tests {
         assert_eq!(rewritten_since(&file, &[], written - 1), Some(file.clone()));
         let missing = Path::new("no-such-program-anywhere");
         assert_eq!(rewritten_since(missing, &[], 0), None);
-        // A script, and not the name of a folder or of nothing.
+        // Finds the script and ignores folders and missing files.
         let words = ["/", "none", file.to_str().unwrap()].map(PathBuf::from);
         assert_eq!(rewritten_since(missing, &words, written), None);
         assert_eq!(rewritten_since(missing, &words, written - 1), Some(file));

@@ -1,6 +1,5 @@
-//! Functions as contenders: how they are called, timed and kept apart from
-//! what is not to be timed. What runs here runs inside one process; who
-//! starts such processes stands in [`crate::worker`].
+//! Functions as contenders: calls them, times them and keeps untimed work out of the samples. All
+//! of it runs inside one process; [`crate::worker`] starts such processes.
 
 mod calls;
 mod pilot;
@@ -13,79 +12,74 @@ use std::hint::black_box;
 
 use crate::clock::{Gauge, Reading};
 
-/// Two contenders that do not agree on the answer, or one that does not agree
-/// with itself.
+/// A difference between the outputs of two contenders, or of two calls of one contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disagreement {
-    /// A candidate returned another output than the baseline for one input.
+    /// A candidate and the baseline returned different outputs for the same input.
     WithBaseline {
-        /// The candidate, as an index among the contenders.
+        /// The index of the candidate among the contenders.
         candidate: usize,
     },
-    /// A contender returned different outputs for one input.
+    /// A contender returned different outputs for the same input.
     WithItself {
-        /// The contender, as an index.
+        /// The index of the contender.
         contender: usize,
     },
 }
 
-/// One benchmark made of functions, with its input and its contenders behind
-/// it. Types end here: what drives it knows neither input nor output.
+/// A benchmark made of functions. The trait hides the types of inputs and outputs from the code
+/// that runs the race.
 pub trait FunctionBenchmark {
-    /// The number of contenders.
+    /// Returns the number of contenders.
     fn contenders(&self) -> usize;
 
-    /// The number of threads that call a contender at the same time.
+    /// Returns the number of threads that call a contender at the same time.
     fn threads(&self) -> u32 {
         1
     }
 
-    /// The most iterations a sample may have, where inputs must be made for
-    /// all of them beforehand.
+    /// Returns the maximum number of iterations per sample. It is limited if every iteration
+    /// consumes an input, because all inputs of a sample are made before the sample.
     fn most_iterations(&self) -> u64 {
         u64::MAX
     }
 
-    /// Returns whether every block has another input. Then each contender is called on
-    /// it once before it is timed: the first to see an input would pay for
-    /// what all others find learned (caches, branch predictors), and with one
-    /// piece of code behind two contenders that made the slots of a block
-    /// differ by 45 %.
+    /// Returns true if every block has a new input. Each contender is then called once on the new
+    /// input before it is timed. Without this call, the first contender would train caches and
+    /// branch predictors for the others: with the same code in both contenders, the slots of a
+    /// block differed by 45 %.
     fn renews_input(&self) -> bool {
         true
     }
 
-    /// Gets the input of the next block ready and forgets what was returned
-    /// for the last.
+    /// Makes the input of the next block and discards the outputs of the last one.
     fn prepare(&mut self, seed: u64);
 
-    /// Calls one contender so many times. Only the calls are between the
-    /// readings: what they return is dropped afterwards.
+    /// Calls one contender `iterations` times and returns the measured times and counts. Outputs
+    /// are dropped after the timed section.
     fn sample(&mut self, contender: usize, iterations: u64, gauge: &Gauge) -> Reading;
 
-    /// Returns whether what was returned since [`FunctionBenchmark::prepare`] agrees.
-    /// Always, when nobody asked to check.
+    /// Returns an error if outputs since [`FunctionBenchmark::prepare`] differ. Always succeeds if
+    /// outputs are not checked.
     fn check(&self) -> Result<(), Disagreement>;
 }
 
-/// A benchmark whose contenders all return the same type, so that their
-/// answers can be compared.
+/// A benchmark whose contenders all return the same type, so that their outputs can be compared.
 pub trait ComparesOutputs {
     /// The type that the contenders return.
     type Output;
 
-    /// Compares what the contenders return from now on.
+    /// Compares the outputs of the contenders from now on.
     fn check_with(&mut self, equal: fn(&Self::Output, &Self::Output) -> bool);
 }
 
 /// The outputs of one benchmark.
 #[derive(Debug)]
 pub(super) struct Outputs<O> {
-    /// Outputs of the sample being taken; room is made before it begins.
+    /// The outputs of the current sample, with space reserved before it begins.
     batch: Vec<O>,
     equal: Option<fn(&O, &O) -> bool>,
-    /// The last output of every sample since the input was made, by
-    /// contender.
+    /// The last output of every sample since the input was made, with its contender.
     answers: Vec<(usize, O)>,
 }
 
@@ -98,7 +92,7 @@ impl<O> Outputs<O> {
         }
     }
 
-    /// Outputs that are all kept, for somebody else to compare.
+    /// Creates a store that keeps all outputs, for the caller to compare.
     pub(super) fn keeping() -> Self {
         Self {
             equal: Some(|_, _| true),
@@ -106,28 +100,28 @@ impl<O> Outputs<O> {
         }
     }
 
-    /// The output kept last.
+    /// Returns the last output that was kept.
     pub(super) fn into_last(mut self) -> Option<O> {
         self.batch.pop()
     }
 
-    /// Compares answers from now on.
+    /// Compares outputs from now on.
     pub(super) fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
         self.equal = Some(equal);
     }
 
-    /// Returns whether somebody asked to compare answers.
+    /// Returns true if outputs are compared.
     pub(super) fn are_checked(&self) -> bool {
         self.equal.is_some()
     }
 
-    /// Returns whether outputs are kept until the sample is over. Those that own
-    /// nothing need no room.
+    /// Returns true if outputs must be kept until the sample has ended, because they are compared
+    /// or need to be dropped.
     fn keeps(&self) -> bool {
         self.equal.is_some() || std::mem::needs_drop::<O>()
     }
 
-    /// Room for the outputs of a sample; call it before the sample begins.
+    /// Reserves space for the outputs of a sample; call it before the sample begins.
     pub(super) fn make_room(&mut self, iterations: u64) -> Room<'_, O> {
         if !self.keeps() {
             return Room(None);
@@ -137,7 +131,7 @@ impl<O> Outputs<O> {
         Room(Some(&mut self.batch))
     }
 
-    /// Keeps the last output of a sample as its answer and drops the others.
+    /// Keeps the last output of a sample for the comparison and drops the others.
     pub(super) fn finish(&mut self, contender: usize) {
         if self.equal.is_some()
             && let Some(answer) = self.batch.pop()
@@ -147,20 +141,21 @@ impl<O> Outputs<O> {
         self.batch.clear();
     }
 
-    /// Takes over an answer that was kept elsewhere.
+    /// Adds an output that another thread kept.
     pub(super) fn answer(&mut self, contender: usize, answer: O) {
         if self.equal.is_some() {
             self.answers.push((contender, answer));
         }
     }
 
-    /// Forgets all answers: another input comes.
+    /// Discards all outputs, because the input changes.
     pub(super) fn forget(&mut self) {
         self.answers.clear();
     }
 
-    /// Returns whether the answers agree. The baseline's first answer is the measure;
-    /// a contender that contradicts itself is told as such.
+    /// Returns an error if outputs differ. Outputs are compared with the first output of the
+    /// baseline. If the outputs of one contender differ from each other, the error names this
+    /// contender.
     pub(super) fn check(&self) -> Result<(), Disagreement> {
         let Some(equal) = self.equal else {
             return Ok(());
@@ -187,15 +182,16 @@ impl<O> Outputs<O> {
     }
 }
 
-/// Room for the outputs of one sample, or none needed.
+/// The space for the outputs of one sample; `None` if they are not kept.
 pub(super) struct Room<'a, O>(Option<&'a mut Vec<O>>);
 
 impl<'a, O> Room<'a, O> {
-    /// The timed loop: every call's output is seen by the optimiser as used.
+    /// Calls a function `iterations` times, in the timed section. `black_box` keeps the optimiser
+    /// from removing calls whose outputs are unused.
     #[inline(always)]
     pub(super) fn fill(self, iterations: u64, mut call: impl FnMut() -> O) {
         match self.0 {
-            // Room was reserved: no push allocates.
+            // Space was reserved, so no push allocates.
             Some(batch) => {
                 for _ in 0..iterations {
                     batch.push(black_box(call()));
@@ -209,13 +205,13 @@ impl<'a, O> Room<'a, O> {
         }
     }
 
-    /// Where to push the outputs; `None` when they need not be kept.
+    /// Returns the vector for the outputs; `None` if they are not kept.
     #[inline(always)]
     pub(super) fn into_batch(self) -> Option<&'a mut Vec<O>> {
         self.0
     }
 
-    /// The same over inputs that each call takes for itself.
+    /// Like [`fill`](Self::fill), for calls that take inputs by value.
     #[inline(always)]
     pub(super) fn fill_from<I>(
         self,

@@ -1,4 +1,4 @@
-//! Failures of benchmarks of functions, and of programs that hold some.
+//! Failures of function benchmarks, and of programs that contain benchmarks.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,21 +15,21 @@ use crate::interrupt::signal_name;
 use crate::order::Moment;
 use crate::start_failure::why_not_started;
 
-/// A benchmark of functions failed, and where.
+/// The failure of a function benchmark, with its place in the race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionFailure {
-    /// The benchmark.
+    /// The name of the benchmark.
     pub benchmark: String,
-    /// The contender, where it is known who it was.
+    /// The name of the contender, if it is known.
     pub contender: Option<String>,
-    /// When it happened.
+    /// The moment of the failure in the race.
     pub moment: Moment,
-    /// The error.
+    /// The reason for the failure.
     pub cause: FunctionError,
-    /// The neutral link it ran on, if it was one.
+    /// The neutral link that the process ran on, or `None` if it was the user's own executable.
     pub link: Option<Variant>,
-    /// The end of its standard error, in one line, where
-    /// nobody saw it.
+    /// The last lines of the worker's standard error, joined into one; `None` if they were already
+    /// shown.
     pub stderr_tail: Option<String>,
 }
 
@@ -42,14 +42,14 @@ impl fmt::Display for FunctionFailure {
 impl std::error::Error for FunctionFailure {}
 
 impl FunctionFailure {
-    /// The message in one line, for a reader who knows which benchmark it is about.
+    /// Returns the error message of this failure on one line, without the name of the benchmark.
     pub fn within_benchmark(&self) -> String {
         in_one_line(&self.message())
     }
 
     fn message(&self) -> String {
         let moment = match self.moment {
-            // Here a block is asked for as a whole.
+            // Blocks are requested as a whole, so the slot is unknown.
             Moment::Block {
                 replicate, block, ..
             } => format!("replicate {replicate}, block {block}"),
@@ -67,16 +67,16 @@ impl FunctionFailure {
     }
 }
 
-/// A program could not be inspected.
+/// The reason why a program could not be inspected.
 #[cfg(feature = "commands")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InspectionFailure {
-    /// The program.
+    /// The name of the program.
     pub program: String,
-    /// The error.
+    /// The reason for the failure.
     pub cause: FunctionError,
-    /// The end of its standard error, in one line, where nobody saw
-    /// it.
+    /// The last lines of the program's standard error, joined into one; `None` if they were already
+    /// shown.
     pub stderr_tail: Option<String>,
 }
 
@@ -100,81 +100,83 @@ impl fmt::Display for InspectionFailure {
 #[cfg(feature = "commands")]
 impl std::error::Error for InspectionFailure {}
 
-/// An error of the code under test or of its process.
+/// The reason why a function or its worker process failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FunctionError {
-    /// It panicked.
+    /// The function panicked with this message.
     Panicked(String),
-    /// It raised this error, in a language that raises errors.
+    /// The function raised this error or exception.
     Raised(String),
-    /// The benchmark does not want to run here; the reason.
+    /// The benchmark skipped itself for this reason.
     Skipped(String),
-    /// The worker refuses to time the function, for this reason: the function returns without having
-    /// computed anything, or its calls do different work.
+    /// The worker refuses to time the function, for this reason: the function returns without
+    /// having computed anything, or its calls do different work.
     Refused(String),
-    /// The process ended in the middle of the work.
+    /// The process exited with this code before it finished.
     Exited(i32),
-    /// The process was killed.
+    /// A signal with this number killed the process.
     Signalled(i32),
-    /// An instruction killed it that Valgrind, which counts it, does not know.
+    /// The process ran under Valgrind and executed an instruction that Valgrind does not support.
     #[cfg(feature = "commands")]
     IllegalInstruction,
-    /// It did not finish within the time that a single sample may take.
+    /// The process did not finish within the time limit of a single sample.
     TimedOut(Duration),
-    /// The same, of one that does not tell when it goes on.
+    /// The process, which reports no progress, did not finish within the time limit of all its
+    /// samples.
     TimedOutInAll {
-        /// Time that a single sample may take.
+        /// The time limit of a single sample.
         each: Duration,
-        /// The number of samples to take.
+        /// The maximum number of samples.
         samples: u32,
     },
-    /// Of two processes that take turns each waits for the other, for all that
-    /// is known.
+    /// Neither of two processes that take turns finished within this time; each may be waiting for
+    /// the other.
     NeitherCameBack(Duration),
-    /// It cannot be reached by the other process any more.
+    /// The process closed the pipes by which it takes turns with another process, but keeps
+    /// running.
     BatonClosed,
-    /// A candidate's answer is not that of the baseline.
+    /// A candidate's output differs from the baseline's.
     OutputDiffers {
-        /// The baseline.
+        /// The name of the baseline.
         baseline: String,
-        /// The outputs, in the worker's words.
+        /// The worker's description of the outputs.
         detail: Option<String>,
     },
-    /// A contender's answers to one input differ; the outputs, in the worker's words.
+    /// A contender's outputs for the same input differ; the text is the worker's description.
     OutputVaries(Option<String>),
-    /// Its calls cannot be timed one by one, as a quantile of them takes; the reason.
+    /// The calls cannot be timed individually, which quantiles require; the text is the reason.
     NotOneByOne(String),
     /// The process could not be started.
     NotStarted(String),
-    /// It was made for another release of deadheat.
+    /// The worker uses another version of the worker protocol.
     OtherProtocol {
-        /// Its version.
+        /// The version of the worker.
         theirs: u32,
-        /// The version spoken here.
+        /// The version that this deadheat supports.
         ours: u32,
     },
-    /// It neither speaks the worker protocol nor lists benchmarks of a known harness.
+    /// The program neither implements the worker protocol nor lists benchmarks of a known harness.
     NoBenchmarks {
-        /// Its end, in words.
+        /// The description of how the program ended.
         ended: String,
-        /// What it wrote to standard error or standard output, in words.
+        /// The description of what the program wrote to standard error or standard output.
         wrote: String,
-        /// The kind of program that it is instead, and how that is raced, if its output shows it.
+        /// The kind of program that the output reveals, with advice on how to race it.
         instead: Option<&'static str>,
     },
-    /// It is a file of Python that came to its end and raced nothing.
+    /// The Python file ended without calling `deadheat.suite()`.
     WithoutSuite,
-    /// The process says what no worker says.
+    /// The process violated the worker protocol.
     Protocol(String),
-    /// It is an executable of a harness that does not list its benchmarks.
+    /// The executable of a harness does not list its benchmarks.
     #[cfg(feature = "commands")]
     Unlisted {
-        /// The harness.
+        /// The harness of the executable.
         harness: Harness,
-        /// The problem, in words.
+        /// The description of the problem.
         problem: String,
     },
-    /// It is an executable of a harness, and this went wrong.
+    /// A launch of a harness executable failed.
     #[cfg(feature = "commands")]
     Harness(Box<HarnessCause>),
 }
@@ -193,15 +195,20 @@ Self::IllegalInstruction => f.write_str(ILLEGAL_INSTRUCTION),
 Self::TimedOut(inner) => write!(f, "did not finish within {inner:?} (--timeout) and was killed"),
 Self::TimedOutInAll { each, samples } => write!(f, "did not finish within {:?} (--timeout {each:?} for each of {samples} samples) and was \
          killed", *each * *samples),
-Self::NeitherCameBack(inner) => write!(f, "wait for each other: neither finished within {inner:?} (--timeout), and both were killed; \
-         one of them does not hand the baton over as docs/protocol.md says"),
+Self::NeitherCameBack(inner) => write!(f, "wait for each other: neither finished within {inner:?} \
+                                           (--timeout), and both were killed; one of them did not \
+                                           pass the turn to the other (docs/protocol.md)"),
 Self::BatonClosed => f.write_str("closed the turn-taking pipes before its last turn (docs/protocol.md) and keeps running"),
-Self::OutputDiffers { baseline, detail } => write!(f, "returns another output than '{baseline}' for the same input{}", after_colon(detail)),
+Self::OutputDiffers { baseline, detail } => write!(f, "returns a different output than \
+                                                       '{baseline}' for the same \
+                                                       input{}", after_colon(detail)),
 Self::OutputVaries(detail) => write!(f, "returns different outputs for the same input, so outputs cannot be compared{}", after_colon(detail)),
-Self::NotOneByOne(why) => write!(f, "cannot be timed call by call, as a quantile takes (--quantile): {why}"),
+Self::NotOneByOne(why) => write!(f, "cannot be timed call by call, which --quantile requires: {why}"),
 Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
-Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}\nhelp: build \
-         it with a release of deadheat that speaks version {ours}"),
+Self::OtherProtocol { theirs, ours } => write!(f, "uses version {theirs} of the worker protocol, \
+                                                   but this deadheat uses version {ours}\nhelp: \
+                                                   build it with a release of deadheat that uses \
+                                                   version {ours}"),
 Self::NoBenchmarks { ended, instead: Some(instead), .. } => write!(f, "{ended} and lists no benchmarks: it is {instead}"),
 Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lists no benchmarks; {wrote}\nhelp: deadheat run OLD NEW races whole executions, and deadheat explain -- OLD NEW profiles them \
          (after deadheat rev --no-run, with the printed paths); if it has benchmarks, --harness \
@@ -210,9 +217,10 @@ Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lis
 Self::WithoutSuite => f.write_str("ends without deadheat.suite(), which must be the last line of a file of Python benchmarks (docs/python.md)\nhelp: \
          if it has tests of pytest-benchmark: deadheat rev BASE --pytest FILE, where BASE is a \
          git revision"),
-Self::Protocol(inner) => write!(f, "does not speak the protocol of workers: {inner}"),
+Self::Protocol(inner) => write!(f, "does not follow the worker protocol: {inner}"),
 #[cfg(feature = "commands")]
-Self::Unlisted { harness, problem } => write!(f, "does not list its benchmarks as executables of {} do: {problem}", harness.name()),
+Self::Unlisted { harness, problem } => write!(f, "does not list its benchmarks like other \
+                                                  executables of {}: {problem}", harness.name()),
 #[cfg(feature = "commands")]
 Self::Harness(inner) => write!(f, "{inner}"),
 }
@@ -222,12 +230,13 @@ Self::Harness(inner) => write!(f, "{inner}"),
 impl std::error::Error for FunctionError {}
 
 impl FunctionError {
-    /// Returns whether the process ended by itself.
+    /// Returns true if the process exited or was killed by a signal.
     pub(crate) fn is_death(&self) -> bool {
         matches!(self, FunctionError::Exited(_) | FunctionError::Signalled(_))
     }
 
-    /// The words to append for the end of its standard error; empty if that says no more than the error.
+    /// Returns the end of the process's standard error as an addition to the message; empty if the
+    /// error already contains it.
     pub fn with_last_words(&self, stderr_tail: Option<&str>) -> String {
         match (self, stderr_tail) {
             (
@@ -244,7 +253,7 @@ impl FunctionError {
                 _,
             )
             | (_, None) => String::new(),
-            (_, Some(words)) => format!("; its last words on standard error: {words}"),
+            (_, Some(words)) => format!("; its standard error ends: {words}"),
         }
     }
 }
@@ -256,7 +265,7 @@ fn after_colon(detail: &Option<String>) -> String {
         .unwrap_or_default()
 }
 
-/// Returns the reason why a program cannot be started, and what to do about it.
+/// Returns the error for a program that cannot be started, with advice.
 pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionError {
     FunctionError::NotStarted(why_not_started(error, program))
 }
@@ -313,8 +322,8 @@ mod tests {
         };
         assert_eq!(
             failure.to_string(),
-            "benchmark 'sum', warm-up: 'new' ended its process with exit code 1; its last words \
-             on standard error: ValueError: no"
+            "benchmark 'sum', warm-up: 'new' ended its process with exit code 1; its standard \
+             error ends: ValueError: no"
         );
         let neither = FunctionFailure {
             contender: None,

@@ -1,4 +1,5 @@
-//! Ctrl-C and its relatives: noticed, never lost, never fatal by themselves.
+//! Catches Ctrl-C and the other signals that ask deadheat to stop. A handler records the signal,
+//! and deadheat acts on it when it polls; the signal alone does not end the process.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
@@ -13,12 +14,13 @@ static COUNT: AtomicU32 = AtomicU32::new(0);
 static LAST: AtomicI32 = AtomicI32::new(0);
 
 thread_local! {
-    /// The mask of this thread from before it took over signals.
+    /// The signal mask of this thread from before an [`Interrupts`] was installed; `None` if this
+    /// thread has no `Interrupts`.
     static BEFORE: Cell<Option<SigSet>> = const { Cell::new(None) };
 }
 
-/// The signals that ask deadheat to stop: all that would end it by default and
-/// that somebody may send.
+/// The signals that ask deadheat to stop: those that end a process by default and that users or
+/// supervisors send.
 const SIGNALS: [Signal; 7] = [
     Signal::SIGINT,
     Signal::SIGTERM,
@@ -34,22 +36,22 @@ extern "C" fn note(signal: c_int) {
     COUNT.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Signals that ask to stop, held back except where someone waits for them.
-/// The old mask and actions come back when this is dropped.
+/// Blocks the signals that ask deadheat to stop, except while deadheat polls for them. Dropping
+/// this value restores the signal mask and the signal actions.
 ///
-/// A program that races many times in a row holds one of these all the while: those of the
-/// single races then leave everything as it is, and no signal between two races
-/// ends the program.
+/// A program that runs several races in a row keeps one `Interrupts` throughout. The `Interrupts`
+/// of the single races then change nothing, and a signal between two races does not end the
+/// program.
 #[derive(Debug)]
 pub struct Interrupts {
     original: SigSet,
     previous: Vec<(Signal, SigAction)>,
-    /// True if another one of this thread has taken over already.
+    /// True if this thread already had an `Interrupts`. Dropping this value then restores nothing.
     nested: bool,
 }
 
-/// Lets a write beyond the largest size of a file (`ulimit -f`) fail with an error, instead of ending
-/// this process. A program that this process starts has the default again.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error instead of killing
+/// this process. Programs that this process starts have the default action again.
 pub fn outlive_file_limits() {
     extern "C" fn nothing(_: c_int) {}
     let action = SigAction::new(
@@ -62,14 +64,14 @@ pub fn outlive_file_limits() {
     if let Ok(old) = old
         && matches!(old.handler(), SigHandler::SigIgn)
     {
-        // SAFETY: puts back the action found.
+        // SAFETY: restores the previous action.
         let _ = unsafe { sigaction(Signal::SIGXFSZ, &old) };
     }
 }
 
 impl Interrupts {
-    /// Takes over the signals that ask to stop. One that was ignored (as under
-    /// `nohup`) stays ignored.
+    /// Blocks the signals that ask to stop and installs their handler. A signal that was ignored,
+    /// such as SIGHUP under `nohup`, stays ignored.
     pub fn install() -> nix::Result<Self> {
         if let Some(original) = BEFORE.get() {
             return Ok(Self {
@@ -89,7 +91,7 @@ impl Interrupts {
             // SAFETY: `note` only stores to atomics.
             let old = unsafe { sigaction(signal, &action) }?;
             if matches!(old.handler(), SigHandler::SigIgn) {
-                // SAFETY: puts back the action found.
+                // SAFETY: restores the previous action.
                 unsafe { sigaction(signal, &old) }?;
             } else {
                 previous.push((signal, old));
@@ -103,20 +105,21 @@ impl Interrupts {
         })
     }
 
-    /// The mask deadheat was started with.
+    /// Returns the signal mask that deadheat was started with.
     pub(crate) fn original_mask(&self) -> &SigSet {
         &self.original
     }
 
-    /// The number of signals that came in so far in this process.
+    /// Returns how often signals have asked this process to stop so far.
     #[cfg(feature = "commands")]
     pub(crate) fn count(&self) -> u32 {
         COUNT.load(Ordering::SeqCst)
     }
 
-    /// The signal that asks to stop, if one came, held-back ones included.
+    /// Returns the last signal that asked deadheat to stop, pending ones included; `None` if there
+    /// was none.
     pub fn requested(&self) -> Option<i32> {
-        // Lets in what is waiting, without waiting.
+        // Delivers pending signals without blocking.
         let _ = ppoll(&mut [], Some(TimeSpec::new(0, 0)), Some(self.original));
         match LAST.load(Ordering::SeqCst) {
             0 => None,
@@ -132,15 +135,15 @@ impl Drop for Interrupts {
         }
         BEFORE.set(None);
         for (signal, action) in &self.previous {
-            // SAFETY: puts back an action that was installed before.
+            // SAFETY: restores an action that was installed before.
             let _ = unsafe { sigaction(*signal, action) };
         }
         let _ = self.original.thread_set_mask();
     }
 }
 
-/// The signal that asks to stop while an [`Interrupts`] of this thread holds signals back; `None`
-/// otherwise, because signals then act at once.
+/// Returns the last signal that asked deadheat to stop, if an [`Interrupts`] of this thread blocks
+/// signals; `None` otherwise, because signals then take effect at once.
 pub fn held_back_signal() -> Option<i32> {
     let original = BEFORE.get()?;
     let _ = ppoll(&mut [], Some(TimeSpec::new(0, 0)), Some(original));
@@ -150,16 +153,17 @@ pub fn held_back_signal() -> Option<i32> {
     }
 }
 
-/// A signal asks deadheat to stop.
+/// The error of an operation that ended because a signal asked deadheat to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interrupted;
 
-/// The name of a signal in brackets, behind its number; nothing where it has none.
+/// Returns the name of a signal in parentheses, to follow its number; empty if it has no name.
 pub(crate) fn signal_name(signal: i32) -> String {
     match Signal::try_from(signal) {
-        // Seen on a fleet: built with -march=native on one machine, and raced on an older one.
+        // Seen on a fleet of machines: a program built with -march=native and raced on an older
+        // machine.
         Ok(Signal::SIGILL) => {
-            " (SIGILL, as of a program that was built for another processor)".to_owned()
+            " (SIGILL, typical of a program built for another processor)".to_owned()
         }
         Ok(signal) => format!(" ({})", signal.as_str()),
         Err(_) => String::new(),

@@ -1,4 +1,4 @@
-//! The folder of one launch, for the results of harnesses and of Valgrind, which write files.
+//! A temporary folder for one launch, where benchmark harnesses and Valgrind write their results.
 
 use std::fs;
 use std::io::{Read, Result};
@@ -6,32 +6,34 @@ use std::path::{Path, PathBuf};
 
 use deadheat_model::under_new_name;
 
-/// Bytes of a file of results at most.
+/// The maximum number of bytes that are read of a result file.
 const MOST_BYTES: u64 = 4 << 20;
-/// Folders below each other at most: group, function, parameter and set of criterion are four.
+/// The maximum depth of nested folders. Criterion needs four: group, function, parameter and sample
+/// set.
 const DEEPEST: usize = 8;
 
-/// A file of a folder, with the numbers at the end of its name.
+/// A file whose name ends in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberedFile {
-    /// The numbers, such as 7 and 2 of `dump.7.2`.
+    /// The numbers in the name of the file, such as 7 and 2 in `dump.7.2`.
     pub numbers: Vec<u64>,
-    /// The whole name.
+    /// The file name.
     pub name: String,
-    /// The content.
+    /// The content of the file.
     pub text: String,
 }
 
-/// A temporary folder, removed when this is dropped.
+/// A temporary folder, which is removed when this value is dropped.
 #[derive(Debug)]
 pub struct LaunchFolder(PathBuf);
 
 impl LaunchFolder {
-    /// Creates a folder that only this user can read, in the folder of the system for temporary files.
+    /// Creates a folder in the system's temporary folder, readable only by this user.
     pub fn new() -> Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
 
-        // Names of one length, which are in the environment of the launch.
+        // All names have the same length, because the environment of the launch contains them and
+        // its size moves the stack.
         let name = |random: u64| format!("deadheat-launch-{random:016x}");
         let created = under_new_name(&std::env::temp_dir(), name, |path| {
             fs::DirBuilder::new().mode(0o700).create(path)
@@ -41,18 +43,18 @@ impl LaunchFolder {
             .map_err(|(_, error)| error)
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Makes a file in the folder itself, for a process to write into.
+    /// Creates a file directly in the folder; fails if it exists.
     pub(crate) fn create(&self, name: &str) -> Result<fs::File> {
         fs::File::create_new(self.0.join(name))
     }
 
-    /// Reads the files of these names, in the order of their paths below the folder. Links are
-    /// not followed.
+    /// Reads the files with these names in the folder and its subfolders, and returns their
+    /// relative paths and contents, sorted by path. Does not follow symbolic links.
     pub(crate) fn files(&self, names: &[&str]) -> Result<Vec<(PathBuf, String)>> {
         let mut found = Vec::new();
         self.look(&self.0, names, 0, &mut found)?;
@@ -85,7 +87,7 @@ impl LaunchFolder {
         Ok(found)
     }
 
-    /// Removes the files whose names begin so.
+    /// Removes the files whose names start with `beginning`.
     pub fn clear(&self, beginning: &str) {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         for entry in

@@ -1,16 +1,14 @@
-//! A small process of its own that launches the commands and times them.
+//! A small, separate process that launches the commands and times them.
 //!
-//! Why not launch from deadheat itself? The kernel carries the peak resident
-//! set of the launching process over to the launched one (measured: `true`
-//! launched from a 25 MB process claims 25 MB), so the launcher must stay
-//! smaller than anything worth measuring. Being the parent of all commands it
-//! is also the one that can clean up: when deadheat dies, however it dies,
-//! its pipe closes and the launcher kills whatever is still running.
+//! Why not launch from deadheat itself? The kernel carries the peak resident set of the launching
+//! process over to the launched one (measured: `true` launched from a 25 MB process reports 25 MB),
+//! so the launcher must stay smaller than anything worth measuring. As the parent of all commands,
+//! the launcher also cleans up: when deadheat dies, even by SIGKILL, the request pipe closes, and
+//! the launcher kills all running commands.
 //!
-//! The launcher is forked once, before the first block, and knows every
-//! command of the plan as finished system-call arguments ([`image`]). A block
-//! is one request and one reply ([`wire`]); between them the launcher
-//! allocates nothing.
+//! The launcher is forked once, before the first block, with every command of the plan as ready
+//! system-call arguments ([`image`]). A block is one request and one reply ([`wire`]). In between
+//! the launcher allocates almost no memory ([`serve`]).
 #![allow(unsafe_code)]
 
 mod child;
@@ -53,20 +51,20 @@ use wire::{
     encode_request, encode_variant, read_all, read_exact, write_all,
 };
 
-/// The silence after which a launcher is told to go on.
+/// Time without a reply after which deadheat sends the launcher a SIGCONT.
 const PATIENCE: TimeSpec = TimeSpec::new(1, 0);
 
 /// The launcher cannot be started or has stopped answering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LauncherError {
-    /// A system call it needs was refused.
+    /// A system call that the launcher needs to start failed.
     Start {
-        /// The step that was tried.
+        /// The name of the system call.
         step: &'static str,
-        /// The error of the system.
+        /// The error number.
         errno: Errno,
     },
-    /// It has died or talks nonsense.
+    /// The launcher died or sent an invalid reply.
     Gone,
 }
 
@@ -83,15 +81,14 @@ impl std::fmt::Display for LauncherError {
 
 impl std::error::Error for LauncherError {}
 
-/// The set-up of a launcher.
 pub(crate) struct LauncherOptions<'a> {
     pub(crate) images: Vec<Image>,
-    /// CPUs of the commands; empty to inherit.
+    /// The CPUs that the commands may run on; empty for the CPUs of deadheat.
     pub(crate) cpus: &'a [u32],
-    /// Largest number of launches in a block whose outputs are compared; 0
-    /// when none are.
+    /// The number of memory files for outputs: the largest number of launches in a block whose
+    /// outputs are compared; 0 if no outputs are compared.
     pub(crate) captures: usize,
-    /// Descriptor that shown output goes to.
+    /// The descriptor for the standard output of commands whose output is shown.
     pub(crate) shown: RawFd,
     pub(crate) want_counters: bool,
 }
@@ -191,29 +188,30 @@ impl Launcher {
         Ok(launcher)
     }
 
-    /// Returns whether hardware counters are read, or why not.
+    /// Returns `Err` with the reason if hardware counters cannot be read.
     pub(crate) fn counters(&self) -> &Result<(), String> {
         &self.counters
     }
 
-    /// The memory file that holds the output of the launch at `index` of the
-    /// last request.
+    /// Returns the memory file with the output of the launch at `index` of the last request to the
+    /// launcher.
     pub(crate) fn capture(&self, index: usize) -> &OwnedFd {
         &self.captures[index % self.captures.len()]
     }
 
-    /// The standard error of the last hook.
+    /// Returns the memory file with the standard error of the last hook.
     pub(crate) fn hook_errors(&self) -> &OwnedFd {
         &self.hook_errors
     }
 
-    /// The standard error of the last launch that was traced or rehearsed, if it was not shown.
+    /// Returns the memory file with the standard error of the last traced or rehearsed launch whose
+    /// output was not shown.
     pub(crate) fn command_errors(&self) -> &OwnedFd {
         &self.command_errors
     }
 
-    /// Starts an image in this manner from now on: another file, or its own program again. The
-    /// message reaches the launcher before the next launch.
+    /// Makes later launches of a command start `file` with the addresses and the name of `manner`.
+    /// `None` restores the command's own program.
     pub(crate) fn vary(
         &self,
         image: u16,
@@ -225,8 +223,8 @@ impl Launcher {
         self.send(&message)
     }
 
-    /// Launches, one after the other, and waits for all. A signal that
-    /// arrives meanwhile stops the command that runs.
+    /// Runs these launches one after the other and returns their measurements. A signal that asks
+    /// deadheat to stop kills the running command.
     pub(crate) fn run(
         &mut self,
         launches: &[Launch],
@@ -235,7 +233,7 @@ impl Launcher {
         self.request(Head::Run(launches.len()), None, launches, interrupts)
     }
 
-    /// Like [`Self::run`], for launches that are not measured: their standard error is kept.
+    /// Like [`Self::run`], but keeps the standard error, for launches whose times are discarded.
     pub(crate) fn rehearse(
         &mut self,
         launches: &[Launch],
@@ -244,8 +242,8 @@ impl Launcher {
         self.request(Head::Rehearse(launches.len()), None, launches, interrupts)
     }
 
-    /// Like [`Self::run`], but the launches of each group of this size run side by side on one
-    /// core. Groups run one after the other.
+    /// Like [`Self::run`], but the launches run side by side on one core, in groups of `group`.
+    /// Groups run one after the other.
     pub(crate) fn run_side_by_side(
         &mut self,
         (sharing, group): (Sharing, usize),
@@ -256,8 +254,8 @@ impl Launcher {
         self.request(head, Some(sharing), launches, interrupts)
     }
 
-    /// Like [`Self::run`], and traces each launch, so that its times mean nothing. Returns the file
-    /// that each executed last, too; `None` if it could not be read.
+    /// Like [`Self::run`], but traces each launch, which makes its times meaningless. Also returns
+    /// the file that each launch executed last; `None` if it could not be read.
     pub(crate) fn trace(
         &mut self,
         launches: &[Launch],
@@ -306,12 +304,12 @@ impl Launcher {
         sent.then_some(()).ok_or(LauncherError::Gone)
     }
 
-    /// Blocks until a reply can be read. Signals are let in only here, so one
-    /// that arrives at any other moment is not lost but found here next time.
+    /// Blocks until a reply can be read. Signals are unblocked meanwhile. A signal that arrives at
+    /// another moment stays pending until deadheat polls for it.
     ///
-    /// A command may stop its launcher (`kill -STOP $PPID`), which then sees no
-    /// time-out, so it is told to go on every now and then. That is nothing to
-    /// one that runs.
+    /// A command may stop its launcher (`kill -STOP $PPID`), and a stopped launcher enforces no
+    /// time limit. It therefore gets a SIGCONT every second, which has no effect on a running
+    /// process.
     fn await_reply(&self, interrupts: &Interrupts) -> Result<(), LauncherError> {
         let signals_before = interrupts.count();
         let mut cancelled = false;
@@ -346,8 +344,8 @@ impl Drop for Launcher {
     }
 }
 
-/// The forked process. A panic must not unwind into the code of the parent,
-/// which would then run twice.
+/// Runs the forked process. A panic must not unwind into the code of the parent, which would then
+/// run in both processes.
 fn live_as_launcher(server: Server) -> ! {
     let _ = SigSet::all().thread_set_mask();
     let served = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| server.serve()));

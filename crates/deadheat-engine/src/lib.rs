@@ -1,6 +1,6 @@
-//! The only room of deadheat that reads a clock, starts a process or touches
-//! the scheduler. It knows no statistics and no file formats: when to stop and
-//! where records go is injected through traits of the model.
+//! The measurement engine: it runs the contenders of a plan, times them and controls where they
+//! run. It contains neither statistics nor file formats: traits of the model decide when to stop
+//! and where records are stored.
 
 mod affinity;
 mod clock;

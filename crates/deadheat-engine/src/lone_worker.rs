@@ -1,5 +1,5 @@
-//! A worker that serves one contender outside of a race, for tools that look at the process while it
-//! works.
+//! A worker that serves one contender outside of a race, for tools such as profilers that observe
+//! the process.
 
 use std::time::{Duration, Instant};
 
@@ -14,34 +14,34 @@ use crate::worker::{
     WorkerProgram, WorkerStart, await_all,
 };
 
-/// A worker in a process of its own; killed when dropped.
+/// A worker process outside of a race; killed when dropped.
 #[derive(Debug)]
 pub struct LoneWorker<'a> {
     worker: WorkerProcess,
     name: String,
     patience: Option<Duration>,
     interrupts: &'a Interrupts,
-    /// Samples that the worker takes for a reply.
+    /// The number of samples that the next reply covers. The time limit of the reply depends on it.
     samples: u32,
 }
 
-/// A lone worker did not do its work.
+/// The error of a lone worker.
 #[derive(Debug)]
 pub enum LoneWorkerError {
     /// A signal asked deadheat to stop.
     Interrupted,
-    /// The worker failed, with the end of its standard error in one line.
+    /// The worker failed.
     Failed {
-        /// The error.
+        /// The error of the worker.
         cause: FunctionError,
-        /// The end of its standard error.
+        /// The end of the worker's standard error, in one line.
         stderr_tail: Option<String>,
     },
 }
 
 impl<'a> LoneWorker<'a> {
-    /// Starts the program at fixed addresses. `patience` is how long the worker may take to make an input
-    /// and to take a sample.
+    /// Starts the program at fixed addresses. `patience` is the time limit for making an input, and
+    /// for taking a sample.
     pub fn start(
         program: &WorkerProgram,
         patience: Option<Duration>,
@@ -76,13 +76,13 @@ impl<'a> LoneWorker<'a> {
         Ok(started)
     }
 
-    /// The name and version that the worker gives itself, such as `deadheat for Python 0.1.0`.
+    /// Returns the name and version that the worker reports, such as `deadheat for Python 0.1.0`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Prepares the contender of these calls, for samples that are not timed. If `callgrind`, the worker
-    /// marks each sample for callgrind.
+    /// Prepares the contender that `calls` names, for samples that are not timed. If `callgrind`,
+    /// the worker marks each sample for callgrind.
     pub fn prepare(&mut self, calls: &WorkerCalls, callgrind: bool) -> Result<(), LoneWorkerError> {
         let prepare = PrepareRequest {
             benchmark: calls.benchmark.clone(),
@@ -100,9 +100,9 @@ impl<'a> LoneWorker<'a> {
         }
     }
 
-    /// Takes `samples` samples of `iterations` calls on the input of a seed. The first `unrecorded`
-    /// samples have one call each. Returns the time of all of them, with making inputs and checking
-    /// outputs.
+    /// Takes `samples` samples of `iterations` calls on the input made from `seed`. The first
+    /// `unrecorded` samples have one call each. Returns the total time, which includes making
+    /// inputs and checking outputs.
     pub fn samples(
         &mut self,
         seed: u64,
@@ -125,12 +125,12 @@ impl<'a> LoneWorker<'a> {
         }
     }
 
-    /// Lets the worker go and waits for its end.
+    /// Asks the worker to exit and waits for its end.
     pub fn leave(self) {
         self.worker.leave();
     }
 
-    /// Lets the worker go and waits at most this long for its end.
+    /// Asks the worker to exit and waits at most `patience` for its end.
     pub fn leave_within(mut self, patience: Duration) -> Result<(), LoneWorkerError> {
         if self.worker.leaves_within(patience) {
             Ok(())
@@ -154,7 +154,7 @@ impl<'a> LoneWorker<'a> {
         match await_all(workers, None, patience, self.interrupts) {
             Ok(mut replies) => match replies.pop().flatten() {
                 Some(reply) => Ok(reply),
-                None => Err(self.failed(FunctionError::Protocol("it says nothing".to_owned()))),
+                None => Err(self.failed(FunctionError::Protocol("it sends nothing".to_owned()))),
             },
             Err(WaitError::Interrupted) => Err(LoneWorkerError::Interrupted),
             Err(WaitError::Cause { cause, .. }) => Err(self.failed(cause)),
@@ -176,9 +176,14 @@ impl<'a> LoneWorker<'a> {
                 Problem::Raised(error) => FunctionError::Raised(error.clone()),
                 Problem::Refused(reason) => FunctionError::Refused(reason.clone()),
                 Problem::OutputVaries(detail) => FunctionError::OutputVaries(detail.clone()),
-                _ => FunctionError::Protocol(format!("it answers {}", reply.said())),
+                _ => FunctionError::Protocol(format!(
+                    "it sends an unexpected answer: {}",
+                    reply.said()
+                )),
             },
-            other => FunctionError::Protocol(format!("it answers {}", other.said())),
+            other => {
+                FunctionError::Protocol(format!("it sends an unexpected answer: {}", other.said()))
+            }
         })
     }
 }

@@ -4,8 +4,8 @@ use std::fs;
 
 use deadheat_model::{Conditions, Environment, Machine, Surroundings, fnv1a};
 
-/// This machine's account of itself. A fact that cannot be read is left out:
-/// no benchmark should fail because a container hides a file.
+/// Returns facts about this machine. A fact that cannot be read is left out, because no benchmark
+/// should fail when a container hides a file.
 pub fn environment() -> Environment {
     Environment {
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
@@ -33,32 +33,32 @@ pub fn environment() -> Environment {
     }
 }
 
-/// The identity of this boot of the machine; containers on one machine share it.
+/// Returns a hash of the boot ID of this machine; containers on one machine share it.
 #[cfg(feature = "commands")]
 pub fn boot() -> Option<String> {
     line("/proc/sys/kernel/random/boot_id").map(|id| unrecognisable(&id))
 }
 
-/// The id of the user whose rights this process has.
+/// Returns the effective user ID of this process.
 #[cfg(feature = "commands")]
 pub fn user() -> u32 {
     nix::unistd::geteuid().as_raw()
 }
 
-/// The identity that tells the machine of these facts apart from others.
+/// Returns the identity that distinguishes this machine from others: the given facts and a hash of
+/// its machine ID.
 pub fn machine(environment: &Environment) -> Machine {
     let id = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
     let id = id.into_iter().find_map(line);
     Machine::of(environment, id.map(|id| unrecognisable(&id)))
 }
 
-/// A short name for a name that is to be kept to oneself: of the 128
-/// bits of the name of an installation only 64 can be told from it.
+/// Hashes an ID of 128 bits to 64 bits, so that a result file does not reveal the machine ID.
 fn unrecognisable(id: &str) -> String {
     format!("{:016x}", fnv1a(id.bytes()))
 }
 
-/// The timer the kernel keeps time by, and all it could use, divided by blanks.
+/// Returns the current clock source of the kernel, and the available ones separated by spaces.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn timers() -> (Option<String>, Option<String>) {
     let folder = "/sys/devices/system/clocksource/clocksource0";
@@ -68,7 +68,8 @@ pub(crate) fn timers() -> (Option<String>, Option<String>) {
     )
 }
 
-/// A number that cores of equal speed share; 0 where the system does not tell.
+/// Returns the capacity or the maximum frequency of a core, for comparison with other cores; 0 if
+/// unknown.
 pub(crate) fn core_speed(core: u32) -> u64 {
     let folder = format!("/sys/devices/system/cpu/cpu{core}");
     ["cpu_capacity", "cpufreq/cpuinfo_max_freq"]
@@ -93,7 +94,7 @@ fn cpu_model() -> Option<String> {
     Some(value.trim().to_owned())
 }
 
-/// The number of memory nodes, as far as the system tells of them.
+/// Returns the number of NUMA nodes; 0 if unknown.
 pub(crate) fn memory_nodes() -> usize {
     let named = |entry: &fs::DirEntry| {
         let name = entry.file_name();
@@ -114,7 +115,7 @@ mod tests {
         let here = machine(&facts);
         assert!(here.differences(&machine(&facts)).is_empty());
         assert!(here.id.is_none_or(|id| id.len() == 16));
-        // The published hash of nothing, and of one letter.
+        // The published FNV-1a hashes of the empty text and of one letter.
         assert_eq!(unrecognisable(""), "cbf29ce484222325");
         assert_eq!(unrecognisable("a"), "af63dc4c8601ec8c");
     }

@@ -91,7 +91,7 @@ impl Mapping {
     }
 }
 
-/// The path in a line of `/proc/PID/maps`; empty for anonymous memory.
+/// Returns the path in a line of `/proc/PID/maps`; empty for anonymous memory.
 fn path_in(line: &str) -> &str {
     line.splitn(6, ' ').nth(5).unwrap_or_default().trim_start()
 }

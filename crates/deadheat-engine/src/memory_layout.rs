@@ -1,5 +1,5 @@
-//! Draws where the stack and the paths of a process lie in memory, for each replicate: a lucky
-//! alignment must not belong to one side in all of them.
+//! Moves the stack, heap and paths of a process by amounts that are drawn for each replicate, so
+//! that a lucky alignment does not favour one side in all replicates.
 
 use std::ffi::OsString;
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use nix::sys::personality::{self, Persona};
 
-/// Bytes of the stack one step takes.
+/// The minimum number of stack bytes per recursion step.
 const STEP: usize = 64;
 
 /// Runs `body` with the stack moved down by about `bytes`.
@@ -21,12 +21,13 @@ pub(crate) fn with_stack_offset<T>(bytes: usize, body: impl FnOnce() -> T) -> T 
         Some(left) => with_boxed_offset(left, Box::new(body)),
         None => body(),
     };
-    // The step must outlive the call, or it would be no step.
+    // This use after the call keeps the array on the stack during the call.
     black_box(&step);
     result
 }
 
-/// Boxed, for a closure around a closure would be another type at every step.
+/// Recursive part of [`with_stack_offset`]. The closure is boxed, because otherwise every step
+/// would wrap it in another closure type.
 fn with_boxed_offset<T>(bytes: usize, body: Box<dyn FnOnce() -> T + '_>) -> T {
     let mut step = [0u8; STEP];
     black_box(&mut step);
@@ -38,37 +39,38 @@ fn with_boxed_offset<T>(bytes: usize, body: Box<dyn FnOnce() -> T + '_>) -> T {
     result
 }
 
-/// A piece of the heap that is held until the end of the process, so that
-/// what is allocated after it lies elsewhere.
+/// Allocates `bytes` on the heap. The caller keeps them until the process ends, so that later
+/// allocations lie elsewhere.
 pub(crate) fn hold_heap(bytes: usize) -> Vec<u8> {
     black_box(vec![1; bytes])
 }
 
-/// Calls `start` such that the processes it starts have program, stack and libraries at the same
-/// addresses every time, if `fixed`. Where the system forbids that, as the system call filter of
-/// many containers does, they have random ones as ever.
+/// Calls `start`. If `fixed`, the processes that it starts have program, stack and libraries at the
+/// same addresses every time. If the system forbids that, as the system call filters of many
+/// containers do, the addresses stay random.
 ///
-/// Two builds whose shared code lies equally far into a page still differ by what the rest of the
-/// address does to branch predictors: when a coin drew the order of every block, intervals of a
-/// branchy function among 300 others were .87 times as wide as of independent links at random
-/// addresses, and .5 at equal ones (20 races each).
+/// Placing the shared code of two builds equally far into a page is not enough, because branch
+/// predictors use the rest of the address, too. For a branchy function among 300 others, the
+/// confidence intervals of such builds were 0.87 times as wide as those of independent links at
+/// random addresses, and 0.5 times as wide at equal addresses (20 races each, random order in every
+/// block).
 pub(crate) fn at_fixed_addresses<T>(fixed: bool, start: impl FnOnce() -> T) -> T {
-    // That of the calling thread; what it starts inherits it.
+    // The personality belongs to the calling thread; processes that it starts inherit it.
     let before = fixed.then(fix_addresses).flatten();
     let started = start();
     restore_addresses(before);
     started
 }
 
-/// Returns true if the system lets processes be started at fixed addresses.
+/// Returns true if the system allows processes at fixed addresses.
 pub(crate) fn addresses_can_be_fixed() -> bool {
     let before = fix_addresses();
     restore_addresses(before);
     before.is_some()
 }
 
-/// Has processes that this thread starts loaded at fixed addresses, and returns what was before;
-/// `None` where that cannot be.
+/// Turns off address space randomization for processes that this thread starts. Returns the
+/// previous personality; `None` if that fails.
 #[cfg(target_os = "linux")]
 fn fix_addresses() -> Option<Persona> {
     let before = personality::get().ok()?;
@@ -91,13 +93,13 @@ fn fix_addresses() -> Option<()> {
 #[cfg(not(target_os = "linux"))]
 fn restore_addresses(_: Option<()>) {}
 
-/// Bytes of the paths that programs are started by at least: neutral links lie
-/// in folders of their own, which nobody sees.
+/// The minimum length of the path by which a program is started, in bytes. It leaves space for the
+/// paths of neutral links, which lie in other folders than the executables.
 const STARTED: usize = 512;
-/// Bytes that a padded path is longer than the plain one, at least: `/.`.
+/// The smallest padding of a path, in bytes: that of `/.`.
 const LEAST: usize = 2;
 
-/// Bytes that a replicate may lengthen its paths by.
+/// Upper bound, exclusive, of the random padding of paths in a replicate, in bytes.
 pub(crate) const MOST_PATH_PADDING: u64 = 64;
 
 /// The lengths that the paths of a replicate's programs are padded to.
@@ -108,9 +110,9 @@ pub(crate) struct PathPadding {
 }
 
 impl PathPadding {
-    /// So many bytes more than the longest of these paths needs, drawn anew for
-    /// every replicate: that two are equally long should not make one length
-    /// count for all.
+    /// Computes the padded lengths: the longest of `paths`, or the fixed minimum length, plus
+    /// `more` bytes. `more` is drawn for every replicate, because with one length for all
+    /// replicates one alignment would affect all of them.
     pub(crate) fn of<'a>(paths: impl IntoIterator<Item = &'a Path>, more: usize) -> Self {
         let lengths = paths.into_iter().map(|path| whole(path).as_os_str().len());
         let longest = lengths.max().unwrap_or(0);
@@ -120,23 +122,24 @@ impl PathPadding {
         }
     }
 
-    /// The path that a program is told as its name.
+    /// Returns the padded path that a program gets as its name (`argv[0]`).
     pub(crate) fn named(&self, path: &Path) -> PathBuf {
         spelled(path, self.named)
     }
 
-    /// The path by which deadheat starts the program.
+    /// Returns the padded path by which deadheat starts the program.
     pub(crate) fn started(&self, path: &Path) -> PathBuf {
         spelled(path, self.started)
     }
 }
 
-/// The path from the root; as it is where that cannot be known.
+/// Returns the absolute path, or `path` itself if the working directory is unknown.
 fn whole(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The same path in so many bytes, if it needs fewer: `/././/bin/true`.
+/// Lengthens an absolute path to `length` bytes without changing its meaning, as in
+/// `/././/bin/true`. A path that is too long or only one byte too short stays unchanged.
 fn spelled(path: &Path, length: usize) -> PathBuf {
     let path = whole(path);
     let bytes = path.as_os_str().as_bytes();
@@ -190,7 +193,7 @@ mod tests {
         if addresses_can_be_fixed() {
             assert_eq!(stack(true), stack(true));
         }
-        // Once in a great many times two random ones are equal.
+        // Two random addresses are rarely equal.
         assert!((0..4).any(|_| stack(false) != stack(false)));
     }
 

@@ -1,12 +1,13 @@
-//! What the kernel tells of a process: the file it executes, its name, its addresses, its
+//! Reads what the kernel reports about a process: its executable, its name, its addresses, its
 //! environment and the cores it may run on.
 //!
-//! A program may start itself again, by its name, through `/proc/self/exe` or from a script, and
-//! then deadheat measures another file than the one it started. For that reason it never measured a
-//! neutral link with Google Benchmark 1.9.3 or later, although its answers claimed so.
+//! A program may start itself again, by its name, through `/proc/self/exe` or from a script.
+//! deadheat then measures a file that it did not start. For that reason earlier versions never
+//! measured a neutral link with Google Benchmark 1.9.3 or later, although the reports claimed so.
 //!
-//! The file is known only while the process lives. Its name, its addresses and its cores are known
-//! until it is reaped, and the name changes when it executes a file of another name.
+//! The kernel reports the file of a process only while the process lives. It reports the name, the
+//! addresses and the cores of the process until the process is reaped. The name changes when the
+//! process executes a file of another name.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -26,15 +27,15 @@ use crate::procfs::{children_of, cpu_ns, open_file_of, threads};
 const NAME_BYTES: usize = 16;
 /// `PF_RANDOMIZE`: the kernel drew the addresses of the program that is executed.
 const RANDOMISED: u64 = 0x0040_0000;
-/// The words of `stat` from behind the name up to the flags of the process.
+/// Index of the process flags among the words after the name in `/proc/PID/stat`.
 const FLAGS_AT: usize = 6;
-/// The words of `stat` from behind the name up to the address at which the environment ends.
+/// Index of the end address of the environment among the words after the name in `/proc/PID/stat`.
 const ENVIRONMENT_END_AT: usize = 48;
 
-/// The variable that pads an environment. If it is missing, none of the others that
-/// deadheat sets is assumed to have reached the program.
+/// The environment variable whose value is padding. If a process lacks this variable, deadheat
+/// assumes that none of the variables that it set reached the program.
 pub(crate) const PADDING_VARIABLE: &str = "DEADHEAT_PADDING";
-/// Beginnings of the names of variables that move memory, change libraries or set a number of
+/// Prefixes of environment entries that change the memory layout, the libraries or the number of
 /// threads.
 const TELLING_VARIABLES: [&str; 17] = [
     "GLIBC_TUNABLES=",
@@ -56,16 +57,16 @@ const TELLING_VARIABLES: [&str; 17] = [
     "_RJEM_MALLOC_CONF=",
 ];
 
-/// A file that is started.
+/// The file that a launch starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Started {
     pub(crate) file: FileId,
-    /// True if an interpreter executes it.
+    /// True if an interpreter executes the file.
     pub(crate) is_script: bool,
 }
 
 impl Started {
-    /// The file that is started by this name, which may be looked for in `PATH`.
+    /// Finds the file that `program` starts; a name without a slash is looked up in `PATH`.
     pub(crate) fn by(program: &Path) -> Option<Self> {
         let paths = program_paths(program);
         let mut found = paths.iter().filter_map(|path| Some((path, file_id(path)?)));
@@ -76,17 +77,17 @@ impl Started {
     }
 }
 
-/// What the kernel keeps of a process until it is reaped.
+/// The name and the addresses of a process, which the kernel keeps until the process is reaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessState {
-    /// The name of the file that it executed last, cut to 15 bytes, unless the process gave itself
-    /// another.
+    /// The name of the file that the process executed last, cut to 15 bytes, or the name that the
+    /// process gave itself.
     pub(crate) name: [u8; NAME_BYTES],
     pub(crate) addresses: AddressSpace,
 }
 
 impl ProcessState {
-    /// Reads it without allocating; `None` if `/proc` cannot be read.
+    /// Reads the state of a process without allocating; `None` if `/proc` cannot be read.
     pub(crate) fn of(pid: Pid) -> Option<Self> {
         let file = open_file_of(pid, c"/stat")?;
         let mut text = [0; 1024];
@@ -95,8 +96,8 @@ impl ProcessState {
     }
 }
 
-/// The name and the addresses in the text of `/proc/PID/stat`. The name is in parentheses and may
-/// contain any characters, also parentheses.
+/// Parses the text of `/proc/PID/stat`. The name is in parentheses and may contain any characters,
+/// even parentheses.
 fn parse(text: &[u8]) -> Option<ProcessState> {
     let open = text.iter().position(|byte| *byte == b'(')?;
     let close = text.iter().rposition(|byte| *byte == b')')?;
@@ -112,7 +113,7 @@ fn parse(text: &[u8]) -> Option<ProcessState> {
     Some(ProcessState { name, addresses })
 }
 
-/// The number at index `words` after the name in the text of `/proc/PID/stat`.
+/// Returns the number at index `words` after the name in the text of `/proc/PID/stat`.
 fn number_behind_name(text: &[u8], words: usize) -> Option<u64> {
     let close = text.iter().rposition(|byte| *byte == b')')?;
     let all = text[close + 1..].split(|byte| byte.is_ascii_whitespace());
@@ -120,34 +121,36 @@ fn number_behind_name(text: &[u8], words: usize) -> Option<u64> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// Returns true if the kernel has handed over arguments and environment to the program. While it
-/// still loads the program, the file is known already, but arguments and environment read as empty:
-/// a script looks as if its interpreter had been started instead.
+/// Returns true if the kernel has handed over arguments and environment to the program. While the
+/// kernel still loads the program, the file is known already, but arguments and environment read as
+/// empty: a script looks as if its interpreter had been started instead.
 fn has_begun(pid: Pid) -> bool {
     let text = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
     number_behind_name(&text, ENVIRONMENT_END_AT).is_some_and(|end| end > 0)
 }
 
-/// Returns true if all of these cores were given.
+/// Returns true if `cores` is a subset of `given`.
 pub(crate) fn is_within(cores: &CpuSet, given: &CpuSet) -> bool {
     let mut all = 0..CpuSet::count();
     all.all(|core| cores.is_set(core) != Ok(true) || given.is_set(core) == Ok(true))
 }
 
-/// A process as it was seen alive. `state` is that of the process that was started; the other
-/// fields are of the descendant that does its work, if there is one.
+/// An observation of a live process. `state` belongs to the process that was started; the other
+/// fields belong to the descendant that does its work, if there is one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sighting {
-    /// The file that it executes, or that the child executes which does its work.
+    /// The file that the process executes.
     pub(crate) file: FileId,
     pub(crate) path: PathBuf,
     pub(crate) state: ProcessState,
-    /// The cores that each of its threads may run on.
+    /// The cores that each thread of the process may run on.
     pub(crate) cores: Vec<CpuSet>,
     pub(crate) environment: Option<Environment>,
-    /// The files among its first arguments: its script, if it is an interpreter.
+    /// The files among the first arguments of the process. If the process is an interpreter, they
+    /// include its script.
     pub(crate) scripts: Vec<FileId>,
-    /// The files from which it executed code; empty unless it was traced to its end.
+    /// The files from which the process executed code; empty unless the process was traced to its
+    /// end.
     pub(crate) mapped: Vec<MappedFile>,
 }
 
@@ -159,7 +162,7 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Reads entries that each end in a zero.
+    /// Parses the environment of a process: entries that each end in a NUL byte.
     pub(crate) fn parse(entries: &[u8]) -> Self {
         let entries = entries.split(|byte| *byte == 0);
         let mut found = Self::default();
@@ -178,8 +181,8 @@ impl Environment {
 }
 
 impl Sighting {
-    /// Looks at a process; `None` if `/proc` cannot be read, or if the process has not begun or has
-    /// ended.
+    /// Observes a process; `None` if `/proc` cannot be read, or if the process has not begun its
+    /// program or has ended.
     pub(crate) fn of(pid: Pid) -> Option<Self> {
         let state = ProcessState::of(pid)?;
         let worker = worker_of(pid);
@@ -202,14 +205,14 @@ impl Sighting {
         })
     }
 
-    /// Returns true if it executes this file, by itself or by an interpreter.
+    /// Returns true if the process executes this file, directly or through an interpreter.
     pub(crate) fn executes(&self, started: Started) -> bool {
         let by_interpreter = started.is_script && self.scripts.contains(&started.file);
         self.file == started.file || by_interpreter
     }
 }
 
-/// The files among the first arguments of a process. The kernel puts a script behind its
+/// Returns the files among the first two arguments of a process. The kernel puts a script after its
 /// interpreter and at most one argument.
 pub(crate) fn scripts_of(pid: Pid) -> Vec<FileId> {
     let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -219,12 +222,12 @@ pub(crate) fn scripts_of(pid: Pid) -> Vec<FileId> {
     paths.filter_map(file_id).collect()
 }
 
-/// CPU time of a child, in nanoseconds, from which it may be the one that does the work: a script
-/// calls `sed` and the like on its way.
+/// Nanoseconds of CPU time that a child needs before it can count as the process that does the
+/// work. Scripts also start short-lived children such as `sed`.
 const LEAST_WORK_NS: u64 = 3_000_000;
 
-/// The process that does the work of another: follows an only child as long as it has used more CPU
-/// time than its parent, as with a script that waits for a program.
+/// Returns the process that does the work of `pid`: follows an only child as long as it has used
+/// more CPU time than its parent, as when a script waits for a program.
 fn worker_of(pid: Pid) -> Pid {
     let mut worker = pid;
     while let [child] = children_of(worker)[..]
@@ -236,30 +239,31 @@ fn worker_of(pid: Pid) -> Pid {
     worker
 }
 
-/// Time from the start of a process to the first look, if it writes nothing earlier. Each later
-/// pause is four times as long, because a look takes some microseconds of the process's core.
+/// The time from the start of a process to its first observation, if the process writes nothing
+/// earlier. Each later pause between observations is four times as long as the pause before,
+/// because an observation delays the process by some microseconds.
 const FIRST_LOOK: Duration = Duration::from_millis(2);
-/// The longest pause between two looks.
+/// The longest pause between two observations.
 const LONGEST_PAUSE: Duration = Duration::from_millis(512);
-/// The shortest pause between two looks, however often the process writes.
+/// The shortest pause between two observations, however often the process writes.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 
-/// Looks at a process from time to time while it lives.
+/// Observes a process at intervals while it lives.
 #[derive(Default)]
 pub(crate) struct Watch {
-    /// The process, the time of the last look, and the pause after it.
+    /// The process, the time of the last observation, and the pause after it.
     looking: Option<(Pid, Instant, Duration)>,
     pub(crate) seen: Option<Sighting>,
-    /// The files from which the process executes code; `None` if they are not looked for, because a
-    /// look at them takes much longer.
+    /// The files from which the process executes code; `None` if they are not recorded. Recording
+    /// them makes an observation take much longer.
     pub(crate) mapped: Option<Vec<MappedFile>>,
     pub(crate) ended_as: Option<ProcessState>,
-    /// The cores that its main thread might run on when it ended.
+    /// The cores that the main thread of the process might run on when the process ended.
     pub(crate) ended_on: Option<CpuSet>,
 }
 
 impl Watch {
-    /// Creates a watch that also looks for the files that the process maps, if `notes_files`.
+    /// Creates a watch that also records the files that the process maps, if `notes_files`.
     #[cfg(feature = "commands")]
     pub(crate) fn new(notes_files: bool) -> Self {
         Self {
@@ -268,20 +272,20 @@ impl Watch {
         }
     }
 
-    /// Begins with a process that has just been started.
+    /// Starts to observe a process that was just started.
     pub(crate) fn begin(&mut self, pid: Pid) {
         self.looking = Some((pid, Instant::now(), FIRST_LOOK));
     }
 
-    /// The time until the next look.
+    /// Returns the time until the next observation.
     pub(crate) fn pause(&self) -> Duration {
         self.looking.map_or(LONGEST_PAUSE, |(_, last, pause)| {
             pause.saturating_sub(last.elapsed())
         })
     }
 
-    /// Looks if the pause is over, or if the process has just written something, because it
-    /// measures nothing then.
+    /// Observes the process if the pause is over, or if `has_spoken`: a process that has just
+    /// written something is not in a timed section.
     pub(crate) fn look(&mut self, has_spoken: bool) {
         let Some((pid, last, pause)) = self.looking else {
             return;

@@ -1,4 +1,5 @@
-//! Plan + seed → schedule: which contender runs in which slot of which block.
+//! Derives the schedule of a race from its plan and seed: which contender runs in which slot of
+//! which block.
 
 use std::fmt;
 
@@ -7,28 +8,29 @@ use rand_core::Rng;
 
 use crate::random::{Purpose, coin, shuffle, stream};
 
-/// The moment of a race.
+/// The part of a race in which a launch took place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Before anything else: how many calls make a sample.
+    /// The calibration run, which finds the number of calls in a sample.
     Pilot,
-    /// Before the first block, discarded.
+    /// The warm-up before the first block, whose times are discarded.
     WarmUp,
-    /// In a block.
+    /// A block of a replicate.
     Block {
         /// The replicate, counted from 0.
         replicate: u32,
-        /// The block within it, counted from 0.
+        /// The block within the replicate, counted from 0.
         block: u32,
         /// The slot; `None` for the discarded launch that primes the block.
         slot: Option<usize>,
     },
-    /// Before or after all launches of the benchmark.
+    /// The time before or after all launches of the benchmark, when the setup and cleanup hooks
+    /// run.
     Around,
 }
 
 impl Moment {
-    /// The moment of a slot of this block, or of the launch that primes it.
+    /// Returns the moment of a slot of `block`, or of its priming launch if `slot` is `None`.
     pub(crate) fn of(block: &Block, slot: Option<usize>) -> Self {
         Self::Block {
             replicate: block.replicate,
@@ -58,27 +60,27 @@ impl fmt::Display for Moment {
     }
 }
 
-/// The whole schedule of a plan, drawn block by block. A pure function of the
-/// plan and its seed, addressed by place.
+/// The schedule of a plan. A block depends only on the plan, its seed, the block's place and the
+/// contender that ran before it.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule<'a> {
     plan: &'a Plan,
 }
 
 impl<'a> Schedule<'a> {
-    /// The schedule of `plan`.
+    /// Creates the schedule of `plan`.
     pub fn new(plan: &'a Plan) -> Self {
         Self { plan }
     }
 
-    /// The block at one place. `previous` is the contender that ran last, so
-    /// that the block can be primed; `None` when nothing ran yet.
+    /// Returns one block of the schedule. `previous` is the contender that ran last, which decides
+    /// if a discarded launch primes the block; `None` if no contender has run.
     ///
-    /// A block of commands is primed whoever ran last. What a launch meets hangs on the launches
-    /// before it, so how many there are must not hang on the coins of earlier blocks: when a block
-    /// that begins with the one that ran last was not primed, `true` against itself had effects of
-    /// blocks that were correlated with those two before (by .12 to .15, .01 by chance), and in 36
-    /// of 300 races a difference where 15 are allowed for.
+    /// A block of commands is always primed. A launch is affected by the launches before it, so
+    /// their number must not depend on the random order of earlier blocks. Without priming a block
+    /// whose first contender had run last, the effects of blocks in races of `true` against itself
+    /// correlated with those of the second block before (0.12 to 0.15; 0.01 by chance), and 36 of
+    /// 300 races found a difference where 15 are expected.
     pub fn block(
         &self,
         benchmark: usize,
@@ -95,7 +97,7 @@ impl<'a> Schedule<'a> {
         let order = self.order(benchmark, replicate, index);
         let of = &self.plan.benchmarks[benchmark];
         let always = of.launches_commands();
-        // What runs side by side follows the same contenders whatever the order.
+        // Launches side by side follow the same contenders in every order.
         let can_be_primed = order.len() > 1 && of.side_by_side.is_none();
         let primed = can_be_primed && (always || previous != Some(order[0]));
         let prime = primed.then(|| slot(order[0]));
@@ -109,8 +111,8 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Launches to throw away before the first block: `warmup` rounds, the
-    /// contenders of each in random order.
+    /// Returns the discarded launches before the first block: `warmup` rounds with the contenders
+    /// in random order.
     pub fn warm_up(&self, benchmark: usize) -> Vec<Slot> {
         let mut rng = stream(self.plan.seed, Purpose::WarmUp, [benchmark as u64, 0, 0]);
         let count = self.plan.benchmarks[benchmark].contenders.len();
@@ -133,12 +135,12 @@ impl<'a> Schedule<'a> {
         let of = &self.plan.benchmarks[benchmark];
         let index = if of.keeps_order() { 0 } else { index };
         if of.has_abba_blocks() {
-            // One fair coin for two blocks of a replicate, the second of which has the other
-            // order: a fixed ABBA falls for anything that beats with a period of four slots.
-            // What makes the first sample of a block slow, as an input that is not known yet,
-            // is added to one of two blocks and taken from the other. By a coin for each it
-            // was most of the error: counting characters with branches, blocks scattered by
-            // 12 % and processes of 47 blocks by 1.4 %, by .6 % without it.
+            // One fair coin orders two blocks of a replicate; the second has the reverse order. A
+            // fixed ABBA would be biased by a disturbance with a period of four slots. An effect
+            // that slows the first sample of a block, such as a new input, is added in one block
+            // and subtracted in the other. With one coin per block it was most of the error: for a
+            // function that counts characters with branches, blocks scattered by 12% and processes
+            // of 47 blocks by 1.4%; without it, processes scattered by 0.6%.
             let pair = u64::from(index / 2);
             let place = [benchmark as u64, u64::from(replicate), pair];
             let heads = coin(&mut stream(seed, Purpose::Order, place));
@@ -167,15 +169,14 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// 0–4095 bytes: one page, the granularity at which the stack moves anyway.
+/// Draws a padding of 0 to 4095 bytes, which moves the stack within one page.
 fn padding(rng: &mut impl Rng) -> u16 {
     (rng.next_u64() >> 52) as u16
 }
 
-/// The rows of a Williams design for `k` contenders: `k` rows when `k` is
-/// even, `2k` when it is odd. Each row holds every contender once; over all
-/// rows every contender precedes every other equally often, so what one
-/// leaves behind for the next is spread evenly.
+/// Returns the rows of a Williams design for `k` contenders: `k` rows when `k` is even, `2k` when
+/// it is odd. Each row holds every contender once; over all rows every contender precedes every
+/// other equally often, so the effects of one launch on the next are spread evenly.
 ///
 /// Source: Williams 1949, *Experimental designs balanced for the estimation
 /// of residual effects of treatments*.

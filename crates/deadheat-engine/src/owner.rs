@@ -17,17 +17,18 @@ use crate::interrupt::Interrupts;
 
 /// The process ID of the owner and its folder: `PID:FOLDER`.
 const VARIABLE: &str = "DEADHEAT_OWNER";
-/// The name of the folder starts with this.
+/// The prefix of the name of the owner's folder.
 const PREFIX: &str = "deadheat-";
 
-/// Watches the owner, which holds the other end of the pipe or socket on standard input and never
-/// writes to it. Dropping this value after the owner has ended removes the folder.
+/// Watches the owner. The standard input of this process is a pipe or socket, and the owner holds
+/// the other end without ever writing to it. Dropping this value after the owner has ended removes
+/// the folder.
 #[derive(Debug)]
 pub struct Owner {
     folder: PathBuf,
     is_gone: Arc<AtomicBool>,
-    /// Held all the while, so that no signal ends this process before it has removed the folder: one
-    /// that came between two parts of a race, just as the run file was made, left it behind.
+    /// Held so that no signal ends this process before it has removed the folder. A signal between
+    /// two parts of a race, just as the run file was made, left the folder behind.
     _interrupts: Interrupts,
 }
 

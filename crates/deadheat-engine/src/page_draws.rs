@@ -25,15 +25,17 @@ use crate::random::{below, shuffle};
 
 /// Bytes at the start of a file that get new pages; debug information lies at the end.
 const REDRAWN: u64 = 16 << 20;
-/// Bytes of the libraries of all sides that get new pages. A framework such as PyTorch has
-/// gigabytes.
+/// The maximum number of bytes of libraries that get new pages, over all sides together. A
+/// framework such as PyTorch has gigabytes.
 const MOST_OF_LIBRARIES: u64 = 128 << 20;
-/// The most pages in one read.
+/// The maximum number of pages in one read.
 const PIECE: u64 = 64;
-/// If reading takes longer, files keep their pages from then on.
+/// If reading all files back takes longer than this, they keep their pages for the rest of the
+/// race.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// A contender of a race, by numbers that the caller chooses.
+/// A side of a race, identified by two numbers that the caller chooses: benchmark and contender, or
+/// program and 0.
 pub(crate) type Side = (usize, usize);
 
 /// Draws new physical pages, and remembers which pages processes use.
@@ -59,7 +61,8 @@ struct Used {
 }
 
 impl Used {
-    /// The parts of the file to draw: all of it the first time, the used pages after that.
+    /// Returns the byte ranges of the file that get new pages: only the used pages if the file was
+    /// last read back in separate pieces, and otherwise the whole file.
     fn drawn(&mut self, length: u64) -> Vec<Range<u64>> {
         let was_apart = mem::replace(&mut self.is_apart, true);
         let pages: Vec<u64> = (0..length).step_by(PAGE as usize).collect();
@@ -86,7 +89,8 @@ impl PageDraws {
         }
     }
 
-    /// Gives the sides of `benchmark` the libraries of the sides of `other`, which it reruns.
+    /// Records for each side of `benchmark`, a rerun of `other`, the libraries of this side in
+    /// `other`.
     #[cfg(feature = "commands")]
     pub(crate) fn copy_libraries(&self, benchmark: usize, other: usize) {
         let mut libraries = self.libraries.borrow_mut();
@@ -96,8 +100,8 @@ impl PageDraws {
         libraries.extend(like);
     }
 
-    /// Returns the files whose pages may favour a side: its program and its libraries, except those
-    /// that all sides use. Libraries come last, the smallest first, up to 128 MiB.
+    /// Returns the files whose pages may make one side faster: the programs and libraries that some
+    /// but not all sides use. Libraries come last, the smallest first, up to 128 MiB.
     pub(crate) fn own_files<'a>(
         &self,
         sides: impl IntoIterator<Item = (Side, &'a Path)>,
@@ -229,7 +233,7 @@ mod tests {
         path
     }
 
-    /// As a process has them mapped that uses their first pages.
+    /// Returns the files as if a process had mapped them and used their first pages.
     fn mapped(paths: &[&PathBuf]) -> Vec<MappedFile> {
         let mapped = |path: &&PathBuf| MappedFile {
             id: file_id(path).unwrap(),

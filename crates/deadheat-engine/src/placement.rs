@@ -1,8 +1,8 @@
 //! Code layout: neutral links of an executable, made before each interim analysis, so that no
 //! linker runs while samples are taken.
 //!
-//! The engine links nothing itself. It starts a program with the arguments
-//! `placements EXECUTABLE SEED… --beside OTHER…`, which replies with lines of JSON ([`helper`]).
+//! The engine links nothing itself. It starts a program that replies with lines of JSON
+//! ([`helper`]), with the arguments `placements EXECUTABLE SEED… --beside OTHER…`.
 
 mod helper;
 mod placer;
@@ -27,7 +27,8 @@ use placer::Placer;
 /// Contenders that can be started from neutral links of their executables.
 #[cfg(feature = "commands")]
 pub(crate) trait StartsFrom {
-    /// Makes later launches of a contender use `link`, or the user's executable if that is `None`.
+    /// Makes later launches of a contender use `link`, or the user's executable if `link` is
+    /// `None`.
     fn start_from(
         &mut self,
         benchmark: usize,
@@ -58,7 +59,8 @@ pub(crate) enum Flaw {
 
 #[cfg(feature = "commands")]
 impl Flaw {
-    /// The flaw of a contender that executes `file` instead of the link it was started from.
+    /// Returns the flaw of a contender that executes `file` instead of the link it was started
+    /// from.
     pub(crate) fn leaves_link(contender: &str, file: &Path) -> Self {
         Self::OfProgram(format!(
             "'{contender}' starts itself again: a process started from a neutral link then executed \
@@ -72,16 +74,17 @@ impl Flaw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) placer: usize,
-    /// Index among the builds that the placer matches.
+    /// The index of the executable among the builds whose links are matched.
     pub(crate) side: usize,
 }
 
 /// The neutral links of each contender of a plan.
 #[derive(Debug, Default)]
 pub struct Placements {
-    /// One per executable with neutral links, or per group of matched builds.
+    /// One placer per executable with neutral links, or per group of matched builds.
     placers: Vec<Placer>,
-    /// By benchmark and contender, its executable; `None` if it has no neutral links.
+    /// The place of each contender's executable, by benchmark and contender; `None` if it has no
+    /// neutral links.
     places: Vec<Vec<Option<Place>>>,
     #[cfg(feature = "commands")]
     facts: Vec<NeutralLinks>,
@@ -137,7 +140,8 @@ impl Placements {
         places.is_some_and(|places| places.iter().all(Option::is_some))
     }
 
-    /// Restores the seeds of a resumed run: replicates keep theirs, and no seed is drawn twice.
+    /// Restores the seeds of a resumed run: replicates keep their seeds, and no seed is drawn
+    /// twice.
     #[cfg(feature = "commands")]
     pub fn remember(&mut self, run: &[Placed]) {
         for placed in run {
@@ -166,8 +170,8 @@ impl Placements {
         Some((self.placers.get_mut(place.placer)?, place.side))
     }
 
-    /// Returns the link of a contender in a replicate. A missing link is made now, together with
-    /// the others up to the next interim analysis.
+    /// Returns the link of a contender in a replicate. If the link does not exist yet, this makes
+    /// it and all missing links of the replicates up to the next interim analysis.
     pub(crate) fn link(
         &mut self,
         benchmark: usize,
@@ -281,9 +285,10 @@ impl Placements {
 
 #[cfg(feature = "commands")]
 impl Placements {
-    /// Asks `program` about every command and Google Benchmark executable of the plan that has a
-    /// record of its link next to it. Without a program there are no neutral links. Call this
-    /// before deadheat pins itself to one core, because linkers use all of them.
+    /// Finds the neutral links of a plan: asks `program` about every command and Google Benchmark
+    /// executable that has a record of its link next to it. Without a program, every contender runs
+    /// as the user linked it. Call this before deadheat pins itself to one core, because linkers
+    /// use all of them.
     ///
     /// A resumed run passes the facts recorded `before` and keeps its neutral links.
     ///
@@ -342,7 +347,7 @@ impl Placements {
                     let beside = others.filter(|other| helper.matching() && *other != build);
                     helper.ask(build, beside, &[], interrupts)?.links
                 } else {
-                    Err(format!("the link record next to '{named}' is gone"))
+                    Err(format!("the link record next to '{named}' is missing"))
                 });
             }
             let matched = matched(&mut links);
@@ -392,8 +397,8 @@ impl Placements {
     }
 }
 
-/// Returns true if all of several builds are matched. If one cannot be, this marks all of them as
-/// unmatched with its reason.
+/// Returns true if all of several builds are matched. If one build cannot be matched, this marks
+/// all of them as unmatched with its reason.
 pub(crate) fn matched(builds: &mut [Result<Links, String>]) -> bool {
     let matched = |links: &Result<Links, String>| match links {
         Ok(links) => links.matched.clone(),
@@ -408,8 +413,8 @@ pub(crate) fn matched(builds: &mut [Result<Links, String>]) -> bool {
     builds.len() > 1 && builds.iter().all(|links| matched(links) == Some(Ok(())))
 }
 
-/// Returns true if this contender is the control of a benchmark in which some contender launches
-/// another executable than the baseline, or no other contender launches one.
+/// Returns true if this contender is the control of a benchmark that compares builds: some
+/// candidate launches another executable than the baseline, or the control is the only candidate.
 #[cfg(feature = "commands")]
 fn is_a_build_again(benchmark: &Benchmark, contender: usize) -> bool {
     let control = benchmark.control().map(ContenderId::index);

@@ -1,6 +1,5 @@
-//! The system's account of a process that does not answer: of two that wait
-//! for each other it tells which is to blame. Where it tells nothing, nobody is
-//! blamed by it.
+//! Reads from `/proc` the state of a process that does not reply, such as its CPU time, or which of
+//! two processes waits for the other. Functions return `None` if the system does not report a fact.
 
 use std::ffi::CStr;
 use std::fs;
@@ -16,8 +15,8 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::time::ClockId;
 use nix::unistd::Pid;
 
-/// The CPU time of a process in nanoseconds, all its threads together; `None` where the system does
-/// not tell, and of one that is gone.
+/// Returns the CPU time of all threads of a process in nanoseconds; `None` if the system does not
+/// report it or the process is gone.
 pub(crate) fn cpu_ns(pid: Pid) -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
@@ -31,7 +30,7 @@ pub(crate) fn cpu_ns(pid: Pid) -> Option<u64> {
     }
 }
 
-/// The threads of a process; itself where the system does not tell of them.
+/// Returns the threads of a process; only `pid` if the system does not list them.
 pub(crate) fn threads(pid: Pid) -> Vec<Pid> {
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
     let listed = fs::read_dir(format!("/proc/{pid}/task"));
@@ -48,13 +47,13 @@ pub(crate) fn open_file_of(pid: Pid, name: &CStr) -> Option<OwnedFd> {
     let mut path = [0; 64];
     let mut rest = &mut path[..];
     write!(rest, "/proc/{pid}").ok()?;
-    // The zero at its end is there already.
+    // The rest of the buffer is zero, so the path ends in a NUL byte.
     rest.write_all(name.to_bytes()).ok()?;
     let path = CStr::from_bytes_until_nul(&path).ok()?;
     open(path, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty()).ok()
 }
 
-/// The live children of a process; empty if the kernel does not list them.
+/// Returns the live children of a process; empty if the kernel does not list them.
 pub(crate) fn children_of(pid: Pid) -> Vec<Pid> {
     let listed = |thread: Pid| fs::read_to_string(format!("/proc/{pid}/task/{thread}/children"));
     let listed = threads(pid).into_iter().flat_map(listed);
@@ -65,7 +64,7 @@ pub(crate) fn children_of(pid: Pid) -> Vec<Pid> {
     numbers.map(Pid::from_raw).collect()
 }
 
-/// The bytes of memory that a process holds; `None` where the system does not tell.
+/// Returns the resident memory of a process in bytes; `None` if the system does not report it.
 pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status
@@ -75,8 +74,8 @@ pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
     Some(kib << 10)
 }
 
-/// The pipes of one process's baton, by the names that the system has for
-/// them.
+/// The two pipes through which a process receives and passes its turn, by their names in
+/// `/proc/PID/fd`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BatonPipes {
     incoming: PathBuf,
@@ -84,7 +83,8 @@ pub(crate) struct BatonPipes {
 }
 
 impl BatonPipes {
-    /// Those of these ends; `None` where the system does not tell.
+    /// Returns the names of two pipe ends that this process has open; `None` if the system does not
+    /// report them.
     pub(crate) fn of(incoming: &impl AsRawFd, outgoing: &impl AsRawFd) -> Option<Self> {
         let name = |fd: RawFd| fs::read_link(format!("/proc/self/fd/{fd}")).ok();
         Some(Self {
@@ -93,14 +93,14 @@ impl BatonPipes {
         })
     }
 
-    /// Returns whether a process waits to be handed the baton; `None` when that cannot
-    /// be known.
+    /// Returns true if a thread of the process blocks on reading the incoming pipe; `None` if that
+    /// is unknown.
     pub(crate) fn is_awaited_by(&self, pid: Pid) -> Option<bool> {
         let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
         let mut known = false;
         for thread in threads.flatten() {
-            // `0 0x5 …`: the system call and what it was told; `running` when
-            // it is in none.
+            // `0 0x5 …`: the number of the system call and its arguments; `running` outside of
+            // system calls.
             let Ok(call) = fs::read_to_string(thread.path().join("syscall")) else {
                 continue;
             };
@@ -124,8 +124,8 @@ impl BatonPipes {
         read == libc::SYS_read && names(pid, fd) == Some(self.incoming.clone())
     }
 
-    /// Returns whether a process has both ends still open; `None` when that cannot be
-    /// known, as of one that is ending.
+    /// Returns true if a process has both pipes open; `None` if that is unknown, as for a process
+    /// that is exiting.
     pub(crate) fn are_held_by(&self, pid: Pid) -> Option<bool> {
         let open: Vec<PathBuf> = fs::read_dir(format!("/proc/{pid}/fd"))
             .ok()?
@@ -141,16 +141,16 @@ fn names(pid: Pid, fd: u64) -> Option<PathBuf> {
     fs::read_link(Path::new(&format!("/proc/{pid}/fd/{fd}"))).ok()
 }
 
-/// Returns whether somebody stopped a process that could go on.
+/// Returns true if a signal or a tracer has stopped a process.
 pub(crate) fn is_stopped(pid: Pid) -> bool {
     state_of(pid).is_some_and(|state| matches!(state, 'T' | 't'))
 }
 
-/// Time that a process may be stopped. Debuggers and shells with job control stop their children
-/// for moments.
+/// The longest time that a process may be stopped before deadheat kills it. Debuggers and shells
+/// with job control stop their children for moments.
 pub(crate) const LONGEST_STOP: Duration = Duration::from_millis(500);
 
-/// The signal that stopped a child of this process, as long as it does not go on.
+/// Returns the signal that stopped a child of this process, if the child is still stopped.
 pub(crate) fn stopped_by(child: Pid) -> Option<i32> {
     // Without WNOWAIT the kernel would report the stop only once.
     let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
@@ -160,7 +160,7 @@ pub(crate) fn stopped_by(child: Pid) -> Option<i32> {
     }
 }
 
-/// Returns true if a signal stopped a process, not its tracer.
+/// Returns true if a signal, not a tracer, has stopped a process.
 #[cfg(feature = "commands")]
 pub(crate) fn is_held(pid: Pid) -> bool {
     state_of(pid) == Some('T')
@@ -168,18 +168,18 @@ pub(crate) fn is_held(pid: Pid) -> bool {
 
 fn state_of(pid: Pid) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in brackets and may hold anything.
+    // The name is in parentheses and may contain anything.
     let (_, state) = stat.rsplit_once(") ")?;
     state.chars().next()
 }
 
-/// The children of this process, those included that it adopted.
+/// Returns the live children of this process, including orphans that it adopted.
 pub(crate) fn children() -> Vec<Pid> {
     children_of(Pid::this())
 }
 
-/// Returns whether a process was started with this in its environment, or forked from
-/// one that was.
+/// Returns true if the environment of a process contains the entry `variable` (`NAME=VALUE`). A
+/// forked process keeps the environment of its parent.
 pub(crate) fn was_started_with(pid: Pid, variable: &str) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     environment
@@ -218,7 +218,7 @@ mod tests {
             .spawn()
             .unwrap();
         let mut busy = Command::new("sleep").arg("60").spawn().unwrap();
-        // Where the system tells nothing there is nothing to test.
+        // Skipped if the system does not report system calls.
         if pipes.is_awaited_by(pid(&busy)).is_some() {
             assert!(until(|| pipes.is_awaited_by(pid(&waiting)) == Some(true)));
             assert_eq!(pipes.is_awaited_by(pid(&busy)), Some(false));

@@ -22,11 +22,10 @@ pub(crate) enum Purpose {
     HashSeed = 12,
 }
 
-/// The stream for one purpose at one place of the run.
+/// Returns the random number generator for one purpose at one place of the run, such as a block.
 ///
-/// Being addressed by place and not by history, the schedule of block 1,000
-/// can be drawn without drawing the 999 before it: a resumed run goes on as
-/// if it had never stopped.
+/// The numbers depend only on the seed, the purpose and the place. So block 1,000 can be drawn
+/// without the 999 before it, and a resumed run continues as if it had never stopped.
 pub(crate) fn stream(seed: u64, purpose: Purpose, place: [u64; 3]) -> Xoshiro256PlusPlus {
     let mut state = mix(seed ^ 0x6465_6164_6865_6174); // "deadheat"
     state = mix(state ^ purpose as u64);
@@ -45,12 +44,12 @@ fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A fair coin.
+/// Returns true with probability one half.
 pub(crate) fn coin(rng: &mut impl Rng) -> bool {
     rng.next_u64() >> 63 == 1
 }
 
-/// A uniform integer below `bound`, by rejection, so without bias.
+/// Returns a uniform random integer below `bound`, drawn by rejection and therefore without bias.
 pub(crate) fn below(rng: &mut impl Rng, bound: u64) -> u64 {
     debug_assert!(bound > 0);
     let limit = u64::MAX - u64::MAX % bound;
@@ -62,7 +61,7 @@ pub(crate) fn below(rng: &mut impl Rng, bound: u64) -> u64 {
     }
 }
 
-/// A uniformly drawn permutation (Fisher and Yates), in place.
+/// Shuffles `items` in place; all permutations are equally likely (Fisher and Yates).
 pub(crate) fn shuffle<T>(rng: &mut impl Rng, items: &mut [T]) {
     for last in (1..items.len()).rev() {
         let other = below(rng, last as u64 + 1) as usize;
@@ -70,13 +69,13 @@ pub(crate) fn shuffle<T>(rng: &mut impl Rng, items: &mut [T]) {
     }
 }
 
-/// A uniform number in the open interval (0, 1).
+/// Returns a uniform random number in the open interval (0, 1).
 #[cfg(feature = "simulated")]
 pub(crate) fn unit(rng: &mut impl Rng) -> f64 {
     ((rng.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
 }
 
-/// A draw from the standard normal distribution (Box and Muller 1958).
+/// Returns a random number from the standard normal distribution (Box and Muller 1958).
 #[cfg(feature = "simulated")]
 pub(crate) fn normal(rng: &mut impl Rng) -> f64 {
     let radius = (-2.0 * unit(rng).ln()).sqrt();

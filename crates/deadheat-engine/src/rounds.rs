@@ -7,26 +7,28 @@ use deadheat_model::ContenderId;
 pub(crate) struct Row {
     /// Index of the benchmark in the plan.
     pub(crate) benchmark: usize,
-    /// The first replicate of this session.
+    /// The first replicate of the benchmark in this session.
     pub(crate) first: u32,
-    /// The next replicate.
+    /// The next replicate of the benchmark.
     pub(crate) next: u32,
-    /// One past the last replicate that it may run.
+    /// One past the last replicate that the benchmark may run.
     pub(crate) end: u32,
-    /// The contender that ran last.
+    /// The contender of the benchmark that ran last.
     pub(crate) previous: Option<ContenderId>,
-    /// The time at which its last turn began, plus the time that other benchmarks took since.
+    /// The time on the run's clock at which the current replicate began, plus the time that it
+    /// spent on starting processes that several benchmarks share.
     pub(crate) turn_began_ns: u64,
-    /// Nanoseconds spent on it in this session.
+    /// The nanoseconds spent on the benchmark in this session.
     pub(crate) spent_ns: u64,
-    /// Its own limit for this session in nanoseconds, if it has one.
+    /// The benchmark's own time limit for this session in nanoseconds; `None` without a limit.
     pub(crate) budget_ns: Option<u64>,
-    /// True once its first replicate has begun.
+    /// True once the first replicate of the benchmark has begun.
     pub(crate) has_begun: bool,
 }
 
 impl Row {
-    /// Nanoseconds until the benchmark reaches its own time limit; `None` without a limit.
+    /// Returns the nanoseconds until the benchmark reaches its own time limit; `None` without a
+    /// limit.
     pub(crate) fn left_ns(&self) -> Option<u64> {
         let budget = self.budget_ns?;
         Some(budget.saturating_sub(self.spent_ns))
@@ -40,19 +42,17 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Creates the rounds of these benchmarks, in this order.
     pub(crate) fn new(rows: Vec<Row>) -> Self {
         Self { open: rows }
     }
 
-    /// The benchmarks that still race.
     pub(crate) fn open(&self) -> &[Row] {
         &self.open
     }
 
-    /// Returns the index, among the open benchmarks, of the next one to race: the first with the
-    /// fewest replicates. If only `left_ns` nanoseconds remain, skips benchmarks that took more
-    /// than an equal share. Returns `None` if all are done or the time is up.
+    /// Returns the index, among the open benchmarks, of the next benchmark to race: the first with
+    /// the fewest replicates. If only `left_ns` nanoseconds remain, skips benchmarks that took more
+    /// than an equal share. Returns `None` if all benchmarks are done or the time is up.
     pub(crate) fn next(&self, left_ns: Option<u64>) -> Option<usize> {
         let share = left_ns.map(|left| {
             let spent: u64 = self.open.iter().map(|row| row.spent_ns).sum();
@@ -71,7 +71,7 @@ impl Rounds {
             .min_by_key(|place| self.open[*place].next)
     }
 
-    /// An open benchmark.
+    /// Returns the open benchmark at index `place`.
     pub(crate) fn row(&mut self, place: usize) -> &mut Row {
         &mut self.open[place]
     }

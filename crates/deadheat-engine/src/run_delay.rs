@@ -1,9 +1,8 @@
-//! The time that a thread could have run and waited for a core, as the kernel
-//! accounts it: the second number of `schedstat`, after the time it ran.
+//! Reads the scheduling delay of a thread: the time that it could have run but waited for a core.
+//! It is the second number of `schedstat`, after the CPU time.
 //!
-//! A contender of one thread and one process cannot wait for itself, so its
-//! wait is somebody else's doing. What is read here beside the wait tells
-//! whether it is one.
+//! A contender of one thread and one process cannot wait for itself, so other processes cause its
+//! delay. This module also determines if other threads or children of the contender ran.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
@@ -18,17 +17,18 @@ use nix::unistd::Pid;
 use crate::procfs::open_file_of;
 use crate::usage::read_ns;
 
-/// The reason why the time a contender waited for a core must count.
+/// The reason why the scheduling delay of a contender is not subtracted from its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepWaiting {
-    /// Threads or child processes of its own ran beside it, or it had another priority than deadheat.
+    /// Other threads or child processes of the contender ran at the same time, or its priority
+    /// differed from deadheat's.
     Concurrent,
-    /// It could not be read.
+    /// The scheduling delay could not be read.
     Unread,
 }
 
 impl KeepWaiting {
-    /// The word for it in a message.
+    /// Returns the word for the reason in a message of the worker protocol.
     pub(crate) fn word(self) -> &'static str {
         match self {
             KeepWaiting::Concurrent => "concurrent",
@@ -36,8 +36,7 @@ impl KeepWaiting {
         }
     }
 
-    /// Back from its word. A reason that is not known here is as good as none
-    /// that could be read.
+    /// Parses the word for a reason. An unknown word counts as [`KeepWaiting::Unread`].
     pub(crate) fn of_word(word: &str) -> Self {
         match word {
             "concurrent" => KeepWaiting::Concurrent,
@@ -53,19 +52,19 @@ impl KeepWaiting {
     }
 }
 
-/// The kernel's account of one thread: the time it ran, and the time it waited.
+/// The CPU time and the scheduling delay of a thread, as the kernel reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Schedstat {
     pub(crate) cpu_ns: u64,
     pub(crate) delay_ns: u64,
 }
 
-/// Time of others, beside that of a thread, which may be an error of reading:
-/// the clocks of thread and process are read one after the other, and the kernel
-/// tells the usage of a process in microseconds.
+/// The CPU time of other threads, in nanoseconds, that may be an error of the reading: the clocks
+/// of thread and process are read one after the other, and the kernel reports the usage of a
+/// process in microseconds.
 const SLACK_NS: u64 = 100_000;
-/// Beyond it, time of others in a thousand of its own counts: a tenth of a
-/// margin of 1 %.
+/// The divisor of the CPU time of the timed thread in the limit for other threads: they may use
+/// [`SLACK_NS`] plus a thousandth of its CPU time, which is a tenth of a margin of 1%.
 const SLACK_PARTS: u64 = 1_000;
 
 fn is_company(others_ns: u64, own_ns: u64) -> bool {
@@ -73,8 +72,8 @@ fn is_company(others_ns: u64, own_ns: u64) -> bool {
 }
 
 impl Schedstat {
-    /// The numbers of the file's text. `None` for any other text, and for a
-    /// thread that has not run: a kernel that keeps no account writes zeros.
+    /// Parses the text of a `schedstat` file. `None` if it is malformed, or if the thread has not
+    /// run: a kernel without scheduler statistics writes zeros.
     fn parse(text: &[u8]) -> Option<Self> {
         let mut words = text
             .split(|byte| byte.is_ascii_whitespace())
@@ -92,8 +91,8 @@ impl Schedstat {
         (read.cpu_ns > 0).then_some(read)
     }
 
-    /// Returns true if the process of this thread, which used `all_ns` with the
-    /// children it waited for, used more than the thread.
+    /// Returns true if the process of this thread used more CPU time than the thread. `all_ns` is
+    /// the CPU time of the process and of the children it waited for.
     #[cfg(feature = "commands")]
     pub(crate) fn had_company(&self, all_ns: u64) -> bool {
         is_company(all_ns.saturating_sub(self.cpu_ns), self.cpu_ns)
@@ -101,8 +100,8 @@ impl Schedstat {
 
     fn read(descriptor: i32) -> Option<Self> {
         let mut text = [0_u8; 96];
-        // SAFETY: reads into a buffer of this length; a descriptor that is not
-        // open is an error like any other.
+        // SAFETY: `pread` writes at most the given length into the buffer, and fails for a
+        // descriptor that is not open.
         let length =
             unsafe { libc::pread(descriptor, text.as_mut_ptr().cast(), text.len() - 1, 0) };
         Self::parse(text.get(..usize::try_from(length).ok()?)?)
@@ -112,14 +111,14 @@ impl Schedstat {
 const NOT_TRIED: i32 = -1;
 const NONE: i32 = -2;
 
-/// The last reading of a thread. It holds as long as the thread has not left its
-/// core: who runs does not wait.
+/// The last reading of the scheduling delay of a thread. It is valid until the next context switch,
+/// because a thread that was never descheduled cannot have waited.
 #[derive(Clone, Copy)]
 struct Last {
     descriptor: i32,
     switches: u64,
     delay_ns: u64,
-    /// True if a reading failed, or went back.
+    /// True if a reading failed or was lower than an earlier one.
     failed: bool,
 }
 
@@ -135,8 +134,8 @@ const UNREAD: Last = Last {
     failed: false,
 };
 
-/// Forgets the readings of the thread that this one was forked from: an account that was opened
-/// before a fork stays that of the parent's thread.
+/// Discards the readings of the parent after a fork. A `schedstat` file that was opened before the
+/// fork still reports the parent's thread.
 #[cfg(feature = "commands")]
 pub(crate) fn forget() {
     LAST.with(|cell| {
@@ -144,15 +143,15 @@ pub(crate) fn forget() {
     });
 }
 
-/// The delay of the calling thread before a sample.
+/// The scheduling delay of the calling thread before a sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunDelay {
     delay_ns: u64,
 }
 
-/// The delay of the calling thread after so many context switches. The file is
-/// read only if it has left its core since the last reading, which costs about a
-/// microsecond; a sample of a function that keeps its core costs nothing.
+/// Returns the scheduling delay of the calling thread, which has had `switches` context switches so
+/// far. Reads the file, in about a microsecond, only if that number has changed since the last
+/// reading.
 #[inline]
 pub(crate) fn before(switches: u64) -> RunDelay {
     RunDelay {
@@ -161,7 +160,8 @@ pub(crate) fn before(switches: u64) -> RunDelay {
 }
 
 impl RunDelay {
-    /// Nanoseconds since then, now that there were so many context switches.
+    /// Returns the scheduling delay since this reading in nanoseconds. `switches` is the present
+    /// number of context switches.
     #[inline]
     pub(crate) fn since(self, switches: u64) -> u64 {
         delay_after(switches).saturating_sub(self.delay_ns)
@@ -181,8 +181,8 @@ fn delay_after(switches: u64) -> u64 {
 #[cold]
 fn read_anew(mut last: Last, switches: u64) -> u64 {
     if last.descriptor == NOT_TRIED {
-        // SAFETY: a path that ends in a zero; the descriptor is this thread's
-        // for good.
+        // SAFETY: the path ends in a NUL byte; only this thread uses the descriptor, which is never
+        // closed.
         let opened = unsafe {
             libc::open(
                 c"/proc/thread-self/schedstat".as_ptr(),
@@ -200,8 +200,8 @@ fn read_anew(mut last: Last, switches: u64) -> u64 {
     last.delay_ns
 }
 
-/// The account of what else of this process, and of its children, took time on
-/// cores while one thread was timed.
+/// The CPU time that other threads of this process, and its children, use while one thread is
+/// timed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OtherUsage {
     thread_ns: u64,
@@ -209,9 +209,9 @@ pub(crate) struct OtherUsage {
 }
 
 impl OtherUsage {
-    /// From now on; to be called by the thread that is timed.
+    /// Starts the measurement. Must be called by the timed thread.
     pub(crate) fn begin() -> Self {
-        // Opens the file, and finds out whether there is one to read.
+        // Opens the `schedstat` file, or notes that it cannot be read.
         delay_after(u64::MAX - 1);
         let (thread_ns, others_ns) = times();
         Self {
@@ -220,8 +220,8 @@ impl OtherUsage {
         }
     }
 
-    /// The reason, if any, why the time that the thread waited must count.
-    /// Threads that sleep are no reason: they take no core.
+    /// Returns the reason, if any, not to subtract the scheduling delay of the thread. Sleeping
+    /// threads are not a reason, because they use no core.
     pub(crate) fn keep_waiting(&self) -> Option<KeepWaiting> {
         let (thread_ns, others_ns) = times();
         let others = others_ns.saturating_sub(self.others_ns);
@@ -236,15 +236,16 @@ impl OtherUsage {
     }
 }
 
-/// CPU time of this thread, and of the other threads and the children that were
-/// waited for.
+/// Returns the CPU time of this thread, and that of the other threads and of reaped children, in
+/// nanoseconds.
 fn times() -> (u64, u64) {
-    // The thread first: time that passes in between counts as that of others.
+    // The clock of the thread is read first, so the time between both readings counts as CPU time
+    // of other threads.
     let thread_ns = read_ns(libc::CLOCK_THREAD_CPUTIME_ID);
     let process_ns = read_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is valid for writes, and all zeros are a valid value
-    // of that plain data where the call fails.
+    // SAFETY: the pointer is valid for writes. If the call fails, the zeros remain, which are a
+    // valid value of this plain data.
     let usage = unsafe {
         libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
         usage.assume_init()
@@ -263,16 +264,17 @@ pub(crate) fn has_children() -> bool {
     look_for_ended_child().is_some()
 }
 
-/// A child that has ended and was not yet waited for.
+/// Returns the process ID of a child that has ended and was not reaped yet.
 #[cfg(feature = "commands")]
 pub(crate) fn ended_child() -> Option<libc::pid_t> {
     look_for_ended_child().filter(|pid| *pid > 0)
 }
 
-/// A child that has ended, 0 if all children run, or `None` without children.
+/// Returns the process ID of a child that has ended; 0 if all children run, `None` without
+/// children.
 fn look_for_ended_child() -> Option<libc::pid_t> {
     let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
-    // SAFETY: the pointer is valid for writes, and the child stays to be waited for.
+    // SAFETY: the pointer is valid for writes, and WNOWAIT leaves the child to be reaped.
     let found = unsafe {
         libc::waitid(
             libc::P_ALL,
@@ -285,29 +287,28 @@ fn look_for_ended_child() -> Option<libc::pid_t> {
     (found == 0).then(|| unsafe { info.assume_init().si_pid() })
 }
 
-/// The account of a child that has ended and was not yet waited for: of its
-/// first thread.
+/// Reads the CPU time and the scheduling delay of the main thread of a child that has ended and was
+/// not reaped yet.
 #[cfg(feature = "commands")]
 pub(crate) fn ended_process(pid: libc::pid_t) -> Option<Schedstat> {
     let file = open_file_of(Pid::from_raw(pid), c"/schedstat")?;
     Schedstat::read(file.as_raw_fd())
 }
 
-/// The time that the launcher waits for a core when a command has ended and it
-/// is woken. It lies between the end of the command and the reading of the clock,
-/// and no command can cause it.
+/// The scheduling delay of the launcher after the end of a command. This delay lies between the end
+/// of the command and the reading of the clock, and no command can cause it.
 #[cfg(feature = "commands")]
 pub(crate) struct OwnDelay(u64);
 
 #[cfg(feature = "commands")]
 impl OwnDelay {
-    /// From now on. Started after the command was: what the launcher waits
-    /// before goes by while the command runs.
+    /// Starts the measurement. Call this after the command was started, because earlier delays of
+    /// the launcher pass while the command runs.
     pub(crate) fn begin() -> Self {
         Self(own_delay())
     }
 
-    /// Nanoseconds since then.
+    /// Returns the scheduling delay since the start of the measurement in nanoseconds.
     pub(crate) fn since(&self) -> u64 {
         own_delay().saturating_sub(self.0)
     }

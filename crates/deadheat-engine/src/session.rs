@@ -1,4 +1,5 @@
-//! The loop: schedule a block, run it, record it, ask whether to go on.
+//! The main loop of a race: it schedules a block, runs it, records it, and decides if the race
+//! continues.
 
 use std::time::Duration;
 
@@ -16,49 +17,49 @@ use crate::rounds::{Rounds, Row};
 /// The contenders of a plan, ready to be run. The session drives them; it
 /// does not know what they are.
 pub trait Contenders {
-    /// The metrics of every sample, in column order.
+    /// Returns the metrics of every sample, in column order.
     fn metrics(&self) -> &[Metric];
-    /// Gets a benchmark ready: its setup hooks.
+    /// Prepares a benchmark by running its setup hooks.
     fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
         Ok(())
     }
-    /// Runs these slots and forgets what they took; nothing where every process
-    /// warms up for itself.
+    /// Runs the contenders of `_slots` as a warm-up and discards their times. Does nothing if every
+    /// process warms up by itself.
     fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
         Ok(())
     }
     /// Runs a block and fills in the samples and values of `record`, whose
     /// buffers are empty. The session fills in the rest.
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError>;
-    /// Where the code lies in the replicate that has just begun, once for each
-    /// replicate whose placement was drawn. Asked after its first block.
+    /// Returns the code placement of the current replicate, once for each replicate whose placement
+    /// was drawn. Called after every block.
     fn placed(&mut self) -> Option<Placed> {
         None
     }
-    /// Returns the changes in what was observed of the processes since the last call. Called after
-    /// every block.
+    /// Returns the observations of processes (such as the executed file) that have changed since
+    /// the last call. Called after every block.
     fn observed(&mut self) -> Vec<Observed> {
         Vec::new()
     }
-    /// Nanoseconds since this was last asked that went into what serves several benchmarks, and is
-    /// no time of the one that runs.
+    /// Returns the nanoseconds since the last call that were spent for several benchmarks and do
+    /// not count for the running one.
     fn shared_ns(&mut self) -> u64 {
         0
     }
-    /// Processes launched since this was last asked.
+    /// Returns the number of processes launched since the last call.
     fn launched(&mut self) -> u64 {
         0
     }
-    /// Leaves a benchmark: its cleanup hooks. Called once for every `open`,
-    /// also after a failure.
+    /// Cleans up after a benchmark by running its cleanup hooks. Called once for every `open`, even
+    /// after a failure.
     fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
         Ok(())
     }
 }
 
-/// Asked before every block whether a signal wants the run to end.
+/// A source of requests to stop, which is checked before every block.
 pub trait StopRequest {
-    /// The signal, if one came.
+    /// Returns the signal that asks to stop, if there was one.
     fn requested(&self) -> Option<i32>;
 }
 
@@ -68,7 +69,7 @@ impl StopRequest for Interrupts {
     }
 }
 
-/// Nobody ever asks to stop.
+/// A [`StopRequest`] that never asks to stop.
 #[derive(Clone, Copy, Debug)]
 pub struct NeverStop;
 
@@ -81,45 +82,47 @@ impl StopRequest for NeverStop {
 /// The state of a race after a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress<'a> {
-    /// The benchmark's name.
+    /// The name of the benchmark.
     pub benchmark: &'a str,
-    /// Its place among all, or that of the benchmark that it reruns.
+    /// The index of the benchmark, or of the benchmark that it reruns.
     pub index: usize,
-    /// The number of benchmarks without reruns.
+    /// The number of benchmarks, reruns not included.
     pub benchmarks: usize,
-    /// The kind of rerun, if it is one.
+    /// The kind of rerun; `None` if the benchmark is not a rerun.
     pub rerun: Option<RerunKind>,
     /// Blocks completed in this benchmark.
     pub blocks: u64,
-    /// Blocks it takes at most.
+    /// The maximum number of blocks of this benchmark.
     pub blocks_at_most: u64,
     /// Nanoseconds since the run began.
     pub elapsed_ns: u64,
-    /// Where it stands.
+    /// The interim result, if there is one.
     pub standing: Option<Standing>,
-    /// Nanoseconds the whole run may still take at most.
+    /// The maximum number of nanoseconds that the whole run may still take.
     pub left_at_most_ns: u64,
 }
 
-/// Someone who watches the race, between blocks.
+/// An observer that is notified of the progress of a race between blocks.
 pub trait Watcher {
-    /// The pilot of a benchmark begins: its number, counted from 1, and the number of pilots.
+    /// Called when the calibration run of a benchmark begins. `_number` is the number of this
+    /// calibration run, counted from 1, and the number of all calibration runs.
     fn pilot_begins(&mut self, _benchmark: &str, _number: (usize, usize)) {}
-    /// The pilots are over, and this number of benchmarks race, which usually takes `forecast`.
+    /// Called when the calibration runs are over and `_benchmarks` benchmarks start to race, which
+    /// usually takes `_forecast`.
     fn race_begins(&mut self, _benchmarks: usize, _forecast: Duration) {}
-    /// Returns whether anyone looks: a standing is only worked out for those who do.
+    /// Returns true if progress is shown. Interim results are computed only then.
     fn watching(&self) -> bool;
-    /// Returns whether it is time to look again, so many nanoseconds into the run.
+    /// Returns true if progress should be reported now, given the nanoseconds since the run began.
     fn due(&self, _elapsed_ns: u64) -> bool {
         true
     }
-    /// A block was completed and recorded.
+    /// Called after a block was completed and recorded.
     fn block_done(&mut self, progress: &Progress<'_>);
-    /// A benchmark came to its end, one way or the other.
+    /// Called after a benchmark has ended, successfully or not.
     fn benchmark_done(&mut self, _run: &Run, _benchmark: usize) {}
 }
 
-/// Nobody watches.
+/// A [`Watcher`] that ignores all progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Unwatched;
 
@@ -131,37 +134,37 @@ impl Watcher for Unwatched {
     fn block_done(&mut self, _progress: &Progress<'_>) {}
 }
 
-/// Warm-ups may take one of so many parts of a budget.
+/// The divisor of a time budget that limits the warm-ups: all of them together may take a quarter
+/// of the budget.
 const WARM_UP_PART: u64 = 4;
 
-/// Everything a race needs, injected: it knows neither what the contenders
-/// are, nor how verdicts come about, nor where records go.
+/// The parts of a race. The session does not know what the contenders are, how verdicts are
+/// computed or where records are stored.
 pub struct Session<'a> {
     /// The contenders.
     pub contenders: &'a mut dyn Contenders,
-    /// The clock of the run, started.
+    /// The clock of the run, already started.
     pub clock: &'a dyn Clock,
-    /// When to stop.
+    /// The rule that decides when a benchmark stops.
     pub rule: &'a mut dyn StoppingRule,
-    /// Where raw samples go.
+    /// The destination of all records.
     pub sink: &'a mut dyn RecordSink,
-    /// The watcher.
+    /// The observer of the race.
     pub watcher: &'a mut dyn Watcher,
     /// The source of requests to stop.
     pub stop: &'a dyn StopRequest,
-    /// Replicates per benchmark at most, those already in the run included.
+    /// The maximum number of replicates per benchmark, including those already in the run.
     pub max_replicates: u32,
-    /// No block starts when this much time has passed in this session.
+    /// The time in this session after which no further block starts; `None` for no limit.
     pub budget: Option<Duration>,
-    /// True if the race goes on with the next benchmark when a contender of
-    /// one fails.
+    /// True if the race continues with the next benchmark when a contender fails.
     pub outlive_failures: bool,
 }
 
 impl Session<'_> {
-    /// Races every benchmark of `run`'s plan, going on after what it already
-    /// holds, and records how it ended. An interruption is a way to end, not
-    /// an error; after an error the record holds what was measured until then.
+    /// Races every benchmark of the plan of `run`, after the samples that it already has, and
+    /// records how the run ended. An interruption is a regular end, not an error. After an error
+    /// the run keeps the samples measured until then.
     pub fn race(mut self, run: &mut Run) -> Result<(), EngineError> {
         let outcome = self.all_benchmarks(run);
         let (reason, error) = match outcome {
@@ -183,8 +186,7 @@ impl Session<'_> {
         let kept = self.sink.end(&end);
         run.end = Some(end);
         match error {
-            // The first failure is the cause; that the end could not be noted
-            // either is its consequence.
+            // The first error is the cause. A failure to store the end is its consequence.
             Some(error) => Err(error),
             None => Ok(kept?),
         }
@@ -207,16 +209,16 @@ impl Session<'_> {
             }
             let share = end_ns.map(|end| self.share(end, shares_to_come(&plan, benchmark)));
             let own = plan.budget(benchmark).map(|budget| self.after(budget));
-            // Whichever comes first.
+            // The earlier of both ends.
             let deadline = share.into_iter().chain(own).min();
             let opened = self.contenders.open(benchmark);
             let left = &mut warm_up_left_ns;
             let raced =
                 opened.and_then(|()| self.one_benchmark(run, &plan, benchmark, (deadline, left)));
-            // Also after a failure: what half of a setup did must be undone.
+            // Also after a failure, to undo a partial setup.
             let closed = self.contenders.close(benchmark);
             let raced = raced.and_then(|raced| closed.map(|()| raced));
-            // A rerun may be cut: no verdict waits for it.
+            // A rerun may be cut short, because no verdict depends on it.
             if self.outlived(run, benchmark, raced)? == EndReason::Budget && rerun.is_none() {
                 reason = EndReason::Budget;
             }
@@ -238,7 +240,7 @@ impl Session<'_> {
         failed || is_over || !plan.races(&plan.benchmarks[benchmark])
     }
 
-    /// Takes down how a benchmark ended, and returns that; `Err` where its failure ends the race.
+    /// Records how a benchmark ended and returns the reason; `Err` if its failure ends the race.
     fn outlived(
         &mut self,
         run: &mut Run,
@@ -263,8 +265,8 @@ impl Session<'_> {
         Ok(ended)
     }
 
-    /// Races these benchmarks in rounds: a replicate of each that is still open, then the next of
-    /// each, so that each is spread over the whole time.
+    /// Races benchmarks in rounds of one replicate per benchmark, so that each benchmark is spread
+    /// over the whole time.
     fn race_in_rounds(
         &mut self,
         run: &mut Run,
@@ -275,14 +277,15 @@ impl Session<'_> {
         let mut rows = Vec::new();
         for benchmark in benchmarks {
             let row = self.row(run, plan, benchmark);
-            // A run that was cut off in its last replicate has no further one.
+            // A resumed run that was cut off in its last replicate has none left to race.
             if row.next < row.end && !self.is_settled(run, plan, benchmark) {
                 rows.push(row);
             }
         }
         let mut rounds = Rounds::new(rows);
         let mut raced = self.all_rounds(run, plan, (&mut rounds, end_ns), reason);
-        // Without time or after an error, which is the cause of all that follow it.
+        // Benchmarks are still open if time ran out or after an error. The first error is the cause
+        // of later ones.
         for row in rounds.open().to_vec() {
             let closed = match row.has_begun {
                 true => self.contenders.close(row.benchmark),
@@ -332,7 +335,8 @@ impl Session<'_> {
         }
     }
 
-    /// Races the next replicate of a benchmark. Returns how the benchmark ended, if it is over.
+    /// Runs the turn of a benchmark in a round: its setup and warm-up in the first turn, and one
+    /// replicate. Returns how the benchmark ended, if it is over.
     fn turn(
         &mut self,
         run: &mut Run,
@@ -380,12 +384,12 @@ impl Session<'_> {
         Ok(is_over.then_some(EndReason::Finished))
     }
 
-    /// The time that the turn of a benchmark has taken so far.
+    /// Returns the nanoseconds that the turn of a benchmark has taken so far.
     fn took(&self, row: &Row) -> u64 {
         self.clock.elapsed_ns().saturating_sub(row.turn_began_ns)
     }
 
-    /// Runs the blocks of a replicate; returns whether a limit cut it short.
+    /// Runs the blocks of a replicate. Returns true if a limit cut it short.
     fn blocks(
         &mut self,
         run: &mut Run,
@@ -403,8 +407,8 @@ impl Session<'_> {
             ..BlockRecord::default()
         };
         for index in 0..plan.blocks_per_replicate(benchmark) {
-            // Where the first block took the samples of all, what is left
-            // is to write them down.
+            // If the first block took the samples of all blocks, the other blocks only record their
+            // samples.
             let measured = keeps_order && index > 0;
             if !measured && self.stop.requested().is_some() {
                 return Err(EngineError::Interrupted);
@@ -448,8 +452,8 @@ impl Session<'_> {
         Ok(false)
     }
 
-    /// Runs the launches before the first block that are thrown away, as far as there is time for
-    /// them; returns the contender of the last.
+    /// Runs the discarded launches before the first block, as far as time allows. Returns the
+    /// contender of the last launch planned.
     fn warm_up(
         &mut self,
         run: &mut Run,
@@ -477,7 +481,7 @@ impl Session<'_> {
         Ok(warm_up.last().map(|slot| slot.contender))
     }
 
-    /// A benchmark at the beginning of this session.
+    /// Returns the progress of a benchmark at the beginning of this session.
     fn row(&self, run: &Run, plan: &Plan, benchmark: usize) -> Row {
         let first_of_part = plan.design.shard.map_or(0, |part| part.first_replicate());
         let last = run.benchmarks[benchmark].blocks().last();
@@ -493,14 +497,15 @@ impl Session<'_> {
         }
     }
 
-    /// When so much time from now will have passed.
+    /// Returns the time on the run's clock, in nanoseconds, at which `budget` from now will have
+    /// passed.
     fn after(&self, budget: Duration) -> u64 {
         let budget = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
         self.clock.elapsed_ns().saturating_add(budget)
     }
 
-    /// When a benchmark's share of the time until `end_ns` is used up: what
-    /// is left, divided evenly among the benchmarks still to come.
+    /// Returns the time at which a benchmark's share ends. The time left until `end_ns` is divided
+    /// evenly among the benchmarks still to come.
     fn share(&self, end_ns: u64, to_come: usize) -> u64 {
         let now = self.clock.elapsed_ns();
         now + end_ns.saturating_sub(now) / to_come as u64
@@ -581,7 +586,7 @@ impl Session<'_> {
             .left_ns
             .map(|left| row.turn_began_ns.saturating_add(left));
         if let Some(deadline) = limits.deadline.into_iter().chain(own).min() {
-            // Every benchmark to come may take as long as this one. Reruns take what is left.
+            // Every later benchmark may take as long as the current one. Reruns take what is left.
             let share = deadline.saturating_sub(now);
             left_at_most_ns = left_at_most_ns.min(share.saturating_mul(limits.alike));
         }
@@ -604,29 +609,31 @@ impl Session<'_> {
     }
 }
 
-/// What bounds a replicate, and what is known of the benchmarks to come.
+/// The time limits of a replicate, and the benchmarks that race after it.
 struct Limits {
-    /// No block of it begins after this.
+    /// The time on the run's clock after which no block of the replicate begins, in nanoseconds.
     deadline: Option<u64>,
-    /// No block of it begins once its turn has taken this many nanoseconds.
+    /// No block of the replicate begins once the benchmark's turn has taken this many nanoseconds.
     left_ns: Option<u64>,
-    /// The time at which all benchmarks of `to_come` must be over; `None` if there is no such time.
+    /// The time on the run's clock, in nanoseconds, at which all benchmarks of `to_come` must be
+    /// over; `None` without a budget.
     end_ns: Option<u64>,
-    /// The benchmarks that race besides or after it.
+    /// The other benchmarks that still race.
     to_come: Vec<usize>,
-    /// The number of benchmarks that may each take as long as this one still may.
+    /// The number of benchmarks that may each take as long as the current one still may.
     alike: u64,
 }
 
-/// Returns true as long as nothing is measured: a budget that measures nothing is of no use.
+/// Returns true until the first block is measured. That block ignores the budget, because a run
+/// without any sample would be useless.
 fn owes_block(run: &Run, plan: &Plan) -> bool {
     let mut raced = plan.benchmarks.iter().zip(&run.benchmarks);
     raced.all(|(of, samples)| of.rerun.is_some() || samples.blocks().is_empty())
 }
 
-/// The benchmarks in the order of their races. Turns come before the same side by side, so that
-/// they are there also where that is interrupted. Own links come last, so that they cost the others
-/// nothing of a budget.
+/// Returns the benchmarks in the order of their races. A rerun in turns comes before its race side
+/// by side, so that its results exist even if that race is interrupted. Reruns on the user's own
+/// links come last, so that they take no time from the others.
 fn in_order(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
     let places = 0..plan.benchmarks.len();
     let kind = |place: &usize| plan.benchmarks[*place].rerun.map(|rerun| rerun.kind);
@@ -639,11 +646,12 @@ fn in_order(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
     with_turns.chain(own_links)
 }
 
-/// Turns get this part of what the same side by side may take.
+/// The divisor of time for a rerun in turns: the rerun gets a third of the time that its race side
+/// by side gets.
 const TURNS_PART: usize = 3;
 
-/// The number of equal shares that the rest of a budget has when a benchmark begins, which gets one
-/// of them.
+/// Returns the number of equal shares into which the rest of a budget is divided when a benchmark
+/// begins. The benchmark gets one share.
 fn shares_to_come(plan: &Plan, benchmark: usize) -> usize {
     let kind = plan.benchmarks[benchmark].rerun.map(|rerun| rerun.kind);
     if let (Some(RerunKind::Turns), Some(rerun)) = (kind, plan.benchmarks[benchmark].rerun) {

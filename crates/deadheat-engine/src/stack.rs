@@ -8,20 +8,20 @@ use nix::sys::signal::{SigSet, SigmaskHow};
 
 /// Bytes of stack that suffice for the program.
 const ENOUGH: u64 = 4 << 20;
-/// Bytes of a stack of our own.
+/// Bytes of stack of a new thread.
 const OWN: usize = 8 << 20;
 
-/// Runs the program where it has enough stack: here, or on a thread if the limit of the process is
-/// lower than that. The processes that it starts keep the limit.
+/// Runs `program` with enough stack: on this thread, or on a new one if the stack limit of the
+/// process is too low. Child processes keep the limit.
 ///
 /// # Errors
 ///
-/// The thread cannot be started.
+/// If the thread cannot be started.
 pub fn with_enough_stack<T: Send>(program: impl FnOnce() -> T + Send) -> std::io::Result<T> {
     if limit() >= ENOUGH {
         return Ok(program());
     }
-    // This thread holds all signals back, so that they interrupt the one that works.
+    // This thread blocks all signals, so that they interrupt the thread that works.
     let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK);
     let before = before.unwrap_or_else(|_| SigSet::empty());
     let done = thread::scope(|scope| {
@@ -37,7 +37,7 @@ pub fn with_enough_stack<T: Send>(program: impl FnOnce() -> T + Send) -> std::io
     done
 }
 
-/// The bytes that the stack of the main thread may grow to.
+/// Returns the stack limit of the main thread in bytes.
 fn limit() -> u64 {
     getrlimit(Resource::RLIMIT_STACK).map_or(u64::MAX, |(soft, _)| soft)
 }

@@ -1,4 +1,4 @@
-//! Why a program cannot be started, and what to do about it.
+//! Explains why a program cannot be started, and advises what to do.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use deadheat_model::{HELP, words_of_system};
 
 use crate::executable::{begins_like_a_program, interpreter_of, is_executable};
 
-/// The error of the system and the advice for it.
+/// Returns in words why a program could not be started, with advice.
 pub(crate) fn why_not_started(error: &io::Error, program: &Path) -> String {
     let (why, advice) = match error.raw_os_error() {
         Some(libc::ENOENT) if program.exists() => return missing_interpreter(program),
@@ -41,7 +41,8 @@ pub(crate) fn why_not_started(error: &io::Error, program: &Path) -> String {
     format!("{why}{HELP}{advice}")
 }
 
-/// The words for a file that is not executable, with what to do about it by what it holds.
+/// Returns the message for a file that is not executable, with advice that depends on its name and
+/// content.
 pub fn not_executable(program: &Path) -> String {
     let file = program.display();
     let ending = program.extension().and_then(|ending| ending.to_str());
@@ -65,7 +66,8 @@ pub fn not_executable(program: &Path) -> String {
     format!("it is not executable{HELP}{advice}")
 }
 
-/// The kernel says "no such file" of a script whose interpreter is missing.
+/// Returns the message for a program whose interpreter or loader is missing, for which the kernel
+/// reports ENOENT.
 fn missing_interpreter(program: &Path) -> String {
     let file = program.display();
     match interpreter_of(program).as_deref() {
@@ -146,7 +148,8 @@ mod tests {
             assert!(crlf.contains("carriage return"), "{crlf}");
             assert!(!crlf.contains('\r'), "{crlf}");
         }
-        // One with arguments keeps its name free of the carriage return.
+        // If the interpreter has arguments, the carriage return follows them and is not part of its
+        // name.
         let named = why(b"#!/no/such -x\r\n");
         assert!(named.contains("'/no/such'"), "{named}");
         assert!(why(b"\x7fELF").contains("dynamic loader"));

@@ -1,6 +1,5 @@
-//! Processes that deadheat starts and supervises itself: each leads a group of
-//! its own and is killed with all it started, at a time-out, at an interrupt or
-//! when deadheat dies.
+//! Processes that deadheat starts and supervises itself. Each leads a process group, and is killed
+//! with its descendants on a time-out, on an interrupt or when deadheat dies.
 #![allow(unsafe_code)]
 
 #[cfg(feature = "commands")]
@@ -34,38 +33,39 @@ use crate::interrupt::{Interrupted, Interrupts, signal_name};
 use crate::observed::Watch;
 use crate::procfs::{LONGEST_STOP, stopped_by};
 
-/// More than any honest answer has.
+/// The maximum output of a process in bytes; a process that writes more is killed.
 const MOST_OUTPUT: usize = 4 << 20;
-/// Bytes of the standard error that are kept: the last ones.
+/// The number of bytes of the standard error that are kept: the last ones.
 const MOST_ERRORS: usize = 32 << 10;
 
-/// The output of a process until it ended.
+/// The output of a process, and how it ended.
 #[derive(Debug)]
 pub struct Captured {
-    /// Its answer.
+    /// The standard output of the process, or the bytes that the process wrote into a pipe for its
+    /// results.
     pub output: Vec<u8>,
-    /// The end of its standard error, in one line.
+    /// The end of the standard error of the process, in one line.
     pub stderr_tail: String,
-    /// Its end, unless it ended well.
+    /// The way in which the process failed; `None` if it succeeded.
     pub ending: Option<Ending>,
 }
 
-/// The end of a process that did not end well.
+/// The way in which a process failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It never began.
+    /// The process could not be started, for this reason.
     NotStarted(String),
-    /// It said nothing for so long, and was killed.
+    /// The process wrote nothing for this long and was killed.
     Silent(Duration),
-    /// It said more than any honest answer has, and was killed.
+    /// The process wrote too much output and was killed.
     Endless,
-    /// It ended with this exit code.
+    /// The process ended with this exit code.
     Exited(i32),
-    /// This signal killed it.
+    /// This signal killed the process.
     Signalled(i32),
-    /// This signal stopped it; it did not go on and was killed.
+    /// This signal stopped the process; nothing continued it, and it was killed.
     Stopped(i32),
-    /// Anything else, in words.
+    /// The process ended with another status, described in words.
     Odd(String),
 }
 
@@ -73,8 +73,10 @@ impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Ending::NotStarted(reason) => write!(f, "cannot be started: {reason}"),
-            Ending::Silent(patience) => write!(f, "said nothing for {patience:?} and was killed"),
-            Ending::Endless => f.write_str("talks without end and was killed"),
+            Ending::Silent(patience) => {
+                write!(f, "printed nothing for {patience:?} and was killed")
+            }
+            Ending::Endless => f.write_str("printed without end and was killed"),
             Ending::Exited(code) => write!(f, "exited with code {code}"),
             Ending::Signalled(signal) => {
                 write!(f, "was killed by signal {signal}{}", signal_name(*signal))
@@ -90,7 +92,8 @@ impl fmt::Display for Ending {
 }
 
 impl Captured {
-    /// The problem with the process and the end of its standard error, unless it ended well.
+    /// Returns the failure in words with the end of the standard error; `None` if the process
+    /// succeeded.
     pub fn problem(&self) -> Option<String> {
         let ended = self.ending.as_ref()?;
         Some(match &*self.stderr_tail {
@@ -100,26 +103,26 @@ impl Captured {
     }
 }
 
-/// Where a process gives its answer.
+/// The channel through which a process delivers its results.
 pub(crate) enum Answer {
-    /// On its standard output.
+    /// The standard output of the process, which deadheat reads.
     Printed,
-    /// Into this pipe, whose other end it inherits. Its standard output is
-    /// nobody's business, but may be shown with its standard error.
+    /// A pipe whose other end the process inherits. The standard output of the process is
+    /// discarded, or shown on deadheat's standard error if `shown`.
     #[cfg(feature = "commands")]
     Piped {
         here: PipeReader,
         there: PipeWriter,
         shown: bool,
     },
-    /// On its standard output, which goes into a file and is not read here.
+    /// The standard output of the process, which goes into a file that is not read here.
     #[cfg(feature = "commands")]
     Filed(Stdio),
 }
 
-/// Starts a process on these cores, whatever core deadheat has settled on, and
-/// reads all it says. It may be silent for as long as `patience`, forever when
-/// `None`. When this returns it is gone, with all it started.
+/// Runs a process on `cores`, even if deadheat is pinned to one core, and reads its output. Kills
+/// it after `patience` without output; `None` means no limit. The process and its descendants are
+/// gone when this returns.
 pub(crate) fn run_captured(
     command: Command,
     answer: Answer,
@@ -136,13 +139,11 @@ pub(crate) fn run_captured(
     run(job, cores, patience, interrupts)
 }
 
-/// A process to run.
 pub(crate) struct Job<'w> {
     pub(crate) command: Command,
-    /// Its standard input.
     pub(crate) input: Stdio,
     pub(crate) answer: Answer,
-    /// Looks at the process while it runs.
+    /// Observes the process while it runs.
     pub(crate) watch: Option<&'w mut Watch>,
 }
 
@@ -159,8 +160,8 @@ pub(crate) fn run(
     Ok(running.captured())
 }
 
-/// Runs these jobs at the same time, all of them from the same moment on, where deadheat has
-/// settled. Returns `None` for those that were killed because another one failed.
+/// Runs these jobs at the same time, on the cores of this thread, with a common start. Returns
+/// `None` for jobs that were killed because another job failed.
 #[cfg(feature = "commands")]
 pub(crate) fn run_together(
     mut jobs: Vec<Job<'_>>,
@@ -184,7 +185,7 @@ pub(crate) fn run_together(
     })
 }
 
-/// The command of a job, connected to pipes, and the other ends of these.
+/// Connects the command of a job to pipes. Returns the command and the other ends of the pipes.
 fn prepare(job: Job<'_>) -> (Command, Running<'_>) {
     type Streams = (Option<PipeReader>, Option<PipeWriter>, bool, Option<Stdio>);
     let (answers, there, shown, file): Streams = match job.answer {
@@ -197,7 +198,7 @@ fn prepare(job: Job<'_>) -> (Command, Running<'_>) {
     let printed = match (&answers, shown) {
         (None, _) => Stdio::piped(),
         (Some(_), false) => Stdio::null(),
-        // Never deadheat's own standard output, which holds the answer.
+        // Never deadheat's own standard output, which is reserved for its report.
         (Some(_), true) => std::io::stderr()
             .as_fd()
             .try_clone_to_owned()
@@ -226,8 +227,8 @@ fn prepare(job: Job<'_>) -> (Command, Running<'_>) {
     (command, running)
 }
 
-/// Has a process killed with deadheat, which may be killed by what nobody can catch: an executable
-/// that hung went on for ever after.
+/// Makes the kernel kill a process when deadheat dies, even by SIGKILL. Without this an executable
+/// that hung kept running forever.
 fn end_with_deadheat(command: &mut Command) {
     let deadheat = std::process::id();
     // SAFETY: between fork and exec only system calls on integers are made.
@@ -238,14 +239,14 @@ fn end_with_deadheat(command: &mut Command) {
             if libc::getppid() as u32 == deadheat {
                 return Ok(());
             }
-            // It was gone before the signal was asked for.
+            // deadheat died before the signal was requested.
             Err(ErrorKind::BrokenPipe.into())
         });
     }
 }
 
-/// Has a process give up its terminal: the kernel stops a background group that touches the terminal,
-/// and nobody would let it go on.
+/// Makes a process give up its terminal. The kernel stops a background group that uses its
+/// terminal, and nothing would continue it.
 fn leave_terminal(command: &mut Command) {
     // SAFETY: between fork and exec only system calls on integers and a constant are made.
     #[cfg(target_os = "linux")]
@@ -262,7 +263,7 @@ fn leave_terminal(command: &mut Command) {
     }
 }
 
-/// Has a process inherit a descriptor, and no other process that is started meanwhile.
+/// Makes only this process inherit a descriptor, not other processes that are started meanwhile.
 fn inherit(command: &mut Command, descriptor: RawFd) {
     // SAFETY: between fork and exec only system calls on integers are made.
     unsafe {
@@ -273,7 +274,7 @@ fn inherit(command: &mut Command, descriptor: RawFd) {
     }
 }
 
-/// Starts it where deadheat was before it settled.
+/// Starts a command on `cores`, or on the cores of this thread if `cores` is `None`.
 fn start(
     command: &mut Command,
     cores: Option<&CpuSet>,
@@ -295,20 +296,21 @@ fn start(
 
 /// A process whose output is read.
 struct Running<'w> {
-    /// `None` until it is started.
+    /// The process group; `None` until the process is started.
     process: Option<ProcessGroup>,
-    /// Set once it has ended: how, unless it ended well.
+    /// `None` while the process runs. Then the way in which it failed, or `Some(None)` if it
+    /// succeeded.
     ended: Option<Option<Ending>>,
-    /// The last time that it answered.
+    /// The time of the last output of the process.
     since: Instant,
-    /// The time since which it has been stopped, if it is.
+    /// The time since which the process has been stopped; `None` if it is not stopped.
     stopped_since: Option<Instant>,
     watch: Option<&'w mut Watch>,
-    /// Where the answer comes from, until that ends.
+    /// The reading end of the pipe for the results of the process; `None` once the pipe has ended.
     answers: Option<PipeReader>,
-    /// The other end of that, until the process has inherited it.
+    /// The writing end of the pipe for the results, until the process has inherited it.
     there: Option<PipeWriter>,
-    /// True if what it says on standard error is shown.
+    /// True if the standard error of the process is shown.
     shown: bool,
     output: Vec<u8>,
     errors: Vec<u8>,
@@ -351,8 +353,8 @@ fn listen(
     }
 }
 
-/// Waits until one of these processes writes something or ends. Returns for each whether its answer
-/// and its standard error can be read.
+/// Waits until a process writes something or ends. Returns for each process two flags: true if its
+/// results can be read, and true if its standard error can be read.
 fn wait(all: &[Running<'_>], pause: Option<Duration>, interrupts: &Interrupts) -> Vec<[bool; 2]> {
     let watch = |fd| PollFd::new(fd, PollFlags::POLLIN);
     let mut fds = Vec::with_capacity(3 * all.len());
@@ -362,7 +364,7 @@ fn wait(all: &[Running<'_>], pause: Option<Duration>, interrupts: &Interrupts) -
     let living = all.iter().filter(|one| one.ended.is_none());
     let notices = living.filter_map(|one| one.process.as_ref()?.notice());
     fds.extend(notices.map(watch));
-    // Interrupted or too early: the next round finds out.
+    // The next round handles interrupts and early wake-ups.
     let mask = Some(*interrupts.original_mask());
     let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
     let mut ready = fds.iter().map(|fd| fd.any() == Some(true));
@@ -374,9 +376,9 @@ fn wait(all: &[Running<'_>], pause: Option<Duration>, interrupts: &Interrupts) -
 }
 
 impl Running<'_> {
-    /// Takes over the process, or why it could not be started.
+    /// Stores the started process, or the error of its start.
     fn begin(&mut self, process: std::io::Result<ProcessGroup>) {
-        // What only the process holds ends with it.
+        // Without a writing end in this process, the pipe ends with the process.
         self.there = None;
         self.since = Instant::now();
         let mut process = match process {
@@ -394,7 +396,8 @@ impl Running<'_> {
         self.process = Some(process);
     }
 
-    /// The pipes of its answer and of its standard error, as long as there may be more in them.
+    /// Returns the pipes for the results and the standard error of the process, if they may still
+    /// have data.
     fn pipes(&self) -> [Option<BorrowedFd<'_>>; 2] {
         let Some(process) = self.process.as_ref().filter(|_| self.ended.is_none()) else {
             return [None, None];
@@ -405,7 +408,7 @@ impl Running<'_> {
         ]
     }
 
-    /// Reads what is ready, or else looks whether it has ended.
+    /// Reads the available output, or else checks if the process has ended or is stopped.
     fn proceed(&mut self, ready: [bool; 2], interrupts: &Interrupts) {
         let before = self.output.len();
         let has_spoken = self.read(ready);
@@ -425,7 +428,7 @@ impl Running<'_> {
             if let Some(watch) = &mut self.watch {
                 watch.end();
             }
-            // What it left running may hold its pipes open and go on.
+            // Its descendants may hold its pipes open and keep running.
             process.kill();
             let at_once = Some(Duration::ZERO);
             while self.output.len() <= MOST_OUTPUT {
@@ -445,7 +448,7 @@ impl Running<'_> {
         }
     }
 
-    /// Gives up a process that has been stopped for too long.
+    /// Marks a process as failed if it has been stopped for too long.
     fn look_for_stop(&mut self) {
         let process = self.process.as_ref();
         let Some(signal) = process.and_then(|process| stopped_by(process.pid())) else {
@@ -458,7 +461,7 @@ impl Running<'_> {
         }
     }
 
-    /// Reads from the pipes that are ready. Returns true if anything came.
+    /// Reads from the pipes that are ready. Returns true if any bytes were read.
     fn read(&mut self, [out, err]: [bool; 2]) -> bool {
         let mut any = false;
         if out {
@@ -474,7 +477,7 @@ impl Running<'_> {
                 process.child.stderr = None;
             }
             if self.shown {
-                // Who closed deadheat's standard error wants to see nothing.
+                // If the user closed deadheat's standard error, the text is dropped.
                 let _ = std::io::stderr().write_all(&self.errors[before..]);
             }
             let older = self.errors.len().saturating_sub(MOST_ERRORS);
@@ -484,7 +487,8 @@ impl Running<'_> {
         any
     }
 
-    /// The output of one that has ended. It is gone, with all it started, when this returns.
+    /// Returns the output of a process that has ended. The process and its descendants are gone
+    /// when this returns.
     fn captured(self) -> Captured {
         let stderr_tail = String::from_utf8_lossy(&self.errors);
         let lines = without_stack_traces(&stderr_tail)
@@ -498,7 +502,7 @@ impl Running<'_> {
     }
 }
 
-/// Reads once; `false` at the end of the pipe.
+/// Reads once. Returns false at the end of the pipe and on an error.
 fn receive(pipe: &mut Option<&mut impl Read>, into: &mut Vec<u8>) -> bool {
     let mut buffer = [0; 4096];
     match pipe.as_mut().map(|pipe| pipe.read(&mut buffer)) {
@@ -546,7 +550,7 @@ mod tests {
     fn one_that_hangs_is_killed_and_one_that_never_ends_too() {
         let captured = script("echo here; sleep 1000", Duration::from_millis(300));
         assert_eq!(captured.output, b"here\n");
-        assert!(captured.problem().unwrap().contains("said nothing for"));
+        assert!(captured.problem().unwrap().contains("printed nothing for"));
         let endless = script("yes", LONG).problem().unwrap();
         assert!(endless.contains("without end"), "{endless}");
     }
@@ -593,7 +597,8 @@ mod tests {
     fn it_dies_with_who_started_it() {
         use std::os::unix::process::ExitStatusExt;
 
-        // The kernel asks after the thread, so the end of one is enough.
+        // PR_SET_PDEATHSIG refers to the thread that started the process, so the end of a thread is
+        // enough.
         let starter = std::thread::spawn(|| {
             let interrupts = Interrupts::install().unwrap();
             let mut command = Command::new("sleep");

@@ -1,5 +1,5 @@
-//! The terminal: how wide it is, whether there is a standard output, and programs that have both
-//! for a while.
+//! The width of the terminal, a check for a closed standard output, and programs that run in the
+//! foreground.
 #![allow(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
@@ -11,11 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Rust opens /dev/null in place of a standard output that is closed, so that
-/// an answer vanishes there and the exit code says that all is well. What was
-/// there before shows only ahead of `main`.
-// SAFETY: the dynamic linker calls each function of this section once, by the C
-// ABI, before any thread is started; this one makes a system call and a store.
+/// Checks before `main` if standard output is closed. Rust's runtime opens /dev/null in its place,
+/// so a report would vanish and the exit code would still be 0.
+// SAFETY: the dynamic linker calls each function of this section once, by the C ABI, before any
+// thread is started; `look` makes a system call and a store.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
@@ -26,13 +25,13 @@ extern "C" fn look() {
     STDOUT_WAS_CLOSED.store(flags == -1, Ordering::Relaxed);
 }
 
-/// Returns whether this program was started with standard output closed.
+/// Returns true if this program was started with standard output closed.
 pub fn stdout_was_closed() -> bool {
     STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
 }
 
-/// Columns of the terminal behind a descriptor; `None` when there is none, or
-/// one that does not know how wide it is.
+/// Returns the number of columns of the terminal of a descriptor; `None` if it is not a terminal,
+/// or if its width is unknown.
 pub fn terminal_width(fd: RawFd) -> Option<u16> {
     let mut size = libc::winsize {
         ws_row: 0,
@@ -40,27 +39,27 @@ pub fn terminal_width(fd: RawFd) -> Option<u16> {
         ws_xpixel: 0,
         ws_ypixel: 0,
     };
-    // SAFETY: the request writes one `winsize`, and `size` is one that lives
-    // through the call. A descriptor that is closed or no terminal is an error.
+    // SAFETY: the request writes one `winsize`, and `size` lives through the call. The call fails
+    // for a descriptor that is closed or not a terminal.
     let done = unsafe { libc::ioctl(fd, libc::TIOCGWINSZ, &mut size) };
     (done == 0 && size.ws_col > 0).then_some(size.ws_col)
 }
 
-/// The end of a program.
+/// The way in which a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself, with this exit code.
+    /// The program exited with this code.
     Exited(i32),
-    /// By this signal.
+    /// This signal killed the program.
     Killed(i32),
 }
 
-/// Runs a program to its end. It reads and writes where this program does; a name without a slash
-/// is looked up in `PATH`.
+/// Runs a program to its end with the standard streams of this process. A name without a slash is
+/// looked up in `PATH`.
 ///
 /// # Errors
 ///
-/// A program that cannot be started.
+/// If the program cannot be started.
 pub fn run_in_foreground(program: &OsStr, arguments: &[OsString]) -> io::Result<Ended> {
     let status = Command::new(program).args(arguments).status()?;
     Ok(match status.code() {

@@ -1,5 +1,5 @@
-//! Tools that deadheat starts outside of races, such as profilers. Each leads a process group, which is
-//! killed on a time-out, on an interrupt and when deadheat dies.
+//! Tools that deadheat starts outside of races, such as profilers. Each leads a process group,
+//! which is killed on a time-out, on an interrupt and when deadheat dies.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -17,21 +17,22 @@ use crate::subprocess::{Answer, Job, run};
 
 pub use crate::subprocess::{Captured, Ending};
 
-/// A tool and its environment, to be run once.
+/// The command line and the environment of a tool that is run once.
 #[derive(Debug)]
 pub struct Tool {
-    /// The executable.
+    /// The executable of the tool.
     pub program: PathBuf,
-    /// Its arguments.
+    /// The arguments of the tool.
     pub arguments: Vec<OsString>,
-    /// The folder that it runs in; that of deadheat when `None`. `PATH` leads to the same programs from
-    /// there.
+    /// The working directory of the tool; deadheat's if `None`. Relative folders in `PATH` still
+    /// refer to the working directory of deadheat.
     pub directory: Option<PathBuf>,
     /// Environment variables with their values; `None` removes the variable.
     pub variables: Vec<(&'static str, Option<&'static str>)>,
-    /// Its standard input.
+    /// The standard input of the tool.
     pub input: ToolInput,
-    /// The longest time without output; its whole time if its output is discarded.
+    /// The maximum time without output, or the maximum run time if the output is discarded; `None`
+    /// for no limit.
     pub patience: Option<Duration>,
 }
 
@@ -43,18 +44,18 @@ impl ToolInput {
     /// An empty input.
     pub const NONE: Self = Self(None);
 
-    /// Opens a file.
+    /// Opens a file as the standard input of a tool.
     pub fn open(file: &Path) -> io::Result<Self> {
         Ok(Self(Some(File::open(file)?)))
     }
 }
 
-/// The supervision of a tool failed.
+/// The error of running a tool.
 #[derive(Debug)]
 pub enum ToolError {
     /// A signal asked deadheat to stop.
     Interrupted,
-    /// The pipe or the file for its output cannot be created.
+    /// The pipe or the file for the output of the tool cannot be created.
     Output(io::Error),
 }
 
@@ -83,7 +84,7 @@ impl From<Interrupted> for ToolError {
 }
 
 impl Tool {
-    /// The tool with these arguments, without input or time limit.
+    /// Returns a tool with these arguments, without input or time limit.
     pub fn new(
         program: impl Into<PathBuf>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
@@ -98,7 +99,7 @@ impl Tool {
         }
     }
 
-    /// This tool as another one starts it: `arguments` come before its own words.
+    /// Returns a tool that runs `tool` with `arguments`, followed by the command line of this tool.
     pub fn under(self, tool: &Path, mut arguments: Vec<OsString>) -> Self {
         arguments.push(self.program.into());
         arguments.extend(self.arguments);
@@ -109,12 +110,12 @@ impl Tool {
         }
     }
 
-    /// Runs it and returns its standard output.
+    /// Runs the tool and returns its standard output.
     pub fn read(self, interrupts: &Interrupts) -> Result<Captured, ToolError> {
         self.run(Answer::Printed, interrupts)
     }
 
-    /// Runs it with its standard output in a new file of the folder.
+    /// Runs the tool with its standard output in a new file of the folder.
     pub fn write_into(
         self,
         folder: &LaunchFolder,
@@ -125,8 +126,8 @@ impl Tool {
         self.run(Answer::Filed(file.into()), interrupts)
     }
 
-    /// Runs it with addresses that are the same every time, because they decide how often some functions
-    /// loop. Discards its standard output.
+    /// Runs the tool without address space randomization, because the addresses decide how often
+    /// some functions loop. Discards its standard output.
     pub fn run_at_fixed_addresses(self, interrupts: &Interrupts) -> Result<Captured, ToolError> {
         let (here, there) = pipe().map_err(ToolError::Output)?;
         let answer = Answer::Piped {

@@ -1,5 +1,5 @@
-//! Time on a core, peak memory, faults and switches as the kernel accounts for them: of a command
-//! that has ended, and of the calling thread.
+//! CPU time, peak memory, page faults and context switches of an ended command or of the calling
+//! thread, as the kernel reports them.
 #![allow(unsafe_code)]
 
 use std::mem::MaybeUninit;
@@ -7,12 +7,11 @@ use std::mem::MaybeUninit;
 #[cfg(feature = "commands")]
 use deadheat_model::Metric;
 
-/// The usage that `wait4` tells of one process and the descendants it waited for, in the order of
+/// The usage that `wait4` reports for a process and the descendants it waited for, in the order of
 /// [`USAGE_METRICS`]: nanoseconds, bytes, counts.
 #[cfg(feature = "commands")]
 pub(crate) type Usage = [u64; USAGE_METRICS.len()];
 
-/// The metrics of a [`Usage`].
 #[cfg(feature = "commands")]
 pub(crate) const USAGE_METRICS: [Metric; 7] = [
     Metric::User,
@@ -24,19 +23,18 @@ pub(crate) const USAGE_METRICS: [Metric; 7] = [
     Metric::InvoluntarySwitches,
 ];
 
-/// A child that was waited for.
+/// The result of waiting for a child.
 #[cfg(feature = "commands")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waited {
     /// The status as `wait4` returns it.
     pub(crate) status: libc::c_int,
     pub(crate) usage: Usage,
-    /// True if it wrote to files on a disk, be it only to their pages in memory.
+    /// True if the child wrote to files on a disk, even if only to their pages in memory.
     pub(crate) wrote_files: bool,
 }
 
-/// Waits for a child. Returns `None` when there is no such child (or, with
-/// `WNOHANG`, none that has ended).
+/// Waits for a child. Returns `None` if the child does not exist or, with `WNOHANG`, has not ended.
 #[cfg(feature = "commands")]
 pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<Waited> {
     let mut status = 0;
@@ -74,10 +72,11 @@ pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<Waited> {
     })
 }
 
-/// Empty pairs of readings of which the median is the overhead.
+/// The number of pairs of clock readings, with nothing in between, whose median is the overhead of
+/// the readings.
 const EMPTY_PAIRS: usize = 51;
 
-/// Nanoseconds of a clock of the operating system.
+/// Returns the time of a clock of the operating system in nanoseconds.
 #[inline]
 pub(crate) fn read_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
@@ -92,16 +91,15 @@ pub(crate) fn read_ns(clock: libc::clockid_t) -> u64 {
 
 /// The usage of the calling thread since it began.
 ///
-/// A reading makes two system calls, the CPU clock at about 0.2 µs and the
-/// account at about 0.15 µs; the core is known without one. Beside samples of
-/// a millisecond that is nothing, but it is not free: the CPU clock is read
-/// next to the sample on either side, so that the rest is not counted as the
-/// sample's. What remains of it shows in [`ThreadUsage::cpu_overhead_ns`].
+/// A reading makes two system calls: the CPU clock takes about 0.2 µs, and `getrusage` about 0.15
+/// µs. The core number needs none. The CPU clock is read closest to the sample, before and after
+/// it, so that the other readings do not count as part of the sample.
+/// [`ThreadUsage::cpu_overhead_ns`] measures the overhead that remains.
 ///
-/// Off Linux there is only the CPU clock; the rest stays at zero.
+/// On systems other than Linux only the CPU clock is read; the other fields stay zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadUsage {
-    /// Time on a core, in nanoseconds.
+    /// CPU time in nanoseconds.
     pub cpu_ns: u64,
     /// Page faults served without reading from a disk.
     pub minor_faults: u64,
@@ -111,14 +109,14 @@ pub struct ThreadUsage {
     pub voluntary_switches: u64,
     /// Times the scheduler took the core away.
     pub involuntary_switches: u64,
-    /// The core it runs on, where that is known.
+    /// The core that the thread runs on; `None` if unknown.
     pub core: Option<u32>,
 }
 
 /// The usage of the calling thread between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsageDifference {
-    /// Time on a core, in nanoseconds.
+    /// CPU time in nanoseconds.
     pub cpu_ns: u64,
     /// Page faults served without reading from a disk.
     pub minor_faults: u64,
@@ -128,13 +126,13 @@ pub struct UsageDifference {
     pub voluntary_switches: u64,
     /// Times the scheduler took the core away.
     pub involuntary_switches: u64,
-    /// True if it ended on another core than it began on. A thread that went
-    /// and came back is not noticed.
+    /// True if the two readings were on different cores. A thread that migrated and returned is not
+    /// noticed.
     pub migrated: bool,
 }
 
 impl ThreadUsage {
-    /// The reading before a sample: the CPU clock comes last.
+    /// Takes a reading before a sample. The CPU clock is read last.
     #[inline]
     pub fn before() -> Self {
         let mut usage = Self::account();
@@ -142,7 +140,7 @@ impl ThreadUsage {
         usage
     }
 
-    /// The reading after a sample: the CPU clock comes first.
+    /// Takes a reading after a sample. The CPU clock is read first.
     #[inline]
     pub fn after() -> Self {
         let mut usage = Self::default();
@@ -151,7 +149,7 @@ impl ThreadUsage {
         usage
     }
 
-    /// The reading before a sample without the CPU clock, which comes last.
+    /// Takes a reading before a sample without the CPU clock, which the caller reads last.
     #[inline]
     pub(crate) fn account() -> Self {
         let mut usage = Self::default();
@@ -159,12 +157,12 @@ impl ThreadUsage {
         usage
     }
 
-    /// Times the thread left its core, for whatever reason.
+    /// Returns the number of context switches, voluntary and involuntary.
     pub(crate) fn switches(&self) -> u64 {
         self.voluntary_switches + self.involuntary_switches
     }
 
-    /// The usage since an earlier reading of the same thread.
+    /// Returns the usage since an earlier reading of the same thread.
     pub fn since(&self, earlier: &Self) -> UsageDifference {
         UsageDifference {
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
@@ -180,9 +178,9 @@ impl ThreadUsage {
         }
     }
 
-    /// The CPU time that a pair of readings shows with nothing between them,
-    /// in nanoseconds: the median of some fifty pairs. To be taken off that
-    /// of a sample. Takes a tenth of a millisecond.
+    /// Returns the CPU time of a pair of readings with nothing in between, in nanoseconds: the
+    /// median of 51 pairs. Callers subtract it from the CPU time of a sample. Takes a tenth of a
+    /// millisecond.
     pub fn cpu_overhead_ns() -> u64 {
         let mut pairs = [0; EMPTY_PAIRS];
         for pair in &mut pairs {
@@ -202,9 +200,8 @@ impl ThreadUsage {
     #[inline]
     fn read_account(&mut self) {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the pointer is valid for writes; a call that fails, which
-        // it does for no one but an unknown subject, leaves the zeros, and
-        // they are a valid value of that plain data.
+        // SAFETY: the pointer is valid for writes. If the call fails, the zeros remain, which are a
+        // valid value of this plain data.
         let usage = unsafe {
             libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
             usage.assume_init()
@@ -213,7 +210,7 @@ impl ThreadUsage {
         self.major_faults = usage.ru_majflt as u64;
         self.voluntary_switches = usage.ru_nvcsw as u64;
         self.involuntary_switches = usage.ru_nivcsw as u64;
-        // SAFETY: takes nothing and touches no memory of ours.
+        // SAFETY: the call has no arguments and writes no memory.
         let core = unsafe { libc::sched_getcpu() };
         self.core = u32::try_from(core).ok();
     }

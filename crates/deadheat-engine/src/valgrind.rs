@@ -1,5 +1,5 @@
-//! Valgrind's callgrind, which counts every instruction: its arguments, its output, and the words of
-//! commands that it counts.
+//! Valgrind's callgrind, which counts every instruction: its arguments, its output, and the command
+//! lines of commands that run under it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,19 +13,20 @@ use crate::launch_folder::{LaunchFolder, NumberedFile};
 use crate::tool::{Tool, ToolError};
 use crate::worker::WorkerProgram;
 
-/// The most bytes that callgrind writes for one process.
+/// The maximum number of bytes that are read of a callgrind dump.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The time limit for the version.
+/// The time limit for reading Valgrind's version.
 const VERSION: Duration = Duration::from_secs(30);
 
-/// The beginnings of the names of files in the folder: counts, and Valgrind's own words.
+/// Name prefixes of the files that callgrind writes: instruction counts, and Valgrind's log.
 const DUMP: &str = "dump.";
 const WORDS: &str = "log.";
-/// The most bytes of Valgrind's own words that are read.
+/// The maximum number of bytes that are read of a Valgrind log.
 const MOST_WORDS: u64 = 1 << 20;
 
-/// A line of each dump that a worker requests, one per sample.
+/// The line that marks a callgrind dump as requested by a worker, which requests one dump per
+/// sample.
 const OF_A_SAMPLE: &str = "desc: Trigger: Client Request";
 
 /// Valgrind, as found on this machine.
@@ -38,13 +39,13 @@ pub struct Valgrind {
 /// Valgrind cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValgrindError {
-    /// There is no Valgrind in `PATH`.
+    /// Valgrind is not in `PATH`.
     Missing,
-    /// Valgrind did not say its version.
+    /// Valgrind did not report its version.
     Failed {
         /// The executable.
         program: String,
-        /// Its end, in words, with the end of its standard error.
+        /// The failure in words, with the end of its standard error.
         ended: String,
     },
     /// A signal asked deadheat to stop.
@@ -55,8 +56,9 @@ impl fmt::Display for ValgrindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str(
-                "there is no valgrind here, which counts the instructions\nhelp: install it (the package \
-                 is called valgrind), or perf (linux-perf) where the machine has hardware counters",
+                "valgrind, which counts the instructions, is not installed\nhelp: install it \
+                 (package valgrind), or perf (package linux-perf) if the machine has hardware \
+                 counters",
             ),
             Self::Failed { program, ended } => write!(f, "'{program}' {ended}"),
             Self::Interrupted => f.write_str("interrupted"),
@@ -67,7 +69,7 @@ impl fmt::Display for ValgrindError {
 impl std::error::Error for ValgrindError {}
 
 impl Valgrind {
-    /// Finds it in `PATH` and asks for its version.
+    /// Finds Valgrind in `PATH` and reads its version.
     pub fn find(interrupts: &Interrupts) -> Result<Self, ValgrindError> {
         let program = find_executable("valgrind").ok_or(ValgrindError::Missing)?;
         let tool = Tool {
@@ -89,18 +91,19 @@ impl Valgrind {
         Ok(Self { program, version })
     }
 
-    /// The executable.
+    /// Returns the path of the Valgrind executable.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Its name and version, such as `valgrind-3.19.0`.
+    /// Returns the name and version of Valgrind, such as `valgrind-3.19.0`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The arguments that come before a program and its own arguments. callgrind writes into `folder`;
-    /// `collect` are its options that select what it counts.
+    /// Returns the arguments of Valgrind that come before the program to run and its arguments.
+    /// callgrind writes its counts into `folder`; `collect` are the callgrind options that select
+    /// what is counted.
     pub fn arguments(
         &self,
         folder: &LaunchFolder,
@@ -115,7 +118,7 @@ impl Valgrind {
             COUNTS.into(),
             below("--callgrind-out-file=", DUMP),
             below("--log-file=", WORDS),
-            // A script that ends by starting the program, and what a command starts.
+            // Counts the programs that a script or a command starts, too.
             "--trace-children=yes".into(),
             "--dump-line=yes".into(),
             "--dump-instr=no".into(),
@@ -124,8 +127,8 @@ impl Valgrind {
         arguments
     }
 
-    /// A worker under callgrind, which counts the samples that the worker marks and writes them into
-    /// `folder`.
+    /// Returns a program that runs a worker under callgrind. callgrind counts only the samples that
+    /// the worker marks, and writes the counts into `folder`.
     pub fn around_worker(&self, program: &WorkerProgram, folder: &LaunchFolder) -> WorkerProgram {
         let marked = "--collect-atstart=no".to_owned();
         let arguments = self.arguments(folder, [marked]);
@@ -133,25 +136,28 @@ impl Valgrind {
     }
 }
 
-/// The dumps in the folder of callgrind, in the order in which they were written.
+/// Returns the files of counts (dumps) that callgrind wrote into its folder, in the order in which
+/// they were written.
 pub fn callgrind_dumps(folder: &LaunchFolder) -> io::Result<Vec<NumberedFile>> {
     folder.numbered(DUMP, MOST_BYTES)
 }
 
-/// The dumps of samples in the folder of callgrind, in the order in which they were taken.
+/// Returns the callgrind dumps of samples in a folder, in the order in which the samples were
+/// taken.
 pub fn callgrind_dumps_of_samples(folder: &LaunchFolder) -> io::Result<Vec<NumberedFile>> {
     let mut dumps = callgrind_dumps(folder)?;
     dumps.retain(|dump| dump.text.contains(OF_A_SAMPLE));
     Ok(dumps)
 }
 
-/// Valgrind's own words about the processes that write into the folder.
+/// Returns Valgrind's logs about the processes that write into the folder.
 pub fn valgrind_logs(folder: &LaunchFolder) -> io::Result<Vec<NumberedFile>> {
     folder.numbered(WORDS, MOST_WORDS)
 }
 
-/// The instruction counts of the last `samples` samples in the folder. Removes all dumps from there. A
-/// worker that does not mark its samples writes fewer.
+/// Returns the instruction counts of the last `samples` samples from callgrind's dumps in a folder,
+/// and removes all dumps from there. Fails if the worker does not mark its samples, because there
+/// are fewer dumps then.
 pub(crate) fn instructions_of_samples(
     folder: &LaunchFolder,
     samples: usize,
@@ -165,8 +171,8 @@ pub(crate) fn instructions_of_samples(
     folder.clear(DUMP);
     let Some(first) = dumps.len().checked_sub(samples) else {
         return Err(protocol(
-            "it does not tell callgrind where its samples begin and end; workers in Rust and those \
-             of deadheat.h do, built with this release (docs/explain.md)"
+            "it does not tell callgrind where its samples begin and end; workers in Rust or with \
+             deadheat.h do, if they are built with this release (docs/explain.md)"
                 .to_owned(),
         ));
     };
@@ -178,24 +184,25 @@ pub(crate) fn instructions_of_samples(
     dumps[first..].iter().map(total).collect()
 }
 
-/// The argument by which Valgrind counts, the first one of a command that is counted.
+/// The argument that selects callgrind, the first one of a command under callgrind.
 const COUNTS: &str = "--tool=callgrind";
 
-/// A pattern for the number of instructions in what Valgrind says at the end of each process.
+/// A regular expression for the number of instructions in Valgrind's message at the end of each
+/// process.
 pub const COUNTED_PATTERN: &str = r"==\d+== Collected : (\d+)";
 
-/// The words of a command under callgrind, which prints on standard output the instruction count of
-/// the command and of each program it executes.
+/// Returns the words of a command line that runs a command under callgrind. Valgrind prints on
+/// standard output the instruction count of the command and of each program it executes.
 ///
-/// Programs that it starts are followed. Without that a command that starts itself again had no
-/// count, and a script around two different programs was a dead heat.
+/// Programs that the command starts are counted, too. When they were not, a command that starts
+/// itself again had no count, and two scripts around different programs were a dead heat.
 pub fn counted_words(valgrind: &Path, words: &[String]) -> Vec<String> {
     let options = [
         COUNTS,
         "--callgrind-out-file=/dev/null",
         "--log-fd=1",
         "--trace-children=yes",
-        // Until it executes something, a child still has the counts of its parent.
+        // Until its `execve`, a forked child still has the counts of its parent.
         "--child-silent-after-fork=yes",
     ];
     let valgrind = valgrind.display().to_string();
@@ -204,12 +211,12 @@ pub fn counted_words(valgrind: &Path, words: &[String]) -> Vec<String> {
     [valgrind].into_iter().chain(options).chain(words).collect()
 }
 
-/// Returns true if these are words of [`counted_words`].
+/// Returns true if [`counted_words`] made these words.
 pub(crate) fn is_counted(words: &[String]) -> bool {
     words.get(1).is_some_and(|word| word == COUNTS)
 }
 
-/// The words of a command without those that [`counted_words`] added.
+/// Returns the words of a command line without those that [`counted_words`] added.
 pub fn without_valgrind(words: &[String]) -> &[String] {
     if !is_counted(words) {
         return words;

@@ -1,10 +1,9 @@
-//! Worker processes: the same program started anew for every replicate, told
-//! over a pair of pipes what to call and how often.
+//! Worker processes: the benchmark program, started again for every replicate. deadheat tells each
+//! worker over a pair of pipes what to call and how often.
 //!
-//! A fresh process draws its memory layout anew, which is why it and not the
-//! call is what the statistics count. What a function does to its process
-//! (panic, abort, hang, exit, a hundred threads) costs that process and
-//! nothing else.
+//! A new process has a new memory layout, which is why the statistics count processes and not
+//! calls. A function that panics, aborts, hangs, exits or starts a hundred threads affects only its
+//! own process.
 #![allow(unsafe_code)]
 
 mod await_replies;
@@ -45,43 +44,44 @@ use crate::procfs::{BatonPipes, is_stopped};
 use crate::subprocess::{ProcessGroup, StderrTail};
 use pipes::{BATON_VARIABLE, Trace, VARIABLE, set_nonblocking};
 
-/// The variable by which Python seeds the hashes of texts, and so the order of sets.
+/// The environment variable that seeds Python's string hashes, and so the order of sets.
 const HASH_SEED_VARIABLE: &str = "PYTHONHASHSEED";
 
-/// The variable with the seed for workers that start Node themselves.
+/// The environment variable with the seed of Node's hashes, for workers that start Node themselves.
 const NODE_SEED_VARIABLE: &str = "DEADHEAT_NODE_SEED";
 
-/// Time that a worker that was told to leave may take, and one that closed its
-/// pipe until it is gone.
+/// Time that a worker may take to exit after the last request, or after it has closed its pipe.
 const LEAVE: Duration = Duration::from_secs(2);
-/// The maximum length of a line from a worker, in bytes: a list of some hundred thousand benchmarks.
+/// The maximum length of a line from a worker, in bytes: a list of some hundred thousand
+/// benchmarks.
 const LONGEST_LINE: usize = 64 << 20;
-/// Bytes kept of what a program prints: the names of some hundred thousand
-/// benchmarks. The rest is read and forgotten.
+/// Bytes kept of a program's standard output: the names of some hundred thousand benchmarks. The
+/// rest is discarded.
 const MOST_PRINTED: usize = 64 << 20;
-/// Bytes shown of a line that makes no sense.
+/// The maximum number of bytes of an invalid line that a message quotes.
 const SHOWN: usize = 80;
 
-/// A running worker; killed, with all it started, when dropped.
+/// A running worker. Dropping this value kills the worker and its descendants.
 #[derive(Debug)]
 pub(crate) struct WorkerProcess {
     process: ProcessGroup,
     requests: Option<PipeWriter>,
     replies: PipeReader,
-    /// Its notes of which contender it called.
+    /// The pipe of the worker's progress notes, which identify the contender that the worker calls.
     pub(crate) trace: Trace,
-    /// Its standard output, until that ends, and what was read of it, where that
-    /// is kept.
+    /// The pipe of the worker's standard output, until it ends, and the bytes read from the pipe;
+    /// nothing if the standard output is not kept.
     printed: (Option<PipeReader>, Vec<u8>),
-    /// Bytes of the next line that are here already.
+    /// Received bytes of the next line.
     received: Vec<u8>,
-    /// So many of them are no end of the line.
+    /// Number of received bytes that were already searched for the end of the line.
     searched: usize,
-    /// True if it said something before it was asked the last question.
+    /// True if the worker sent data, at any time, that no request had asked for.
     spoke_early: bool,
-    /// The end of its standard error, where that is not shown.
+    /// The end of the worker's standard error, if the standard error is not shown.
     pub(crate) stderr_tail: StderrTail,
-    /// Its ends of the pipes to another, where the system tells of them.
+    /// The pipes through which the worker takes turns with another worker, if there is one and the
+    /// system reports the pipes.
     baton: Option<BatonPipes>,
 }
 
@@ -102,7 +102,7 @@ impl WorkerProcess {
         } else {
             StderrTail::new()
         };
-        // Never deadheat's own standard output, which holds the answer.
+        // Never deadheat's own standard output, which is reserved for its report.
         let stderr = || match std::io::stderr().as_fd().try_clone_to_owned() {
             Ok(copy) if shown => Stdio::from(copy),
             _ => Stdio::null(),
@@ -182,25 +182,25 @@ impl WorkerProcess {
         })
     }
 
-    /// Asks; the answer comes by [`WorkerProcess::attend`].
+    /// Sends a request. [`WorkerProcess::attend`] returns the reply.
     pub(crate) fn ask(&mut self, request: &Request) {
-        // An answer given twice would be taken for that to the next question.
+        // A reply that was sent twice would be taken for the reply to this request.
         self.spoke_early |= !self.received.is_empty() || matches!(self.read(), Ok(Some(1..)));
         let requests = self
             .requests
             .as_mut()
             .expect("open until the worker leaves");
-        // A worker that is gone closes both pipes; attending to it tells why.
+        // If the worker has ended, the write fails, and `attend` reports the cause.
         let _ = requests.write_all(request.to_line().as_bytes());
     }
 
-    /// The next line of the worker, if it is there. `Err` says why there will
-    /// be none, or none that makes sense.
+    /// Returns the next reply of the worker, if it has arrived; `Err` if the worker has ended or
+    /// sent an invalid line.
     pub(crate) fn attend(&mut self) -> Result<Option<Reply>, FunctionError> {
         self.read_printed();
         if self.spoke_early {
             let said = quoted(&self.received);
-            let problem = format!("it says {said} before it is asked");
+            let problem = format!("it sends {said} before deadheat asks");
             return Err(FunctionError::Protocol(problem));
         }
         loop {
@@ -208,18 +208,18 @@ impl WorkerProcess {
                 let reply = Reply::from_line(&line);
                 return reply
                     .map(Some)
-                    .ok_or_else(|| FunctionError::Protocol(format!("it says {}", quoted(&line))));
+                    .ok_or_else(|| FunctionError::Protocol(format!("it sends {}", quoted(&line))));
             }
             if self.received.len() > LONGEST_LINE {
                 let said = quoted(&self.received);
-                let problem = format!("its line has no end; it starts with {said}");
+                let problem = format!("it sends a line without an end, which starts with {said}");
                 return Err(FunctionError::Protocol(problem));
             }
             match self.read()? {
                 Some(0) => return Err(self.cause_of_death()),
                 Some(_) => {}
                 None if self.process.ended().is_none() => return Ok(None),
-                // Last words come before the news of the death.
+                // A last reply may arrive just before the end is noticed.
                 None => {
                     if !matches!(self.read()?, Some(1..)) {
                         return Err(self.cause_of_death());
@@ -229,7 +229,7 @@ impl WorkerProcess {
         }
     }
 
-    /// The first line that is here as a whole, without its end.
+    /// Removes and returns the first complete line, without its newline.
     fn line(&mut self) -> Option<Vec<u8>> {
         let unsearched = &self.received[self.searched..];
         let Some(end) = unsearched.iter().position(|byte| *byte == b'\n') else {
@@ -242,53 +242,53 @@ impl WorkerProcess {
         Some(line)
     }
 
-    /// The descriptors that are readable once it says something or has ended, and
-    /// how long one may wait before it is asked again whether it has.
+    /// Returns the descriptors that become readable when the worker writes or ends, and the polling
+    /// interval for its end, if it must be polled.
     pub(crate) fn news(&self) -> (impl Iterator<Item = BorrowedFd<'_>>, Option<Duration>) {
         let printing = self.printed.0.as_ref().map(AsFd::as_fd);
         let ends = [Some(self.replies.as_fd()), self.process.notice(), printing];
         (ends.into_iter().flatten(), self.process.pause())
     }
 
-    /// The descriptor that is readable once it says something.
+    /// Returns the descriptor that becomes readable when the worker replies.
     pub(crate) fn voice(&self) -> BorrowedFd<'_> {
         self.replies.as_fd()
     }
 
-    /// Returns whether somebody stopped it.
+    /// Returns true if a signal or a tracer has stopped the worker.
     pub(super) fn is_stopped(&self) -> bool {
         is_stopped(self.pid())
     }
 
-    /// The process that serves: that which was started, or the one it has forked.
+    /// Returns the process that serves requests: the one forked for the benchmark, or else the one
+    /// that was started.
     pub(crate) fn pid(&self) -> Pid {
         self.process.forked().unwrap_or(self.process.pid())
     }
 
-    /// Learns which process was forked for the benchmark.
+    /// Records the process that the worker forked for the benchmark.
     pub(crate) fn serves_in(&mut self, forked: u32) {
-        // Where it cannot be told from any other of this number, it is left to its parent.
+        // If the process cannot be identified by its ID, its parent must end it.
         self.process.set_forked(Some(Pid::from_raw(forked as i32)));
     }
 
-    /// Learns that the process forked for a benchmark is gone.
+    /// Records that the process forked for a benchmark has ended.
     pub(crate) fn serves_itself(&mut self) {
         self.process.set_forked(None);
     }
 
-    /// Returns whether it waits for the baton; `None` when that cannot be known.
+    /// Returns true if the worker waits for its turn; `None` if that is unknown.
     pub(super) fn awaits_baton(&self) -> Option<bool> {
         self.baton.as_ref()?.is_awaited_by(self.pid())
     }
 
-    /// Returns whether it can still take the baton and hand it over; `None` when that
-    /// cannot be known.
+    /// Returns true if the worker still has both turn-taking pipes open; `None` if that is unknown.
     pub(super) fn holds_baton(&self) -> Option<bool> {
         self.baton.as_ref()?.are_held_by(self.pid())
     }
 
-    /// Reads what is there: how many bytes, 0 at the end of the pipe; `None`
-    /// when there is nothing yet.
+    /// Reads available bytes and returns their number: 0 at the end of the pipe, `None` if there is
+    /// nothing yet.
     fn read(&mut self) -> Result<Option<usize>, FunctionError> {
         let mut buffer = [0; 4096];
         loop {
@@ -304,9 +304,8 @@ impl WorkerProcess {
         }
     }
 
-    /// Reads some of what it prints, where that is kept: with the pipe closed it
-    /// could die of it, and with the pipe full it would wait. Returns whether there
-    /// was anything.
+    /// Reads some of the worker's standard output, if that is kept. A closed pipe could kill the
+    /// worker, and a full pipe would block it. Returns true if there was anything.
     fn read_printed(&mut self) -> bool {
         let mut buffer = [0; 4096];
         let (pipe, printed) = &mut self.printed;
@@ -325,15 +324,15 @@ impl WorkerProcess {
         }
     }
 
-    /// All it has printed so far, where that is kept. What it started may hold
-    /// the pipe open for as long as it lives.
+    /// Returns the standard output so far, if it is kept. Does not wait for the end of the pipe,
+    /// because the worker's children may hold that open.
     #[cfg(feature = "commands")]
     pub(crate) fn printed(&mut self) -> &[u8] {
         while self.printed.1.len() < MOST_PRINTED && self.read_printed() {}
         &self.printed.1
     }
 
-    /// The end of a worker that was not asked to leave.
+    /// Returns how the worker ended after it closed its reply pipe.
     fn cause_of_death(&mut self) -> FunctionError {
         // The pipe is closed a moment before the process is gone.
         self.process.ended_within(LEAVE);
@@ -345,7 +344,7 @@ impl WorkerProcess {
         }
     }
 
-    /// Its end, if it has ended.
+    /// Returns how the worker ended; `None` if it still runs.
     pub(crate) fn end(&self) -> Option<FunctionError> {
         match self.process.ended()? {
             WaitStatus::Exited(_, code) => Some(FunctionError::Exited(code)),
@@ -354,30 +353,31 @@ impl WorkerProcess {
         }
     }
 
-    /// Tells the worker that it may go.
+    /// Sends the worker its last request.
     pub(crate) fn dismiss(&mut self) {
         if let Some(mut requests) = self.requests.take() {
             let _ = requests.write_all(Request::Bye.to_line().as_bytes());
         }
     }
 
-    /// Lets the worker go and waits until it is gone, for so long at most; returns whether it is.
+    /// Asks the worker to exit and waits at most `time` for its end. Returns true if it has ended.
     #[cfg(feature = "commands")]
     pub(crate) fn leaves_within(&mut self, time: Duration) -> bool {
         self.dismiss();
         self.process.ended_within(time).is_some()
     }
 
-    /// Lets the worker go and waits until it is gone.
+    /// Asks the worker to exit and waits for its end.
     pub(crate) fn leave(mut self) {
         self.dismiss();
         self.process.ended_within(LEAVE);
-        // Dropping kills what is left of it.
+        // Dropping the worker kills it if it still runs.
     }
 }
 
-/// Seeds the hashes of Python, where the user does not. The order of a set moves a function by some
-/// percent: each replicate has another, and both sides of it the same.
+/// Sets the environment variables that seed the hashes of Python, unless the user seeds them, and
+/// the hashes of Node in workers that start Node. The order of a set changes the time of a function
+/// by some percent, so each replicate has another seed, which both sides share.
 pub(crate) fn seed_hashes(command: &mut Command, seed: u32) {
     if std::env::var_os(HASH_SEED_VARIABLE).is_none() {
         command.env(HASH_SEED_VARIABLE, format!("{seed:010}"));
@@ -385,10 +385,10 @@ pub(crate) fn seed_hashes(command: &mut Command, seed: u32) {
     command.env(NODE_SEED_VARIABLE, node_seed(seed));
 }
 
-/// The options by which Node seeds its hashes and `Math.random`, and compiles and collects garbage on
-/// the thread of the functions: a worker has one core, on which V8's other threads would interrupt
-/// the samples of every function that makes garbage. Leaves out options that the user gives; empty for
-/// other programs.
+/// Returns the options that make Node seed its hashes and `Math.random`, and compile and collect
+/// garbage on the thread of the functions. A worker has one core, on which V8's other threads would
+/// interrupt the samples of every function that makes garbage. Leaves out options that the user
+/// gives; empty for other programs.
 fn options_of_node(program: &WorkerProgram, seed: u32) -> Vec<String> {
     let name = program.executable.file_name().unwrap_or_default();
     if name != "node" && name != "nodejs" {
@@ -412,13 +412,13 @@ fn options_of_node(program: &WorkerProgram, seed: u32) -> Vec<String> {
     own.map(|(_, option)| option).collect()
 }
 
-/// V8 reads a signed number of 32 bits, and takes 0 for no seed. All have ten digits, because
-/// longer arguments move the stack.
+/// Returns a seed for V8, which reads a signed number of 32 bits and takes 0 for a missing seed.
+/// All seeds have ten digits, because longer arguments move the stack.
 fn node_seed(seed: u32) -> String {
     (1_000_000_000 + seed % 1_000_000_000).to_string()
 }
 
-/// A few words of a line that makes no sense.
+/// Quotes the beginning of an invalid line.
 fn quoted(line: &[u8]) -> String {
     let said = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
     match (said.trim_end(), line.len() > SHOWN) {
@@ -428,22 +428,22 @@ fn quoted(line: &[u8]) -> String {
     }
 }
 
-/// The program that workers run, and what they are told apart from their
-/// pipes.
+/// The program that workers run, with its arguments and its working directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerProgram {
-    /// The executable; its `main` must come to [`super::serve`].
+    /// The executable of the program, whose `main` must call [`super::serve`].
     pub executable: PathBuf,
-    /// Its arguments.
+    /// The arguments of the program.
     pub arguments: Vec<OsString>,
-    /// The folder in which it runs; that of deadheat when `None`.
+    /// The working directory of the program; deadheat's if `None`.
     pub directory: Option<PathBuf>,
     /// True if what the functions print is shown on standard error.
     pub shown: bool,
 }
 
 impl WorkerProgram {
-    /// The program as `tool` starts it: these arguments come before its own words.
+    /// Returns a program that runs `tool` with `arguments`, followed by the command line of this
+    /// program.
     pub fn under(&self, tool: &Path, mut arguments: Vec<OsString>) -> Self {
         arguments.push(self.executable.clone().into());
         arguments.extend(self.arguments.iter().cloned());
@@ -455,34 +455,35 @@ impl WorkerProgram {
     }
 }
 
-/// The start of one worker.
+/// The options for starting a worker.
 pub(crate) struct WorkerStart<'a> {
     pub(crate) program: &'a WorkerProgram,
-    /// A neutral link of it, started instead under the same name.
+    /// The neutral link that is started instead of the executable, under the same name.
     pub(crate) variant: Option<&'a Path>,
-    /// The padding of its path, where another program runs beside it.
+    /// The padding of the program's path, if the program races against another program.
     pub(crate) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(crate) padding: usize,
-    /// Seeds the hashes of Python, where the user does not; drawn for a replicate.
+    /// The seed of hashes in Python and Node, drawn for each replicate.
     pub(crate) hash_seed: Option<u32>,
-    /// True if it is loaded where others of the replicate are, too.
+    /// True if the worker runs without address space randomization.
     pub(crate) fixed_addresses: bool,
-    /// Its ends of the pipes to another worker that it takes turns with.
+    /// The worker's ends of the pipes through which it takes turns with another worker.
     pub(crate) baton: Option<&'a Baton>,
-    /// An argument beside its own, by which it is found out what it is: then
-    /// what it prints is kept.
+    /// An additional argument that makes the program reveal its harness. The standard output is
+    /// kept then.
     pub(crate) probe: Option<&'a str>,
-    /// The signals that are held back from it: those that were held back from
-    /// deadheat when it was started, and not those it holds back itself.
+    /// The signal mask of the worker: the mask that deadheat was started with, not the one that
+    /// deadheat uses itself.
     pub(crate) mask: &'a SigSet,
 }
 
-/// Descriptors that the next process started inherits, and none after it.
+/// Descriptors that child processes inherit while this value lives.
 pub(super) struct Kept(Vec<RawFd>);
 
 impl Kept {
-    /// Nothing else is started while this lives.
+    /// Makes the descriptors inheritable. Only the worker that uses them may be started before this
+    /// value is dropped.
     pub(super) fn open(fds: Vec<RawFd>) -> std::io::Result<Self> {
         let kept = Self(fds);
         kept.set(0)?;

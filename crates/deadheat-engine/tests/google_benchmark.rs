@@ -324,7 +324,7 @@ fn whatever_goes_wrong_in_the_pilot_names_benchmark_and_side_and_says_what_to_do
         (&flagged("skipped", "skip_message"), "skips itself: too old"),
         (
             "case $0 in */new) repetitions=3;; *) repetitions=2;; esac; report > $out",
-            "repeats itself 3 times, as its source says, and the baseline 2 times",
+            "sets 3 repetitions in its source, but the baseline sets 2",
         ),
     ] {
         let (_, text) = problem(piloted(script, LONG).unwrap_err());
@@ -474,7 +474,7 @@ fi"#;
     assert_eq!(refused.len(), 1);
     let reason = &refused[0].reason;
     assert!(
-        reason.contains("exit code 9") && reason.contains("as you linked it"),
+        reason.contains("exit code 9") && reason.contains("with your own link"),
         "{reason}"
     );
     let neutral = |placing: &Placing| matches!(placing, Placing::Neutral(_));

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::explanation::{FunctionChange, StackChange};
 use crate::profile::{Place, Profile, without_depth};
 
-/// A branch with less than this share of its side is left out of a call tree: it is too thin for a
-/// drawing.
+/// A branch with less than this share of its side's total is left out of a call tree, because it is
+/// too thin to be drawn.
 const THINNEST: f64 = 1.0 / 4_000.0;
-/// The most calls below each other in a call tree.
+/// The largest depth of a call tree.
 const DEEPEST: usize = 200;
 
-/// The functions of both sides, sorted by the difference of their own counts, the greatest first, and
-/// by name.
+/// Pairs the functions of both sides by name. Sorts them by the absolute difference of their own
+/// counts, the largest first, and then by name.
 pub fn paired_functions(sides: [&Profile; 2]) -> Vec<FunctionChange> {
     let mut found: BTreeMap<&str, FunctionChange> = BTreeMap::new();
     for (side, profile) in sides.into_iter().enumerate() {
@@ -37,7 +37,7 @@ pub fn paired_functions(sides: [&Profile; 2]) -> Vec<FunctionChange> {
             }
         }
         for function in graph.functions() {
-            // The first call of a recursion includes the others.
+            // The outermost call of a recursion includes the inner ones.
             if let Some(change) = found.get_mut(without_depth(function)) {
                 let inclusive = graph.inclusive(function).min(profile.total);
                 change.inclusive[side] = change.inclusive[side].max(inclusive);
@@ -57,18 +57,18 @@ pub fn paired_functions(sides: [&Profile; 2]) -> Vec<FunctionChange> {
     functions
 }
 
-/// The call trees of both sides, without the calls at the root that all paths share.
+/// Returns the call trees of both sides, without the outermost calls that all paths share.
 ///
-/// A profile has callers and callees but no whole paths. The cost of a function with several callers is
-/// divided among them in proportion to the cost of their calls. The counts of a side add up to its
-/// total, except for rounding.
+/// A profile has the caller and callee of each call but not whole paths. The cost of a function
+/// with several callers is divided among them in proportion to the cost of their calls. The counts
+/// of a side add up to its total, except for rounding.
 pub fn paired_stacks(sides: [&Profile; 2]) -> Vec<StackChange> {
     let mut found: BTreeMap<Vec<&str>, [f64; 2]> = BTreeMap::new();
     for (side, profile) in sides.into_iter().enumerate() {
         let graph = Graph::of(profile);
         let mut path = Vec::new();
         let roots = graph.roots();
-        // If functions call each other in a ring, the roots add up to more than the total.
+        // If functions call each other in a cycle, the roots add up to more than the total.
         let total = profile.total as f64;
         let scale = total / roots.iter().map(|(_, weight)| weight).sum::<f64>();
         for (root, weight) in roots {
@@ -91,7 +91,8 @@ pub fn paired_stacks(sides: [&Profile; 2]) -> Vec<StackChange> {
     stacks.filter(|stack| stack.counts != [0; 2]).collect()
 }
 
-/// The number of first frames that all paths share, without the last frame of any path.
+/// Returns the number of outermost frames that all paths share. The last frame of a path does not
+/// count.
 fn common_beginning(paths: &[&Vec<&str>]) -> usize {
     let Some((first, others)) = paths.split_first() else {
         return 0;
@@ -104,10 +105,10 @@ fn common_beginning(paths: &[&Vec<&str>]) -> usize {
     least.unwrap_or(first.len() - 1).min(first.len() - 1)
 }
 
-/// The calls of a profile, function by function, without calls of a function by itself.
+/// The calls of a profile by function, without direct calls of a function to itself.
 struct Graph<'a> {
     own: BTreeMap<&'a str, u64>,
-    /// The files of inlined code, with its part of the own cost of the function.
+    /// The files of inlined code, each with its part of the function's own cost.
     inlined: BTreeMap<&'a str, Vec<(&'a str, u64)>>,
     callees: BTreeMap<&'a str, Vec<(&'a str, u64)>>,
     called: BTreeMap<&'a str, u64>,
@@ -158,7 +159,7 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// The own cost of the function and the cost of its calls.
+    /// Returns the function's own cost plus the cost of its calls.
     fn inclusive(&self, function: &str) -> u64 {
         let callees = self.callees(function).iter();
         callees.fold(self.own(function), |sum, (_, cost)| {
@@ -166,8 +167,10 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// The functions that cost more than the calls to them, with the difference. If there are none, as
-    /// in a ring, all functions with their own cost.
+    /// Returns the functions at which paths begin: their inclusive cost exceeds the cost of all
+    /// recorded calls to them. Each comes with this excess. If none qualifies, because all
+    /// functions are part of a cycle, returns every function that has a cost of its own, with this
+    /// cost.
     fn roots(&self) -> Vec<(&'a str, f64)> {
         let beyond = |function: &&'a str| {
             let called = self.called.get(function).copied().unwrap_or_default();
@@ -183,10 +186,10 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// Passes each path below a function to `found`, with the own cost of its last function, or of the
-    /// file of inlined code that takes the place of a function. `weight` is the cost of the calls to
-    /// `function` on this path. Calls back into the path are left out, and the other calls get their
-    /// share.
+    /// Passes each path below a function to `found`, with the own cost of the last frame, which is
+    /// a function or a file of inlined code. `weight` is the cost of the calls to `function` on
+    /// this path. Calls back into the path are left out, and their cost is divided among the other
+    /// calls.
     fn follow(
         &self,
         function: &'a str,
@@ -404,7 +407,7 @@ mod tests {
             own in proptest::collection::vec(1_u64..100_000, 6),
             below in proptest::collection::vec(0.0_f64..1.0, 6),
         ) {
-            // A tree in which each function but the first is called by one before it.
+            // A tree in which each function but the first is called by an earlier one.
             let names = ["f0", "f1", "f2", "f3", "f4", "f5"];
             let callers: Vec<usize> = (0..6).map(|at| (below[at] * at as f64) as usize).collect();
             let mut whole = own.clone();

@@ -22,20 +22,20 @@ const PROFILERS: [(Profiler, &str, &str); 3] = [
     (
         Profiler::Auto,
         "auto",
-        "perf where it can sample by instructions, else callgrind",
+        "perf if it can sample by instructions, otherwise callgrind",
     ),
-    (Profiler::Callgrind, "callgrind", "Every instruction"),
+    (Profiler::Callgrind, "callgrind", "Count every instruction"),
     (
         Profiler::Perf,
         "perf",
-        "Samples: of instructions, or of time where the machine counts none",
+        "Sample by instructions, or by time if the machine cannot count instructions",
     ),
 ];
 
 /// The choice of a profiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profiler {
-    /// perf if it can sample by instructions, else callgrind.
+    /// perf if it can count instructions, otherwise callgrind.
     Auto,
     Callgrind,
     /// perf. It samples by time if the machine cannot count instructions.
@@ -52,13 +52,13 @@ pub struct ExplainArgs {
         required_unless_present = "commands"
     )]
     pub(crate) words: Vec<String>,
-    /// Start the programs of a run file that another user or machine wrote
+    /// Run the programs of a run file that another user or machine wrote
     #[arg(long, conflicts_with = "commands")]
     pub(crate) trust: bool,
     /// Commands, each one quoted; the first is the baseline
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "words")]
     pub(crate) commands: Vec<String>,
-    /// Match whole names by the filters
+    /// Let filters match only whole names
     #[arg(long)]
     pub(crate) exact: bool,
     /// Run commands in a shell: 'default', or one such as 'bash --norc'
@@ -74,7 +74,7 @@ pub struct ExplainArgs {
     /// Where commands read from: 'null' or a file
     #[arg(long, value_name = "WHERE", default_value = "null")]
     pub(crate) input: String,
-    /// Profiler that both sides run under: perf where the machine has counters of instructions, else
+    /// Profiler that both sides run under: perf if the machine can count instructions, otherwise
     /// callgrind
     #[arg(long, value_name = "WHICH", default_value = "auto", value_parser = choice(PROFILERS))]
     pub(crate) by: Profiler,

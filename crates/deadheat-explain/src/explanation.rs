@@ -1,11 +1,11 @@
-//! The answer of `deadheat explain`: two profiles side by side, and their meaning next to a change of
-//! time.
+//! The result of `deadheat explain`: two profiles side by side, and what their difference means for
+//! a change of time.
 
 use deadheat::parts::model::{Interval, LeftOut, Verdict};
 
 use crate::profile::ProfileUnit;
 
-/// All pairs of a call of `deadheat explain`.
+/// The result of one call of `deadheat explain`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The version of deadheat.
@@ -14,65 +14,66 @@ pub struct Explanation {
     pub counter: String,
     /// The unit of all counts.
     pub unit: ProfileUnit,
-    /// The run file of the race that `wall` of the pairs comes from.
+    /// The run file of the race that measured the changes of wall time in `pairs`; `None` if no
+    /// race measured them.
     pub run: Option<String>,
     /// A pair for each candidate of each benchmark.
     pub pairs: Vec<ExplainedPair>,
-    /// Benchmarks that the user may miss.
+    /// Benchmarks that were not explained, with the reasons.
     pub left_out: Vec<LeftOut>,
 }
 
 /// The profiles of a baseline and a candidate, side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExplainedPair {
-    /// The benchmark.
+    /// The name of the benchmark.
     pub benchmark: String,
     /// The names of baseline and candidate.
     pub names: [String; 2],
-    /// What was counted.
+    /// The part of the execution that was counted.
     pub counted: Counted,
-    /// The whole counts of both sides.
+    /// The total counts of the baseline and of the candidate.
     pub totals: [u64; 2],
-    /// The change of wall time that a race found.
+    /// The change of wall time that a recorded race measured, if there is one.
     pub wall: Option<WallChange>,
     /// The meaning of `totals` and `wall` together.
     pub finding: Finding,
-    /// The functions that a side executed, with the greatest difference first.
+    /// The functions that at least one side executed, the largest difference first.
     pub functions: Vec<FunctionChange>,
     /// The call trees of both sides, as paths from the root.
     pub stacks: Vec<StackChange>,
 }
 
-/// The part of a program's life that was counted.
+/// The part of a program's execution that was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     /// One whole execution of a command, with all processes that it started.
     Command,
     /// One sample of a function, after a first call on the same input.
     Sample {
-        /// Calls in the sample.
+        /// The number of calls in the sample.
         iterations: u64,
     },
-    /// The function of a benchmark in an executable of a harness, set-up included.
+    /// The function of a benchmark in an executable of a harness, including its set-up.
     BenchmarkFunction {
-        /// The requested iterations.
+        /// The number of iterations that the launch was asked to run.
         iterations: u64,
     },
     /// A whole worker process.
     Worker {
-        /// The calls in all samples.
+        /// The number of calls in all samples.
         iterations: u64,
     },
-    /// A whole launch of an executable of a harness, because perf samples whole processes or no function
-    /// has the name of the benchmark.
+    /// A whole launch of an executable of a harness. perf samples only whole processes, and
+    /// callgrind may find no function with the name of the benchmark.
     Launch {
-        /// The requested iterations.
+        /// The number of iterations that the launch was asked to run.
         iterations: u64,
     },
 }
 
 impl Counted {
-    /// The name in files.
+    /// Returns the name of this variant in JSON.
     pub fn key(self) -> &'static str {
         match self {
             Self::Command => "command",
@@ -83,7 +84,7 @@ impl Counted {
         }
     }
 
-    /// The counted iterations; `None` for a command.
+    /// Returns the number of counted iterations; `None` for a command.
     pub fn iterations(self) -> Option<u64> {
         match self {
             Self::Command => None,
@@ -95,42 +96,42 @@ impl Counted {
     }
 }
 
-/// The change of wall time that a race found.
+/// The change of wall time that a race measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WallChange {
-    /// The relative change of the candidate from the baseline.
+    /// The change relative to the baseline: 0.01 is 1% longer.
     pub change: f64,
-    /// The interval of the change.
+    /// The confidence interval of the change.
     pub interval: Option<Interval>,
     /// The verdict of the race.
     pub verdict: Verdict,
 }
 
-/// The meaning of a change of counts next to a change of time.
+/// The meaning of a change of counts for a change of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// The counts of both sides are equal, and their times were not measured.
     SameWork,
-    /// One side has higher counts, and the times were not measured.
+    /// The counts differ, and the times were not measured.
     OtherWork,
-    /// The work accounts for the change of time.
+    /// The change of work explains the change of time.
     Work,
-    /// The work accounts for a part of the change of time.
+    /// The change of work explains a part of the change of time.
     PartlyWork,
-    /// Time changed, and the work hardly changed.
+    /// The time changed, but the work hardly changed.
     NotWork,
-    /// Time and work changed in opposite directions.
+    /// The time and the work changed in opposite directions.
     AgainstWork,
-    /// Time changed, and there are too few samples to tell whether the work changed.
+    /// The time changed, but there are too few samples to show whether the work changed.
     Unclear,
-    /// The work changed, but no change of time is proven.
+    /// The work changed, but the race proved no change of time.
     NotSeenInTime,
-    /// No change is proven.
+    /// Neither a change of work nor a change of time is proven.
     Nothing,
 }
 
 impl Finding {
-    /// The name in files.
+    /// Returns the name of this variant in JSON.
     pub fn key(self) -> &'static str {
         match self {
             Self::SameWork => "same_work",
@@ -146,31 +147,32 @@ impl Finding {
     }
 }
 
-/// A function on both sides.
+/// The counts of a function on both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionChange {
-    /// The function.
+    /// The name of the function.
     pub function: String,
-    /// The counts of the function itself, with code that was inlined into it.
+    /// The counts of the function itself, including code that was inlined into it.
     pub own: [u64; 2],
-    /// `own` and the counts of all calls below it.
+    /// The counts of the function and of all calls that it makes, directly or indirectly.
     pub inclusive: [u64; 2],
-    /// The part of `own` that was inlined from other files, with the greatest difference first.
+    /// The counts of code that was inlined into the function from other files, file by file, the
+    /// largest difference first.
     pub inlined: Vec<(String, [u64; 2])>,
 }
 
 impl FunctionChange {
-    /// The change of `own` from baseline to candidate.
+    /// Returns the change of `own` from baseline to candidate.
     pub fn difference(&self) -> i128 {
         i128::from(self.own[1]) - i128::from(self.own[0])
     }
 }
 
-/// A path of calls on both sides, with the counts of its last function alone.
+/// A path of calls on both sides, with only the counts of its last function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackChange {
-    /// Functions, with the outermost first.
+    /// The functions, the outermost first.
     pub frames: Vec<String>,
-    /// The counts of baseline and candidate.
+    /// The counts of the last function of the path, for the baseline and the candidate.
     pub counts: [u64; 2],
 }

@@ -1,6 +1,7 @@
-//! A flame graph of the candidate, as SVG: each call is as wide as what it executes, and coloured by what
-//! the function executes itself more or less than in the baseline, wherever it is called from. That
-//! difference is exact; the division of a function's cost among its callers is not.
+//! A flame graph of the candidate as SVG. The width of a call is its count, including the calls
+//! below it. The colour shows how the function's own count, over all its callers, differs from the
+//! baseline. That difference is exact; the division of a function's cost among its callers is an
+//! estimate.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -12,7 +13,7 @@ use crate::explanation::{FunctionChange, StackChange};
 use crate::profile::ProfileUnit;
 use crate::words::grouped;
 
-/// The styles of a flame graph.
+/// The CSS for a flame graph.
 pub(crate) const FLAME: &str = "
 .flame { margin: 1.2rem 0 0; }
 .flame svg { width: 100%; height: auto; display: block; overflow: visible; }
@@ -22,11 +23,11 @@ pub(crate) const FLAME: &str = "
 .flame figcaption { color: var(--quiet); font-size: .9rem; margin-top: .4rem; }
 ";
 
-/// The width of a graph in its own units, and the height of a row.
+/// The width of a graph, in the units of the SVG, and the height of a row (`ROW`).
 const WIDTH: f64 = 1_180.0;
 const ROW: f64 = 17.0;
-/// Functions narrower than this are not drawn. The width of a character of a name, and the fewest
-/// characters that are drawn.
+/// The smallest width of a drawn function, the width of a character (`CHARACTER`), and the smallest
+/// number of characters to which a name is shortened (`FEWEST`).
 const THINNEST: f64 = 0.3;
 const CHARACTER: f64 = 7.3;
 const FEWEST: usize = 3;
@@ -34,13 +35,13 @@ const FEWEST: usize = 3;
 /// A function in a tree of calls.
 #[derive(Default)]
 struct Node<'a> {
-    /// The counts of the candidate, calls included.
+    /// The counts of the candidate, including calls.
     whole: u64,
     below: BTreeMap<&'a str, Node<'a>>,
 }
 
 impl<'a> Node<'a> {
-    /// The tree of these paths below a nameless root.
+    /// Builds the tree of these paths below a root without a name.
     fn of(stacks: &'a [StackChange]) -> Self {
         let mut root = Self::default();
         for stack in stacks {
@@ -56,19 +57,19 @@ impl<'a> Node<'a> {
     }
 }
 
-/// What the drawing of each function depends on.
+/// The data for drawing a function, shared by all functions.
 struct Drawing<'a> {
-    /// The width of one count.
+    /// The width of one count, in the units of the graph.
     scale: f64,
     functions: BTreeMap<&'a str, &'a FunctionChange>,
-    /// The largest difference of a function.
+    /// The largest absolute difference of a function's own counts.
     largest: f64,
-    /// The outermost functions are in the last row.
+    /// The number of rows; the outermost functions are in the last one.
     rows: usize,
     unit: ProfileUnit,
 }
 
-/// Draws the graph; `None` if the candidate executes nothing.
+/// Draws the graph. Returns `None` if the candidate has no counts.
 pub(crate) fn flame_graph(
     stacks: &[StackChange],
     functions: &[FunctionChange],
@@ -99,19 +100,20 @@ pub(crate) fn flame_graph(
 }
 
 impl Drawing<'_> {
-    /// The width of a function; `None` if it is too narrow to be drawn.
+    /// Returns the width of a function, or `None` if it is too narrow to be drawn.
     fn width(&self, node: &Node<'_>) -> Option<f64> {
         let width = node.whole as f64 * self.scale;
         (width >= THINNEST).then_some(width)
     }
 
-    /// Rows above a function.
+    /// Returns the number of rows above a function.
     fn depth(&self, node: &Node<'_>) -> usize {
         let drawn = node.below.values().filter(|one| self.width(one).is_some());
         drawn.map(|one| 1 + self.depth(one)).max().unwrap_or(0)
     }
 
-    /// Draws the calls of a function from `x` on, in this row from the bottom.
+    /// Draws the calls below a function, from `x` to the right, in this row counted from the
+    /// bottom.
     fn below(
         &self,
         out: &mut String,
@@ -130,8 +132,8 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    /// What a function executes itself on both sides; if `name` is a file, what was inlined from it
-    /// into the caller.
+    /// Returns the own counts of a function on both sides. If `name` is a file, returns the counts
+    /// of the code that was inlined from it into the caller.
     fn own(&self, caller: &str, name: &str) -> [u64; 2] {
         if let Some(function) = self.functions.get(name) {
             return function.own;
@@ -157,7 +159,8 @@ impl Drawing<'_> {
         let difference = i128::from(differ) * (i128::from(new) - i128::from(old));
         let more = difference as f64 / self.largest;
         let title = format!(
-            "{name}: {} {} here, with all it calls; {} of its own wherever it is called, {}",
+            "{name}: {} {} in this call, including all that it calls; {} in its own code over all \
+             calls, {}",
             grouped(whole.into()),
             self.unit.noun(),
             grouped(new.into()),
@@ -184,15 +187,15 @@ impl Drawing<'_> {
     }
 }
 
-/// The colour of a function by its difference as a share of the largest one; empty, which is the
-/// colour of the style, if it does not differ.
+/// Returns the colour of a function for its difference, as a share of the largest difference.
+/// Returns an empty text if the difference is 0; the stylesheet then decides the colour.
 fn colour(more: f64) -> String {
     let side = match more {
         more if more > 0.0 => "slower",
         more if more < 0.0 => "faster",
         _ => return String::new(),
     };
-    // The smallest difference must be visible.
+    // Even the smallest difference must be visible.
     let share = 12.0 + 58.0 * more.abs().min(1.0).sqrt();
     format!(" style=\"fill:color-mix(in srgb,var(--{side}) {share:.0}%,var(--raised))\"")
 }
@@ -217,7 +220,7 @@ mod tests {
         }
     }
 
-    /// Title, left end, width, row from the top and colour of each function.
+    /// Returns the title, left edge, width, row from the top and colour of each drawn function.
     fn drawn(
         stacks: &[StackChange],
         functions: &[FunctionChange],
@@ -275,8 +278,8 @@ mod tests {
         }
         assert_eq!(
             drawn[1].0,
-            "parse: 50 instructions here, with all it calls; 50 of its own wherever it is called, \
-             20 more than in the baseline"
+            "parse: 50 instructions in this call, including all that it calls; 50 in its own code \
+             over all calls, 20 more than in the baseline"
         );
     }
 

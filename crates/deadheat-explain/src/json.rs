@@ -1,4 +1,4 @@
-//! The explanation for programs: `deadheat.explanation/1`, described by
+//! The explanation as JSON: `deadheat.explanation/1`, described by
 //! `docs/schema/explanation-1.schema.json`.
 
 use deadheat::parts::model::{Json, Object};
@@ -8,10 +8,10 @@ use crate::explanation::{ExplainedPair, Explanation, FunctionChange, StackChange
 use crate::profile::ProfileUnit;
 use crate::words::relative;
 
-/// The name and major version of the schema of [`to_explanation_json`].
+/// The name and major version of the JSON schema.
 const SCHEMA: &str = "deadheat.explanation/1";
 
-/// The explanation as JSON, indented by two spaces, with a line break at its end.
+/// Returns the explanation as JSON, indented by two spaces, with a line break at its end.
 pub fn to_explanation_json(explanation: &Explanation) -> String {
     let unit = explanation.unit;
     let document = json::document(SCHEMA, &explanation.tool_version)

@@ -1,20 +1,20 @@
-//! The meaning of a change of counts next to a change of time.
+//! Judges what a change of counts means for a change of time.
 
 use deadheat::parts::model::Verdict;
 
 use crate::explanation::{Finding, WallChange};
 use crate::profile::ProfileUnit;
 
-/// The shares of a change of time, on the scale of logarithms, that the work must account for: from
-/// `WORK` on the work is the cause, and below `NOT_WORK` it is not.
+/// Limits for the share of a change of time that the change of work explains (both changes as
+/// logarithms): from `WORK` on the work is the cause, and below `NOT_WORK` it is not.
 const WORK: f64 = 0.5;
 const NOT_WORK: f64 = 0.25;
 
-/// A change of work, on the same scale, that no race can see: even the name of a program takes some
-/// instructions.
+/// The logarithm of a change of work that a race cannot detect. Even the length of a program's name
+/// changes the number of instructions.
 const HARDLY: f64 = 0.000_1;
 
-/// Returns the meaning of the whole counts of both sides and the change of time.
+/// Returns what the total counts of both sides mean for the change of time.
 pub fn finding(totals: [u64; 2], unit: ProfileUnit, wall: Option<&WallChange>) -> Finding {
     let differ = unit.differ(totals);
     let Some(wall) = wall else {
@@ -40,7 +40,7 @@ pub fn finding(totals: [u64; 2], unit: ProfileUnit, wall: Option<&WallChange>) -
     }
     let time = wall.change.ln_1p();
     if unit.is_sampled() && !differ {
-        // Three standard deviations of the change of these counts, on the same scale.
+        // Three standard deviations of the logarithm of the ratio of these counts.
         let [old, new] = totals.map(|total| 1.0 / total as f64);
         if 3.0 * (old + new).sqrt() >= NOT_WORK * time.abs() {
             return Finding::Unclear;

@@ -1,20 +1,20 @@
 //! `deadheat explain`: find the functions whose work differs between two programs.
 //!
-//! The subcommand is [`ExplainArgs`] with [`explain`]. All of it is in this crate, and the name of a file
-//! says what the file may do:
+//! The subcommand is [`ExplainArgs`] with [`explain`]. This crate contains all of it, and the name
+//! of a file shows what the file may do:
 //!
 //! | file | content | may |
 //! | --- | --- | --- |
 //! | `profile` | the counts of a program, function by function | |
-//! | `explanation` | the answer: two profiles side by side, and their meaning | |
+//! | `explanation` | the result: two profiles side by side, and what they mean | |
 //! | `wire_callgrind`, `wire_perf` | the output of the profilers as profiles | return errors of files |
 //! | `call_graph` | functions paired by name, and call trees | |
-//! | `judge` | the meaning of a change of counts next to a change of time | |
+//! | `judge` | what a change of counts means for a change of time | |
 //! | `words`, `page`, `flame_graph`, `json` | the answer for people and programs | |
 //! | `command` | the arguments | use clap |
 //! | `run`, `run_pairs`, `run_count` | the subcommand; the pairs to explain; their profiles | ask programs, read run files, print |
 //! | `run_profiler`, `run_callgrind`, `run_perf` | the profilers | start processes through the engine |
-//! | `run_program`, `run_worker`, `run_error` | commands, launches and workers under a profiler; what goes wrong | start processes through the engine |
+//! | `run_program`, `run_worker`, `run_error` | commands, launches and workers under a profiler; their errors | start processes through the engine |
 
 mod call_graph;
 mod command;

@@ -1,4 +1,4 @@
-//! The explanation as document blocks, and these as text, Markdown and a page.
+//! The explanation as document blocks, which become text, Markdown and an HTML page.
 //!
 //! The page has a flame graph of each pair.
 
@@ -15,36 +15,37 @@ use crate::words::{
     FUNCTION, beyond_the_table, grouped, names, remarks, signed, title, verdict, what_was_counted,
 };
 
-/// The most columns for the name of a side above a column of counts.
+/// The largest width, in columns, of a side's name above a column of counts.
 const HEAD: usize = 20;
-/// Inlined code of a function has a row if its difference is at least one part in this many of the
-/// difference of the function, and of all that the baseline executes.
+/// Code inlined into a function gets a row if its difference is at least 1/20 of the function's
+/// difference (`OF_THE_FUNCTION`) and 1/200 of the baseline's total (`OF_ALL`).
 const OF_THE_FUNCTION: u64 = 20;
 const OF_ALL: u64 = 200;
-/// The most rows for inlined code of a function.
+/// The largest number of rows for code inlined into one function.
 const MOST_INLINED: usize = 3;
-/// The most functions in a table of the page.
+/// The largest number of functions in a table of the page.
 const MOST_FUNCTIONS: usize = 200;
 
-/// How readers of the page read its graphs.
-const HOW_TO_READ: &str = "The width of a function in a graph is what it executes with all it calls, and code \
-     that was inlined into it lies on it under the name of its file, or of its function in samples of perf. What only the baseline executes has no \
-     width, and appears only in the table. Who calls whom is kept, and no whole paths: where a \
-     function has several \
-     callers, its width is divided among them as their calls cost, while its colour speaks of it as a whole. A function shows its whole name and \
-     its counts to a pointer that rests on it.";
+/// The explanation of the graphs for readers of the page.
+const HOW_TO_READ: &str = "The width of a function in a graph is its count with all that it calls. Code that was \
+     inlined into a function is drawn on top of it, under the name of its file, or of its function in \
+     samples of perf. Functions that only the baseline executes have no width, and appear only in \
+     the table. The graph knows which function calls which, but not whole call paths: if a \
+     function has several callers, its width is divided among them in proportion to the cost of \
+     their calls, while its colour shows the change of the whole function. Point at a function to \
+     see its full name and its counts.";
 
-/// The explanation as text, with at most `top` functions of a pair.
+/// Returns the explanation as text, with at most `top` functions per pair.
 pub fn to_explanation_text(explanation: &Explanation, top: usize, terminal: Terminal) -> String {
     terminal.render(&answer(explanation, top, terminal.glyphs))
 }
 
-/// The explanation as GitHub-flavoured Markdown, with at most `top` functions of a pair.
+/// Returns the explanation as GitHub-flavoured Markdown, with at most `top` functions per pair.
 pub fn to_explanation_markdown(explanation: &Explanation, top: usize) -> String {
     markdown_of_blocks(&answer(explanation, top, Glyphs::Unicode))
 }
 
-/// The explanation as one HTML file without scripts, which loads nothing from any network.
+/// Returns the explanation as one HTML file without scripts, which loads nothing from a network.
 pub fn to_explanation_page(explanation: &Explanation) -> String {
     let mut page = String::new();
     write_page(&mut page, explanation).expect("a String takes every write");
@@ -68,7 +69,7 @@ fn about(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -> Block<'stat
     Block::paragraph(what_was_counted(pair, unit, glyphs)).tight()
 }
 
-/// The table of the functions that differ, and a sentence about the others.
+/// Returns the table of the functions that differ, and a sentence about the others.
 fn functions(
     pair: &ExplainedPair,
     unit: ProfileUnit,
@@ -106,9 +107,9 @@ fn table(
     ];
     let mut table = Table::new(Kind::Name, heads);
     table.caption = if unit.is_sampled() {
-        "Samples of functions themselves".to_owned()
+        "Samples in the functions' own code".to_owned()
     } else {
-        "Instructions that functions execute themselves".to_owned()
+        "Instructions in the functions' own code".to_owned()
     };
     let whole = pair.totals[0].max(1);
     let mut row = |name, counts, tone| table.rows.push(row(name, counts, whole, tone, glyphs));
@@ -127,7 +128,7 @@ fn table(
     table
 }
 
-/// A row of counts, of which `whole` is what the baseline executes in all.
+/// Returns a row of counts. `whole` is the total count of the baseline.
 fn row(
     name: String,
     [old, new]: [u64; 2],
@@ -187,7 +188,7 @@ fn write_page(out: &mut String, explanation: &Explanation) -> fmt::Result {
     out.write_str("</main>\n</body>\n</html>\n")
 }
 
-/// The flame graph of a pair; nothing if both sides are the same.
+/// Writes the flame graph of a pair, unless all functions are the same on both sides.
 fn flame(out: &mut String, pair: &ExplainedPair, unit: ProfileUnit) -> fmt::Result {
     let same = pair.functions.iter().all(|one| !unit.differ(one.own));
     let Some(drawing) = flame_graph(&pair.stacks, &pair.functions, unit).filter(|_| !same) else {
@@ -196,8 +197,8 @@ fn flame(out: &mut String, pair: &ExplainedPair, unit: ProfileUnit) -> fmt::Resu
     let [old, new] = names(pair, GLYPHS);
     write!(
         out,
-        "<figure class=\"flame\">{drawing}<figcaption>Calls of {}. Orange: more \
-         {} of its own than in {}. Green: fewer.</figcaption></figure>",
+        "<figure class=\"flame\">{drawing}<figcaption>Calls of {}. Orange functions have more {} \
+         in their own code than in {}, green ones fewer.</figcaption></figure>",
         Text(new),
         unit.noun(),
         Text(old)

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-/// A place in a program that has a cost of its own: a function, or code that was inlined into it.
+/// A place in a program that has its own cost: a function, or code that was inlined into it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The function, demangled, without the parts of its name that change with every build. A recursive
-    /// call is a function of its own with its depth after the name: `walk'2`. So is each of several
-    /// nameless functions, with its address: `[libc.so.6]'18432`.
+    /// The demangled function, without the parts of its name that change with every build.
+    /// Recursive calls are separate functions, with the depth after the name: `walk'2`. Nameless
+    /// functions are distinguished by their address: `[libc.so.6]'18432`.
     pub function: String,
     /// The file of inlined code, if that is not the file of the function.
     pub inlined: Option<String>,
 }
 
-/// The name of a function without the depth of its recursion.
+/// Returns the name of a function without the depth of its recursion.
 pub fn without_depth(function: &str) -> &str {
     match function.rsplit_once('\'') {
         Some((name, depth))
@@ -27,14 +27,14 @@ pub fn without_depth(function: &str) -> &str {
     }
 }
 
-/// The counts of all that a program executed, in a [`ProfileUnit`].
+/// The counts of a whole execution, in a [`ProfileUnit`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// The sum of all places.
+    /// The sum over all places.
     pub total: u64,
-    /// The cost of each place without that of the functions it calls.
+    /// The cost of each place, without that of the functions that it calls.
     pub own: BTreeMap<Place, u64>,
-    /// The cost of the calls from one function to another, with all calls below them.
+    /// The cost of the calls from one function to another, including all calls below them.
     pub calls: BTreeMap<(String, String), u64>,
 }
 
@@ -53,7 +53,7 @@ impl Profile {
     }
 }
 
-/// The unit of the counts of a profile, which follows from the profiler.
+/// The unit of the counts of a profile. It depends on the profiler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProfileUnit {
     /// Instructions. callgrind counts every one.
@@ -66,7 +66,7 @@ pub enum ProfileUnit {
 }
 
 impl ProfileUnit {
-    /// The name in files.
+    /// Returns the name of this unit in JSON.
     pub fn key(self) -> &'static str {
         match self {
             Self::Instructions => "instructions",
@@ -75,7 +75,7 @@ impl ProfileUnit {
         }
     }
 
-    /// The name of the profiler that counts in this unit.
+    /// Returns the name of the profiler that counts in this unit.
     pub fn by(self) -> &'static str {
         if self.is_sampled() {
             "perf"
@@ -84,7 +84,7 @@ impl ProfileUnit {
         }
     }
 
-    /// The plural for sentences.
+    /// Returns the plural noun for sentences.
     pub fn noun(self) -> &'static str {
         if self.is_sampled() {
             "samples"
@@ -98,8 +98,8 @@ impl ProfileUnit {
         self != Self::Instructions
     }
 
-    /// Returns true if both counts differ by more than they scatter: three standard deviations of the
-    /// difference of two counts of samples, 0 for instructions.
+    /// Returns true if two counts differ by more than their scatter: three standard deviations of
+    /// the difference for samples, and 0 for instructions.
     pub fn differ(self, [old, new]: [u64; 2]) -> bool {
         let scatter = if self.is_sampled() {
             3.0 * (old as f64 + new as f64).sqrt()

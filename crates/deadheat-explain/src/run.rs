@@ -1,4 +1,4 @@
-//! Runs the subcommand: profiles both sides of each pair and prints what differs.
+//! Runs the subcommand: profiles both sides of each pair and prints the differences.
 
 use deadheat::parts::answer::{line_to_stdout, to_stdout};
 use deadheat::parts::exit::{Failure, Status};

@@ -1,4 +1,4 @@
-//! Programs under callgrind, which counts every instruction.
+//! Runs programs under callgrind, which counts every instruction.
 
 use deadheat::parts::engine::{
     Interrupts, LaunchFolder, NumberedFile, Valgrind, callgrind_dumps, valgrind_logs,
@@ -7,27 +7,27 @@ use deadheat::parts::engine::{
 use crate::run_error::{ProfileError, Under};
 use crate::run_program::Program;
 
-/// Functions that copy the process. The copy would also have the counts from before, so callgrind writes
-/// these first and starts from zero in both processes.
+/// Functions that copy the process. callgrind writes and resets its counts before each of them,
+/// because the copy would otherwise include the earlier counts.
 const FORKS: [&str; 4] = ["fork", "_Fork", "__libc_fork", "vfork"];
 
-/// The words of Valgrind about an instruction that it does not know.
+/// Phrases in Valgrind's log about an instruction that it does not know.
 const UNKNOWN: [&str; 2] = ["unhandled instruction bytes:", "Unrecognised instruction"];
 
-/// The options that make callgrind count everything.
+/// Returns the options that make callgrind count the whole program.
 pub(crate) fn everything() -> Vec<String> {
     let dumps = FORKS.iter().map(|name| format!("--dump-before={name}"));
     dumps.collect()
 }
 
-/// The options that make callgrind count only the function of a benchmark of Google Benchmark.
+/// Returns the options that make callgrind count only the function of a Google Benchmark benchmark.
 pub(crate) fn below_benchmark(benchmark: &str) -> Vec<String> {
     let functions = functions_of(benchmark).into_iter();
     let toggles = functions.map(|name| format!("--toggle-collect={name}"));
     toggles.collect()
 }
 
-/// Runs a program once, and returns the counts of all its processes.
+/// Runs a program once, and returns the counts of all its processes as callgrind wrote them.
 pub(crate) fn count(
     valgrind: &Valgrind,
     program: Program,
@@ -46,7 +46,7 @@ pub(crate) fn count(
     callgrind_dumps(&folder).map_err(ProfileError::Folder)
 }
 
-/// The error that Valgrind does not know an instruction, if its words in the folder say so.
+/// Returns the error about an unknown instruction if Valgrind's logs in the folder contain it.
 pub(crate) fn unknown_instruction(
     valgrind: &Valgrind,
     program: &str,
@@ -63,8 +63,8 @@ pub(crate) fn unknown_instruction(
     })
 }
 
-/// Patterns for the names that the function of a benchmark of Google Benchmark may have: a plain function,
-/// one in a namespace, a template, or a method of a fixture.
+/// Returns patterns for the possible names of a Google Benchmark benchmark's function: a plain
+/// function, one in a namespace, a template, or a method of a fixture.
 fn functions_of(benchmark: &str) -> Vec<String> {
     let mut parts = benchmark.split('/');
     let name = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Profiles both sides of each pair: callgrind counts them, or perf samples them.
+//! Profiles both sides of each pair, with counts of callgrind or samples of perf.
 
 use std::path::Path;
 use std::time::Duration;
@@ -27,12 +27,12 @@ use crate::run_worker::ProfiledWorker;
 use crate::wire_callgrind::read_callgrind;
 use crate::wire_perf::read_perf_script;
 
-/// The instructions that a sample should have, so that those of the loop around the calls and of
-/// reading the clock are few.
+/// The number of instructions that a sample should have. With so long a sample, the loop around the
+/// calls and the clock readings hardly count.
 const ENOUGH: u64 = 1_000_000;
 
-/// Profiles both sides of each pair under the profiler `by`. A command, a launch or a sample may take
-/// `timeout`. Calls `begins` with the name and the index of each benchmark, and their number.
+/// Profiles both sides of each pair with the profiler `by`. `timeout` limits each command, launch
+/// or sample. Calls `begins` with the name and index of each benchmark, and their number.
 pub(crate) fn explanation(
     pairs: Pairs,
     by: Profiler,
@@ -62,7 +62,7 @@ pub(crate) fn explanation(
     if let (true, Some(first)) = (explained.is_empty(), left_out.first()) {
         let reason = match &first.reason {
             LeftOutReason::Skipped(reason) | LeftOutReason::NotAlike(reason) => reason.clone(),
-            LeftOutReason::OnlyIn(side) => format!("only '{side}' has it"),
+            LeftOutReason::OnlyIn(side) => format!("only '{side}' has this benchmark"),
         };
         let text = format!(
             "benchmark '{}' cannot be explained: {reason}",
@@ -90,7 +90,7 @@ fn failure(error: &ProfileError, interrupts: &Interrupts) -> Failure {
     }
 }
 
-/// The profiles of a pair, or the reason why deadheat does not profile pairs of this kind.
+/// The profiles of a pair, or the reason why deadheat cannot profile such a pair.
 type CountedPair = Result<(Counted, [Profile; 2]), String>;
 
 struct Counting<'a> {
@@ -100,8 +100,8 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// Adds the pairs of a benchmark, of which the first contender is the baseline; or returns the reason
-    /// why there are none.
+    /// Appends the pairs of a benchmark, whose first contender is the baseline. Returns the reason
+    /// as an inner error if deadheat cannot profile the benchmark.
     fn benchmark(
         &self,
         benchmark: &Benchmark,
@@ -113,7 +113,7 @@ impl Counting<'_> {
             .split_first()
             .filter(|(_, others)| !others.is_empty())
         else {
-            return Ok(Err("it has one contender only".to_owned()));
+            return Ok(Err("it has only one contender".to_owned()));
         };
         let unit = self.profiler.unit();
         for new in others {
@@ -140,8 +140,8 @@ impl Counting<'_> {
         Ok(Ok(()))
     }
 
-    /// The failure of a pair, with the name of its benchmark. Messages about commands name the command
-    /// already.
+    /// Converts an error into a failure that names the benchmark. Messages about commands already
+    /// name the command.
     fn blamed(&self, error: NotCounted, benchmark: &Benchmark, old: &Contender) -> Failure {
         let failure = match error {
             NotCounted::Profile(error) => failure(&error, self.interrupts),
@@ -156,9 +156,9 @@ impl Counting<'_> {
 
     fn pair(&self, old: &Contender, new: &Contender) -> Result<CountedPair, NotCounted> {
         match (&old.workload, &new.workload) {
-            (Workload::Command(old), Workload::Command(new)) => {
-                self.commands([old, new]).map(|profiles| Ok((Counted::Command, profiles)))
-            }
+            (Workload::Command(old), Workload::Command(new)) => self
+                .commands([old, new])
+                .map(|profiles| Ok((Counted::Command, profiles))),
             (Workload::Worker(old), Workload::Worker(new)) => match self.profiler {
                 FoundProfiler::Callgrind(_) => self.samples([old, new]),
                 FoundProfiler::Perf(perf) => self.sampling(perf).workers([old, new]),
@@ -179,8 +179,8 @@ impl Counting<'_> {
                 old.harness.name()
             ))),
             _ => Ok(Err(
-                "the run does not say which program holds its functions\nhelp: give the bench target, as \
-                 deadheat explain PROGRAM"
+                "the run file does not record the program of its functions\nhelp: give the bench \
+                 target: deadheat explain PROGRAM"
                     .to_owned(),
             )),
         }
@@ -190,8 +190,8 @@ impl Counting<'_> {
         let [mut setups, mut cleanups] = [Vec::new(), Vec::new()];
         for side in sides {
             let (hooks, folder) = (&side.hooks, side.directory.as_deref());
-            // If both sides have the same setup, it runs once: a second server could not use the port of the
-            // first.
+            // A setup or cleanup that both sides share runs once. For example, a second server
+            // could not use the port of the first.
             for (all, one) in [(&mut setups, &hooks.setup), (&mut cleanups, &hooks.cleanup)] {
                 let one = one.as_ref().map(|words| (words, folder));
                 all.extend(one.filter(|one| !all.contains(one)));
@@ -250,7 +250,8 @@ impl Counting<'_> {
         let profiles = both(sides, |calls| {
             let timeout = self.timeout;
             let mut worker = ProfiledWorker::start(self.profiler, calls, timeout, self.interrupts)?;
-            // Both sides take the same samples. The first one of the baseline gives the number of calls.
+            // Both sides take the same sample. A first sample of the baseline determines its number
+            // of calls.
             let single = profile(&[worker.counted(SEED, 1)?])?;
             let enough = ENOUGH.div_ceil(single.total.max(1)).clamp(1, MOST_CALLS);
             let iterations = *iterations.get_or_insert(enough);
@@ -276,7 +277,7 @@ impl Counting<'_> {
             };
             profile(&count(valgrind, program, collect, self.interrupts)?)
         };
-        // Releases before 1.8 reject a number of iterations.
+        // Google Benchmark before 1.8 rejects a number of iterations.
         let one = LaunchLength::Iterations(1);
         let (first, counts) = match launch(sides[0], one, true) {
             Err(NotCounted::Profile(ProfileError::Failed { .. })) => {
@@ -308,22 +309,21 @@ impl Counting<'_> {
     }
 }
 
-/// The approximate time that all samples of the baseline take.
+/// The approximate total time of the samples that perf takes of the baseline.
 const WHILE: Duration = Duration::from_millis(500);
-/// The time of one sample.
+/// The shortest duration of a sample, which decides the number of calls per sample.
 const SAMPLE: Duration = Duration::from_millis(10);
 const MOST_SAMPLES: u32 = 1_000;
-/// The instructions, or nanoseconds on a processor, that a launch of the baseline should take, and the
-/// most iterations of it.
+/// The length of a launch of the baseline, in instructions or in nanoseconds on a processor, and
+/// the largest number of iterations of a launch (`MOST_ITERATIONS`).
 const LAUNCH: u64 = 500_000_000;
 const MOST_ITERATIONS: u64 = 1_000_000_000;
 
-/// The option of Google Benchmark that takes a number of iterations. Releases before 1.8 reject a
-/// number.
+/// The option of Google Benchmark that accepts a number of iterations from release 1.8 on.
 const LENGTH: &str = "benchmark_min_time";
 
-/// Samples workers and launches of Google Benchmark by perf. Both sides make the same number of calls,
-/// which the time of the baseline decides.
+/// Samples workers and Google Benchmark launches with perf. Both sides make the same number of
+/// calls, which is derived from a measurement of the baseline.
 struct Sampling<'a> {
     profiler: &'a FoundProfiler,
     perf: &'a Perf,
@@ -335,7 +335,7 @@ impl Sampling<'_> {
     fn workers(&self, sides: [&WorkerCalls; 2]) -> Result<(Counted, [Profile; 2]), NotCounted> {
         let start =
             |calls| ProfiledWorker::start(self.profiler, calls, self.timeout, self.interrupts);
-        // A worker whose samples are not read finds the number of calls.
+        // A separate worker determines the number of calls; its samples are not read.
         let mut first = start(sides[0])?;
         let mut iterations = 1;
         let mut took = first.calls(SEED, iterations, 1)?;
@@ -385,10 +385,10 @@ impl Sampling<'_> {
     }
 }
 
-/// The seed of the input of both sides.
+/// The seed of the input on both sides.
 const SEED: u64 = 1;
-/// The most calls in a sample: if each call has an input of its own, the worker makes all inputs
-/// first.
+/// The largest number of calls in a sample, because a worker may have to prepare a separate input
+/// for each call in advance.
 const MOST_CALLS: u64 = 1 << 12;
 
 enum NotCounted {
@@ -408,13 +408,13 @@ impl From<FormatError> for NotCounted {
     }
 }
 
-/// The iterations that a benchmark of Google Benchmark sets itself, which its name contains.
+/// Returns the number of iterations that a Google Benchmark benchmark fixes in its name.
 fn own_iterations(benchmark: &str) -> Option<u64> {
     let mut parts = benchmark.split('/').skip(1);
     parts.find_map(|part| part.strip_prefix("iterations:")?.parse().ok())
 }
 
-/// Profiles both sides.
+/// Profiles both sides, the baseline first.
 fn both<T>(
     [old, new]: [T; 2],
     mut count: impl FnMut(T) -> Result<Profile, NotCounted>,

@@ -5,7 +5,6 @@ use std::{fmt, io};
 
 use deadheat::parts::engine::{FunctionError, ToolError, ValgrindError};
 
-/// The profiler that a program runs under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Under {
     Valgrind,
@@ -21,7 +20,7 @@ impl fmt::Display for Under {
     }
 }
 
-/// A program cannot be profiled.
+/// A reason why a program cannot be profiled.
 #[derive(Debug)]
 pub(crate) enum ProfileError {
     /// Valgrind cannot be used.
@@ -31,7 +30,7 @@ pub(crate) enum ProfileError {
     NoSamples {
         reason: String,
     },
-    /// Launches cannot have the same length on both sides, which samples need.
+    /// Google Benchmark on one side accepts no number of iterations, so samples are not comparable.
     NoLength {
         program: String,
     },
@@ -50,9 +49,9 @@ pub(crate) enum ProfileError {
     },
     Failed {
         program: String,
-        /// `None` for a hook.
+        /// The profiler; `None` for a hook, which runs without one.
         under: Option<Under>,
-        /// Its end, in words, with the end of its standard error.
+        /// How the program ended, with the last lines of its standard error.
         ended: String,
     },
     TimedOut {
@@ -60,7 +59,6 @@ pub(crate) enum ProfileError {
         under: Under,
         patience: Duration,
     },
-    /// A worker failed.
     Worker {
         program: String,
         under: Under,
@@ -71,7 +69,7 @@ pub(crate) enum ProfileError {
     NoMarks {
         program: String,
     },
-    /// The worker is in Python.
+    /// The worker runs in Python, so a profile would show the interpreter.
     Interpreted {
         program: String,
     },
@@ -90,8 +88,8 @@ impl fmt::Display for ProfileError {
             Self::Valgrind(error) => error.fmt(f),
             Self::NoPerf => f.write_str(
                 "perf is not installed, or cannot be started\nhelp: install it (the package is \
-                 called \
-                 linux-perf, or linux-tools on Ubuntu), or have callgrind count (--by callgrind)",
+                 called linux-perf, or linux-tools on Ubuntu), or count with callgrind (--by \
+                 callgrind)",
             ),
             Self::NoSamples { reason } => write!(
                 f,
@@ -100,14 +98,14 @@ impl fmt::Display for ProfileError {
             ),
             Self::NoLength { program } => write!(
                 f,
-                "'{program}' takes no number of iterations (Google Benchmark does from 1.8 on), \
-                 so perf's samples of the two sides cannot be compared; --by callgrind counts a \
-                 single iteration"
+                "'{program}' does not accept a number of iterations (Google Benchmark accepts one \
+                 since 1.8), so perf's samples of the two sides cannot be compared; --by \
+                 callgrind counts a single iteration"
             ),
             Self::NoProgram { program } => {
                 write!(f, "the program '{program}' does not exist")
             }
-            Self::NoFolder { folder } => write!(f, "there is no folder '{folder}' to run in"),
+            Self::NoFolder { folder } => write!(f, "the working folder '{folder}' does not exist"),
             Self::UnknownInstruction {
                 program,
                 bytes,
@@ -136,7 +134,7 @@ impl fmt::Display for ProfileError {
                 patience,
             } => {
                 let slower = if *under == Under::Valgrind {
-                    "; it is some fifty times slower there"
+                    "; programs run about fifty times slower under valgrind"
                 } else {
                     ""
                 };
@@ -158,14 +156,14 @@ impl fmt::Display for ProfileError {
             ),
             Self::NoMarks { program } => write!(
                 f,
-                "'{program}' does not mark for callgrind where its samples begin and end; workers \
-                 in \
-                 Rust, and those that use deadheat.h, do if built with this release"
+                "'{program}' does not mark for callgrind where its samples begin and end; rebuild \
+                 it with this release of deadheat (a worker in Rust, or one that uses deadheat.h, \
+                 then marks them)"
             ),
             Self::Interpreted { program } => write!(
                 f,
-                "'{program}' is a worker in Python: a profile would name the functions of the \
-                 interpreter, not yours; Python's own profilers name yours"
+                "'{program}' is a worker in Python, and a profile would show the functions of the \
+                 interpreter, not yours; use a profiler for Python"
             ),
             Self::Input { file, error } => write!(f, "cannot read {file}: {error}"),
             Self::Folder(error) => write!(
@@ -205,7 +203,7 @@ impl From<ValgrindError> for ProfileError {
 }
 
 impl ProfileError {
-    /// Returns true if a program is to blame, and not deadheat or the machine.
+    /// Returns true if a raced program caused the error, and not the user's request or the machine.
     pub(crate) fn is_of_a_contender(&self) -> bool {
         !matches!(
             self,
@@ -219,7 +217,7 @@ impl ProfileError {
         )
     }
 
-    /// Returns true if no machine can do what the user asks for.
+    /// Returns true if the user's request cannot be fulfilled on any machine.
     pub(crate) fn is_of_the_plan(&self) -> bool {
         matches!(self, Self::Interpreted { .. } | Self::NoLength { .. })
     }

@@ -1,4 +1,4 @@
-//! The pairs to explain: commands, benchmarks of programs, or those of a recorded race.
+//! The pairs to explain: commands, benchmarks of programs, or benchmarks of a recorded race.
 
 use std::path::{Path, PathBuf};
 
@@ -19,20 +19,19 @@ use deadheat_import::Recorded;
 use crate::command::ExplainArgs;
 use crate::explanation::WallChange;
 
-/// Pairs to explain.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
     /// The benchmarks, each with its baseline first.
     pub(crate) benchmarks: Vec<Benchmark>,
-    /// Benchmarks that the user may miss.
+    /// Benchmarks that are not explained, with the reasons.
     pub(crate) left_out: Vec<LeftOut>,
-    /// The changes of wall time that a race found.
+    /// The changes of wall time that a recorded race measured.
     walls: Vec<Wall>,
-    /// The file of that race.
+    /// The run file of the race that measured `walls`; `None` if no race is explained.
     pub(crate) run: Option<String>,
 }
 
-/// The change of wall time of one comparison.
+/// The change of wall time in one comparison of a recorded race.
 #[derive(Debug)]
 struct Wall {
     benchmark: String,
@@ -57,7 +56,7 @@ impl Pairs {
             return Self::of_run(run, &selection(others), args.trust);
         }
         if args.trust {
-            let text = format!("--trust: it is about run files, and '{first}' is a program");
+            let text = format!("--trust applies only to run files, and '{first}' is a program");
             return Err(Failure::Usage(text));
         }
         let old = program(first)?;
@@ -99,8 +98,7 @@ impl Pairs {
         })
     }
 
-    /// The benchmarks that two programs have in common, or the benchmarks of one program whose
-    /// contenders race each other.
+    /// Pairs the benchmarks of two programs by name, or the contenders of one program.
     fn of_programs(
         [old, new]: [Option<Program>; 2],
         names: &[String; 2],
@@ -134,7 +132,7 @@ impl Pairs {
             ),
             (_, [Some(_), None] | [None, Some(_)]) if workers.sides == [None, None] => {
                 Err(Failure::Usage(
-                    "one program alone has no other side to compare with\nhelp: give a second \
+                    "one program cannot be compared without a second one\nhelp: give a second \
                      program"
                         .to_owned(),
                 ))
@@ -166,8 +164,8 @@ impl Pairs {
         })
     }
 
-    /// The selected benchmarks of a recorded race, with the changes of time that it found. The user may
-    /// have `trusted` a file of others.
+    /// Returns the selected benchmarks of a recorded race, with the changes of time that it
+    /// measured. `trusted` allows a run file of another user or machine.
     fn of_run(path: &Path, selection: &Selection, trusted: bool) -> Result<Self, Failure> {
         let rules = Rules::default();
         let recorded = Recorded::open(path, &rules)?;
@@ -209,7 +207,7 @@ impl Pairs {
         })
     }
 
-    /// The change of time of a candidate, if a race found one.
+    /// Returns the change of time of a candidate, if a recorded race measured it.
     pub(crate) fn wall(&self, benchmark: &Benchmark, candidate: &str) -> Option<WallChange> {
         let mut walls = self.walls.iter();
         let found = walls.find(|wall| {
@@ -221,7 +219,7 @@ impl Pairs {
     }
 }
 
-/// The changes of wall time in an analysis; there are none if the race judged something else.
+/// Returns the changes of wall time in an analysis; empty if the race judged another metric.
 fn walls(analysis: &Analysis) -> Vec<Wall> {
     let wall = |one: &Comparison| {
         let estimate = one.estimate.as_ref()?;

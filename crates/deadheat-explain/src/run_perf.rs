@@ -1,5 +1,5 @@
-//! Programs under perf, which takes samples: by instructions if the machine counts them, else by the
-//! clock.
+//! Runs programs under perf, which takes a sample every N instructions if the machine counts them,
+//! and otherwise every N nanoseconds.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,16 @@ use deadheat::parts::model::ExitPolicy;
 use crate::run_error::{ProfileError, Under};
 use crate::run_program::{Ended, Program};
 
-/// The most bytes of printed samples.
+/// The largest size of printed samples, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The time limit for the version.
+/// The time limit for `perf --version`.
 const VERSION: Duration = Duration::from_secs(30);
 
-/// The samples that the baseline should have. Each takes a copy of the stack of eight thousand bytes.
+/// The number of samples that the baseline should have. Each sample copies 8 kB of the stack.
 const SAMPLES: u64 = 10_000;
-/// The fewest instructions, or nanoseconds, between two samples. The kernel throttles faster ones.
+/// The smallest period between two samples, in instructions or nanoseconds. The kernel throttles
+/// shorter periods.
 const LEAST_INSTRUCTIONS: u64 = 100_000;
 const LEAST_NS: u64 = 100_000;
 
@@ -30,24 +31,25 @@ const RECORDED: &str = "perf.data";
 const PRINTED: &str = "samples.0";
 const COUNT: &str = "count.0";
 
-/// perf copies the top of the stack and unwinds it by tables that every program has. Frame pointers would
-/// cost less, but most programs are built without them.
+/// perf copies the top of the stack and unwinds it with tables that every program has. Frame
+/// pointers would be cheaper, but most programs are built without them.
 const CALL_GRAPH: &str = "dwarf,8192";
 
-/// perf without the configuration of its user.
+/// An environment variable that makes perf ignore the user's configuration.
 const UNCONFIGURED: (&str, Option<&str>) = ("PERF_CONFIG", Some("/dev/null"));
 
-/// perf, as found on this machine.
+/// perf, with its version and abilities on this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Perf {
     program: PathBuf,
     version: String,
-    /// True if it samples by instructions, false if by the clock.
+    /// True if perf samples by instructions, false if by time.
     by_instructions: bool,
 }
 
 impl Perf {
-    /// Finds it in `PATH`, asks for its version, and finds out by what it can sample here.
+    /// Finds perf in `PATH`, reads its version, and determines whether it can sample by
+    /// instructions.
     pub(crate) fn find(interrupts: &Interrupts) -> Result<Self, ProfileError> {
         let program = find_executable("perf").ok_or(ProfileError::NoPerf)?;
         let tool = Tool {
@@ -55,7 +57,7 @@ impl Perf {
             ..Tool::new(&program, ["--version"])
         };
         let said = tool.read(interrupts)?;
-        // Ubuntu has a script of this name, which fails if the real perf is not installed.
+        // Ubuntu has a script named perf, which fails if the real perf is not installed.
         if said.ending.is_some() {
             return Err(ProfileError::NoPerf);
         }
@@ -72,12 +74,12 @@ impl Perf {
         })
     }
 
-    /// Returns true if this machine has counters of instructions, by which perf can sample.
+    /// Returns true if perf can sample by instructions on this machine.
     pub(crate) fn counts_instructions() -> bool {
         Counters::open().is_ok()
     }
 
-    /// Its name and version, such as `perf-6.1.187`.
+    /// Returns the name and version, such as `perf-6.1.187`.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
@@ -86,9 +88,10 @@ impl Perf {
         self.by_instructions
     }
 
-    /// The instructions, or nanoseconds, between two samples of a program that takes `whole` of them.
+    /// Returns the period between two samples of a program that takes `whole` instructions, or
+    /// nanoseconds.
     pub(crate) fn period(&self, whole: u64) -> u64 {
-        // Few loops have an odd period.
+        // An odd period rarely coincides with the period of a loop.
         (whole / SAMPLES).max(self.least()) | 1
     }
 
@@ -100,7 +103,8 @@ impl Perf {
         }
     }
 
-    /// The event in words of perf, without the kernel, which not every user may sample.
+    /// Returns perf's name of the event, for user code only, because not every user may sample the
+    /// kernel.
     fn event(&self) -> &'static str {
         if self.by_instructions {
             "instructions:u"
@@ -123,14 +127,15 @@ impl Perf {
         let counts = folder.numbered("count.", MOST_BYTES);
         let counts = counts.map_err(ProfileError::Folder)?;
         let lines = counts.iter().flat_map(|count| count.text.lines());
-        // A clock is in milliseconds. Processors with two kinds of cores have a line for each.
+        // perf prints a clock in milliseconds. Processors with two kinds of cores have a line for
+        // each.
         let scale = if self.by_instructions { 1.0 } else { 1e6 };
         let field = |line: &str| line.split(',').next()?.parse::<f64>().ok();
         let found: f64 = lines.filter_map(field).sum();
         Ok((found * scale) as u64)
     }
 
-    /// Runs a program once, and returns the printed samples.
+    /// Runs a program once, and returns the samples as text.
     pub(crate) fn sample(
         &self,
         program: Program,
@@ -153,7 +158,8 @@ impl Perf {
         ended.check(Under::Perf)
     }
 
-    /// The arguments that record into the folder; a program and its own arguments come after them.
+    /// Returns the arguments that record into the folder. The program and its arguments follow
+    /// them.
     fn record(&self, period: u64, folder: &LaunchFolder) -> Vec<OsString> {
         let period = period.to_string();
         let options = ["record", "-q", "-B", "-c", &period, "-e", self.event()];
@@ -165,7 +171,7 @@ impl Perf {
         arguments
     }
 
-    /// A worker under perf, which records into `folder`.
+    /// Returns a worker that runs under perf, which records into `folder`.
     pub(crate) fn around_worker(
         &self,
         program: &WorkerProgram,
@@ -176,7 +182,7 @@ impl Perf {
         program.under(&self.program, arguments)
     }
 
-    /// Prints the samples that were recorded into the folder.
+    /// Returns the samples in the folder as text.
     pub(crate) fn printed(
         &self,
         folder: &LaunchFolder,
@@ -186,7 +192,7 @@ impl Perf {
         let recorded = folder.path().join(RECORDED);
         let arguments = options.map(Path::new).into_iter().chain([&*recorded]);
         let script = Tool {
-            // perf would look up unknown symbols on the network.
+            // Without this variable perf would look up unknown symbols on the network.
             variables: vec![UNCONFIGURED, ("DEBUGINFOD_URLS", None)],
             ..Tool::new(&self.program, arguments)
         };
@@ -203,5 +209,5 @@ impl Perf {
     }
 }
 
-/// The name of printed samples in errors.
+/// The name of the printed samples in error messages.
 pub(crate) const SCRIPT: &str = "perf script";

@@ -1,4 +1,4 @@
-//! The profiler of both sides.
+//! The profiler for both sides.
 
 use deadheat::parts::engine::{Interrupts, Valgrind};
 
@@ -7,7 +7,7 @@ use crate::profile::ProfileUnit;
 use crate::run_error::{ProfileError, Under};
 use crate::run_perf::Perf;
 
-/// A profiler, as found on this machine.
+/// A profiler that was found on this machine.
 pub(crate) enum FoundProfiler {
     Callgrind(Valgrind),
     Perf(Perf),
@@ -27,7 +27,7 @@ impl FoundProfiler {
         }
     }
 
-    /// Its name and version.
+    /// Returns the name and version of the profiler.
     pub(crate) fn version(&self) -> &str {
         match self {
             Self::Callgrind(valgrind) => valgrind.version(),

@@ -1,4 +1,4 @@
-//! A program that a profiler starts: a command, or an executable of Google Benchmark.
+//! Runs a program under a profiler: a command, or an executable of Google Benchmark.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,17 +19,17 @@ pub(crate) struct Program {
     policy: ExitPolicy,
 }
 
-/// The length of a launch of Google Benchmark.
+/// The number of iterations in a launch of Google Benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaunchLength {
-    /// This number of iterations, which releases from 1.8 on understand.
+    /// Exactly this number of iterations, which Google Benchmark accepts from release 1.8 on.
     Iterations(u64),
-    /// As few iterations as possible: one, unless the benchmark sets the number itself.
+    /// As few as possible: one, unless the benchmark fixes the number itself.
     Shortest,
 }
 
 impl Program {
-    /// The program of a command; `None` if the command has no words.
+    /// Returns the program of a command; `None` if the command is empty.
     pub(crate) fn of_command(line: &CommandLine) -> Result<Option<Self>, ProfileError> {
         let Some((program, arguments)) = without_valgrind(&line.words).split_first() else {
             return Ok(None);
@@ -53,7 +53,7 @@ impl Program {
         }))
     }
 
-    /// One launch for one benchmark.
+    /// Returns the program that runs one benchmark in one launch.
     pub(crate) fn of_launch(
         calls: &HarnessCalls,
         length: LaunchLength,
@@ -73,7 +73,7 @@ impl Program {
         }
     }
 
-    /// Runs the program under `profiler`, whose arguments come before those of the program.
+    /// Runs the program under `profiler`, whose `arguments` precede the program.
     pub(crate) fn run_under(
         self,
         profiler: &Path,
@@ -87,7 +87,7 @@ impl Program {
             policy,
         } = self;
         ensure_folder(tool.directory.as_deref())?;
-        // The messages of profilers about a missing program hardly name it.
+        // Profilers report a missing program without a clear message.
         let Some(found) = find(&name, tool.directory.as_deref()) else {
             return Err(ProfileError::NoProgram { program: name });
         };
@@ -103,10 +103,10 @@ impl Program {
     }
 }
 
-/// The executable of a program that runs in this folder, or in that of deadheat.
+/// Returns the executable for a program that runs in `directory`, or else in the current folder.
 fn find(program: &str, directory: Option<&Path>) -> Option<PathBuf> {
     match directory {
-        // The profiler runs in the folder and looks from there.
+        // The profiler runs in the folder and resolves the path from there.
         Some(folder) if program.contains('/') => {
             is_executable(&folder.join(program)).then(|| program.into())
         }
@@ -123,7 +123,7 @@ fn ensure_folder(directory: Option<&Path>) -> Result<(), ProfileError> {
     }
 }
 
-/// A program that ended, and its profiler with it.
+/// The captured output and exit status of a program that ran under a profiler.
 pub(crate) struct Ended {
     pub(crate) name: String,
     pub(crate) captured: Captured,
@@ -131,7 +131,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Returns an error if the program did not end well under this profiler.
+    /// Returns an error unless the program ended with an accepted exit code.
     pub(crate) fn check(self, under: Under) -> Result<(), ProfileError> {
         let program = self.name;
         let ended = match &self.captured.ending {
@@ -155,7 +155,7 @@ impl Ended {
     }
 }
 
-/// Runs a hook in this folder, or in that of deadheat, without a profiler.
+/// Runs a hook without a profiler, in `directory` or else in the current folder.
 pub(crate) fn run_hook(
     words: &[String],
     directory: Option<&Path>,

@@ -1,4 +1,4 @@
-//! A worker under a profiler, which looks at samples of one contender of a benchmark.
+//! A worker under a profiler, which samples one contender of a benchmark.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::run_callgrind::unknown_instruction;
 use crate::run_error::ProfileError;
 use crate::run_profiler::FoundProfiler;
 
-/// The beginning of the name that workers in Python give themselves.
+/// The prefix of the names of Python workers.
 const IN_PYTHON: &str = "deadheat for Python";
 
-/// The time that perf may take to write its samples of a worker that ended.
+/// The time limit for perf to write its samples after the worker has ended.
 const WRITE: Duration = Duration::from_secs(60);
 
 /// A worker under a profiler; killed when dropped.
@@ -23,11 +23,11 @@ pub(crate) struct ProfiledWorker<'a> {
     worker: LoneWorker<'a>,
     at: Place<'a>,
     interrupts: &'a Interrupts,
-    /// Dumps that were read already.
+    /// The number of callgrind dumps that were already read.
     read: usize,
 }
 
-/// The context of the errors of a worker.
+/// The profiler, the folder and the program of a worker, for error messages.
 struct Place<'a> {
     profiler: &'a FoundProfiler,
     folder: LaunchFolder,
@@ -35,8 +35,8 @@ struct Place<'a> {
 }
 
 impl<'a> ProfiledWorker<'a> {
-    /// Starts the worker and has it prepare the contender. `patience` is how long the worker may take to
-    /// make an input and to take a sample.
+    /// Starts the worker and lets it prepare the contender. `patience` limits the time for an input
+    /// and for a sample.
     pub(crate) fn start(
         profiler: &'a FoundProfiler,
         calls: &WorkerCalls,
@@ -75,14 +75,14 @@ impl<'a> ProfiledWorker<'a> {
         })
     }
 
-    /// Takes a sample of this many calls on the input of a seed, after one call on the same input, and
-    /// returns the counts of callgrind.
+    /// Takes a sample of one call and then a sample of `iterations` calls, both on the input of
+    /// `seed`. Returns callgrind's counts of the second sample.
     pub(crate) fn counted(
         &mut self,
         seed: u64,
         iterations: u64,
     ) -> Result<NumberedFile, ProfileError> {
-        // The first call fills what others find filled.
+        // The first call fills caches that later calls find filled, so its sample is not used.
         let done = self.worker.samples(seed, iterations, 2, 1);
         done.map_err(|error| self.at.blame(error))?;
         let dumps = callgrind_dumps_of_samples(&self.at.folder);
@@ -97,8 +97,8 @@ impl<'a> ProfiledWorker<'a> {
         }
     }
 
-    /// Takes samples of this many calls, and returns the time of all of them, with making inputs and
-    /// checking outputs.
+    /// Takes samples of `iterations` calls each, and returns their total time, including the
+    /// preparation of inputs and the check of outputs.
     pub(crate) fn calls(
         &mut self,
         seed: u64,
@@ -109,7 +109,7 @@ impl<'a> ProfiledWorker<'a> {
         took.map_err(|error| self.at.blame(error))
     }
 
-    /// Lets the worker go, and returns the printed samples of perf; `None` for callgrind.
+    /// Ends the worker, and returns perf's samples as text; `None` for callgrind.
     pub(crate) fn sampled(self) -> Result<Option<String>, ProfileError> {
         let FoundProfiler::Perf(perf) = self.at.profiler else {
             return Ok(None);
@@ -119,7 +119,7 @@ impl<'a> ProfiledWorker<'a> {
         perf.printed(&self.at.folder, self.interrupts).map(Some)
     }
 
-    /// Lets the worker go and waits for its end.
+    /// Ends the worker and waits for its exit.
     pub(crate) fn leave(self) {
         self.worker.leave();
     }

@@ -1,5 +1,6 @@
-//! The text format of callgrind (<https://valgrind.org/docs/manual/cl-format.html>): one or several parts
-//! in a file, with compressed names and positions, and the file of inlined code.
+//! Reads the text format of callgrind (<https://valgrind.org/docs/manual/cl-format.html>),
+//! including files with several parts, compressed names and positions, and the files of inlined
+//! code.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,10 +9,10 @@ use deadheat::parts::format::{FileProblem, FormatError};
 
 use crate::profile::{Place, Profile, without_depth};
 
-/// The event that is read if a file has several.
+/// The event that is read from files with several events.
 const INSTRUCTIONS: &str = "Ir";
 
-/// Reads a file of callgrind. `name` is the name of the file in errors.
+/// Reads a file of callgrind. `name` is the file's name in error messages.
 pub fn read_callgrind(name: &str, text: &str) -> Result<Profile, FormatError> {
     let mut reader = Reader::default();
     let mut number = 0;
@@ -28,15 +29,16 @@ pub fn read_callgrind(name: &str, text: &str) -> Result<Profile, FormatError> {
         })
 }
 
-/// More than the depth of any recursion: callgrind distinguishes only the first two depths.
+/// Exceeds the depth of any recursion in a file, because callgrind distinguishes only two depths.
 const DEEPEST: u128 = 1 << 10;
 
-/// Compressed names: the first use has the whole name with its number, all others only the number.
+/// Compressed names. The first use has the number and the whole name, and later uses only the
+/// number.
 #[derive(Default)]
 struct Names(HashMap<u64, String>);
 
 impl Names {
-    /// The name in `(number) name`, `(number)`, or without a number.
+    /// Reads `(number) name`, `(number)`, or a name without a number, and returns the name.
     fn read(&mut self, text: &str) -> Result<String, String> {
         let Some(rest) = text.strip_prefix('(') else {
             return Ok(text.to_owned());
@@ -45,19 +47,21 @@ impl Names {
             .split_once(')')
             .and_then(|(number, name)| Some((number.parse().ok()?, name.trim_start())));
         let Some((number, name)) = numbered else {
-            // For example `(below main)`.
+            // A name in parentheses without a number, for example `(below main)`.
             return Ok(text.to_owned());
         };
         if name.is_empty() {
             let known = self.0.get(&number).cloned();
-            return known.ok_or_else(|| format!("the name ({number}) is used before it is given"));
+            return known.ok_or_else(|| {
+                format!("the name number ({number}) is used before its definition")
+            });
         }
         self.0.insert(number, name.to_owned());
         Ok(name.to_owned())
     }
 }
 
-/// A call, whose cost is in the next line.
+/// A call. Its cost is in the next line.
 struct Call {
     caller: String,
     callee: String,
@@ -68,26 +72,26 @@ struct Reader {
     files: Names,
     objects: Names,
     functions: Names,
-    /// The number of positions before the costs of a line.
+    /// The number of positions, such as addresses and line numbers, before the costs in a line.
     positions: Option<usize>,
     /// The index of instructions among the costs of a line.
     event: Option<usize>,
     object: String,
     /// The file of the program itself, which may differ between both sides.
     program: String,
-    /// The file of the function, and that of the lines that follow.
+    /// The file that contains the function, and the file of the lines that follow.
     home: String,
     file: String,
     function: Option<String>,
     called_object: Option<String>,
     callee: Option<String>,
     call: Option<Call>,
-    /// True if the next line is the source of a jump, which costs nothing.
+    /// True if the next line is the source of a jump, which has no cost.
     jumped: bool,
     profile: Profile,
-    /// The totals that the parts state.
+    /// The sum of the totals in the parts.
     stated: Option<u64>,
-    /// True after the totals of a part, until the next part begins.
+    /// True between the totals of a part and the beginning of the next part.
     over: bool,
 }
 
@@ -120,7 +124,10 @@ impl Reader {
                     .split_whitespace()
                     .position(|event| event == INSTRUCTIONS);
                 let place = place.ok_or_else(|| {
-                    format!("it counts '{}' and no instructions (Ir)", shown(value))
+                    format!(
+                        "the file counts '{}' but not instructions (Ir)",
+                        shown(value)
+                    )
                 })?;
                 self.event = Some(place);
             }
@@ -166,7 +173,10 @@ impl Reader {
                 self.callee = Some(self.named(&name, object));
             }
             "calls" => {
-                let callee = self.callee.take().ok_or("calls= without a cfn= in front")?;
+                let callee = self
+                    .callee
+                    .take()
+                    .ok_or("calls= without a preceding cfn=")?;
                 let caller = self
                     .function
                     .clone()
@@ -184,7 +194,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The name of a function of an object, see [`function`].
+    /// Returns the stable name of a function in an object, as [`function`] does.
     fn named(&self, name: &str, object: &str) -> String {
         match base(object) {
             file if file == self.program => function(name, "program"),
@@ -230,7 +240,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The instructions among the counts of a line. callgrind omits counts of 0 at the end of a line.
+    /// Returns the instructions among the counts of a line. callgrind omits counts of 0 at the end.
     fn counted<'a>(&self, mut counts: impl Iterator<Item = &'a str>) -> Result<u64, String> {
         let event = self.event.ok_or("a cost before the events are named")?;
         match counts.nth(event) {
@@ -243,12 +253,12 @@ impl Reader {
 
     fn finish(self, whole: bool) -> Result<Profile, String> {
         let Some(stated) = self.stated.filter(|_| self.over && whole) else {
-            return Err("it ends before its totals: it was cut".to_owned());
+            return Err("the file ends before its totals, so it was cut off".to_owned());
         };
         let total = self.profile.total;
         if stated != total {
             return Err(format!(
-                "its totals say {stated} instructions, and its lines {total}"
+                "the totals of the file are {stated} instructions, but its lines sum up to {total}"
             ));
         }
         Ok(self.profile)
@@ -260,15 +270,15 @@ fn added(sum: u64, count: u64) -> Result<u64, String> {
         .ok_or_else(|| "the counts are too large to be added".to_owned())
 }
 
-/// The beginning of a word, for an error.
+/// Returns the beginning of a word, for an error message.
 pub(crate) fn shown(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
-/// The name of a function without the parts that differ from build to build: the hash of a Rust symbol
-/// and the number that LLVM gives to a copy. A nameless function has the name of its object with its
-/// address in place of the depth of a recursion. So has `(below main)`, the name in callgrind of several
-/// functions.
+/// Returns the name of a function without the parts that differ from build to build: the hash of a
+/// Rust symbol and LLVM's number of a copy. A nameless function gets the name of its object, with
+/// its address in place of a recursion depth. So does `(below main)`, which callgrind uses for
+/// several functions.
 pub(crate) fn function(name: &str, object: &str) -> String {
     let plain = without_depth(name);
     let depth = &name[plain.len()..];
@@ -280,7 +290,7 @@ pub(crate) fn function(name: &str, object: &str) -> String {
             "" | "???" => "unknown",
             file => file,
         };
-        // Distinguished as the depths of a recursion are, because each has its own callers.
+        // Distinguished like recursion depths, because each of these functions has its own callers.
         let depth: u128 = depth.trim_start_matches('\'').parse().unwrap_or_default();
         return match address.map_or(0, u128::from) * DEEPEST + depth % DEEPEST {
             0 => format!("[{object}]"),
@@ -299,12 +309,13 @@ pub(crate) fn function(name: &str, object: &str) -> String {
     format!("{plain}{depth}")
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub(crate) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// The last folder and the name of a file; the folders before differ between builds.
+/// Returns the name of a file with its last folder, because the folders above differ between
+/// builds.
 fn short(file: &str) -> String {
     let mut parts = file.rsplit('/').filter(|part| !part.is_empty());
     match (parts.next(), parts.next()) {
@@ -412,27 +423,30 @@ mod tests {
     #[test]
     fn damage_is_told_with_its_line() {
         for (body, told) in [
-            ("", "dump.7:4: it ends before its totals: it was cut"),
+            (
+                "",
+                "dump.7:4: the file ends before its totals, so it was cut off",
+            ),
             (
                 "fn=(1) f\n1 2\n",
-                "dump.7:6: it ends before its totals: it was cut",
+                "dump.7:6: the file ends before its totals, so it was cut off",
             ),
             (
                 "fn=(1) f\n1 2\ntotals: 2",
-                "dump.7:7: it ends before its totals: it was cut",
+                "dump.7:7: the file ends before its totals, so it was cut off",
             ),
             (
                 "fn=(1) f\n1 2\ntotals: 3\n",
-                "dump.7:7: its totals say 3 instructions, and its lines 2",
+                "dump.7:7: the totals of the file are 3 instructions, but its lines sum up to 2",
             ),
             (
                 "fn=(9)\n",
-                "dump.7:5: the name (9) is used before it is given",
+                "dump.7:5: the name (9) is used before its definition",
             ),
             ("1 2\n", "dump.7:5: a cost outside of a function"),
             (
                 "fn=f\ncalls=1 2\n",
-                "dump.7:6: calls= without a cfn= in front",
+                "dump.7:6: calls= without a preceding cfn=",
             ),
             (
                 "fn=f\nx 2\n",
@@ -447,7 +461,7 @@ mod tests {
             ("gn=f\n", "dump.7:5: 'gn=' is not a key of callgrind output"),
             (
                 "events: Dr\n",
-                "dump.7:5: it counts 'Dr' and no instructions (Ir)",
+                "dump.7:5: the file counts 'Dr' but not instructions (Ir)",
             ),
         ] {
             assert_eq!(read(body).unwrap_err(), told, "{body}");

@@ -1,5 +1,5 @@
-//! The output of `perf script -F event,period,ip,sym,dso --inline`: for each sample a line with its event,
-//! a line for each function on its stack, with the innermost first, and an empty line.
+//! Reads the output of `perf script -F event,period,ip,sym,dso --inline`. Each sample is a line
+//! with its event, a line per function on the stack, the innermost first, and an empty line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,12 +9,12 @@ use deadheat::parts::format::FormatError;
 use crate::profile::{Place, Profile, without_depth};
 use crate::wire_callgrind::{base, function, shown};
 
-/// The name of functions and files that perf does not know.
+/// perf's name for unknown functions and files.
 const UNKNOWN: &str = "[unknown]";
 
-/// Reads the samples that perf printed. Each adds 1 to the function in which perf took it and to the
-/// calls that led there. Inlined code is a function of its own. Empty text means that the program was too
-/// short for a sample. `name` is the name of the text in errors.
+/// Reads the samples that perf printed. Each sample adds 1 to the function in which perf took it,
+/// and 1 to each call on the stack. Inlined code is a separate function. An empty text is valid:
+/// the program was too short for a sample. `name` is the name of the text in error messages.
 pub fn read_perf_script(name: &str, text: &str) -> Result<Profile, FormatError> {
     let mut profile = Profile::default();
     let mut open: Option<Vec<Frame<'_>>> = None;
@@ -35,7 +35,7 @@ pub fn read_perf_script(name: &str, text: &str) -> Result<Profile, FormatError> 
         read.map_err(|problem| FormatError::at(Path::new(name), number, problem))?;
     }
     if open.is_some() || !(text.is_empty() || text.ends_with('\n')) {
-        let problem = "it ends within a sample: it was cut".to_owned();
+        let problem = "the file ends within a sample, so it was cut off".to_owned();
         return Err(FormatError::at(Path::new(name), number, problem));
     }
     Ok(profile)
@@ -51,7 +51,7 @@ impl Frame<'_> {
         self.symbol != UNKNOWN || self.object != UNKNOWN
     }
 
-    /// The name of the function. A nameless one has the name of its library, or `[program]`.
+    /// Returns the name of the function; for a nameless one, that of its library or `[program]`.
     fn name(&self) -> String {
         let symbol = if self.symbol == UNKNOWN {
             "???"
@@ -67,7 +67,7 @@ impl Frame<'_> {
     }
 }
 
-/// Reads the line of an event. If perf found no stack, the line may have the function itself.
+/// Reads the line of an event. If perf recorded no stack, the line may contain the function itself.
 fn event(line: &str) -> Result<Vec<Frame<'_>>, String> {
     let problem = || format!("'{}' is not a line of perf output", shown(line));
     let (period, rest) = line.trim_start().split_once(' ').ok_or_else(problem)?;
@@ -82,7 +82,7 @@ fn event(line: &str) -> Result<Vec<Frame<'_>>, String> {
     }
 }
 
-/// Reads `ADDRESS NAME (FILE)`. Names of C++ have spaces and parentheses, and files may have them.
+/// Reads `ADDRESS NAME (FILE)`. C++ names contain spaces and parentheses, and file names may.
 fn frame(line: &str) -> Result<Frame<'_>, String> {
     let line = line.trim();
     let problem = || format!("'{}' is not a function of perf output", shown(line));
@@ -101,10 +101,10 @@ fn frame(line: &str) -> Result<Frame<'_>, String> {
     Ok(Frame { symbol, object })
 }
 
-/// Adds a sample. Each depth of a recursion is a function of its own, so that no function has more
-/// samples than there are.
+/// Adds a sample. Each recursion depth is a separate function, so that no function gets more counts
+/// than there are samples.
 fn add(profile: &mut Profile, frames: &[Frame<'_>]) {
-    // A stack that is longer than the part that perf copies ends in unknown functions.
+    // A stack that exceeds the part that perf copies ends in unknown functions.
     let outermost = frames
         .iter()
         .rposition(Frame::is_known)
@@ -147,7 +147,7 @@ mod tests {
         read_perf_script("samples", text).map_err(|error| error.to_string())
     }
 
-    /// The functions with their own samples, and the calls with theirs.
+    /// Returns the functions with their own samples, and the calls with theirs.
     fn counts(profile: &Profile) -> Vec<(String, u64)> {
         let own = profile.own.iter();
         let own = own.map(|(place, count)| (place.function.clone(), *count));
@@ -206,10 +206,10 @@ mod tests {
             ("7f [unknown] ([unknown])", "[unknown]"),
         ] {
             has(&format!("9 e: \n\t{line}\n\n"), &[(known, 1)]);
-            // Without a stack the line of the event has the function.
+            // Without a stack, the line of the event contains the function.
             has(&format!("9 e: {line}\n\n"), &[(known, 1)]);
         }
-        // The end of a stack that was cut is no caller.
+        // The unknown end of a truncated stack is not a caller.
         has(
             "9 e: \n\t1 f (/p)\n\t0 [unknown] ([unknown])\n\n",
             &[("f", 1)],
@@ -222,7 +222,7 @@ mod tests {
         for (text, told) in [
             (
                 "9 e: \n\t1 f (/p)\n",
-                "samples:2: it ends within a sample: it was cut",
+                "samples:2: the file ends within a sample, so it was cut off",
             ),
             (
                 "9 e: \n\t1 f (/p)\n\n9 e",

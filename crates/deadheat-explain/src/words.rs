@@ -1,4 +1,4 @@
-//! The sentences of an explanation: what the counts mean next to the time, what was counted and how.
+//! The sentences of an explanation: what the counts mean for the time, and how they were taken.
 
 use deadheat::parts::model::Verdict;
 use deadheat::parts::report::units::{Precision, counted, range};
@@ -9,14 +9,14 @@ use crate::explanation::{
 };
 use crate::profile::ProfileUnit;
 
-/// The most columns for the name of a side or a benchmark.
+/// The largest width of the name of a side or a benchmark, in columns.
 const NAME: usize = 60;
-/// The most columns for the name of a function; names of templates are longer than any line.
+/// The largest width of the name of a function, in columns; template names exceed any line.
 pub(crate) const FUNCTION: usize = 120;
-/// A relative change that rounds to nothing.
+/// A relative change that is displayed as 0.
 const HARDLY: f64 = 0.000_05;
 
-/// The benchmark, or the two commands.
+/// Returns the name of the benchmark, or of the two commands.
 pub(crate) fn title(pair: &ExplainedPair, glyphs: Glyphs) -> String {
     let [old, new] = names(pair, glyphs);
     match pair.counted {
@@ -29,7 +29,7 @@ pub(crate) fn names(pair: &ExplainedPair, glyphs: Glyphs) -> [String; 2] {
     pair.names.each_ref().map(|name| shown(name, NAME, glyphs))
 }
 
-/// What the counts mean next to the time.
+/// Returns the sentence about what the counts mean for the time.
 pub(crate) fn verdict(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -> String {
     let [old, new] = pair.totals;
     let noun = unit.noun();
@@ -37,7 +37,7 @@ pub(crate) fn verdict(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -
         0 => format!("{noun} the same"),
         _ if !unit.differ(pair.totals) => format!("{noun} the same, apart from noise"),
         few if old > 0 && (few as f64) < HARDLY * old as f64 => {
-            format!("{noun} the same but for {}", grouped(few.into()))
+            format!("{noun} the same except for {}", grouped(few.into()))
         }
         _ => format!("{noun} {}", change(pair.totals, glyphs)),
     };
@@ -52,7 +52,7 @@ pub(crate) fn verdict(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -
     } else {
         "takes less time"
     };
-    // Samples of a clock are time on a processor, and what else there is to it is waiting.
+    // Clock samples count time on a processor, so the rest of the wall time is waiting.
     let (what, else_where) = if unit == ProfileUnit::TimeSamples {
         ("time on processors", "waiting (locks, input and output)")
     } else {
@@ -63,10 +63,10 @@ pub(crate) fn verdict(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -
         Finding::OtherWork => format!("{work}: {more} {what}, in the functions below."),
         Finding::Work => format!("{time}, {work}: {more} {what}, in the functions below."),
         Finding::PartlyWork => format!(
-            "{time}, {work}: {more} {what} is a part of it; look at {else_where} for the rest."
+            "{time}, {work}: {more} {what} explains only a part; look at {else_where} for the rest."
         ),
         Finding::NotWork => format!(
-            "{time}, {work}: look at {else_where}, not at {} {what}.",
+            "{time}, {work}: {} {what} does not explain it; look at {else_where}.",
             if slower { "more" } else { "less" }
         ),
         Finding::AgainstWork => format!(
@@ -88,7 +88,7 @@ pub(crate) fn verdict(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -
     }
 }
 
-/// The change of time, its interval, and its verdict unless that is faster or slower.
+/// Returns the change of time with its interval, and the verdict unless that is faster or slower.
 fn wall_of(wall: &WallChange, glyphs: Glyphs) -> String {
     let interval = wall.interval.as_ref();
     let change = Precision::of(interval).signed(wall.change, glyphs);
@@ -105,7 +105,7 @@ fn wall_of(wall: &WallChange, glyphs: Glyphs) -> String {
     }
 }
 
-/// The relative change of a count, or words in its place if the baseline has none.
+/// Returns the relative change of a count. If the baseline's count is 0, returns the new count.
 fn change(counts: [u64; 2], glyphs: Glyphs) -> String {
     let Some(change) = relative(counts) else {
         return format!("from none to {}", grouped(counts[1].into()));
@@ -139,7 +139,8 @@ pub(crate) fn what_was_counted(pair: &ExplainedPair, unit: ProfileUnit, glyphs: 
     format!("{a} {} of {old}, {b} of {new}, {of}.", unit.noun())
 }
 
-/// The functions that the table does not show: `more` of those that differ, and those that do not.
+/// Returns a sentence about the functions that the table omits: `more` of those that differ, and
+/// all that do not differ.
 pub(crate) fn beyond_the_table(
     more: &[&FunctionChange],
     same: usize,
@@ -171,7 +172,7 @@ pub(crate) fn beyond_the_table(
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
-/// A count with its digits in groups of three; all of them are significant.
+/// Formats a count with its digits in groups of three.
 pub(crate) fn grouped(count: u128) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -189,13 +190,16 @@ pub(crate) fn signed(difference: i128, glyphs: Glyphs) -> String {
     format!("{sign}{}", grouped(difference.unsigned_abs()))
 }
 
-/// How the counts were taken, and the benchmarks that were left out.
+/// Returns remarks about how the counts were taken and which benchmarks were left out.
 pub(crate) fn remarks(explanation: &Explanation, glyphs: Glyphs) -> Vec<String> {
     let counter = shown(&explanation.counter, NAME, glyphs);
     let scatter = "only differences above three standard errors of the two counts are shown";
     let mut texts = vec![match explanation.unit {
         ProfileUnit::Instructions => {
-            format!("counted by callgrind ({counter}), which counts every instruction and no time")
+            format!(
+                "counted by callgrind ({counter}), which counts every instruction but does not \
+                 measure time"
+            )
         }
         ProfileUnit::InstructionSamples => {
             format!(
@@ -208,16 +212,21 @@ pub(crate) fn remarks(explanation: &Explanation, glyphs: Glyphs) -> Vec<String> 
         ),
     }];
     texts.push(match &explanation.run {
-        Some(run) => format!("wall time by the race in {}", shown(run, FUNCTION, glyphs)),
+        Some(run) => format!(
+            "wall time from the race in {}",
+            shown(run, FUNCTION, glyphs)
+        ),
         None => {
-            "times are unknown; `deadheat explain RUN.jsonl` takes them from the race".to_owned()
+            "no wall times are known; `deadheat explain RUN.jsonl` reads them from the run file \
+             of a race"
+                .to_owned()
         }
     });
     texts.extend(sentences::left_out(&explanation.left_out, glyphs));
     texts
 }
 
-/// The relative change of a count; `None` if the baseline has none.
+/// Returns the relative change of a count; `None` if the baseline's count is 0.
 pub(crate) fn relative([old, new]: [u64; 2]) -> Option<f64> {
     (old > 0).then(|| (new as f64 - old as f64) / old as f64)
 }

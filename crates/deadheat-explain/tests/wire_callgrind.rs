@@ -89,6 +89,6 @@ fn a_count_that_was_changed_is_noticed() {
         .to_string();
     assert_eq!(
         error,
-        "golden.out:111: its totals say 508 instructions, and its lines 509"
+        "golden.out:111: the totals of the file are 508 instructions, but its lines sum up to 509"
     );
 }

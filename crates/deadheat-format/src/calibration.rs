@@ -1,5 +1,5 @@
-//! The calibration of a machine, kept in a file: `deadheat.calibration/1`,
-//! described by `docs/schema/calibration-1.schema.json`.
+//! Calibration files: `deadheat.calibration/1`, described by
+//! `docs/schema/calibration-1.schema.json`.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,11 +14,11 @@ use crate::error::{FormatError, cannot_write};
 use crate::output::write_export;
 use crate::wire::{Fields, WireError, names, object, required};
 
-/// The schema written, and the latest that is read.
+/// Schema of the calibration files that are written, and the latest one that can be read.
 const CALIBRATION_SCHEMA: &str = "deadheat.calibration/1";
 
-/// The calibration as JSON, indented by two spaces, with a line break at its
-/// end. The same calibration gives the same bytes.
+/// Returns the calibration as JSON, indented by two spaces and ending with a line break. Equal
+/// calibrations give equal bytes.
 pub fn calibration_json(calibration: &Calibration) -> String {
     let whole = calibration.put(Object::new().with("schema", CALIBRATION_SCHEMA));
     let mut text = Json::from(whole).pretty();
@@ -26,8 +26,8 @@ pub fn calibration_json(calibration: &Calibration) -> String {
     text
 }
 
-/// Writes a calibration, in place of an older one, and makes the folder it goes to. A reader
-/// meanwhile finds the older one or the new one, and never half of one.
+/// Writes a calibration in place of an older one and creates the folders above it. A concurrent
+/// reader finds the older file or the new one, never half of a file.
 pub fn write_calibration(
     path: impl AsRef<Path>,
     calibration: &Calibration,
@@ -39,7 +39,7 @@ pub fn write_calibration(
     })
 }
 
-/// The calibration in a file; `None` when there is no such file.
+/// Reads the calibration in a file; returns `None` if the file does not exist.
 pub fn read_calibration(path: impl AsRef<Path>) -> Result<Option<Calibration>, FormatError> {
     let path = path.as_ref();
     let Some(text) = read_plain_text(path)? else {
@@ -52,7 +52,7 @@ pub fn read_calibration(path: impl AsRef<Path>) -> Result<Option<Calibration>, F
     })
 }
 
-/// The calibration in a text. `Err` says in words why there is none.
+/// Parses a calibration. The error is a description of the problem, without the file.
 fn calibration(text: &str) -> Result<Calibration, String> {
     let none = || "it does not contain a calibration".to_owned();
     let json = Json::parse(text).ok_or_else(none)?;

@@ -1,7 +1,9 @@
-//! Files of others, read in bounded memory: what a path leads to, and all bytes of a file, of
-//! standard input or of a pipe, unpacked, or its lines, read in parts of the file at once.
+//! Reads files that other programs wrote, in bounded memory: the kind of file at a path; all bytes
+//! of a file, standard input or a pipe, decompressed if necessary; or the lines of a file, read by
+//! several threads.
 //!
-//! A reader stops at the limits of [`crate::limits`], unpacked bytes counted, and opens no device.
+//! Readers refuse devices and stop at the limits of [`crate::limits`], which count decompressed
+//! bytes.
 
 #[cfg(feature = "read")]
 mod lines;
@@ -24,24 +26,24 @@ pub use lines::{Lines, in_parts, worthwhile_parts};
 #[cfg(feature = "read")]
 pub use unpacked::{read_content, unpacked};
 
-/// Bytes asked of the system at once.
+/// Size of a read buffer in bytes.
 pub const BUFFER: usize = 1 << 16;
 
-/// Opens a file that the user named. A pipe is read as it comes; a device is refused.
+/// Opens a file that the user named. A pipe is allowed; a device is refused.
 pub fn open(path: &Path) -> io::Result<Bounded<File>> {
     let about = fs::metadata(path)?;
     let kind = about.file_type();
     if kind.is_char_device() || kind.is_block_device() {
         return Err(io::Error::other("it is a device, not a file"));
     }
-    // One of 2 GiB would be read for a minute before it is refused.
+    // Without this check, a file of 2 GiB would be read for a minute before it is refused.
     if kind.is_file() {
         limits::refuse_larger(about.len())?;
     }
     Bounded::new(open_to_read(path)?)
 }
 
-/// Opens a file that is read more than once, which a pipe cannot be.
+/// Opens a file that is read more than once. Refuses a pipe, which can be read only once.
 pub fn open_repeatedly(path: &Path) -> io::Result<Bounded<File>> {
     if is_pipe(path) {
         return Err(io::Error::other(format!(
@@ -51,7 +53,8 @@ pub fn open_repeatedly(path: &Path) -> io::Result<Bounded<File>> {
     open(path)
 }
 
-/// Opens a file that nobody named, where deadheat looks for it: a pipe there would be waited for.
+/// Opens a file that the user did not name, such as a calibration. Refuses pipes and devices,
+/// because opening a pipe would wait for a writer.
 pub fn open_plain(path: &Path) -> io::Result<Bounded<File>> {
     let kind = fs::metadata(path)?;
     if !kind.is_file() && !kind.is_dir() {
@@ -60,7 +63,8 @@ pub fn open_plain(path: &Path) -> io::Result<Bounded<File>> {
     open(path)
 }
 
-/// The text of a plain file where deadheat looks for one; `None` if the file does not exist.
+/// Reads a plain text file that the user did not name, such as a calibration. Returns `None` if the
+/// file does not exist.
 ///
 /// # Errors
 ///
@@ -75,7 +79,7 @@ pub fn read_plain_text(path: &Path) -> Result<Option<String>, FormatError> {
     }
 }
 
-/// All bytes of a file that the user named.
+/// Reads all bytes of a file that the user named.
 pub fn all_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
@@ -86,15 +90,16 @@ pub fn all_bytes(path: &Path) -> io::Result<Vec<u8>> {
 const GZIP: &[u8] = b"\x1f\x8b";
 pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// The first bytes of an executable of this system.
+/// The first bytes of an ELF executable.
 const ELF: &[u8] = b"\x7fELF";
 
-/// Returns true for a file that begins as packed ones do.
+/// Returns true if a file that begins with these bytes is compressed with gzip or zstd.
 pub fn is_packed(beginning: &[u8]) -> bool {
     beginning.starts_with(GZIP) || beginning.starts_with(ZSTD)
 }
 
-/// What a file of bytes is, by how it begins: never a file of results.
+/// Returns the kind of a binary file, such as "a PNG image", from its first bytes. Returns `None`
+/// for text and for unknown kinds.
 pub fn kind_of_bytes(beginning: &[u8]) -> Option<&'static str> {
     const KINDS: [(&[u8], &str); 18] = [
         (ELF, "an executable or a library"),
@@ -120,26 +125,26 @@ pub fn kind_of_bytes(beginning: &[u8]) -> Option<&'static str> {
         (b"\x80\x05\x95", "a Python pickle"),
     ];
     let known = KINDS.iter().find(|(sign, _)| beginning.starts_with(sign));
-    // A table may begin with the same letters.
+    // A text table may begin with the letters of a binary format.
     let is_text = || !beginning.contains(&0) && std::str::from_utf8(beginning).is_ok();
     known.filter(|_| !is_text()).map(|(_, kind)| *kind)
 }
 
-/// A kind of thing that stands under a name.
+/// The kind of thing at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// A folder.
     Folder,
-    /// An executable file: of the system, or a script that names its interpreter.
+    /// An executable of this or another system, or a script that names its interpreter.
     Program,
-    /// Anything that can be read, or standard input.
+    /// Any other file, a pipe, a device, or standard input.
     Data,
-    /// Nothing.
+    /// Nothing exists there.
     Nothing,
 }
 
-/// Tells what stands under a name, by the first bytes of a file. A pipe is not
-/// read from: it holds data.
+/// Determines from the first bytes of a file which kind of thing is at a path. A pipe counts as
+/// data and is not read.
 pub fn found_at(path: impl AsRef<Path>) -> Result<Found, FormatError> {
     let path = path.as_ref();
     if path == Path::new("-") {
@@ -162,7 +167,7 @@ pub fn found_at(path: impl AsRef<Path>) -> Result<Found, FormatError> {
     Ok(if program { Found::Program } else { Found::Data })
 }
 
-/// The first four bytes of a file, or all where there are fewer.
+/// Reads the first four bytes of a file, or all of them if there are fewer.
 fn first_bytes(path: &Path) -> Result<Vec<u8>, FormatError> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut bytes));
@@ -170,24 +175,24 @@ fn first_bytes(path: &Path) -> Result<Vec<u8>, FormatError> {
     Ok(bytes)
 }
 
-/// The target of a path, symbolic links followed.
+/// The kind of file that a path leads to, after symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// Nothing, or nothing that may be seen.
+    /// Nothing exists there, or the path cannot be looked up.
     Missing,
-    /// A folder, a pipe, a device.
+    /// A folder, a pipe or a device.
     NotAFile,
-    /// A file that begins as executables of this system do.
+    /// A file that begins like an executable of this system.
     Executable,
     /// Any other file.
     Plain,
 }
 
-/// Looks at a path, and at the first bytes of the file there.
+/// Determines the kind of file at a path, from its first bytes.
 ///
 /// # Errors
 ///
-/// A file that cannot be read.
+/// The file exists but cannot be read.
 pub fn file_kind(path: impl AsRef<Path>) -> Result<FileKind, FormatError> {
     let path = path.as_ref();
     let Ok(metadata) = fs::metadata(path) else {
@@ -203,11 +208,11 @@ pub fn file_kind(path: impl AsRef<Path>) -> Result<FileKind, FormatError> {
     })
 }
 
-/// Finds out whether a file can be read; a folder cannot, and a pipe is not opened.
+/// Checks that a file can be read. A folder is an error; a pipe is not opened.
 ///
 /// # Errors
 ///
-/// What the system says when the file is opened.
+/// The path is a folder, or the operating system cannot open the file.
 pub fn ensure_readable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
     let metadata = fs::metadata(path).map_err(cannot_read(path))?;
@@ -220,21 +225,21 @@ pub fn ensure_readable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Opens a file, to be read piece by piece.
+/// Opens a file for reading piece by piece.
 ///
 /// # Errors
 ///
-/// A file that cannot be read.
+/// The file cannot be read.
 pub fn open_pieces(path: impl AsRef<Path>) -> Result<impl Read, FormatError> {
     let path = path.as_ref();
     open(path).map_err(cannot_read(path))
 }
 
-/// All bytes of a file.
+/// Reads all bytes of a file.
 ///
 /// # Errors
 ///
-/// A file that cannot be read.
+/// The file cannot be read.
 pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
     let path = path.as_ref();
     all_bytes(path).map_err(cannot_read(path))

@@ -1,4 +1,4 @@
-//! The default place of runs.
+//! Default paths of run files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,12 @@ use crate::error::{FormatError, cannot_write, create_folder_of};
 const HOME: &str = ".deadheat";
 const RUNS: &str = "runs";
 
-/// The file of a run that nobody named: `.deadheat/runs/YYYYMMDD-HHMMSS-SEED.jsonl` below `base`.
+/// Returns the path of a run file for which the user gave no name:
+/// `.deadheat/runs/YYYYMMDD-HHMMSS-SEED.jsonl` below `base`.
 ///
-/// The time is UTC, from seconds since 1970. The seed is given by the last eight of its hexadecimal
-/// digits, so that two runs of one second differ. The second run and later ones of one seed in one
-/// second end in their `number`: `-2.jsonl`.
+/// The time is UTC, computed from `started_at`, in seconds since 1970. SEED is the last eight
+/// hexadecimal digits of the seed, so two runs in the same second get different names. If the seed
+/// is equal too, the file names of the second and later runs end in `number`, as in `-2.jsonl`.
 pub fn default_run_path(base: &Path, started_at: u64, seed: u64, number: u32) -> PathBuf {
     let again = match number {
         0 | 1 => String::new(),
@@ -28,14 +29,14 @@ pub fn default_run_path(base: &Path, started_at: u64, seed: u64, number: u32) ->
     own_folder(base, RUNS).join(name)
 }
 
-/// Returns true for a name that [`default_run_path`] gives. A file of another name was named by
-/// the user.
+/// Returns true if `name` has the form that [`default_run_path`] produces. Any other name was
+/// chosen by the user.
 pub fn is_default_run_name(name: &str) -> bool {
     let shape = "00000000-000000-xxxxxxxx";
     let Some(name) = name.strip_suffix(".jsonl") else {
         return false;
     };
-    // The second race of such a run, as `--confirm` asks for one.
+    // With `--confirm`, the file of the second race is named after that of the first.
     let name = name.strip_suffix(".confirm").unwrap_or(name);
     let name = match name.rsplit_once('-') {
         Some((first, number)) if first.len() == shape.len() => match number.parse::<u32>() {
@@ -52,8 +53,8 @@ pub fn is_default_run_name(name: &str) -> bool {
     name.len() == shape.len() && shape.chars().zip(name.chars()).all(fits)
 }
 
-/// Returns true if this run file lies in the folder of [`default_run_path`], which holds no more than
-/// `count` files. A folder that the user chose may hold anything, so it does not count.
+/// Returns true if this run file is in the folder of [`default_run_path`] and that folder holds at
+/// most `count` files. Returns false for any other folder, because it may also hold other files.
 pub fn are_first_runs(file: &Path, count: usize) -> bool {
     let ours = Path::new(HOME).join(RUNS);
     let folder = file.parent().filter(|folder| folder.ends_with(ours));
@@ -66,13 +67,14 @@ pub fn create_run_folder(base: &Path) -> Result<(), FormatError> {
     create_own_folder(base, RUNS)
 }
 
-/// A folder of deadheat's own below `base`, as `.deadheat/runs`.
+/// Returns the path of a folder inside `.deadheat`, which is below `base`, such as
+/// `.deadheat/runs`.
 pub fn own_folder(base: &Path, name: &str) -> PathBuf {
     base.join(HOME).join(name)
 }
 
-/// Creates the [`own_folder`] of this name. If deadheat's own folder is new, it also gets a
-/// `.gitignore` that keeps all of it out of version control.
+/// Creates the [`own_folder`] of this name. If `.deadheat` is new, it also gets a `.gitignore` that
+/// keeps all of it out of version control.
 ///
 /// # Errors
 ///
@@ -81,7 +83,7 @@ pub fn create_own_folder(base: &Path, name: &str) -> Result<(), FormatError> {
     create_below(&base.join(HOME), &own_folder(base, name))
 }
 
-/// Creates the folder of a file. If that is deadheat's own and new, it gets the same `.gitignore`.
+/// Creates the folder of a file. A new `.deadheat` folder also gets a `.gitignore`.
 ///
 /// # Errors
 ///
@@ -103,14 +105,14 @@ fn create_below(home: &Path, folder: &Path) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// `YYYYMMDD-HHMMSS` in UTC.
+/// Formats seconds since 1970 as `YYYYMMDD-HHMMSS` in UTC.
 pub(crate) fn time_stamp(seconds: u64) -> String {
     let day = Day::of_unix_seconds(seconds).to_string().replace('-', "");
     let (hour, minute, second) = time_of_day(seconds);
     format!("{day}-{hour:02}{minute:02}{second:02}")
 }
 
-/// Hour, minute and second in UTC.
+/// Returns hour, minute and second in UTC, from seconds since 1970.
 pub fn time_of_day(seconds: u64) -> (u64, u64, u64) {
     let second = seconds % 86_400;
     (second / 3600, second / 60 % 60, second % 60)

@@ -1,4 +1,4 @@
-//! Errors of files, and their places.
+//! Errors in files, and places in files.
 
 use std::fmt;
 use std::fs;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use deadheat_model::in_one_line;
 use deadheat_model::{HELP, before_help, suggestion, words_of_system};
 
-/// A file that cannot be read, understood or written. Every text names the file; where a line is to
-/// blame it reads `file:line: …`.
+/// An error in reading, understanding or writing a file. Every message names the file and, if
+/// known, the line.
 #[derive(Debug)]
 pub struct FormatError {
     /// The file or folder.
     pub file: PathBuf,
-    /// The problem with it.
+    /// The problem with the file.
     pub problem: FileProblem,
 }
 
@@ -23,42 +23,43 @@ pub struct FormatError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileProblem {
-    /// The system would not let us read it, for this cause.
+    /// The operating system could not read the file, for this reason.
     CannotRead(io::Error),
-    /// The system would not let us write it, for this cause.
+    /// The operating system could not write the file, for this reason.
     CannotWrite(io::Error),
     /// A new run file would replace an older file.
     AlreadyExists,
     /// Another process is recording into the run file.
     InUse,
-    /// The user interrupted while it was read or written.
+    /// The user interrupted deadheat while the file was read or written.
     Interrupted,
-    /// The run has no wall times, which the format to be written needs.
+    /// The run has no wall times, but the output format needs them.
     NoWallTimes,
-    /// There is nothing in it.
+    /// The file is empty.
     Empty,
-    /// It is of a kind that is not read, or of a later version: the description that follows its
-    /// name.
+    /// The file is of an unsupported kind or of a later version. The text follows the file's name
+    /// in the message.
     Unknown(String),
-    /// It holds JSON of another shape than its format asks for.
+    /// The JSON in the file has another structure than the format requires.
     Json {
         /// The line, counted from 1.
         line: u64,
         /// The column, counted from 1.
         column: u64,
-        /// The place in the tree, such as `benchmarks[3].real_time`; empty where it is no tree.
+        /// The place in the JSON tree, such as `benchmarks[3].real_time`; empty if the problem is
+        /// at no field.
         path: String,
         /// The problem, in words.
         problem: String,
     },
-    /// Its content cannot be what its format says.
+    /// The content of the file contradicts its format.
     Content {
-        /// Where in the file.
+        /// The place in the file.
         place: Place,
         /// The problem, in words.
         problem: String,
     },
-    /// It is a rules file that does not say what it could.
+    /// A mistake in a rules file.
     Rules {
         /// The line, counted from 1.
         line: u64,
@@ -66,7 +67,7 @@ pub enum FileProblem {
         column: u64,
         /// The problem, in words.
         problem: String,
-        /// Advice; empty where it is plain.
+        /// Advice for the user; may be empty.
         advice: String,
     },
 }
@@ -74,13 +75,13 @@ pub enum FileProblem {
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// All of it.
+    /// The whole file.
     Whole,
     /// A line, counted from 1.
     Line(u64),
-    /// A character of a line, both counted from 1.
+    /// A character of a line; line and column are counted from 1.
     Character(u64, u64),
-    /// A field of its JSON, or another place in words.
+    /// A field of the file's JSON, or another place in words.
     Field(String),
 }
 
@@ -134,8 +135,8 @@ impl fmt::Display for FormatError {
             Interrupted => write!(f, "interrupted while {file} was in use"),
             NoWallTimes => write!(
                 f,
-                "cannot write {file}: the results have no wall times, which its format holds{HELP}\
-                 --export-csv and --json hold every metric"
+                "cannot write {file}: the results have no wall times, but its format holds only \
+                 those{HELP}--export-csv and --json hold every metric"
             ),
             Empty => write!(
                 f,
@@ -178,7 +179,7 @@ impl fmt::Display for FormatError {
     }
 }
 
-/// The reason why the system refused a file, in words, and what to do about it.
+/// Returns the reason why the operating system refused a file, with advice if there is any.
 fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
     use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied, StorageFull};
     let folder = file
@@ -205,10 +206,11 @@ fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
     }
 }
 
-/// The most files of a folder that are looked through for a similar name.
+/// Maximum number of files in a folder that are searched for a similar name.
 const MOST_LOOKED_AT: usize = 5000;
 
-/// The file in the folder of a missing one whose name needs few edits, with that folder.
+/// Returns the path of the file in the same folder whose name is most similar to that of a missing
+/// file.
 pub fn similar_file(missing: &Path) -> Option<String> {
     let folder = missing.parent()?;
     let within = if folder.as_os_str().is_empty() {
@@ -236,7 +238,7 @@ impl std::error::Error for FormatError {
 }
 
 impl FileProblem {
-    /// Content that is wrong at a place.
+    /// Returns a problem with the content at `place`.
     pub fn at(place: impl Into<Place>, problem: impl fmt::Display) -> Self {
         Self::Content {
             place: place.into(),
@@ -244,7 +246,8 @@ impl FileProblem {
         }
     }
 
-    /// The same problem, seen from around its place: with words before that and behind it.
+    /// Returns the problem with `before` and `behind` added around the name of its field. A problem
+    /// without a field is returned unchanged.
     #[cfg(feature = "read")]
     pub fn within(self, before: &str, behind: &str) -> Self {
         match self {
@@ -256,7 +259,8 @@ impl FileProblem {
         }
     }
 
-    /// The problem with its place, without the file: for one benchmark among others.
+    /// Returns the problem and its place as one line, without the file, for a note about one
+    /// benchmark.
     #[cfg(feature = "read")]
     pub fn into_text(self) -> String {
         let text = match self {
@@ -273,7 +277,7 @@ impl FileProblem {
         in_one_line(&text)
     }
 
-    /// The error that there is this problem with a file.
+    /// Returns the error that `file` has this problem.
     pub fn of(self, file: impl Into<PathBuf>) -> FormatError {
         FormatError {
             file: file.into(),
@@ -283,23 +287,24 @@ impl FileProblem {
 }
 
 impl FormatError {
-    /// Content that is wrong at a place.
+    /// Returns an error for wrong content at `place`.
     pub fn at(file: &Path, place: impl Into<Place>, problem: impl fmt::Display) -> Self {
         FileProblem::at(place, problem).of(file)
     }
 
-    /// Content that is wrong as a whole.
+    /// Returns an error for content that is wrong as a whole.
     pub fn whole(file: &Path, problem: impl fmt::Display) -> Self {
         Self::at(file, Place::Whole, problem)
     }
 
-    /// A file that is something else, in words that follow its name.
+    /// Returns an error for a file of an unsupported kind; `found` follows the file's name in the
+    /// message.
     #[cfg(feature = "read")]
     pub fn unknown(file: &Path, found: impl Into<String>) -> Self {
         FileProblem::Unknown(found.into()).of(file)
     }
 
-    /// The line to blame, counted from 1, when it is one line.
+    /// Returns the line with the problem, counted from 1, if the problem is in one line.
     pub fn line(&self) -> Option<u64> {
         match &self.problem {
             FileProblem::Json { line, .. }
@@ -312,8 +317,8 @@ impl FormatError {
         }
     }
 
-    /// Returns true for a mistake in a path that cannot be written, which is no fault of the disk
-    /// or of its rights: there is no such folder, or a folder is in its place.
+    /// Returns true for a write error that the disk or its permissions did not cause, such as a
+    /// missing folder, a folder in the file's place, or a run file in use.
     pub fn is_of_the_path(&self) -> bool {
         use io::ErrorKind::{
             AlreadyExists, InvalidFilename, IsADirectory, NotADirectory, NotFound,
@@ -327,8 +332,8 @@ impl FormatError {
         }
     }
 
-    /// Returns true where something could not be written. Every other error is about data that
-    /// cannot be read or does not hold.
+    /// Returns true if a file could not be written. Every other error is about data that cannot be
+    /// read or is wrong.
     pub fn is_write_error(&self) -> bool {
         use FileProblem::{AlreadyExists, CannotWrite, InUse, NoWallTimes};
         matches!(
@@ -338,12 +343,12 @@ impl FormatError {
     }
 }
 
-/// Turns what the system said about reading a file into a [`FormatError`].
+/// Returns a function that turns an I/O error from reading `file` into a [`FormatError`].
 pub fn cannot_read(file: &Path) -> impl Fn(io::Error) -> FormatError {
     move |source| FileProblem::CannotRead(source).of(file)
 }
 
-/// Turns what the system said about writing a file into a [`FormatError`].
+/// Returns a function that turns an I/O error from writing `file` into a [`FormatError`].
 pub fn cannot_write(file: &Path) -> impl Fn(io::Error) -> FormatError {
     move |source| FileProblem::CannotWrite(source).of(file)
 }

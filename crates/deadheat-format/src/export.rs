@@ -1,5 +1,5 @@
-//! The log of histograms, and what all files for other programs need, such as names that tell apart
-//! what only a name can tell apart in a file.
+//! Writes HDR histogram logs, and makes names distinct for file formats that identify benchmarks
+//! and contenders by name only.
 
 mod hdr;
 
@@ -12,7 +12,7 @@ use deadheat_model::{Benchmark, Metric, Run};
 
 use crate::error::{FileProblem, FormatError};
 
-/// Refuses a run without the wall times that a format needs.
+/// Fails if a run has no wall times; `file` is the file that needs them.
 pub fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatError> {
     if run.header.records(&Metric::Wall) {
         return Ok(());
@@ -20,9 +20,9 @@ pub fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatError> {
     Err(FileProblem::NoWallTimes.of(file))
 }
 
-/// The names of the benchmarks, for files that have no place for parameters:
-/// those are added where the name alone is not enough. What was raced once more
-/// as the user linked it is called after the benchmark it stands beside.
+/// Returns a distinct name for each benchmark, for file formats that cannot store parameters.
+/// Parameters are added to a name that is not unique. A rerun, such as one with the program's own
+/// link, is named after the benchmark that it repeats.
 pub fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
     let mut uses = HashMap::new();
     for benchmark in benchmarks.iter().filter(|one| one.rerun.is_none()) {
@@ -45,7 +45,7 @@ pub fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
     distinct_names(all, " #")
 }
 
-/// `name (key=value, …)`.
+/// Formats a name with parameters as `name (key=value, …)`.
 pub fn with_parameters(name: &str, parameters: &[(String, String)]) -> String {
     let pairs = parameters
         .iter()
@@ -53,9 +53,9 @@ pub fn with_parameters(name: &str, parameters: &[(String, String)]) -> String {
     format!("{name} ({})", pairs.collect::<Vec<_>>().join(", "))
 }
 
-/// The names, each distinct; those that come again get the sign and a number.
-/// Nothing keeps two contenders from sharing a name: racing a command against
-/// itself is the usual way to see the noise floor.
+/// Makes names distinct: adds `sign` and a number to each repeated name. Two contenders may have
+/// the same name, because racing a command against itself is the usual way to measure the noise
+/// floor.
 pub fn distinct_names(names: impl Iterator<Item = String>, sign: &str) -> Vec<String> {
     let names: Vec<String> = names.collect();
     let mut taken: HashSet<String> = HashSet::new();

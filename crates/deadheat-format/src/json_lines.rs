@@ -1,5 +1,5 @@
-//! Files of JSON lines that products of deadheat keep: a line for each thing that happened, on the
-//! disk before the next one happens, so that a killed process loses at most the last line.
+//! JSON Lines logs that deadheat's commands write: one line per event, on the disk before the next
+//! event, so that a killed process loses at most the last line.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufReader};
@@ -20,11 +20,12 @@ pub struct JsonLinesWriter {
 }
 
 impl JsonLinesWriter {
-    /// Creates the file with its first line, and the folders above it.
+    /// Creates the file with its first line, and creates the folders above it.
     ///
     /// # Errors
     ///
-    /// The file exists already, or cannot be written; a file without a whole first line is removed.
+    /// The file exists already or cannot be written. A file whose first line could not be written
+    /// is removed.
     pub fn create(path: &Path, first: &Json) -> Result<Self, FormatError> {
         create_folder_of(path)?;
         let opened = OpenOptions::new().append(true).create_new(true).open(path);
@@ -43,8 +44,8 @@ impl JsonLinesWriter {
         Ok(writer)
     }
 
-    /// Opens a file to append to it, after [`read_json_lines`] has read it by `take`. A last line
-    /// that was cut off is removed.
+    /// Opens a file to append to it, after [`read_json_lines`] has passed its lines to `take`.
+    /// Removes an incomplete last line.
     ///
     /// # Errors
     ///
@@ -66,12 +67,12 @@ impl JsonLinesWriter {
         })
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Appends a line, which is on the disk when this returns.
+    /// Appends a line. When this returns, the line is on the disk.
     ///
     /// # Errors
     ///
@@ -84,8 +85,8 @@ impl JsonLinesWriter {
     }
 }
 
-/// Gives each line to `take` with its number, from 1, and `None` in place of a line that is not
-/// JSON. A last line that was cut off is left out. Returns the bytes up to the end of the last
+/// Calls `take` with the number of each line, from 1, and with its JSON, or `None` if the line is
+/// not JSON. Skips an incomplete last line. Returns the length in bytes up to the end of the last
 /// whole line.
 ///
 /// # Errors
@@ -105,7 +106,8 @@ pub fn read_json_lines(
         if number == 1 && bytes == 0 {
             return Err(FileProblem::Empty.of(path));
         }
-        // A first line without an end is for `take` to judge: it says what the file is.
+        // An incomplete first line is passed on, because `take` recognises the kind of file by the
+        // first line.
         if number > 1 && !line.ends_with(b"\n") {
             break;
         }

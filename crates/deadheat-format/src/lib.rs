@@ -3,19 +3,19 @@
 //! | format | read | written |
 //! | --- | --- | --- |
 //! | run file, `deadheat.run/1` | `read_run`, `IndexedRun`, feature `read` | [`RunFileWriter`] |
-//! | what a machine showed of itself, `deadheat.calibration/1` | [`read_calibration`] | [`write_calibration`] |
+//! | calibration of a machine, `deadheat.calibration/1` | [`read_calibration`] | [`write_calibration`] |
 //! | rules of a project, `deadheat.toml` | [`find_rules`], [`read_rules`] | |
-//! | a plan with its programs, feature `read` | `unpack` | `write_pack` |
-//! | the list of files that start programs, feature `read` | `MadeFiles` | `MadeFiles` |
+//! | pack: a plan with its programs, feature `read` | `unpack` | `write_pack` |
+//! | list of the files with commands that deadheat wrote, feature `read` | `MadeFiles` | `MadeFiles` |
 //! | HDR histogram log, feature `reports` | | [`write_hdr`] |
 //!
-//! The crate `deadheat-import` reads and writes the files of other tools. It opens them by [`content`],
-//! stops at the limits of [`limits`], and reads and writes numbers by [`number`]. Products in crates of
-//! their own describe their types by [`wire`] and keep logs by `JsonLinesWriter`, feature `read`.
+//! The crate `deadheat-import` reads and writes the files of other tools. It uses [`content`] to
+//! open them, [`limits`] to bound them, and [`number`] for their numbers. Other crates of deadheat
+//! describe their file types with [`wire`] and keep logs with `JsonLinesWriter` (feature `read`).
 //!
-//! [`write_export`] creates the file that a log, table or text goes to. No feature is on by default: a
-//! program that only records a run builds nothing that reads one. Every format is described in
-//! `docs/formats.md`.
+//! [`write_export`] creates a file for a log, table or text. No feature is on by default, so a
+//! program that only records runs does not compile the readers. `docs/formats.md` describes every
+//! format.
 
 #[cfg(feature = "reports")]
 mod calibration;

@@ -1,8 +1,8 @@
 //! The limits of everything that is read: bytes, lines, names, files of an archive, memory.
 //!
-//! 3.9 MB of gzip can hold 4 GB of blanks, 36 kB of a pack can hold a name of 1 GB, and `/dev/zero`
-//! never ends: each was read until the memory was full. One setting scales all limits but those of
-//! a line and of a name.
+//! 3.9 MB of gzip can hold 4 GB of blanks, a pack of 36 kB can hold a name of 1 GB, and `/dev/zero`
+//! never ends; without limits, reading each of them exhausted the memory. `DEADHEAT_MAX_INPUT`
+//! scales all limits except those on a line, on a path in a pack, and on the number of parameters.
 
 mod memory;
 
@@ -10,35 +10,38 @@ use std::io::{self, BufRead, Read};
 
 use deadheat_model::{HELP, byte_size};
 
-/// Another limit, in bytes or with `K`, `M` or `G`.
+/// Environment variable that sets the largest input, in bytes or with `K`, `M` or `G`.
 const VARIABLE: &str = "DEADHEAT_MAX_INPUT";
 
-/// The largest file that is read, in bytes after decompression, unless [`VARIABLE`] sets another limit
+/// Largest file that is read, in bytes after decompression, unless [`VARIABLE`] sets another limit
 /// or less than 16 GiB of memory is usable. A Google Benchmark file of a million rows has 760 MB.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// With less than 16 GiB of usable memory, a file may have this part of it: two files are read at
-/// once, unpacking doubles its buffer, and reading needs [`MEMORY_FACTOR`] times the size. A compressed
-/// file of 24 kB, with 256 MiB of brackets in it, exhausted a limit of 1 GiB.
+/// With less than 16 GiB of usable memory, the largest file is this fraction (1/16) of it: two
+/// files are read at once, decompression doubles its buffer, and reading needs [`MEMORY_FACTOR`]
+/// times the size. A compressed file of 24 kB, with 256 MiB of brackets in it, exhausted a limit of
+/// 1 GiB.
 const PART_OF_MEMORY: u64 = 16;
 
-/// Bytes of a line of a run file: the longest is its header, with some kB a benchmark.
+/// Maximum length of a line in bytes. The longest line of a run file is its header, with a few kB
+/// per benchmark.
 const MOST_OF_A_LINE: u64 = 64 << 20;
 
-/// Memory that a reader may need for each byte that it may read. The densest files that tools write
-/// need about 3 bytes for each.
+/// Bytes of memory that a reader may use per input byte. The densest files that tools write need
+/// about 3 bytes.
 const MEMORY_FACTOR: u64 = 4;
 
-/// Reads a line with its end behind what is in `line`, and gives back its bytes: none at the end.
+/// Appends the next line, with its line end, to `line`. Returns its length in bytes; 0 at the end
+/// of the input. Fails for a line longer than 64 MiB.
 pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     let bytes = reader.take(MOST_OF_A_LINE + 1).read_until(b'\n', line)?;
     if bytes as u64 > MOST_OF_A_LINE {
-        return Err(io::Error::other("a line of it is longer than 64 MiB"));
+        return Err(io::Error::other("one of its lines is longer than 64 MiB"));
     }
     Ok(bytes)
 }
 
-/// A reader that fails if there is more than the limit.
+/// A reader that fails if the input is larger than the limit.
 #[derive(Debug)]
 pub struct Bounded<R> {
     inner: R,
@@ -47,7 +50,7 @@ pub struct Bounded<R> {
 }
 
 impl<R> Bounded<R> {
-    /// Bounds a reader by the limit that holds for all.
+    /// Bounds a reader by the limit on the size of an input.
     pub fn new(inner: R) -> io::Result<Self> {
         Ok(Self::to(most_bytes()?, inner))
     }
@@ -77,7 +80,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// Refuses a file of this size before any of it is read.
+/// Fails if a file of this size in bytes is too large to be read.
 pub(crate) fn refuse_larger(bytes: u64) -> io::Result<()> {
     let most = most_bytes()?;
     if bytes > most {
@@ -88,11 +91,11 @@ pub(crate) fn refuse_larger(bytes: u64) -> io::Result<()> {
 
 fn too_large(most: u64) -> io::Error {
     io::Error::other(format!(
-        "it holds more than {most} bytes{HELP}{VARIABLE}=8G reads as much as 8 GiB"
+        "it holds more than {most} bytes{HELP}{VARIABLE}=8G allows up to 8 GiB"
     ))
 }
 
-/// Returns true if a file of this size may be read.
+/// Returns true if a file of this size in bytes may be read.
 pub fn holds(bytes: u64) -> bool {
     most_bytes().is_ok_and(|most| bytes <= most)
 }
@@ -109,8 +112,8 @@ fn most_bytes() -> io::Result<u64> {
     }
 }
 
-/// Refuses the name of a benchmark that is longer than 64 KiB, or more if the limit of all bytes is
-/// raised: an answer holds several copies of each name.
+/// Fails if the name of a benchmark is too long, because a report holds several copies of each
+/// name. The limit is 64 KiB by default, scales with `DEADHEAT_MAX_INPUT`, and is at least 4 KiB.
 pub fn refuse_long_name(name: &str) -> io::Result<()> {
     let most = (most_bytes()? >> 14).max(1 << 12);
     if name.len() as u64 > most {
@@ -123,19 +126,19 @@ pub fn refuse_long_name(name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses a benchmark of more than 256 parameters: each is compared with the others, and 40,000 of one
-/// benchmark took more than 30 s.
+/// Fails if a benchmark has more than 256 parameters. Each is compared with the others, and a
+/// benchmark with 40,000 parameters took more than 30 s.
 pub fn refuse_many_parameters(count: usize) -> io::Result<()> {
     const MOST: usize = 256;
     if count > MOST {
         return Err(io::Error::other(format!(
-            "a benchmark in it has {count} parameters, and {MOST} at most are read"
+            "a benchmark in it has {count} parameters, but deadheat reads at most {MOST}"
         )));
     }
     Ok(())
 }
 
-/// Counts down what a reader may still keep.
+/// The memory in bytes, or the number of files and folders, that a reader may still use.
 #[derive(Clone, Debug)]
 pub struct Allowance {
     left: u64,
@@ -144,15 +147,17 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// The memory that the contents of one file may need by estimate: [`MEMORY_FACTOR`] times the
-    /// limit of its bytes, but at least the smaller of 256 MiB and a quarter of the usable memory.
+    /// Returns an allowance for the estimated memory of one file's contents: [`MEMORY_FACTOR`]
+    /// times the limit on its size, but at least the smaller of 256 MiB and a quarter of the usable
+    /// memory.
     pub fn of_memory() -> io::Result<Self> {
         let least = (256 << 20).min(memory::usable() / 4);
         let most = most_bytes()?.saturating_mul(MEMORY_FACTOR).max(least);
         Ok(Self::to(most, "bytes of memory"))
     }
 
-    /// Files of an archive and the folders above each: 262,144, and at least 4,096.
+    /// Returns an allowance for the number of files and folders in an archive: 262,144 by default,
+    /// at least 4,096.
     pub fn of_files() -> io::Result<Self> {
         let most = (most_bytes()? >> 12).max(1 << 12);
         Ok(Self::to(most, "files and folders"))
@@ -166,11 +171,12 @@ impl Allowance {
         }
     }
 
-    /// Takes `amount` from what is left.
+    /// Subtracts `amount` from the allowance.
     ///
     /// # Errors
     ///
-    /// Less is left. The message names the limit and the setting that raises it.
+    /// `amount` is more than what is left. The message names the limit and the setting that raises
+    /// it.
     pub fn take(&mut self, amount: u64) -> io::Result<()> {
         self.left = self.left.checked_sub(amount).ok_or_else(|| {
             let Self { most, unit, .. } = self;

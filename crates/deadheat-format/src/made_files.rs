@@ -1,6 +1,6 @@
-//! The list of the files that this user's deadheat wrote on this machine and that start programs: run
-//! files, plans, packs and records of `deadheat bisect`. It holds digests, so a file keeps its place
-//! in the list when it is moved, and loses it when its commands are changed.
+//! The list of files with commands that this user's deadheat wrote on this machine: run files,
+//! plans, packs and records of `deadheat bisect`. The list holds digests, so a file stays in the
+//! list when it is moved, but not when its commands are changed.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -15,22 +15,24 @@ use crate::content;
 use crate::error::{FormatError, cannot_read};
 use crate::run_file::header_line;
 
-/// SHA-256 of what a file starts.
+/// SHA-256 digest of the commands in a file, or of a whole pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileDigest(String);
 
 impl FileDigest {
-    /// The digest of a run file or a plan. Only the header names programs.
+    /// Returns the digest of a run file or a plan, computed from the header, because only the
+    /// header names programs.
     pub fn of_run(header: &RunHeader) -> Self {
         Self::of_line(&header_line(header))
     }
 
-    /// The digest of a file of JSON lines of which only this line names programs.
+    /// Returns the digest of a JSON Lines file in which only this line names programs.
     pub fn of_line(line: &Json) -> Self {
         Self::new(Sha256::digest(line.to_string().as_bytes()))
     }
 
-    /// The digest of a pack, which brings its programs along.
+    /// Returns the digest of a pack, computed from the whole file, because a pack contains its
+    /// programs.
     ///
     /// # Errors
     ///
@@ -59,8 +61,8 @@ impl fmt::Display for FileDigest {
     }
 }
 
-/// The list, in a folder of its own. Only files and folders that this user owns, and that no other
-/// user can write, are used.
+/// The list of digests, in its own folder. Files and folders are used only if this user owns them
+/// and no other user can write them.
 #[derive(Clone, Debug)]
 pub struct MadeFiles {
     folder: PathBuf,
@@ -68,27 +70,27 @@ pub struct MadeFiles {
     user: u32,
 }
 
-/// The current list.
+/// File name of the current list.
 const LIST: &str = "list";
-/// The list before it.
+/// File name of the list before the current one.
 const EARLIER: &str = "list.before";
-/// Bytes of a list that is full: 65,536 files. The next one then begins, and the one before the
-/// full one is forgotten.
+/// Size of a full list in bytes: 65,536 digests. A full list replaces the earlier list, and a new
+/// list begins.
 const FULL: u64 = 65 * (1 << 16);
-/// Rights of the group and of others to write.
+/// Permission bits that let the group or others write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 impl MadeFiles {
-    /// The list of `user` in `folder`.
+    /// Returns the list of `user` in `folder`.
     pub fn new(folder: PathBuf, user: u32) -> Self {
         Self { folder, user }
     }
 
-    /// Adds a file that was just written.
+    /// Adds the digest of a file that was just written.
     ///
     /// # Errors
     ///
-    /// The list cannot be written, or another user could have.
+    /// The list cannot be written, or another user owns it or can write it.
     pub fn add(&self, digest: &FileDigest) -> io::Result<()> {
         if !self.folder.exists() {
             self.create_folder()?;
@@ -97,7 +99,7 @@ impl MadeFiles {
         let list = self.folder.join(LIST);
         if let Ok(found) = fs::symlink_metadata(&list) {
             if !found.is_file() {
-                // A named pipe would never open.
+                // Opening a named pipe would wait forever.
                 return Err(io::Error::other("the list is not a file"));
             }
             if found.len() >= FULL {
@@ -110,7 +112,7 @@ impl MadeFiles {
             .mode(0o600)
             .open(&list)?;
         self.check(&file.metadata()?)?;
-        // One write, so that lines of processes do not mix.
+        // One write, so that lines of concurrent processes do not mix.
         file.write_all(format!("{digest}\n").as_bytes())
     }
 
@@ -133,8 +135,8 @@ impl MadeFiles {
         is_safe && lines.map_while(Result::ok).any(|line| line == digest.0)
     }
 
-    /// Creates the folder, unless the folder around it belongs to another user: `sudo deadheat` would
-    /// leave folders in a home whose owner could not use them.
+    /// Creates the folder. Fails if the folder above it belongs to another user, because `sudo
+    /// deadheat` would leave folders of root in a user's home.
     fn create_folder(&self) -> io::Result<()> {
         let mut around = self.folder.ancestors().skip(1);
         if let Some(around) = around.find(|folder| folder.exists())
@@ -148,7 +150,7 @@ impl MadeFiles {
             .create(&self.folder)
     }
 
-    /// Refuses what another user owns or can write.
+    /// Fails if another user owns the file or folder or can write it.
     fn check(&self, found: &Metadata) -> io::Result<()> {
         if found.uid() == self.user && found.mode() & WRITABLE_BY_OTHERS == 0 {
             return Ok(());
@@ -240,7 +242,7 @@ mod tests {
         let long = vec![7; 200_000];
         assert_eq!(of(&long), of(&long));
         assert_ne!(of(&long), of(&long[1..]));
-        // The published digest of nothing.
+        // The published SHA-256 digest of empty input.
         assert_eq!(of(b"").0[..16], *"e3b0c44298fc1c14");
     }
 }

@@ -1,5 +1,5 @@
-//! Named pipes: `open` waits until another process opens the other end, which no time limit reaches,
-//! and a signal only if it ends deadheat.
+//! Opens named pipes with a time limit. `open` itself waits until another process opens the other
+//! end, and only a fatal signal ends that wait.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -13,16 +13,17 @@ use std::time::Duration;
 use deadheat_model::HELP;
 
 /// Longest wait for the other end of a named pipe. A shell opens both ends of `<(COMMAND)` and of
-/// `COMMAND >PIPE &` at once, whatever time the command takes.
+/// `COMMAND >PIPE &` at once, however long the command takes.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// The wait for further pipes once one was given up: a folder of pipes takes no longer than one.
+/// Wait for further pipes after the first one timed out, so that a folder of pipes takes hardly
+/// longer than one pipe.
 const SHORT_WAIT: Duration = Duration::from_millis(100);
 
-/// Whether a pipe was given up.
+/// True after a wait for a pipe has timed out in this process; later waits are then short.
 static GAVE_UP: AtomicBool = AtomicBool::new(false);
 
-/// Opens a file for reading, and a named pipe if a process writes to it.
+/// Opens a file for reading. Opens a named pipe only if a process opens it for writing.
 pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
     match is_pipe(path) {
         true => open(path, OpenOptions::new().read(true), "writing"),
@@ -30,7 +31,8 @@ pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a file for writing as [`File::create`] does, and a named pipe if a process reads it.
+/// Opens a file for writing, as [`File::create`] does. Opens a named pipe only if a process reads
+/// it.
 pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
     match is_pipe(path) {
         true => open(path, OpenOptions::new().write(true), "reading"),
@@ -38,7 +40,7 @@ pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns true for a pipe, with or without a name.
+/// Returns true if the path leads to a pipe, with or without a name.
 pub(crate) fn is_pipe(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
 }

@@ -1,11 +1,12 @@
-//! Numbers as they stand in files: whole ones as integers, others with the
-//! fewest digits that read back to the same value.
+//! Numbers in files: whole numbers are written as integers, others with the fewest digits that read
+//! back to the same value.
 //!
-//! [`push_integer`] and [`push_value`] write them, a [`Scanner`] reads them back.
+//! [`push_integer`] and [`push_value`] write numbers; a [`Scanner`] reads them.
 
 use std::io::Write as _;
 
-/// Every whole number up to this one is a float; above it integers stop saying what was measured.
+/// Every whole number up to 2⁵³ is exactly a float. Larger floats are not written as integers,
+/// because their last digits would be arbitrary.
 const LARGEST_EXACT: u64 = 1 << 53;
 
 /// Appends an integer in decimal.
@@ -36,7 +37,7 @@ pub fn push_value(out: &mut Vec<u8>, value: f64) {
     }
 }
 
-/// Powers of ten, as far as they fit into 64 bits. All of them are floats, too.
+/// Powers of ten that fit into 64 bits. Each of them is exactly a float, too.
 const POWERS_OF_TEN: [u64; 20] = {
     let mut powers = [1; 20];
     let mut exponent = 1;
@@ -47,23 +48,23 @@ const POWERS_OF_TEN: [u64; 20] = {
     powers
 };
 
-/// The rest of some bytes that are read from the front.
+/// Reads numbers and fixed text from the front of a slice of bytes.
 pub struct Scanner<'a> {
-    /// What is not read yet.
+    /// The bytes that were not read yet.
     pub rest: &'a [u8],
 }
 
-// Its functions are inlined: called across modules, they made reading a run take 13 % longer.
+// The functions are inlined: calls across modules made reading a run take 13 % longer.
 impl<'a> Scanner<'a> {
-    /// Steps over `literal`, or stays where it is.
+    /// Steps over `literal`. Returns `None` and does not move if the bytes differ.
     #[inline(always)]
     pub fn expect<const LEN: usize>(&mut self, literal: &[u8; LEN]) -> Option<()> {
-        // Arrays of a known length are compared without a call.
+        // Arrays of a fixed length are compared without a function call.
         let (first, rest) = self.rest.split_first_chunk::<LEN>()?;
         (first == literal).then(|| self.rest = rest)
     }
 
-    /// Steps over one byte, or stays where it is.
+    /// Steps over one byte. Returns `None` and does not move if the byte differs.
     #[inline(always)]
     pub fn byte(&mut self, byte: u8) -> Option<()> {
         match self.rest {
@@ -75,11 +76,11 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Steps over digits: how many, and their number when there are at most
-    /// 19, which cannot overflow.
+    /// Steps over digits. Returns how many there are and, for at most 19 digits, their value; more
+    /// may overflow.
     ///
-    /// Takes eight bytes at a time: a loop that ends behind the last digit of a number is
-    /// mispredicted once a number, which takes longer than all of this.
+    /// Reads eight bytes at a time, because a loop over single digits mispredicts its end once per
+    /// number, which costs more time than this whole function.
     #[inline(always)]
     fn digits(&mut self) -> (usize, u64) {
         let (mut rest, mut number) = (self.rest, 0u64);
@@ -96,7 +97,7 @@ impl<'a> Scanner<'a> {
             number = number.wrapping_mul(100_000_000).wrapping_add(part);
             rest = tail;
         }
-        // The end is near.
+        // Fewer than eight bytes are left.
         while let [byte @ b'0'..=b'9', tail @ ..] = rest {
             number = number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
             rest = tail;
@@ -106,7 +107,7 @@ impl<'a> Scanner<'a> {
         (count, number)
     }
 
-    /// An integer that fits. JSON has no leading zeros.
+    /// Reads an integer of at most 19 digits, without leading zeros, which JSON forbids.
     #[inline(always)]
     pub fn integer(&mut self) -> Option<u64> {
         let leading_zero = self.rest.first() == Some(&b'0');
@@ -114,12 +115,12 @@ impl<'a> Scanner<'a> {
         ((1..=19).contains(&digits) && !(leading_zero && digits > 1)).then_some(number)
     }
 
-    /// A number that is not negative, by the grammar of JSON.
+    /// Reads a finite number that is not negative, by the grammar of JSON.
     #[inline(always)]
     pub fn value(&mut self) -> Option<f64> {
         let start = self.rest;
         if let [b'0', b',' | b']', ..] = start {
-            // Of counts most are.
+            // Most counts are 0.
             self.rest = &start[1..];
             return Some(0.0);
         }
@@ -131,20 +132,20 @@ impl<'a> Scanner<'a> {
         match self.rest.first() {
             Some(b'.') if digits <= 18 => self.fraction(start, digits, number),
             Some(b'.' | b'e' | b'E') => self.long_value(start),
-            // Up to 15 digits every integer is a float; up to 19 none has overflown.
+            // Up to 19 digits, `number` has not overflowed, and the conversion rounds once.
             _ if digits <= 19 => Some(number as f64),
             _ => self.long_value(start),
         }
     }
 
-    /// Goes on behind the integer part of a number, where a point stands.
+    /// Reads the fraction of a number after its integer part; the next byte is the point.
     #[inline(always)]
     fn fraction(&mut self, start: &'a [u8], digits: usize, number: u64) -> Option<f64> {
         let point = self.rest;
         self.rest = &point[1..];
         let (places, part) = self.digits();
         let goes_on = matches!(self.rest.first(), Some(b'e' | b'E'));
-        // Nineteen digits cannot overflow.
+        // Up to nineteen digits cannot overflow.
         if places == 0 || digits + places > 19 || goes_on {
             self.rest = point;
             return self.long_value(start);
@@ -153,7 +154,8 @@ impl<'a> Scanner<'a> {
         Some(quotient(number * scale + part, scale))
     }
 
-    /// Goes on with a number whose integer part was stepped over.
+    /// Reads the rest of a number after its integer part and parses all of it with the standard
+    /// library.
     #[cold]
     fn long_value(&mut self, start: &'a [u8]) -> Option<f64> {
         let some_digits = |scanner: &mut Self| (scanner.digits().0 > 0).then_some(());
@@ -170,38 +172,39 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The number of digits that eight bytes begin with, and their number.
+/// Returns the number of digits at the beginning of eight bytes, and the value of these digits.
 #[inline(always)]
 fn leading_digits(eight: [u8; 8]) -> (usize, u64) {
     const EACH: u64 = 0x0101_0101_0101_0101;
-    // The first byte is the lowest. Of a digit nothing but its value is left, of any other byte a
-    // bit of the upper half: at once, or as soon as six is added. What that carries into the byte
-    // behind it does not matter, for digits carry nothing.
+    // The first byte is the lowest. A digit becomes its value. Any other byte has a bit set in its
+    // upper half, at once or after 6 is added. A carry out of such a byte does not matter: digits
+    // produce no carry, and only the lowest byte that is not a digit counts.
     let values = u64::from_le_bytes(eight) ^ (b'0' as u64 * EACH);
     let others = (values | values.wrapping_add(6 * EACH)) & (0xf0 * EACH);
     let digits = others.trailing_zeros() as usize / 8;
-    // Zeros in front of the digits there are.
+    // Shifts out the bytes after the digits and fills with zeros in front of them.
     let values = values.checked_shl(64 - 8 * digits as u32).unwrap_or(0);
-    // Neighbours are put together, twos to fours, fours to eights.
+    // Combines neighbouring digits to numbers of two digits, then of four, then of eight.
     let twos = values.wrapping_mul(10).wrapping_add(values >> 8) & (0x00ff_00ff_00ff_00ff);
     let fours = twos.wrapping_mul(100).wrapping_add(twos >> 16) & 0x0000_ffff_0000_ffff;
     let eights = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff;
     (digits, eights)
 }
 
-/// `number` over a power of ten that is a float, rounded once.
+/// Returns `number` divided by `power`, a power of ten that is exactly a float; rounds once.
 #[inline(always)]
 fn quotient(number: u64, power: u64) -> f64 {
     if number <= LARGEST_EXACT {
-        // Of two floats a division rounds as it should (Clinger 1990).
+        // The quotient of two exact floats is rounded correctly (Clinger 1990).
         number as f64 / power as f64
     } else {
         long_quotient(number, power)
     }
 }
 
-/// The same of a number that is no float: 63 or 64 bits of the quotient, the last of them set where
-/// anything is lost behind it, are rounded as they become a float.
+/// Returns `number` divided by `power` if `number` is not exactly a float. Computes 63 or 64 bits
+/// of the quotient and sets the last bit if there is a remainder, so that the conversion to a float
+/// rounds correctly.
 #[inline]
 fn long_quotient(number: u64, power: u64) -> f64 {
     let (up, up_power) = (number.leading_zeros(), power.leading_zeros());
@@ -209,7 +212,7 @@ fn long_quotient(number: u64, power: u64) -> f64 {
         u128::from(number << up) << 63,
         u128::from(power << up_power),
     );
-    // From half of 2⁶³ to twice as much.
+    // Between 2⁶² and 2⁶⁴.
     let whole = (dividend / divisor) as u64;
     let lost = dividend != u128::from(whole) * divisor;
     let exponent = i64::from(up_power) - i64::from(up) - 63;
@@ -316,7 +319,7 @@ mod tests {
 
         #[test]
         fn halfway_between_two_floats_the_even_one_is_read(mantissa in 1u64 << 52..1 << 53) {
-            // An odd number above 2⁵³ lies halfway, and a tenth less or more does not.
+            // An odd number above 2⁵³ is halfway between two floats; a tenth less or more is not.
             let half = 2 * mantissa + 1;
             for number in [10 * half - 1, 10 * half, 10 * half + 1] {
                 let text = format!("{}.{}", number / 10, number % 10);

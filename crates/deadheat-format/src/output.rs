@@ -1,5 +1,5 @@
-//! Files that deadheat writes: whole or not at all, such as the answer in Markdown or a picture, or
-//! growing by whole lines only, such as the record of a run.
+//! Writes files: whole or not at all, such as reports and pictures, or growing by whole lines, such
+//! as run files.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -12,8 +12,8 @@ use deadheat_model::under_new_name;
 use crate::error::{FileProblem, FormatError, cannot_write, create_folder_of};
 use crate::named_pipe::{is_pipe, open_to_write};
 
-/// Gives a file another name beside its own that nothing has, so that a new one can have this, and
-/// says which.
+/// Renames a file to the first free name of `NAME.before`, `NAME.before-2` and so on, so that a new
+/// file can take its name. Returns the new path.
 pub fn set_aside(path: &Path) -> Result<PathBuf, FormatError> {
     let named = |number: u32| {
         let mut name = path.as_os_str().to_owned();
@@ -34,8 +34,8 @@ pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), FormatError>
     write_bytes(path, text.as_bytes())
 }
 
-/// Writes a text file as `text` makes it, replacing an older one: a page of
-/// many megabytes need not be held.
+/// Writes a text file through `text`, replacing an older one, so that a page of many megabytes need
+/// not be held in memory.
 pub fn write_text_by(
     path: impl AsRef<Path>,
     text: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result,
@@ -53,7 +53,8 @@ pub fn write_text_by(
     })
 }
 
-/// Carries text to a file, and keeps what the system said when it could not.
+/// Writes text to a file and keeps the I/O error of a failed write, which [`fmt::Error`] cannot
+/// hold.
 struct TextWriter<'w> {
     out: &'w mut BufWriter<File>,
     problem: Option<io::Error>,
@@ -68,8 +69,8 @@ impl fmt::Write for TextWriter<'_> {
     }
 }
 
-/// The path of a file that is about to be written into a folder. A link of that name is removed and
-/// not followed: the user named the folder, and the link may lead to any file.
+/// Returns the path for a file that will be written into a folder. Removes a link of that name
+/// instead of following it: the user named the folder, and the link may lead to any file.
 pub fn path_in(folder: &Path, name: &str) -> Result<PathBuf, FormatError> {
     let path = folder.join(name);
     if path.is_symlink() {
@@ -78,13 +79,13 @@ pub fn path_in(folder: &Path, name: &str) -> Result<PathBuf, FormatError> {
     Ok(path)
 }
 
-/// Writes a file of bytes, replacing an older one.
+/// Writes a file, replacing an older one.
 pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), FormatError> {
     let path = path.as_ref();
     replace(path, |out| out.write_all(bytes).map_err(cannot_write(path)))
 }
 
-/// Writes a file by `write`, replacing an older one, and makes the folder it goes to.
+/// Writes a file through `write`, replacing an older one, and creates the folders above it.
 pub fn write_export(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), FormatError>,
@@ -94,7 +95,7 @@ pub fn write_export(
     replace(path, write)
 }
 
-/// Makes a folder, and those above it, unless it is there.
+/// Creates a folder and the folders above it, unless they exist.
 pub fn ensure_folder(path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
     if path.exists() && !path.is_dir() {
@@ -105,12 +106,12 @@ pub fn ensure_folder(path: impl AsRef<Path>) -> Result<(), FormatError> {
     fs::create_dir_all(path).map_err(cannot_write(path))
 }
 
-/// Checks before a race that a file can be written. Leaves the content of an existing file unchanged
-/// and does not leave a new one.
+/// Checks before a race that a file can be written. Leaves an existing file unchanged and creates
+/// none.
 ///
 /// # Errors
 ///
-/// If the file cannot be written, or if it is a program: `--export-csv /bin/true 'true 1'` replaced
+/// The file cannot be written, or it is a program: `--export-csv /bin/true 'true 1'` once replaced
 /// `/bin/true`.
 pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     let path = path.as_ref();
@@ -119,7 +120,7 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
         let error = io::Error::new(io::ErrorKind::AlreadyExists, problem);
         return Err(cannot_write(path)(error));
     }
-    // Closing it would be the end of the file for its reader.
+    // Opening and closing a pipe would end it for its reader.
     if is_pipe(path) {
         return Ok(());
     }
@@ -132,7 +133,7 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Returns true for an executable file that begins like a program or a script.
+/// Returns true if the file is executable and begins like a program or a script.
 fn is_program(path: &Path) -> bool {
     let is_executable = fs::metadata(path)
         .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0);
@@ -144,11 +145,12 @@ fn is_program(path: &Path) -> bool {
         && (beginning.starts_with(b"\x7fELF") || beginning.starts_with(b"#!"))
 }
 
-/// Writes a file by `write`, in place of an older one, which stays as it is until all of the new
-/// one is on the disk: a disk that fills up costs nobody the report of yesterday.
+/// Writes a file through `write`. An older file stays unchanged until the new one is on the disk,
+/// so that a full disk does not cost the user the earlier report.
 ///
-/// A link is followed, and the rights of the older file are kept. Written in place is what cannot
-/// be replaced: a device or pipe, somebody else's file, one in a folder that takes no other.
+/// Follows a link, and keeps the permissions of the older file. Writes in place if the file cannot
+/// be replaced: a device or pipe, a file of another user, or a file in a folder that is not
+/// writable.
 pub(crate) fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), FormatError>,
@@ -175,22 +177,23 @@ pub(crate) fn replace(
     kept.map_err(cannot_write(path))
 }
 
-/// A new file in the folder of the one that it will replace; it goes if it does not.
+/// A new file in the folder of the file that it will replace. Removed on drop if it was not
+/// renamed.
 struct Beside {
     path: PathBuf,
 }
 
 impl Beside {
-    /// `None` where the file is to be written in place.
+    /// Creates the new file; returns `None` if `target` must be written in place.
     fn create(path: &Path, target: &Path) -> io::Result<Option<(Self, File)>> {
-        // `/dev/stdout` may lead to a plain file, which others hold open.
+        // `/dev/stdout` may lead to a plain file that other processes hold open.
         if path.starts_with("/dev") || path.starts_with("/proc") {
             return Ok(None);
         }
         let older = match fs::metadata(target) {
             Ok(older) if !older.is_file() => return Ok(None),
             Ok(older) => Some(older),
-            // A link to what is not there yet.
+            // A link whose target does not exist.
             Err(_) if target.is_symlink() => return Ok(None),
             Err(_) => None,
         };
@@ -198,7 +201,7 @@ impl Beside {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        // Until it has the rights of the older file, only this user may read it.
+        // Until it has the permissions of the older file, only this user may read the new one.
         let mode = if older.is_some() { 0o600 } else { 0o666 };
         let name = |random: u64| format!(".deadheat-{random:016x}");
         let created = under_new_name(folder, name, |path| {
@@ -213,7 +216,7 @@ impl Beside {
                 return Ok(None);
             }
             file.set_permissions(older.permissions())?;
-            // Rights that would have refused the writer still do.
+            // Permissions of the older file that forbid writing still forbid it.
             OpenOptions::new().write(true).open(target)?;
         }
         Ok(Some((beside, file)))
@@ -222,20 +225,20 @@ impl Beside {
 
 impl Drop for Beside {
     fn drop(&mut self) {
-        // Once it has taken its place there is nothing of this name.
+        // After the rename, no file has this name.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The operations that a journal needs of its file.
+/// The operations that [`Journal`] needs from its file.
 pub(crate) trait Disk: Write {
-    /// Cuts the file to `len` bytes.
+    /// Truncates the file to `len` bytes.
     fn cut(&mut self, len: u64) -> io::Result<()>;
-    /// Waits until everything written is on the device.
+    /// Waits until everything that was written is on the device.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// Must be open for appending, so that writing goes on where a cut left off.
+/// The file must be open for appending, so that writes continue at the end after a cut.
 impl Disk for File {
     fn cut(&mut self, len: u64) -> io::Result<()> {
         self.set_len(len)
@@ -246,19 +249,20 @@ impl Disk for File {
     }
 }
 
-/// Appends lines so that a killed process loses at most the last of them, and
-/// a full disk none but the one that did not fit.
+/// Appends lines to a file. A killed process loses at most the last line; a full disk loses only
+/// the line that did not fit.
 #[derive(Debug)]
 pub(crate) struct Journal<D = File> {
     disk: D,
-    /// Bytes up to the end of the last whole line.
+    /// Length in bytes up to the end of the last whole line.
     len: u64,
-    /// Something may stand behind `len`.
+    /// True if bytes of an incomplete line may follow after `len`.
     torn: bool,
 }
 
 impl<D: Disk> Journal<D> {
-    /// Goes on after the first `len` bytes. The rest is cut off before the first line is written.
+    /// Continues a file after its first `len` bytes. If `torn`, the rest is cut off before the next
+    /// line.
     pub(crate) fn new(disk: D, len: u64, torn: bool) -> Self {
         Journal { disk, len, torn }
     }
@@ -266,11 +270,11 @@ impl<D: Disk> Journal<D> {
     /// Appends one line, newline included, in a single write.
     pub(crate) fn append(&mut self, line: &[u8]) -> io::Result<()> {
         self.mend()?;
-        // Marked beforehand: a write that fails may have left a part.
+        // Set before the write, because a failed write may leave a part of the line.
         self.torn = true;
         if let Err(error) = self.disk.write_all(line) {
-            // Should this fail too, the next line tries again, and until then
-            // a reader passes over the torn last line.
+            // If this fails too, the next line tries again. Until then, readers skip the incomplete
+            // last line.
             let _ = self.mend();
             return Err(error);
         }
@@ -282,7 +286,7 @@ impl<D: Disk> Journal<D> {
     /// Waits until every line is on the device.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
         match self.disk.sync() {
-            // Nothing is kept there, as in /dev/null.
+            // Devices such as `/dev/null` cannot be synced.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             done => done,
         }
@@ -297,26 +301,26 @@ impl<D: Disk> Journal<D> {
     }
 }
 
-/// Refuses a file that another process appends to.
+/// Fails if another process appends to the file.
 ///
 /// # Errors
 ///
-/// It is in use.
+/// The file is in use.
 pub fn refuse_file_in_use(path: &Path) -> Result<(), FormatError> {
     if !path.is_file() {
         return Ok(());
     }
     match OpenOptions::new().append(true).open(path) {
         Ok(file) => lock(&file, path),
-        // The error is reported when the file is opened to be written.
+        // The error is reported later, when the file is opened for writing.
         Err(_) => Ok(()),
     }
 }
 
-/// Keeps two processes from recording into one file, where their lines would
-/// mingle. A file system without locks has to do without.
+/// Locks a file so that two processes cannot mix their lines in it. A file system without locks
+/// gets no such protection.
 pub(crate) fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
-    // Elsewhere a lock would also shut out whoever only wants to read.
+    // On other systems, a lock would also keep out readers.
     if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         return Err(FileProblem::InUse.of(path));
     }

@@ -1,27 +1,27 @@
-//! The kinds of files that options write, told from the first bytes of a file: an option replaces an
-//! earlier file of its kind, and never another file.
+//! The kinds of files that options write, recognised by their first bytes. An option replaces an
+//! earlier file of its kind, but no other file.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes of a file that are looked at.
+/// Number of bytes at the beginning of a file that are examined.
 const BEGINNING: u64 = 1 << 14;
 
-/// The kind of the file that an option writes.
+/// The kind of file that an option writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputKind {
     /// An HTML page.
     Page,
-    /// The Markdown of `--markdown`.
+    /// The Markdown that `--markdown` writes.
     Comment,
     /// A table in Markdown.
     MarkdownTable,
-    /// Test cases in JUnit's XML.
+    /// Test cases in JUnit XML.
     TestCases,
-    /// JSON as hyperfine writes it.
+    /// JSON in the format of hyperfine.
     Hyperfine,
-    /// JSON as Google Benchmark writes it.
+    /// JSON in the format of Google Benchmark.
     GoogleBenchmark,
     /// A JSON array of objects that begin with a name.
     NamedRows,
@@ -29,13 +29,13 @@ pub enum OutputKind {
     Bmf,
     /// A CSV table of samples.
     Csv,
-    /// A log of HdrHistogram.
+    /// An HDR histogram log.
     Hdr,
     /// Output of Go benchmarks.
     Go,
 }
 
-/// The options that replace a file, each with the kind that it writes.
+/// The options that replace a file, with the kind of file that each one writes.
 const OPTIONS: [(&str, OutputKind); 13] = [
     ("--html", OutputKind::Page),
     ("--markdown", OutputKind::Comment),
@@ -61,7 +61,7 @@ impl OutputKind {
         found.map(|(_, kind)| *kind)
     }
 
-    /// The kind in words, with its article.
+    /// Returns the kind in words, with its article.
     pub fn name(self) -> &'static str {
         match self {
             Self::Page => "an HTML page",
@@ -78,8 +78,9 @@ impl OutputKind {
         }
     }
 
-    /// Returns true if a new file of this kind may take this path: nothing is there, or an empty file,
-    /// a device, a pipe, or an older file of this kind. What cannot be read is left to its writer.
+    /// Returns true if a new file of this kind may be written to this path: the path is free, or it
+    /// is an empty file, a device, a pipe, or an older file of this kind. Also true for a file that
+    /// cannot be read, because writing it reports the error.
     pub fn may_replace(self, path: &Path) -> bool {
         if !fs::metadata(path).is_ok_and(|about| about.is_file()) || is_of_system(path) {
             return true;
@@ -120,7 +121,7 @@ impl OutputKind {
                     .any(|value| begins_as_json(text, &["{", "", "{", "", "{", value]))
                     || begins_as_json(text, &["{", "}"])
             }
-            // Of deadheat, hyperfine and Google Benchmark.
+            // The tables of deadheat, hyperfine and Google Benchmark.
             Self::Csv => begins(&["benchmark,replicate,", "command,mean,", "name,iterations,"]),
             Self::Hdr => begins(&["#[Histogram log format", "#[Logged with"]),
             Self::Go => {
@@ -140,7 +141,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Returns true for a table of results, which the sides of a comparison may precede as a list.
+/// Returns true for a Markdown table of results; a list of the compared sides may precede it.
 fn is_table_of_results(text: &str) -> bool {
     const HEADS: [&str; 5] = [
         "command",
@@ -158,8 +159,8 @@ fn is_table_of_results(text: &str) -> bool {
     is_empty && HEADS.contains(&&*first)
 }
 
-/// Returns true for a text of JSON that begins with these tokens: brackets, and keys without their
-/// quotes; an empty one is for any key.
+/// Returns true if a JSON text begins with these tokens: brackets, and keys without their quotes.
+/// An empty token matches any key.
 fn begins_as_json(text: &str, tokens: &[&str]) -> bool {
     let mut rest = text;
     tokens.iter().all(|token| {
@@ -173,7 +174,8 @@ fn begins_as_json(text: &str, tokens: &[&str]) -> bool {
     })
 }
 
-/// The text after a key of an object and its colon.
+/// Returns the text after the colon of a key, if the text begins with that key; any key if `key` is
+/// empty.
 fn after_key<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let text = text.strip_prefix('"')?;
     let mut is_escaped = false;

@@ -1,8 +1,9 @@
-//! A plan with the files that it races, in one archive, so that every machine races the same bytes.
+//! Packs: a plan and the files that it races in one archive, so that every machine races the same
+//! bytes.
 //!
-//! The archive is a tar file in one zstd frame: `plan.json`, which is the header of a run, and every
-//! file under the name that the plan has for it. It tells nothing of when and by whom it was made,
-//! so the same files make the same archive.
+//! The archive is a tar file in one zstd frame. It holds `plan.json`, which is the header of a run,
+//! and every file under its name in the plan. It records neither times nor owners, so the same
+//! files give the same archive.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -25,26 +26,26 @@ use crate::run_file::header_line;
 /// The name of the plan in a pack.
 const PLAN: &str = "plan.json";
 
-/// Bytes of the path of a file in an archive; Linux opens no longer one.
+/// Maximum length of a path in an archive, in bytes. Linux cannot open a longer path.
 const MOST_OF_A_PATH: u64 = 4096;
 
-/// Folders within one another in an archive.
+/// Maximum depth of folders in an archive.
 const DEEPEST_FOLDER: usize = 64;
 
-/// A file of a pack.
+/// A file or a folder to be packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedFile {
-    /// Where its bytes are; those of a folder are all that lies below.
+    /// Path of the file on this machine. A folder includes all files below it.
     pub source: PathBuf,
-    /// Its path from the folder that the pack is unpacked into.
+    /// Path in the pack, relative to the folder into which the pack is unpacked.
     pub name: PathBuf,
 }
 
-/// Returns true for a file that begins as a pack does, and not as a plan.
+/// Returns true if a file begins like a pack, not like a plan.
 ///
 /// # Errors
 ///
-/// When it cannot be read.
+/// The file cannot be read.
 pub fn is_pack(path: &Path) -> Result<bool, FormatError> {
     let mut first = Vec::new();
     let file = content::open_repeatedly(path).map_err(cannot_read(path))?;
@@ -53,11 +54,11 @@ pub fn is_pack(path: &Path) -> Result<bool, FormatError> {
     Ok(first == ZSTD)
 }
 
-/// Writes a plan and its files into a new archive, and gives back the number of its bytes.
+/// Writes a plan and its files into a new archive and returns its size in bytes.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, or an archive that is there already or cannot be written.
+/// A file cannot be read, or the archive exists already or cannot be written.
 pub fn write_pack(
     plan: &RunHeader,
     files: &[PackedFile],
@@ -83,7 +84,7 @@ pub fn write_pack(
     Ok(packed.len() as u64)
 }
 
-/// What the archive says of a file; nothing of its time and owner.
+/// Returns the tar header of a file, without its time and owner.
 fn about(size: usize, executable: bool) -> Header {
     let mut header = Header::new_gnu();
     header.set_entry_type(EntryType::Regular);
@@ -93,12 +94,12 @@ fn about(size: usize, executable: bool) -> Header {
     header
 }
 
-/// All plain files of a file or folder, in the order of their names.
+/// Returns all plain files in a file or folder, in the order of their names.
 ///
 /// # Errors
 ///
-/// A file that cannot be read or is not a plain file, a link that leads out of the folder that `file`
-/// names, and a link to a folder around it.
+/// A file cannot be read or is not a plain file, a link leads out of the folder to be packed, or a
+/// link leads to a folder that contains it.
 pub fn contents(file: &PackedFile) -> Result<Vec<PackedFile>, FormatError> {
     let root = file.source.canonicalize();
     let mut walk = Walk {
@@ -110,11 +111,10 @@ pub fn contents(file: &PackedFile) -> Result<Vec<PackedFile>, FormatError> {
     Ok(walk.found)
 }
 
-/// A walk through a folder.
 struct Walk {
-    /// What was named, without links.
+    /// The file or folder to be packed, with links resolved.
     root: PathBuf,
-    /// The folders around the current one, without links.
+    /// The folders above the current file, with links resolved.
     above: Vec<PathBuf>,
     found: Vec<PackedFile>,
 }
@@ -126,14 +126,14 @@ impl Walk {
         let place = source.canonicalize().map_err(unreadable())?;
         if !place.starts_with(&self.root) {
             let problem = format!(
-                "leads to {}, which is outside of the folder that is packed\nhelp: put a copy of the \
-                 file in place of the link, or remove the link",
+                "leads to {}, which is outside of the packed folder\nhelp: put a copy of the file \
+                 in place of the link, or remove the link",
                 place.display()
             );
             return Err(FormatError::whole(source, problem));
         }
         if self.above.contains(&place) {
-            let problem = "leads to a folder that holds it\nhelp: remove the link";
+            let problem = "leads to a folder that contains this link\nhelp: remove the link";
             return Err(FormatError::whole(source, problem));
         }
         let found = fs::metadata(source).map_err(unreadable())?;
@@ -161,25 +161,23 @@ impl Walk {
     }
 }
 
-/// Appends a plain file.
 fn append(archive: &mut Builder<Vec<u8>>, file: &PackedFile) -> Result<(), FormatError> {
     let unreadable = || cannot_read(&file.source);
     let found = fs::metadata(&file.source).map_err(unreadable())?;
     let bytes = content::all_bytes(&file.source).map_err(unreadable())?;
     let mut about = about(bytes.len(), found.permissions().mode() & 0o111 != 0);
     let appended = archive.append_data(&mut about, &file.name, &bytes[..]);
-    // A pack that is larger could not be unpacked.
+    // A larger pack could not be unpacked.
     appended
         .and_then(|()| refuse_larger(archive.get_ref().len() as u64))
         .map_err(unreadable())
 }
 
-/// Unpacks an archive into a folder, and says where in it the plan is.
+/// Unpacks an archive into a folder and returns the path of the plan in it.
 ///
 /// # Errors
 ///
-/// An archive that cannot be read, that holds other things than files, or files elsewhere than below
-/// the folder.
+/// The archive cannot be read, holds anything but plain files, or holds a path outside the folder.
 pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
     let unreadable = || cannot_read(pack);
     let file = content::open(pack).map_err(unreadable())?;
@@ -188,7 +186,8 @@ pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
     let mut archive = Archive::new(Bounded::new(frame).map_err(unreadable())?);
     let mut allowed = Allowance::of_files().map_err(unreadable())?;
     let mut long_name = None;
-    // Raw, because the library reads long names and extended headers to their end, however long.
+    // Raw mode, because otherwise the library reads long names and extended headers without a
+    // limit.
     let entries = archive.entries().map_err(unreadable())?.raw(true);
     for entry in entries {
         let mut entry = entry.map_err(unreadable())?;
@@ -209,7 +208,7 @@ pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
         }
         let depth = name.components().count();
         if depth > DEEPEST_FOLDER {
-            let problem = format!("holds a file below more than {DEEPEST_FOLDER} folders");
+            let problem = format!("holds a file more than {DEEPEST_FOLDER} folders deep");
             return Err(FormatError::whole(pack, problem));
         }
         allowed.take(depth as u64).map_err(unreadable())?;
@@ -223,13 +222,13 @@ pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
     Ok(plan)
 }
 
-/// Characters of a name that an error shows.
+/// Maximum number of characters of a name in an error.
 const MOST_SHOWN: usize = 200;
 
-/// The name of the next file, which was too long for its header.
+/// Reads the name of the next file, which was too long for its header.
 fn read_long_name(entry: &mut impl Read) -> io::Result<PathBuf> {
     let mut name = Vec::new();
-    // The name ends with a zero.
+    // The name ends with a zero byte.
     entry.take(MOST_OF_A_PATH + 2).read_to_end(&mut name)?;
     let bytes = name.strip_suffix(b"\0").unwrap_or(&name);
     if bytes.len() as u64 > MOST_OF_A_PATH {
@@ -240,8 +239,8 @@ fn read_long_name(entry: &mut impl Read) -> io::Result<PathBuf> {
     Ok(PathBuf::from(OsStr::from_bytes(bytes)))
 }
 
-/// Writes a file of a pack. It has the time of one that is older than any race: a part that goes on is
-/// refused where a program was written since it began.
+/// Writes a file of a pack. Its modification time is 1970, because deadheat refuses to resume a
+/// part of a race if one of its programs was modified after the part began.
 fn put(bytes: &mut impl Read, executable: bool, file: &Path) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
@@ -262,7 +261,7 @@ mod tests {
     fn archive(folder: &Path, name: &str, kind: EntryType) -> PathBuf {
         let mut about = about(4, false);
         about.set_entry_type(kind);
-        // Not by `set_path`, which refuses what this is about.
+        // Copied, because `set_path` refuses the names to be tested.
         about.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
         if kind == EntryType::Symlink {
             about.set_size(0);
@@ -306,7 +305,7 @@ mod tests {
         assert!(told.contains("holds no plan"), "{told}");
     }
 
-    /// The names of the plain files of a folder, or what is wrong with it.
+    /// The names of the plain files of a folder, or the error message.
     fn names(folder: &Path) -> Result<Vec<PathBuf>, String> {
         let files = contents(&PackedFile {
             source: folder.to_owned(),
@@ -356,7 +355,7 @@ mod tests {
         for around in [".", "deep/.."] {
             link(Path::new(around));
             let told = names(&folder).unwrap_err();
-            assert!(told.contains("a folder that holds it"), "{told}");
+            assert!(told.contains("a folder that contains this link"), "{told}");
         }
         // The user named this link.
         let named = base.path().join("named");
@@ -395,7 +394,7 @@ mod tests {
             let base = tempfile::tempdir().unwrap();
             let inside = base.path().join("inside");
             fs::create_dir(&inside).unwrap();
-            // Refused for its `..`, before the system is asked for so long a name.
+            // Refused for its `..`, before the long name reaches the operating system.
             let name = match bytes {
                 4096.. => format!("../{}", "c".repeat(bytes - 3)),
                 _ => name.clone(),

@@ -38,7 +38,7 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
             Ok(about) if about.is_file() => return Ok(Some(seen.join(RULES_FILE))),
             Ok(about) => return Err(no_rules(&seen, file_kind(about.file_type()))),
             Err(_) if file.is_symlink() => {
-                return Err(no_rules(&seen, "a link that leads nowhere"));
+                return Err(no_rules(&seen, "a link to a missing file"));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(cannot_read(&file)(error)),
@@ -51,7 +51,7 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
 /// Returns the error for something that has the name of the rules file but is not a file. Ignoring
 /// it would silently disable the gate.
 fn no_rules(seen: &Path, kind: &str) -> FormatError {
-    let problem = format!("it is {kind}, and no file of rules\nhelp: --no-config goes without");
+    let problem = format!("it is {kind}, not a rules file\nhelp: --no-config reads none");
     cannot_read(&seen.join(RULES_FILE))(io::Error::other(problem))
 }
 
@@ -111,7 +111,7 @@ fn read(bytes: &[u8]) -> Result<RulesFile, FileProblem> {
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let problem = error.message().trim().replace('\n', ", ");
-        document.wrong(at, format!("no TOML: {problem}"), "")
+        document.wrong(at, format!("not valid TOML: {problem}"), "")
     })?;
     let mut rules = RulesFile::default();
     for entry in document.entries(table.get_ref()) {
@@ -261,7 +261,10 @@ impl Document<'_> {
         let texts = match setting.kind {
             ValueKind::Share(range) => vec![self.share(entry, range)?],
             ValueKind::Time => {
-                vec![self.number_or_text(entry, "write a time, as \"30s\", or seconds")?]
+                vec![self.number_or_text(
+                    entry,
+                    "write a time, such as \"30s\", or a number of seconds",
+                )?]
             }
             ValueKind::Count => vec![self.count(entry)?],
             ValueKind::Number => vec![self.number_or_text(entry, "write a whole number")?],
@@ -275,7 +278,7 @@ impl Document<'_> {
             ValueKind::Verdicts => {
                 // An empty list fails on no verdict; without the key, the default applies.
                 settings.fail_on = Some(Vec::new());
-                self.texts(entry, "write a list of verdicts, as [\"slower\"]")?
+                self.texts(entry, "write a list of verdicts, such as [\"slower\"]")?
             }
         };
         for (at, text) in texts {
@@ -309,11 +312,11 @@ impl Document<'_> {
     /// Reads a share and checks its range. The parser of the setting rejects text that is not a
     /// share.
     fn share(&self, entry: &Entry<'_>, range: &ShareRange) -> Result<(usize, String), FileProblem> {
-        let (at, text) = self.number_or_text(entry, "write a share, as \"2%\" or 0.02")?;
+        let (at, text) = self.number_or_text(entry, "write a share, such as \"2%\" or 0.02")?;
         match fraction(&text) {
             Ok(share) if !range.holds(share) => {
                 let problem = format!("{} must be {}, not {share}", entry.key, range.words);
-                Err(self.wrong(at, problem, "2 percent are \"2%\" or 0.02"))
+                Err(self.wrong(at, problem, "write 2 percent as \"2%\" or 0.02"))
             }
             _ => Ok((at, text)),
         }
@@ -382,7 +385,10 @@ impl Document<'_> {
     }
 
     fn globs(&self, entry: &Entry<'_>) -> Result<Vec<Glob>, FileProblem> {
-        let texts = self.texts(entry, "write a list of names, as [\"parse/*\", \"sort\"]")?;
+        let texts = self.texts(
+            entry,
+            "write a list of names, such as [\"parse/*\", \"sort\"]",
+        )?;
         let patterns = texts.into_iter().map(|(at, text)| self.pattern(at, text));
         patterns.collect()
     }
@@ -393,7 +399,7 @@ impl Document<'_> {
     }
 
     fn day(&self, entry: &Entry<'_>) -> Result<Day, FileProblem> {
-        const ADVICE: &str = "write a day, as 2026-12-31";
+        const ADVICE: &str = "write a day, such as 2026-12-31";
         match entry.value.get_ref() {
             DeValue::String(text) => {
                 Day::parse(text.trim()).map_err(|problem| self.senseless(entry, &problem))
@@ -407,7 +413,7 @@ impl Document<'_> {
                     self.wrong(entry.value.span().start, problem, ADVICE)
                 })?;
                 Day::new(date.year, date.month, date.day).ok_or_else(|| {
-                    self.senseless(entry, &format!("{date} is not a day of the calendar"))
+                    self.senseless(entry, &format!("{date} does not exist in the calendar"))
                 })
             }
             _ => Err(self.of_wrong_kind(entry, ADVICE)),
@@ -418,7 +424,7 @@ impl Document<'_> {
     fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<(usize, &'d DeTable<'d>)>, FileProblem> {
         let wrong = |item: &Spanned<DeValue<'_>>| {
             let problem = format!("{} is not a list of tables", entry.key);
-            let advice = format!("write [[{}]] with two brackets above each", entry.key);
+            let advice = format!("write [[{}]], in two brackets, above each table", entry.key);
             self.wrong(item.span().start, problem, advice)
         };
         let DeValue::Array(items) = entry.value.get_ref() else {
@@ -446,7 +452,7 @@ impl Document<'_> {
             }
         }
         let name = name.ok_or_else(|| {
-            let advice = "say which benchmarks it is about, as name = \"parse/*\"";
+            let advice = "name its benchmarks, as in name = \"parse/*\"";
             self.wrong(at, "[[benchmark]] without a name", advice)
         })?;
         Ok(RulesOfSome { name, rules })
@@ -454,7 +460,7 @@ impl Document<'_> {
 
     fn ignore(&self, at: usize, table: &DeTable<'_>) -> Result<Ignore, FileProblem> {
         let (mut name, mut reason, mut until, mut rule) = (None, None, None, None);
-        const REASON: &str = "say why, as reason = \"rewritten in #123\"";
+        const REASON: &str = "give a reason, as in reason = \"rewritten in #123\"";
         for entry in self.entries(table) {
             match entry.key {
                 "name" => name = Some(self.glob(&entry)?),
@@ -465,7 +471,7 @@ impl Document<'_> {
             }
         }
         let name = name.ok_or_else(|| {
-            let advice = "say which benchmarks it is about, as name = \"hash/md5\"";
+            let advice = "name its benchmarks, as in name = \"hash/md5\"";
             self.wrong(at, "[[ignore]] without a name", advice)
         })?;
         let reason = reason.ok_or_else(|| self.wrong(at, "[[ignore]] without a reason", REASON))?;
@@ -515,15 +521,12 @@ mod tests {
         let told = || find_rules(&below).unwrap_err().to_string();
 
         fs::create_dir(&here).unwrap();
-        assert!(
-            told()
-                .ends_with("it is a folder, and no file of rules\nhelp: --no-config goes without")
-        );
+        assert!(told().ends_with("it is a folder, not a rules file\nhelp: --no-config reads none"));
         assert!(told().contains(&here.display().to_string()));
         fs::remove_dir(&here).unwrap();
 
         symlink("nowhere", &here).unwrap();
-        assert!(told().contains("a link that leads nowhere"));
+        assert!(told().contains("a link to a missing file"));
         fs::remove_file(&here).unwrap();
 
         symlink("/dev/null", &here).unwrap();

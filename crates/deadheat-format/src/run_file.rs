@@ -1,5 +1,5 @@
-//! The run file: JSON Lines, written block by block while a run is measured. Here it is recorded, or
-//! resumed.
+//! The run file: JSON Lines, written block by block during a run. This module creates and resumes
+//! run files.
 
 mod block;
 #[cfg(feature = "read")]
@@ -45,16 +45,16 @@ use reader::scan;
 /// The path of a run that is not recorded.
 pub const NOWHERE: &str = "/dev/null";
 
-/// Keeps every block on disk before the next one starts.
+/// Writes a run file. Every block is written before the next one starts.
 ///
-/// Each block is one line and one write, unbuffered, so a killed process loses
-/// at most the block in flight. A block that could not be read back is refused.
-/// While the writer lives, no other can take up the same file.
+/// Each block is one line and one unbuffered write, so a killed process loses at most the current
+/// block. Blocks that a reader would refuse are refused. While the writer lives, no other process
+/// can write to the same file.
 #[derive(Debug)]
 pub struct RunFileWriter {
     path: PathBuf,
     journal: Journal,
-    /// Reused for every line.
+    /// The text of the current line; reused to save allocations.
     line: Vec<u8>,
     /// The metrics of each benchmark.
     columns: Vec<Vec<Metric>>,
@@ -63,9 +63,9 @@ pub struct RunFileWriter {
 }
 
 impl RunFileWriter {
-    /// Starts a new run file, creating the folders above it.
+    /// Creates a run file and the folders above it.
     ///
-    /// Fails when the file exists already: a run is never overwritten.
+    /// Fails if the file exists already, because a run is never overwritten.
     pub fn create(path: impl AsRef<Path>, header: &RunHeader) -> Result<Self, FormatError> {
         let path = path.as_ref();
         create_folder_of(path)?;
@@ -79,20 +79,20 @@ impl RunFileWriter {
             })?;
         lock(&file, path)?;
         Self::begin(file, path, header).inspect_err(|_| {
-            // A file without a whole header is no run, and would stand in the way of the next try.
+            // A file without a whole header is not a run and would block the next try.
             let _ = fs::remove_file(path);
         })
     }
 
-    /// Starts a run that is not recorded: what is written goes to [`NOWHERE`].
+    /// Starts a run that is not recorded; all writes go to [`NOWHERE`].
     pub fn unrecorded(header: &RunHeader) -> Result<Self, FormatError> {
         let path = Path::new(NOWHERE);
         let file = OpenOptions::new().append(true).open(path);
         Self::begin(file.map_err(cannot_write(path))?, path, header)
     }
 
-    /// Takes the file away again: a run without a block is not worth keeping,
-    /// and would stand in the way of the next try.
+    /// Removes the file again. A run without a block is not worth keeping and would block the next
+    /// try.
     pub fn discard(self) -> Result<(), FormatError> {
         if self.path == Path::new(NOWHERE) {
             return Ok(());
@@ -100,7 +100,7 @@ impl RunFileWriter {
         fs::remove_file(&self.path).map_err(cannot_write(&self.path))
     }
 
-    /// The file recorded into.
+    /// Returns the path of the run file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -129,7 +129,7 @@ impl RunFileWriter {
         }
     }
 
-    /// Appends what `line` holds and `json` as one line.
+    /// Appends the content of `line` and then `json` as one line.
     fn append_json(&mut self, json: &Json) -> io::Result<()> {
         writeln!(self.line, "{json}")?;
         self.append_line()
@@ -141,7 +141,7 @@ impl RunFileWriter {
         result
     }
 
-    /// Refuses a block that no reader would accept.
+    /// Fails if a reader would refuse this block.
     fn check(&self, block: &BlockRecord) -> io::Result<()> {
         let racing = self.racing.get(block.benchmark).copied().unwrap_or(0);
         let known = |contender: usize| contender < racing;
@@ -164,8 +164,8 @@ impl RunFileWriter {
         if sound {
             return Ok(());
         }
-        // The model holds the same rules and words what they found; it is only
-        // asked here because it would keep, and allocate for, every block.
+        // The model checks the same rules and words the error. It is asked only after a failure,
+        // because it would allocate memory for every block.
         Samples::new(self.columns_of(block.benchmark).to_vec())
             .push(block)
             .map_err(invalid)
@@ -238,11 +238,11 @@ impl RecordSink for RunFileWriter {
 
 #[cfg(feature = "read")]
 impl RunFileWriter {
-    /// Takes up a run that stopped: cuts off a torn last line, and notes which
-    /// deadheat goes on and when (in seconds since 1970-01-01 UTC).
+    /// Resumes a run that stopped. Cuts off an incomplete last line, and records the version of
+    /// deadheat that continues and the time, in seconds since 1970-01-01 UTC.
     ///
-    /// Nothing that was recorded is rewritten. The caller lets `elapsed_ns` and
-    /// `launches` grow from where the run left them.
+    /// Recorded lines are not rewritten. The caller continues `elapsed_ns` and `launches` at their
+    /// last values.
     pub fn resume(
         path: impl AsRef<Path>,
         tool_version: &str,
@@ -272,7 +272,7 @@ impl RunFileWriter {
 
 #[cfg(feature = "read")]
 impl RunFileWriter {
-    /// Appends the lines of a file, which are those of another run with this plan.
+    /// Appends the lines of another file, which hold blocks of the same plan.
     pub(super) fn append_lines_of(&mut self, lines: &Path) -> Result<(), FormatError> {
         let file = File::open(lines).map_err(cannot_read(lines))?;
         let mut reader = io::BufReader::with_capacity(1 << 20, file);

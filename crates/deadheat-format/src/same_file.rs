@@ -1,31 +1,32 @@
-//! Whether two paths name the same file, whether it exists or not.
+//! Determines whether two paths lead to the same file, even one that does not exist.
 
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-/// The longest chain of links to files that do not exist that is followed, as in the kernel.
+/// Maximum length of a chain of links to follow, as in the kernel.
 const MOST_LINKS: usize = 40;
 
-/// What a path names: two paths with the same value name the same file. Links are followed.
+/// The file that a path leads to; links are followed. Two paths with equal values lead to the same
+/// file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileIdentity {
     /// A file or folder that exists, under any of its names.
     Existing {
-        /// The number of the device.
+        /// The device number.
         device: u64,
-        /// The number of the file on the device.
+        /// The inode number on the device.
         inode: u64,
     },
-    /// A file that does not exist yet: its path from the root, without links.
+    /// A file that does not exist: its absolute path without links.
     Missing(PathBuf),
-    /// A device, a pipe or a socket. Writing to it replaces nothing.
+    /// A device, pipe or socket. Writing to it replaces nothing.
     Special,
 }
 
 impl FileIdentity {
-    /// Looks up a path as seen from the current folder.
+    /// Looks up a path, relative to the current folder.
     pub fn of(path: impl AsRef<Path>) -> Self {
         let path = goal_of(path.as_ref());
         match fs::metadata(&path) {
@@ -38,18 +39,18 @@ impl FileIdentity {
         }
     }
 
-    /// Returns true for what can be replaced: all but devices, pipes and sockets.
+    /// Returns true unless the path leads to a device, pipe or socket.
     pub fn is_replaceable(&self) -> bool {
         *self != Self::Special
     }
 }
 
-/// The path from the root, without links. The file need not exist.
+/// Returns the absolute path without links. The file need not exist.
 pub fn path_without_links(path: impl AsRef<Path>) -> PathBuf {
     resolved(&goal_of(path.as_ref()))
 }
 
-/// The path at the end of links to a file that does not exist; of any other file the same path.
+/// Follows links that lead to a missing file. The path of an existing file is returned unchanged.
 fn goal_of(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -64,8 +65,8 @@ fn goal_of(path: &Path) -> PathBuf {
     path
 }
 
-/// The path from the root: links are followed in the part that exists, and `..` is taken literally in
-/// the rest.
+/// Returns the absolute path. Links are followed in the part that exists; `..` is taken literally
+/// in the rest.
 fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut rest: Vec<OsString> = Vec::new();

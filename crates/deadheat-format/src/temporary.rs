@@ -1,4 +1,4 @@
-//! Files and folders that go when their owner does.
+//! Temporary files and folders that are removed on drop.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -9,29 +9,30 @@ use deadheat_model::under_new_name;
 
 use crate::error::{FormatError, cannot_write};
 
-/// A new folder that only this user may enter; it goes with all that is in it when this is dropped.
+/// A new folder that only this user may enter. It is removed with all its contents on drop.
 #[derive(Debug)]
 pub struct ScratchFolder {
     path: PathBuf,
-    /// Locked as long as the folder is used.
+    /// A file in the folder that is locked while the folder is in use, so that other processes do
+    /// not remove the folder.
     _busy: Option<File>,
 }
 
 impl ScratchFolder {
-    /// Makes one among the temporary files of the system.
+    /// Creates a folder in the system's folder for temporary files.
     ///
     /// # Errors
     ///
-    /// When no folder can be made there.
+    /// No folder can be created there.
     pub fn create() -> Result<Self, FormatError> {
         Self::create_in(std::env::temp_dir())
     }
 
-    /// Makes one in this folder.
+    /// Creates a temporary folder in `folder`.
     ///
     /// # Errors
     ///
-    /// When no folder can be made there.
+    /// No folder can be created there.
     pub fn create_in(folder: impl AsRef<Path>) -> Result<Self, FormatError> {
         Self::create_with_prefix(folder.as_ref(), "deadheat-")
     }
@@ -44,12 +45,12 @@ impl ScratchFolder {
         Ok(Self { path, _busy: None })
     }
 
-    /// Makes one among the temporary files of the system for something large, and removes those that
-    /// processes of this user left there when they were killed.
+    /// Creates a folder for large contents in the system's folder for temporary files. Removes such
+    /// folders of this user that killed processes left there.
     ///
     /// # Errors
     ///
-    /// When no folder can be made there.
+    /// No folder can be created there.
     pub fn create_large() -> Result<Self, FormatError> {
         Self::create_large_in(&std::env::temp_dir())
     }
@@ -58,7 +59,7 @@ impl ScratchFolder {
         let mut made = Self::create_with_prefix(folder, LARGE)?;
         let busy = made.path.join(BUSY);
         let new = busy.with_extension("new");
-        // Only a locked file gets the name that others look for.
+        // The file is locked before it gets the name that other processes look for.
         let locked = File::create_new(&new).and_then(|file| {
             let _ = file.try_lock();
             fs::rename(&new, &busy)?;
@@ -71,16 +72,17 @@ impl ScratchFolder {
         Ok(made)
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Copies a file into a folder of this name in it, rights and all, and says where the copy is.
+    /// Copies a file, with its permissions, to `folder/name` inside this folder and returns the
+    /// path of the copy.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read or there is no room for its copy.
+    /// The file cannot be read, or its copy cannot be written.
     pub fn copy(&self, file: &Path, folder: &str, name: &str) -> Result<PathBuf, FormatError> {
         let folder = self.path.join(folder);
         fs::create_dir_all(&folder).map_err(cannot_write(&folder))?;
@@ -89,7 +91,7 @@ impl ScratchFolder {
         Ok(copy)
     }
 
-    /// Removes a file in it that nobody needs any more, if it is there.
+    /// Removes a file in this folder, if it exists.
     pub fn forget(&self, name: &str) {
         let _ = fs::remove_file(self.path.join(name));
     }
@@ -97,22 +99,22 @@ impl ScratchFolder {
 
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
-        // Nobody is left to be told that it cannot be removed.
+        // A destructor cannot report the error.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// The beginning of the name of a folder for something large.
+/// Prefix of the names of folders for large contents.
 const LARGE: &str = "deadheat-large-";
 
-/// A file in such a folder, locked by the process that uses it.
+/// Name of the lock file in such a folder.
 const BUSY: &str = ".deadheat-busy";
 
-/// Removes the large folders of a user that no process uses any more.
+/// Removes the large folders of a user that no running process has locked.
 fn remove_abandoned(folder: &Path, user: u32) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_large = entry.file_name().to_string_lossy().starts_with(LARGE);
-        // Does not follow links.
+        // `DirEntry::metadata` does not follow links.
         let own = |about: fs::Metadata| about.is_dir() && about.uid() == user;
         if !is_large || !entry.metadata().is_ok_and(own) {
             continue;
@@ -124,18 +126,19 @@ fn remove_abandoned(folder: &Path, user: u32) {
     }
 }
 
-/// An empty file for another program to write to; removed when this is dropped.
+/// An empty file for another program to write to. Removed on drop.
 #[derive(Debug)]
 pub struct TemporaryFile {
     path: PathBuf,
 }
 
 impl TemporaryFile {
-    /// Creates a file that only this user may read, `tmp` and eight characters, in a folder.
+    /// Creates a file that only this user may read in `folder`; its name is `tmp` and eight
+    /// characters.
     ///
     /// # Errors
     ///
-    /// A folder in which no file can be created.
+    /// No file can be created in the folder.
     pub fn create_in(folder: impl AsRef<Path>) -> Result<Self, FormatError> {
         const LETTERS: &[u8; 37] = b"abcdefghijklmnopqrstuvwxyz0123456789_";
         let name = |mut random: u64| {
@@ -154,7 +157,7 @@ impl TemporaryFile {
         Ok(Self { path })
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -162,12 +165,12 @@ impl TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // Whoever wrote to it may have removed it as well.
+        // The program that wrote the file may have removed it, too.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Calls `create` with absolute paths in `folder` that have random names, until one is new.
+/// Calls `create` with absolute paths in `folder` with random names until a name is free.
 fn create_under_new_name<T>(
     folder: &Path,
     name: impl Fn(u64) -> String,

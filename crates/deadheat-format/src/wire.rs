@@ -1,11 +1,11 @@
-//! One description of each type in deadheat's own files, for both directions.
+//! Describes each type in deadheat's own files once, for writing and for reading.
 //!
-//! [`object!`] lists the fields of a type once, [`choice!`] the variants of an enum; from that list
-//! both the writer and the reader are made. Both work on the tree of the model, since code derived
-//! for every type was a third of what everybody who races functions waited for. Fields that are not
-//! listed are passed over, as later versions may add some.
+//! [`object!`] lists the fields of a struct, [`choice!`] the variants of an enum; the writer and
+//! the reader are generated from the list. Both use the JSON tree of the model, because code
+//! derived for every type took a third of the time that it took to build a race of functions.
+//! Unlisted fields are ignored, because later versions may add some.
 //!
-//! A build without the feature `decode` has the writing half alone.
+//! Without the feature `decode`, only the writers are compiled.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,42 +16,43 @@ use deadheat_model::{LogRatio, Metric, Promise, RaceKind, column_name};
 #[cfg(feature = "decode")]
 pub use reading::{WireError, inside, names, object_of, or_else, or_missing, required};
 
-/// A value that is written to JSON and read from it.
+/// A value that can be written to JSON and read from it.
 pub trait Wire: Sized {
-    /// The JSON of the value.
+    /// Returns the JSON of the value.
     fn to_json(&self) -> Json;
 
-    /// The value of such JSON.
+    /// Reads a value from its JSON.
     #[cfg(feature = "decode")]
     fn from_json(json: &Json) -> Result<Self, WireError>;
 
-    /// The value of a field that is not there, where that means something.
+    /// Returns the value of a missing field; `None` if the field is required.
     #[cfg(feature = "decode")]
     fn missing() -> Option<Self> {
         None
     }
 }
 
-/// The major version of a schema such as `deadheat.run/1` or `deadheat.run/1.4`, of which the family
-/// is `deadheat.run/`; `None` of any other.
+/// Returns the major version of a schema, such as 1 for `deadheat.run/1.4`, if the schema begins
+/// with `family`, such as `deadheat.run/`.
 #[cfg(feature = "read")]
 pub fn major_version(schema: &str, family: &str) -> Option<u64> {
     let version = schema.strip_prefix(family)?;
     version.split('.').next()?.parse().ok()
 }
 
-/// A value of named fields, which may stand among the fields of another.
+/// A value that consists of named fields. Its fields can also be stored among those of another
+/// value.
 pub trait Fields: Sized {
-    /// Adds its fields.
+    /// Adds the fields of the value to `object`.
     fn put(&self, object: Object) -> Object;
 
-    /// Reads its fields.
+    /// Reads the fields of the value from `object`.
     #[cfg(feature = "decode")]
     fn take(object: &Object) -> Result<Self, WireError>;
 }
 
-/// The items of the reading half, in a build that has it. Here and not at their place, a
-/// `cfg(feature)` asks for the feature of this crate in whichever crate the type lives.
+/// Expands to its items if this crate is compiled with the feature `decode`. A `cfg(feature)`
+/// inside the other macros would refer to the features of the crate that uses them.
 #[cfg(feature = "decode")]
 #[doc(hidden)]
 #[macro_export]
@@ -66,17 +67,17 @@ macro_rules! decoded {
     ($($item:item)*) => {};
 }
 
-/// Describes a struct by its fields, each as `field`, or as `field = "name"` where the file has
-/// another name for it, followed by
+/// Describes a struct by its fields. Each is written as `field`, or as `field = "name"` if the file
+/// uses another name, followed by
 ///
-/// - nothing: it must be there, unless it is an `Option`, whose `None` is written as null;
-/// - `: or(value)`: it is always written, and this value where it is missing;
-/// - `: omit`: it is left out where it has its default;
-/// - `: inline`: its fields stand among the others;
-/// - `: within("name")`: it is the only field, of that name, of an object.
+/// - nothing: the field is required, unless it is an `Option`, whose `None` is written as null;
+/// - `: or(value)`: the field is always written, and a missing field is read as `value`;
+/// - `: omit`: the field is left out if it has its default;
+/// - `: inline`: the fields of this field are stored directly in the object;
+/// - `: within("name")`: the field is an object whose only field, `name`, holds the value.
 ///
-/// `..value` at the end gives the fields that are not in the file; `ensure check` behind the braces
-/// refuses what cannot be.
+/// `..value` at the end sets the fields that are not in the file. The function in `ensure check`,
+/// after the braces, refuses impossible values.
 #[macro_export]
 macro_rules! object {
     ($type:ty {
@@ -109,7 +110,7 @@ macro_rules! object {
     };
 }
 
-/// Makes an object of its own of a type with [`Fields`].
+/// Implements `Wire` for a type with [`Fields`]: its JSON is an object.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! whole {
@@ -128,7 +129,7 @@ macro_rules! whole {
     };
 }
 
-/// Describes an enum: a variant is its name alone, or an object of its name and its value.
+/// Describes an enum. A variant is stored as its name, or as an object with its name and its value.
 #[macro_export]
 macro_rules! choice {
     ($type:ty { $($name:literal => $variant:ident $(($value:ident))?,)* }) => {
@@ -234,12 +235,12 @@ macro_rules! take {
 pub use take;
 pub use {choice, decoded, name, object, put, variant, whole};
 
-/// The value, unless it is the default of its type.
+/// Returns the value, or `None` if it is the default of its type.
 pub fn unless_default<T: Default + PartialEq>(value: &T) -> Option<&T> {
     (*value != T::default()).then_some(value)
 }
 
-/// Implements [`Wire`] for a type that one expression writes and one reads.
+/// Implements [`Wire`] for simple types: one expression writes the value, another reads it.
 macro_rules! scalar {
     ($($type:ty: $what:literal, $to:expr, $from:expr;)*) => {$(
         impl Wire for $type {
@@ -260,17 +261,17 @@ macro_rules! scalar {
 scalar! {
     bool: "true or false", |value| (*value).into(), Json::as_bool;
     i32: "a whole number", |value| (*value).into(), reading::integer;
-    u8: "a whole number that fits", |value| u32::from(*value).into(), reading::integer;
-    u32: "a whole number that fits", |value| (*value).into(), reading::integer;
-    u64: "a whole number that fits", |value| (*value).into(), reading::integer;
-    usize: "a whole number that fits", |value| (*value).into(), reading::integer;
+    u8: "a whole number within range", |value| u32::from(*value).into(), reading::integer;
+    u32: "a whole number within range", |value| (*value).into(), reading::integer;
+    u64: "a whole number within range", |value| (*value).into(), reading::integer;
+    usize: "a whole number within range", |value| (*value).into(), reading::integer;
     f64: "a number", |value| (*value).into(), Json::as_number;
     String: "a text", |text| text.into(), |json| Some(json.as_text()?.to_owned());
-    // What exceeds 584 years is written as 584 years.
+    // Times longer than 584 years do not fit and are written as 584 years.
     Duration: "nanoseconds",
         |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).into(),
         |json| json.as_u64().map(Duration::from_nanos);
-    // By the name of its column.
+    // Stored as the name of its column.
     Metric: "the name of a column",
         |metric| column_name(metric).into_owned().into(),
         |json| json.as_text().map(deadheat_model::metric_of_column);
@@ -280,11 +281,11 @@ scalar! {
     Promise: "the state of a promise",
         |promise| promise.name().into(),
         |json| Promise::from_name(json.as_text()?);
-    // As a relative change.
+    // Stored as a relative change.
     LogRatio: "a change above -1",
         |effect| effect.change().into(),
         |json| json.as_number().filter(|change| *change > -1.0).map(LogRatio::from_change);
-    // Text where the path is Unicode, else its bytes in hexadecimal.
+    // Stored as text if the path is Unicode, otherwise as its bytes in hexadecimal.
     PathBuf: "a path, as text or as an object of hex",
         |path| match path.to_str() {
             Some(text) => text.into(),
@@ -303,7 +304,7 @@ scalar! {
             [one, other] => Some((reading::integer(one)?, reading::integer(other)?)),
             _ => None,
         };
-    // Pairs, not an object, keep the order declared.
+    // Pairs keep their order, unlike the fields of an object.
     (String, String): "a pair of texts",
         |(name, value)| Json::from_iter([name, value]),
         |json| match json.as_list()? {
@@ -363,11 +364,11 @@ mod reading {
 
     use super::*;
 
-    /// JSON that is not what it should be, and where.
+    /// JSON that cannot be read, and the place of the problem.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct WireError {
-        /// From the outermost object, as `plan.benchmarks[3].name`. Empty where the problem says
-        /// what is wrong where.
+        /// Path from the outermost object, such as `plan.benchmarks[3].name`. Empty if the text of
+        /// the problem needs no place.
         path: String,
         problem: Problem,
     }
@@ -380,12 +381,13 @@ mod reading {
     }
 
     impl WireError {
-        /// A value that is not what is expected, in words.
+        /// Returns the error for an unexpected value. `expected` describes the right value in
+        /// words.
         pub fn odd(expected: impl fmt::Display) -> Self {
             Self::wrong(format!("expected {expected}"))
         }
 
-        /// A value of which this is wrong, in words.
+        /// Returns the error for a value with this problem, given in words.
         pub fn wrong(problem: impl Into<String>) -> Self {
             Self {
                 path: String::new(),
@@ -393,7 +395,7 @@ mod reading {
             }
         }
 
-        /// A field that must be there.
+        /// Returns the error for a missing field.
         pub fn missing(name: &str) -> Self {
             Self {
                 path: name.to_owned(),
@@ -401,7 +403,7 @@ mod reading {
             }
         }
 
-        /// A sentence that needs no place.
+        /// Returns an error whose text is a complete sentence, to which no path is added.
         pub fn sentence(problem: String) -> Self {
             Self {
                 path: String::new(),
@@ -409,21 +411,21 @@ mod reading {
             }
         }
 
-        /// The same error, seen from the object or list around it.
+        /// Returns the error with the name of the enclosing field or list item added to its path.
         pub fn inside(mut self, name: &str) -> Self {
             let dot = !self.path.is_empty() && !self.path.starts_with('[');
             self.path = format!("{name}{}{}", if dot { "." } else { "" }, self.path);
             self
         }
 
-        /// The name of the innermost field.
+        /// Returns the name of the innermost field.
         #[cfg(feature = "reports")]
         pub fn field(&self) -> &str {
             let last = self.path.rsplit('.').next().unwrap_or_default();
             last.split('[').next().unwrap_or_default()
         }
 
-        /// Returns true where the text says all there is to say.
+        /// Returns true if the error's text is a complete sentence, to which no path is added.
         #[cfg(feature = "read")]
         pub fn is_sentence(&self) -> bool {
             matches!(self.problem, Problem::Sentence(_))
@@ -452,17 +454,17 @@ mod reading {
         }
     }
 
-    /// The error of a text that is none of these.
+    /// Returns the error for a text that is not one of the known names.
     pub fn names(known: &[&str]) -> WireError {
         WireError::odd(format!("one of {}", known.join(", ")))
     }
 
-    /// The fields of an object.
+    /// Returns the fields of an object; fails for other JSON.
     pub fn object_of(json: &Json) -> Result<&Object, WireError> {
         json.as_object().ok_or_else(|| WireError::odd("an object"))
     }
 
-    /// Reads a field by `read`, when it is there.
+    /// Reads a field with `read`; returns `None` if the field is missing.
     pub fn inside<T>(
         object: &Object,
         name: &str,
@@ -472,7 +474,7 @@ mod reading {
         Some(read(json).map_err(|error| error.inside(name)))
     }
 
-    /// Reads a field by `read`; an error when it is not there.
+    /// Reads a field with `read`; fails if the field is missing.
     pub fn or_missing<T>(
         object: &Object,
         name: &str,
@@ -481,13 +483,13 @@ mod reading {
         inside(object, name, read).unwrap_or_else(|| Err(WireError::missing(name)))
     }
 
-    /// Reads a field that must be there, unless its type says what it is otherwise.
+    /// Reads a field. A missing field is an error unless [`Wire::missing`] gives its value.
     pub fn required<T: Wire>(object: &Object, name: &str) -> Result<T, WireError> {
         let missing = || T::missing().ok_or_else(|| WireError::missing(name));
         inside(object, name, T::from_json).unwrap_or_else(missing)
     }
 
-    /// Reads a field, or makes its value where it is not there.
+    /// Reads a field, or returns the default if the field is missing.
     pub fn or_else<T: Wire>(
         object: &Object,
         name: &str,

@@ -217,9 +217,9 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ("exclude = 1", "exclude is a whole number"),
         (
             "[benchmark]\nname = \"a\"",
-            "write [[benchmark]] with two brackets",
+            "write [[benchmark]], in two brackets",
         ),
-        ("ignore = [1]", "write [[ignore]] with two brackets"),
+        ("ignore = [1]", "write [[ignore]], in two brackets"),
         (
             "[[benchmark]]\nmargin = 0.1",
             "[[benchmark]] without a name in deadheat.toml, line 1, column 1",
@@ -232,7 +232,7 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ("[[ignore]]\nname = \"x\"", "[[ignore]] without a reason"),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"\"",
-            "reason is empty in deadheat.toml, line 3, column 10\nhelp: say why",
+            "reason is empty in deadheat.toml, line 3, column 10\nhelp: give a reason",
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = \"soon\"",
@@ -240,7 +240,7 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = \"2026-02-30\"",
-            "not a day of the calendar",
+            "does not exist in the calendar",
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = 2026-02-30",
@@ -262,10 +262,10 @@ fn values_that_make_no_sense_name_their_key_and_place() {
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nrule = \"slow\"",
             "rule: 'slow' is not one of",
         ),
-        ("margin = 0.1\nmargin = 0.2", "no TOML:"),
-        ("margin = ", "no TOML:"),
-        ("margin", "no TOML:"),
-        ("[[ignore", "no TOML:"),
+        ("margin = 0.1\nmargin = 0.2", "not valid TOML:"),
+        ("margin = ", "not valid TOML:"),
+        ("margin", "not valid TOML:"),
+        ("[[ignore", "not valid TOML:"),
     ] {
         let told_was = problem(text);
         assert!(told_was.contains(told), "{text}: {told_was}");

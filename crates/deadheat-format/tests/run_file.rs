@@ -125,7 +125,7 @@ fn a_run_that_was_killed_inside_its_header_is_no_run() {
     let error = read_run_from(&content[..100], "run.jsonl").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "run.jsonl:1: the header is cut off, so there is no run"
+        "run.jsonl:1: the header is cut off, so the file holds no run"
     );
     let error = read_run_from(&b""[..], "run.jsonl").unwrap_err();
     assert!(error.to_string().starts_with("run.jsonl is empty\nhelp: "));
@@ -201,17 +201,17 @@ fn a_header_that_does_not_hold_is_an_error_that_names_the_field() {
         (
             "\"alpha\":0.05,",
             "",
-            "the header does not hold: missing field `alpha`, at plan.design",
+            "the header is invalid: missing field `alpha`, at plan.design",
         ),
         (
             "\"warmup\":",
             "\"warmup\":-",
-            "the header does not hold: expected a whole number that fits, at plan.design.warmup",
+            "the header is invalid: expected a whole number within range, at plan.design.warmup",
         ),
         (
             "\"contenders\":[{\"name\":",
             "\"contenders\":[{\"named\":",
-            "the header does not hold: missing field `name`, at plan.benchmarks[0].contenders[0]",
+            "the header is invalid: missing field `name`, at plan.benchmarks[0].contenders[0]",
         ),
     ] {
         assert!(content.contains(field), "{field}");

@@ -1,6 +1,8 @@
-//! Steps that somebody accepted: `accepted.toml` beside the index, to be read, edited and committed.
+//! The steps that a user has accepted: `accepted.toml` in the folder of the index, to be read,
+//! edited and committed.
 //!
-//! The index does not own them: it is made of run files, and these know of no acceptance.
+//! The acceptances are not part of the index, because the index is made from run files, which do
+//! not contain them.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,35 +14,35 @@ use deadheat::parts::format::{
 };
 use toml::de::{DeTable, DeValue};
 
-/// The file, beside the index.
+/// The name of the file, in the folder of the index.
 pub const ACCEPTED_FILE: &str = "accepted.toml";
 
-const HEAD: &str = "\
-# Known and accepted steps, for `deadheat history check`.
-# `deadheat history accept COMMIT \"why\"` adds one, `--remove` takes it out.
+const HEAD: &str = "# Known and accepted steps, for `deadheat history check`.
+# `deadheat history accept COMMIT \"why\"` adds one, `--remove` removes it.
 ";
 
-/// A step that was accepted.
+/// A step in the time of benchmarks that the user has accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// The commit that made it, by as many digits as were given.
+    /// The leading digits of the id of the commit that made the step, as the user gave them.
     pub commit: String,
-    /// The benchmark; all where it is `None`.
+    /// The benchmark for which the step is accepted; `None` for all benchmarks.
     pub benchmark: Option<String>,
-    /// The reason.
+    /// The user's reason for accepting the step.
     pub why: String,
 }
 
-/// The path beside this index.
+/// Returns the path of the file of accepted steps, in the folder of an index.
 fn beside(index: &Path) -> PathBuf {
     index.with_file_name(ACCEPTED_FILE)
 }
 
-/// Reads what is accepted beside an index: nothing where there is no file.
+/// Reads the accepted steps in the folder of an index. Returns an empty list if the file is
+/// missing.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, and the line of one that says something odd.
+/// Fails if the file cannot be read, or with the number of an invalid line.
 pub fn read_accepted(index: &Path) -> Result<Vec<Accepted>, FormatError> {
     let path = beside(index);
     match read_plain_text(&path)? {
@@ -49,17 +51,19 @@ pub fn read_accepted(index: &Path) -> Result<Vec<Accepted>, FormatError> {
     }
 }
 
-/// Writes what is accepted beside an index, in place of an older file. A folder that git ignores as
-/// a whole, as deadheat makes it, then shows it this file.
+/// Replaces the file of accepted steps in the folder of an index. If git ignores everything in that
+/// folder, which is deadheat's default, an exception for this file is added to `.gitignore`.
 ///
 /// # Errors
 ///
-/// A file that cannot be written, or a link, which a commit may have brought along.
+/// Fails if the file cannot be written, or if it is a symbolic link, which a commit may have
+/// created.
 pub fn write_accepted(index: &Path, accepted: &[Accepted]) -> Result<PathBuf, FormatError> {
     let path = beside(index);
     let ignore = path.with_file_name(".gitignore");
     if let Some(link) = [&path, &ignore].into_iter().find(|one| one.is_symlink()) {
-        let problem = io::Error::other("it is a link, which deadheat does not follow here");
+        let problem =
+            io::Error::other("it is a symbolic link, which deadheat does not follow here");
         return Err(cannot_write(link)(problem));
     }
     let text = text_of(accepted);
@@ -89,7 +93,7 @@ fn text_of(accepted: &[Accepted]) -> String {
     text
 }
 
-/// A text as TOML has it between quotes.
+/// Returns a text as a TOML string in quotes.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
@@ -144,7 +148,10 @@ fn entry_of(
     for (key, value) in fields {
         let at = line(key.span().start);
         let DeValue::String(text) = value.get_ref() else {
-            return Err(FileProblem::at(at, format!("{} is a text", key.get_ref())));
+            return Err(FileProblem::at(
+                at,
+                format!("{} must be a string", key.get_ref()),
+            ));
         };
         let field = match &**key.get_ref() {
             "commit" => &mut commit,

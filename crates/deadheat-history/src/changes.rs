@@ -15,22 +15,22 @@
 //!
 //! # Plateaus
 //!
-//! Plateaus are the stretches of commits without a visible change.
+//! Plateaus are ranges of commits without a visible change.
 //!
 //! A series with boundaries at some commits is fitted by the same least squares as the levels, but
 //! with one level for all commits between two boundaries, which contracts the graph. Links of 64
 //! commits take part like links of one, with the correlation that all levels have. The cost of a
 //! stretch therefore depends on its neighbours, and the dynamic programs of optimal partitioning
-//! and PELT do not apply. Instead, boundaries are chosen stepwise: the strongest one is added while
-//! one is above the penalty, then the weakest is removed while one is below it.
+//! and PELT do not apply. Instead, boundaries are chosen stepwise: the strongest boundary is added
+//! until none is above the penalty, then the weakest is removed until none is below it.
 //!
-//! The penalty controls false positives. A boundary must have so large a standard normal deviate
-//! that the probability of one anywhere in a series without a change is the requested level
-//! (Bonferroni over all places). In squared deviates it is z² of level/places, which is 16.5 for
-//! 1,000 commits and 5%. Known boundaries stay.
+//! The penalty controls false positives. The standard normal deviate of a boundary must be so large
+//! that the probability of any boundary in a series without a change is the requested level
+//! (Bonferroni over all places). In squared deviates the penalty is z² of level/places, which is
+//! 16.5 for 1,000 commits and 5%. Known boundaries stay.
 //!
-//! Plateaus are for drawing the series, not for decisions: creep becomes stairs here, although no
-//! test of a single commit finds these steps.
+//! Plateaus are for drawing the series and not for decisions: they show creep as several steps,
+//! although no test of a single commit finds these steps.
 
 use deadheat_stats::dist::{normal_deviate, normal_quantile};
 use deadheat_stats::holm;
@@ -41,25 +41,25 @@ use crate::levels::{Difference, Levels};
 /// A change between two commits of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// Positions in the series of the last commit before the change and of the first commit after
-    /// it; for a step these are neighbours.
+    /// The position in the series of the last commit before the change. For a step, `to` is the
+    /// next position.
     pub from: usize,
-    /// See `from`.
+    /// The position in the series of the first commit after the change.
     pub to: usize,
-    /// The size of the change; for creep without the steps inside the window.
+    /// The size of the change. For creep, the steps inside the window are subtracted.
     pub difference: Difference,
     /// The p-value, adjusted for all tests of its kind in the range.
     pub p_value: f64,
 }
 
-/// The changes of a series.
+/// The steps and the creep in a series of commits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     /// Steps that are not accepted, in the order of commits.
     pub steps: Vec<Change>,
     /// Windows with creep, which do not overlap, in the order of commits.
     pub creep: Vec<Change>,
-    /// The number of neighbours in the series without a connection by races.
+    /// The number of neighbouring pairs in the series that no races connect.
     pub unconnected: usize,
 }
 
@@ -102,7 +102,7 @@ pub fn changes(levels: &Levels, series: &[usize], accepted: &[usize], level: f64
     }
     let mut creep: Vec<Change> = Vec::new();
     let mut candidates = rejected(windows, level);
-    // Of overlapping windows, the one with the largest deviate is kept.
+    // If windows overlap, the one with the largest deviate is kept.
     candidates.sort_by(|a, b| {
         let (a, b) = (a.difference.deviate().abs(), b.difference.deviate().abs());
         b.total_cmp(&a)
@@ -123,7 +123,7 @@ pub fn changes(levels: &Levels, series: &[usize], accepted: &[usize], level: f64
     }
 }
 
-/// The tested differences that Holm's procedure rejects.
+/// Returns the tested differences that Holm's procedure declares significant.
 fn rejected(tests: Vec<(usize, usize, Difference)>, level: f64) -> Vec<Change> {
     let p_values: Vec<f64> = tests
         .iter()
@@ -140,16 +140,17 @@ fn rejected(tests: Vec<(usize, usize, Difference)>, level: f64) -> Vec<Change> {
     all.filter(|change| change.p_value <= level).collect()
 }
 
-/// Neighbours in a series with one common level.
+/// Neighbouring commits of a series with one common level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plateau {
-    /// The position of its first commit in the series.
+    /// The position in the series of the plateau's first commit.
     pub first: usize,
-    /// The position of its last commit in the series.
+    /// The position in the series of the plateau's last commit.
     pub last: usize,
-    /// Its level, relative to the first plateau of the series that is connected with it by races.
+    /// The level of the plateau, relative to the first plateau of the series that races connect
+    /// with it.
     pub level: f64,
-    /// The standard error of the level.
+    /// The standard error of the plateau's level.
     pub se: f64,
 }
 
@@ -161,7 +162,7 @@ pub struct Plateau {
 ///
 /// # Errors
 ///
-/// Those of [`Levels::solve`].
+/// Fails like [`Levels::solve`].
 pub fn plateaus(
     nodes: usize,
     edges: &[Edge],
@@ -190,7 +191,7 @@ pub fn plateaus(
 }
 
 /// A series with boundaries, and the graph with one node for each plateau. Nodes outside the series
-/// keep nodes of their own.
+/// stay separate nodes.
 struct Division<'a> {
     nodes: usize,
     edges: &'a [Edge],
@@ -198,10 +199,10 @@ struct Division<'a> {
     series: &'a [usize],
     /// For each pair of neighbours in the series: true if there is a boundary between them.
     boundary: Vec<bool>,
-    /// The contracted node of each node.
+    /// The index of the contracted node for each node.
     contracted: Vec<usize>,
     levels: Levels,
-    /// The residual of each edge.
+    /// The residual of each edge, given the levels of the plateaus.
     residuals: Vec<f64>,
 }
 
@@ -247,7 +248,8 @@ impl<'a> Division<'a> {
         })
     }
 
-    /// Solves the division again with or without a boundary at a place.
+    /// Returns this division of the series with or without a boundary at `place`, with its levels
+    /// solved again.
     fn with(mut self, place: usize, is_boundary: bool) -> Result<Self, GraphError> {
         self.boundary[place] = is_boundary;
         Self::new(
@@ -259,8 +261,8 @@ impl<'a> Division<'a> {
         )
     }
 
-    /// The place without a boundary where one would have the largest deviate, and the absolute
-    /// deviate.
+    /// Returns the place where an additional boundary would have the largest absolute deviate, and
+    /// that deviate.
     ///
     /// This is the score test of a jump at each place, for all places in one sweep. A node of the
     /// series counts as after the place until the sweep has passed it, and only the edges of that
@@ -302,7 +304,8 @@ impl<'a> Division<'a> {
         strongest
     }
 
-    /// Moves a node to the other side of the place.
+    /// Moves a node from one side of the tested place to the other, and updates the sums of the
+    /// score test.
     fn turn(&self, node: usize, edges: &[usize], behind: &mut [bool], jump: &mut Jump) {
         edges
             .iter()
@@ -328,8 +331,8 @@ impl<'a> Division<'a> {
         jump.right[self.contracted[edge.from]] -= weight * past;
     }
 
-    /// The boundary with the smallest deviate among those that are not known, and the absolute
-    /// deviate.
+    /// Returns the boundary with the smallest absolute deviate, and that deviate. Boundaries at
+    /// steps that were reported or accepted do not count.
     fn weakest(&self, is_known: &[bool]) -> Option<(usize, f64)> {
         let free =
             (0..self.boundary.len()).filter(|place| self.boundary[*place] && !is_known[*place]);
@@ -361,16 +364,17 @@ impl<'a> Division<'a> {
     }
 }
 
-/// Sums over the edges that cross a place, for the score test of a jump there.
+/// The sums over the edges that cross a place, for the score test of a jump at that place.
 #[derive(Default)]
 struct Jump {
-    /// Σ weight·residual, in the direction of the series.
+    /// Σ weight·residual over the edges that cross the place, in the direction of the series.
     score: f64,
-    /// Σ weight.
+    /// Σ weight over the edges that cross the place.
     information: f64,
-    /// Σ weight²/df, for the degrees of freedom.
+    /// Σ weight²/df over the edges that cross the place, from which the degrees of freedom are
+    /// computed.
     squares: f64,
-    /// The jump as the right-hand side of the contracted graph.
+    /// The jump as the right-hand side of the equations of the contracted graph.
     right: Vec<f64>,
 }
 
@@ -379,7 +383,7 @@ mod tests {
     use super::*;
     use crate::plan::plan_links;
 
-    /// Noiseless races of a history with the given log levels, with errors of .25%.
+    /// Returns races without noise for a history with the given log levels, with errors of .25%.
     fn races(history: &[f64]) -> Vec<Edge> {
         let edge = |(from, to): (usize, usize)| Edge {
             from,

@@ -12,15 +12,14 @@ use deadheat_options::commit_race::CommitRaceArgs;
 use deadheat_options::repository::{ParentsArgs, range};
 
 /// Shown at the end of `deadheat history --help`.
-pub const EXAMPLES: &str = "\
-Examples:
+pub const EXAMPLES: &str = "Examples:
   deadheat rev HEAD~1..HEAD --history
   deadheat history extend v1.0..HEAD
   deadheat history add .deadheat/runs
   deadheat history show
   deadheat history show parse --range v1.0..main
   deadheat history check --fail-on step
-  deadheat history accept 1a2b3c4d 'checks what it reads'
+  deadheat history accept 1a2b3c4d 'validates its input'
   deadheat history page --html history.html";
 
 /// Options of `deadheat history`.
@@ -35,19 +34,19 @@ pub(crate) enum HistoryCommand {
     /// Add runs of two commits to the index
     #[command(after_help = ADD_EXAMPLES)]
     Add(AddArgs),
-    /// Commit run files to a branch of their own, without checking it out
+    /// Commit run files to a separate branch, without checking it out
     #[command(after_help = PUSH_EXAMPLES)]
     Push(PushArgs),
     /// Show the levels of benchmarks over commits, with steps and creep
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowArgs),
-    /// Fail if there is a step that was not accepted
+    /// Fail if a step was not accepted
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
     /// Accept the step at a commit, and say why
     #[command(after_help = ACCEPT_EXAMPLES)]
     Accept(AcceptArgs),
-    /// Race the commits of a range, as far as their levels need it
+    /// Race the commits of a range until their levels are precise enough
     #[command(after_help = EXTEND_EXAMPLES)]
     Extend(Box<ExtendArgs>),
     /// Write the history as an HTML page
@@ -85,7 +84,7 @@ pub struct KeepArgs {
 /// The index of runs.
 #[derive(Clone, Debug, Default, Args)]
 pub struct IndexArgs {
-    /// The index [default: .deadheat/history.sqlite, here or the nearest upwards]
+    /// The index [default: .deadheat/history.sqlite, here or in the nearest parent folder]
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub index: Option<PathBuf>,
 }
@@ -108,7 +107,7 @@ pub(crate) struct AddArgs {
     /// Add the run files of this git branch as well; it need not be checked out
     #[arg(long, value_name = "NAME")]
     pub(crate) branch: Option<String>,
-    /// The commits of baseline and candidate, if the one file lacks them
+    /// The commits of baseline and candidate, for one file that does not record them
     #[arg(long, value_name = "OLD..NEW", value_parser = range)]
     pub(crate) commits: Option<Revisions>,
     #[command(flatten)]
@@ -134,9 +133,8 @@ pub(crate) struct PushArgs {
 }
 
 /// Shown at the end of `deadheat history accept --help`.
-const ACCEPT_EXAMPLES: &str = "\
-Examples:
-  deadheat history accept HEAD~3 'checks what it reads'
+const ACCEPT_EXAMPLES: &str = "Examples:
+  deadheat history accept HEAD~3 'validates its input'
   deadheat history accept 1a2b3c4d 'trades time for memory' --benchmark parse
   deadheat history accept --list
   deadheat history accept --remove 1a2b3c4d";
@@ -151,14 +149,14 @@ pub(crate) struct AcceptArgs {
         conflicts_with = "list"
     )]
     pub(crate) commit: Option<String>,
-    /// The reason
+    /// The reason for accepting the step
     #[arg(
         value_name = "WHY",
         required_unless_present_any = ["list", "remove"],
         conflicts_with_all = ["list", "remove"]
     )]
     pub(crate) why: Option<String>,
-    /// Accept it for this benchmark only [default: for all]
+    /// Accept the step for this benchmark only [default: for all]
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     pub(crate) benchmark: Option<String>,
     /// List the accepted steps
@@ -253,7 +251,7 @@ pub(crate) enum Failing {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) range: RangeArgs,
-    /// What fails the check
+    /// Kinds of changes that fail the check
     #[arg(
         long,
         value_name = "WHAT",
@@ -286,7 +284,7 @@ pub(crate) struct PageArgs {
     pub(crate) races: Option<PathBuf>,
 }
 
-/// The oldest commit of a range, by its time.
+/// The oldest commit of a range, by its date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Since {
     Day(Day),
@@ -312,7 +310,7 @@ Examples:
 /// Options of `deadheat history extend`.
 #[derive(Debug, Args)]
 pub(crate) struct ExtendArgs {
-    /// Two commits, the older one first; what is uncommitted counts for nothing
+    /// Two commits, the older one first; uncommitted changes are ignored
     #[arg(value_name = "OLD..NEW")]
     pub(crate) range: String,
 

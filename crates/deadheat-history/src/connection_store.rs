@@ -1,6 +1,6 @@
-//! Opens an index without believing it. A file below a checkout may come from anyone, so SQLite runs
-//! nothing that its schema says: it must be the schema of deadheat, to the letter, and views and
-//! triggers are off. Everything that waits or computes ends when the user interrupts.
+//! Opens an index without trusting it. A file in a checkout may come from anyone, so SQLite must
+//! execute nothing that the file's schema contains: the schema must be exactly that of deadheat,
+//! and views and triggers are disabled. Ctrl-C ends every wait and every query.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -13,21 +13,21 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-/// Returns true if the user has asked to stop.
+/// A function that returns true if the user has asked to stop.
 pub type Stop = fn() -> bool;
 
-/// The pause between two attempts of a process that waits for others to have written, and the most
-/// attempts: a minute.
+/// The pause between two attempts to get the lock of a database, and the largest number of
+/// attempts: one minute in total.
 const PAUSE: Duration = Duration::from_millis(20);
 const ATTEMPTS: i32 = 3_000;
 
-/// Steps of SQLite's machine between two looks at signals: about a millisecond.
+/// The number of SQLite's virtual-machine steps between two checks for signals: about 1 ms.
 const STEPS: i32 = 50_000;
 
-/// Bytes of the longest value and of the longest list of commits that a question names.
+/// The limit for a value, and for the list of commits in a query, in bytes.
 const LONGEST: i32 = 64 << 20;
 
-/// The schema of an index of the current version.
+/// The SQL schema of an index of the current version.
 pub(crate) const SCHEMA: &str = "
 CREATE TABLE commits (
     number INTEGER PRIMARY KEY,
@@ -77,11 +77,11 @@ CREATE TABLE races (
 ) WITHOUT ROWID;
 ";
 
-/// Opens or makes the file, which [`check_schema`] has to accept before any other question.
+/// Opens or creates the database file. Before any other query, [`check_schema`] must accept it.
 pub(crate) fn connect(path: &Path, stop: Stop) -> Result<Connection, FormatError> {
     refuse_foreign_journal(path)?;
-    // Not as a URI, which a path may look like; and SQLite keeps a database named ":memory:", or
-    // without a name, in memory.
+    // The path must not be parsed as a URI. SQLite would also create a database in memory for an
+    // empty path or ":memory:".
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -111,12 +111,12 @@ pub(crate) fn connect(path: &Path, stop: Stop) -> Result<Connection, FormatError
     opened.map_err(failure(path))
 }
 
-/// The last bytes of a journal that names the journal of a change to several databases.
+/// The last bytes of a journal that names the journal of a transaction over several databases.
 const OF_SEVERAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
-/// Refuses a journal next to the file that names another file: SQLite would delete that other file
-/// when it rolls back the journal. deadheat writes to one database at a time, so its own journals
-/// name no other file.
+/// Refuses a journal of this database that names another file, because SQLite would delete that
+/// file when it rolls back the journal. deadheat writes to one database per transaction, so its own
+/// journals name no other file.
 fn refuse_foreign_journal(path: &Path) -> Result<(), FormatError> {
     let mut journal = path.as_os_str().to_owned();
     journal.push("-journal");
@@ -136,11 +136,11 @@ fn refuse_foreign_journal(path: &Path) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// A table, index, view or trigger: its kind, its name, its table and its text.
+/// An element of a schema (a table, index, view or trigger): its kind, name, table and SQL text.
 type Element = (String, String, String, Option<String>);
 
-/// The elements of a schema, by their names; more than any index has where a file has more. SQLite
-/// itself adds tables of statistics where a user asks for them.
+/// Returns at most 100 elements of a schema, sorted by name, which is more than an index has.
+/// Leaves out the tables of statistics that SQLite adds if the user runs ANALYZE.
 fn schema_of(connection: &Connection) -> rusqlite::Result<Vec<Element>> {
     let query = "SELECT type, name, tbl_name, sql FROM sqlite_master \
                  WHERE name NOT IN ('sqlite_stat1', 'sqlite_stat4') ORDER BY name LIMIT 100";
@@ -151,7 +151,7 @@ fn schema_of(connection: &Connection) -> rusqlite::Result<Vec<Element>> {
     elements.collect()
 }
 
-/// Refuses a file whose schema is not that of an index, to the letter.
+/// Refuses a file whose schema differs in any way from that of an index.
 pub(crate) fn check_schema(connection: &Connection, path: &Path) -> Result<(), FormatError> {
     let ours = || {
         let empty = Connection::open_in_memory()?;
@@ -181,8 +181,8 @@ fn broken(said: &str) -> FileProblem {
 pub(crate) const NOT_AN_INDEX: &str = "is not an index of a history\nhelp: name the index by --index; without it \
                                        deadheat uses .deadheat/history.sqlite";
 
-/// Turns what SQLite said into the error of a file: the disk's and the rights' are told from those
-/// of what the file holds.
+/// Converts an error of SQLite into an error about the file. Errors of the disk and of permissions
+/// are distinguished from errors in the file's content.
 pub(crate) fn failure(path: &Path) -> impl Fn(rusqlite::Error) -> FormatError {
     let path = path.to_owned();
     move |error| {

@@ -1,4 +1,4 @@
-//! Run files on disk, with the two hashes that an index knows each by.
+//! Run files on disk, with the two hashes by which an index identifies each file.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,37 +10,38 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
-/// A run file, of which nothing but its hashes is known yet.
+/// The bytes of a run file, with their hashes. The content is not parsed yet.
 ///
-/// The first line is written when a race begins and never changes, so its hash identifies the run:
-/// a run that went on since has the same identity and another content.
+/// The first line of the file is written when a race begins and never changes, so its hash
+/// identifies the run. If the run is continued, only the hash of the whole file changes.
 #[derive(Debug)]
 pub struct StoredRun {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The SHA-256 of its first line.
+    /// The SHA-256 of the first line of the run file.
     pub identity: String,
-    /// The SHA-256 of all of it, unpacked.
+    /// The SHA-256 of the whole unpacked file.
     pub content: String,
     bytes: Vec<u8>,
 }
 
 impl StoredRun {
-    /// Reads a file, packed or not.
+    /// Reads a run file, compressed or not.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read.
+    /// Fails if the file cannot be read.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         let path = path.as_ref();
         Ok(Self::of(path, read_content(path)?))
     }
 
-    /// The same of bytes that lie elsewhere; `path` is what they are called.
+    /// Takes the bytes of a run file from elsewhere, such as a git branch. `path` is the name in
+    /// messages.
     ///
     /// # Errors
     ///
-    /// Packed bytes that cannot be unpacked.
+    /// Fails if compressed bytes cannot be unpacked.
     pub fn from_bytes(path: impl AsRef<Path>, bytes: Vec<u8>) -> Result<Self, FormatError> {
         let path = path.as_ref();
         Ok(Self::of(path, unpacked(path, bytes)?))
@@ -56,35 +57,35 @@ impl StoredRun {
         }
     }
 
-    /// The run in it.
+    /// Parses the run.
     ///
     /// # Errors
     ///
-    /// What is no run file, and the line of one that does not hold.
+    /// Fails if the bytes are not a run file, or with the number of an invalid line.
     pub fn run(&self) -> Result<Run, FormatError> {
         read_run_from(&*self.bytes, &self.path)
     }
 
-    /// All of it, unpacked.
+    /// Returns all bytes, unpacked.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// The endings of run files, packed or not.
+/// The extensions of run files, compressed or not.
 const ENDINGS: [&str; 3] = [".jsonl", ".jsonl.gz", ".jsonl.zst"];
 
-/// Returns true for a name that ends as those of run files do.
+/// Returns true if a name has the extension of a run file.
 pub fn is_run_name(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Files in a folder and those below it that are called as run files are, in the order of their
-/// paths.
+/// Returns all files in a folder and its subfolders that have the extension of a run file, sorted
+/// by path.
 ///
 /// # Errors
 ///
-/// A folder that cannot be read.
+/// Fails if a folder cannot be read.
 pub fn files_of_runs(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>, FormatError> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.as_ref().to_owned()];
@@ -104,7 +105,7 @@ pub fn files_of_runs(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>, FormatErr
     Ok(found)
 }
 
-/// The bytes packed by gzip, always in the same way.
+/// Compresses bytes with gzip. Equal bytes have equal results.
 pub fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     packer

@@ -3,25 +3,27 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Larger degrees of freedom count as this many: the error is as good as known.
+/// The largest degrees of freedom of a standard error. A standard error with more counts as exactly
+/// known.
 pub(crate) const MOST_DF: f64 = 1e12;
 
-/// The degrees of freedom of a host's mean ln s² in the weight of one edge: 2/τ² for errors whose
-/// true ln s² varies by τ from race to race, here .45.
+/// The degrees of freedom of a host's mean ln s² in the weight of one edge. It is 2/τ² if the true
+/// ln s² varies by τ from race to race, here .45.
 const DF_OF_HOST: f64 = 10.0;
 
 /// A race of two commits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Edge {
-    /// The node of the baseline.
+    /// The node of the baseline, an index from 0.
     pub from: usize,
-    /// The node of the candidate.
+    /// The node of the candidate, an index from 0.
     pub to: usize,
-    /// ln(t_to/t_from).
+    /// The logarithm of the ratio of times, ln(t_to/t_from).
     pub effect: f64,
     /// The standard error of the effect.
     pub se: f64,
-    /// Degrees of freedom of the error, at least 1; infinity for a known error.
+    /// The degrees of freedom of the standard error, at least 1; infinity if the error is exactly
+    /// known.
     pub df: f64,
     /// The number of the host that ran the race; misclosure checks the edges of a host together.
     pub host: usize,
@@ -37,7 +39,7 @@ pub enum GraphError {
     NoSuchNode {
         /// The index of the edge.
         edge: usize,
-        /// The node.
+        /// The node that does not exist.
         node: usize,
     },
     /// An edge leads from a node to itself.
@@ -53,7 +55,7 @@ pub enum GraphError {
     },
     /// The reference node does not exist.
     NoSuchReference {
-        /// The requested node.
+        /// The requested node, which does not exist.
         node: usize,
     },
     /// The standard errors differ by orders of magnitude, so that rounding leaves no solution.
@@ -74,25 +76,22 @@ impl fmt::Display for GraphError {
             Self::NoSuchReference { node } => {
                 write!(f, "the reference is commit {node}, which is not there")
             }
-            Self::Singular => write!(
-                f,
-                "standard errors lie too far apart to be solved for levels"
-            ),
+            Self::Singular => write!(f, "the standard errors differ too much to compute levels"),
         }
     }
 }
 
 impl std::error::Error for GraphError {}
 
-/// An edge as the solver uses it.
+/// An edge of the graph in the form that the solver uses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Link {
     pub from: usize,
     pub to: usize,
     pub effect: f64,
-    /// The squared standard error as measured.
+    /// The squared standard error of the effect, as measured.
     pub measured: f64,
-    /// The variance with the corrections for an estimated error.
+    /// The variance of the effect, corrected because its standard error is only an estimate.
     pub variance: f64,
     pub weight: Weight,
     pub df: f64,
@@ -102,13 +101,13 @@ pub(crate) struct Link {
 /// The weight of an edge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weight {
-    /// The inverse of the weight.
+    /// The variance that the edge is weighted by: the inverse of the weight.
     pub variance: f64,
-    /// The relative change of `variance` per relative change of the edge's own squared error.
+    /// The relative change of `variance` for a relative change of the edge's own squared error.
     pub own: f64,
 }
 
-/// The weights of edges that were checked.
+/// Returns the weights of edges that [`check`] has accepted.
 ///
 /// The mean of ln s² is below ln σ² by 1/ν + 1/(3ν²) + …, which is added back.
 pub(crate) fn weights(edges: &[Edge]) -> Vec<Weight> {
@@ -129,7 +128,7 @@ pub(crate) fn weights(edges: &[Edge]) -> Vec<Weight> {
     edges.iter().map(weight).collect()
 }
 
-/// Returns the first edge that cannot be used as an error.
+/// Returns an error for the first edge that cannot be used.
 pub(crate) fn check(nodes: usize, edges: &[Edge]) -> Result<(), GraphError> {
     for (number, edge) in edges.iter().enumerate() {
         if let Some(node) = [edge.from, edge.to].into_iter().find(|node| *node >= nodes) {
@@ -147,13 +146,13 @@ pub(crate) fn check(nodes: usize, edges: &[Edge]) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// The links of the graph, and the number of its nodes.
+/// Returns the links of the graph, and the number of its nodes.
 ///
 /// If a run raced several candidates against one baseline, its measurement of the baseline becomes
-/// a node of its own. One link with the error of the baseline leads to it from the commit, and one
-/// link with the rest of the error leads from it to each candidate. Each edge keeps its variance,
-/// and any two edges of a run get the right covariance. The baseline's part is half the smallest
-/// variance of the edges, as if both sides of that edge varied equally.
+/// a separate node. One link with the error of the baseline leads to this node from the commit, and
+/// one link with the rest of the error leads from the node to each candidate. Each edge keeps its
+/// variance, and any two edges of a run get the right covariance. The baseline's part is half the
+/// smallest variance of the edges, as if both sides of that edge varied equally.
 pub(crate) fn links(nodes: usize, edges: &[Edge], weights: &[Weight]) -> (Vec<Link>, usize) {
     let mut links: Vec<Link> = edges.iter().zip(weights).map(link).collect();
     let mut runs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
@@ -210,7 +209,7 @@ fn link((edge, weight): (&Edge, &Weight)) -> Link {
     }
 }
 
-/// The component of each node, and the reference of each component.
+/// Returns the component of each node, and the reference node of each component.
 pub(crate) fn components(
     nodes: usize,
     links: &[Link],

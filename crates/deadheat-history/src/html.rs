@@ -1,7 +1,7 @@
-//! The page of a history: for every benchmark the levels of its commits with their intervals, its
-//! steps and plateaus, and the races that they rest on. It holds no script.
+//! The HTML page of a history. It has the levels of each benchmark's commits with their intervals,
+//! its steps and plateaus, and the underlying races. It contains no script.
 //!
-//! Places are in percent of the width, so a curve fits a phone as it fits a wall.
+//! Positions are in percent of the width, so a curve fits any screen.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -17,29 +17,31 @@ use crate::timeline::{
 };
 use crate::words::{bisecting, changes, closure, heading, level, named, remarks};
 
-/// Machines that are told apart by colour.
+/// The number of machines that have different colours.
 const COLOURS: usize = 6;
 
-/// Parts of the height above and below the levels, in percent.
+/// The free space above and below the levels, in percent of the height.
 const ABOVE: f64 = 12.0;
 const BELOW: f64 = 10.0;
 
-/// The distance of two steps whose sizes are written beside each other, in percent of the width.
+/// If two steps are closer than this, in percent of the plot's width, only the larger one has its
+/// size written next to it.
 const APART: f64 = 13.0;
 
-/// The smallest height of an axis, in percent.
+/// The smallest range of an axis, in percent.
 const LEAST_SPAN: f64 = 1.0;
 
-/// The files beside the page of a history that it leads to.
+/// The links from the page of a history to other files.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryLinks {
-    /// The way from the page to the folder that the paths of runs begin at.
+    /// The relative path from the page to the folder in which the relative paths of run files
+    /// start.
     pub base: String,
-    /// The way from the page to the page of a race, by the path of its run.
+    /// The relative path from the page to the page of a race, by the path of its run file.
     pub pages: BTreeMap<String, String>,
 }
 
-/// The history as one HTML file that needs nothing from any network.
+/// Returns the history as one HTML file, which loads nothing from a network.
 pub fn to_history_page(history: &History, links: &HistoryLinks) -> String {
     let mut page = String::new();
     write(&mut page, history, links).expect("a String takes every write");
@@ -91,13 +93,13 @@ fn write(out: &mut dyn Write, history: &History, links: &HistoryLinks) -> fmt::R
     write!(
         out,
         "<p class=\"quiet\">Each race compared two commits on one machine at one time, so a new \
-         machine puts no step into a curve. Levels are relative to the first commit shown. \
+         machine does not cause a step in a curve. Levels are relative to the first commit shown. \
          deadheat {}</p></footer>\n</body>\n</html>\n",
         Text(&history.tool_version)
     )
 }
 
-/// The machines and their colours, where there are several.
+/// Writes the machines with their colours, if there are several.
 fn machines(out: &mut dyn Write, history: &History) -> fmt::Result {
     if history.machines.len() < 2 {
         return Ok(());
@@ -111,7 +113,7 @@ fn machines(out: &mut dyn Write, history: &History) -> fmt::Result {
     out.write_str("</p>")
 }
 
-/// A row a benchmark.
+/// Writes a table with one row per benchmark.
 fn overview(out: &mut dyn Write, history: &History) -> fmt::Result {
     out.write_str("<h2>Benchmarks</h2>")?;
     let heads = [
@@ -144,7 +146,7 @@ fn overview(out: &mut dyn Write, history: &History) -> fmt::Result {
     out.write_str("</tbody></table></div>\n")
 }
 
-/// One benchmark.
+/// The section of the page about one benchmark.
 struct Series<'a> {
     number: usize,
     timeline: &'a Timeline,
@@ -171,7 +173,7 @@ impl Series<'_> {
         out.write_str("</section>\n")
     }
 
-    /// The curve.
+    /// Writes the curve of levels.
     fn chart(&self, out: &mut dyn Write) -> fmt::Result {
         let commits = &self.timeline.commits;
         let axis = self.axis();
@@ -243,7 +245,7 @@ impl Series<'_> {
         out.write_str("</svg></div>")
     }
 
-    /// An axis on which all levels and most of their intervals have room.
+    /// Returns an axis that shows all levels and most of their intervals.
     fn axis(&self) -> Axis {
         let commits = &self.timeline.commits;
         let levels = commits.iter().map(|one| percent(one.level.change()));
@@ -253,13 +255,13 @@ impl Series<'_> {
             low = low.min(percent(one.low.change()).max(low - reach));
             high = high.max(percent(one.high.change()).min(high + reach));
         }
-        // Noise alone should not look like mountains.
+        // Without a smallest range, pure noise would look like large changes.
         let beside = ((high - low) * 0.05).max(0.5 * (LEAST_SPAN - high + low));
         Axis::changes((low - beside, high + beside), "")
     }
 
-    /// Plateaus with their levels in percent, drawn where their commits lie: they are relative to
-    /// their first, and commits to the first commit.
+    /// Returns plateaus with their levels in percent, aligned with the curve of commits. Levels of
+    /// plateaus are relative to the first plateau, and levels of commits to the first commit.
     fn plateaus(&self) -> Vec<((usize, usize), f64)> {
         let timeline = self.timeline;
         let mut shifts: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
@@ -278,7 +280,7 @@ impl Series<'_> {
         placed.collect()
     }
 
-    /// The steps that have room for their size, the largest first.
+    /// Returns the steps whose sizes fit next to each other, the largest first.
     fn steps_named(&self, x: &dyn Fn(f64) -> f64) -> Vec<usize> {
         let steps = &self.timeline.steps;
         let mut largest: Vec<usize> = (0..steps.len()).collect();
@@ -299,7 +301,8 @@ impl Series<'_> {
         named
     }
 
-    /// A commit with its interval; its words appear where it is pointed at.
+    /// Writes a point for a commit with its interval, and a text that appears under the mouse
+    /// pointer.
     fn point(
         &self,
         out: &mut dyn Write,
@@ -340,7 +343,8 @@ impl Series<'_> {
         )
     }
 
-    /// Steps, creep, what is accepted, and whether loops close.
+    /// Writes steps, creep and accepted steps, and whether the effects around loops of races add up
+    /// to 0.
     fn told(&self, out: &mut dyn Write) -> fmt::Result {
         let timeline = self.timeline;
         out.write_str("<div class=\"told\">")?;
@@ -439,14 +443,14 @@ impl Series<'_> {
         out.write_str("</tbody></table></div></details>")
     }
 
-    /// The page of a race where there is one, and the file of its run, linked where that lies in a
-    /// folder.
+    /// Writes a link to the page of a race, if there is one, and the path of its run file, as a
+    /// link if it is in a folder.
     fn run(&self, out: &mut dyn Write, race: &TimelineRace) -> fmt::Result {
         if let Some(page) = self.links.pages.get(&race.path) {
             write!(out, "<a href=\"{}\">page</a> · ", Attribute(encoded(page)))?;
         }
         let path = foreign(&race.path);
-        // A run of a branch of git is called by branch and path.
+        // The path of a run on a git branch is `BRANCH:PATH`.
         if race.path.contains(':') {
             return write!(out, "{path}");
         }
@@ -462,7 +466,7 @@ impl Series<'_> {
     }
 }
 
-/// A step, with its size where there is room.
+/// Writes a step, with its size if `is_named`.
 fn mark(out: &mut dyn Write, at: f64, step: &TimelineChange, is_named: bool) -> fmt::Result {
     let class = if step.is_worse { "step" } else { "step better" };
     line(out, class, (at, ABOVE * 0.7), (at, 100.0 - BELOW))?;
@@ -484,7 +488,7 @@ fn mark(out: &mut dyn Write, at: f64, step: &TimelineChange, is_named: bool) -> 
     )
 }
 
-/// A path as a URL has it.
+/// Encodes a path for a URL.
 fn encoded(path: &str) -> String {
     let mut url = String::new();
     for byte in path.bytes() {
@@ -500,7 +504,7 @@ fn encoded(path: &str) -> String {
     url
 }
 
-/// Text in SVG, which knows no `<bdi>`.
+/// Returns escaped text for SVG, which lacks the `<bdi>` element.
 fn foreign_in_svg(text: &str) -> Text<String> {
     Text(escape(text, GLYPHS))
 }

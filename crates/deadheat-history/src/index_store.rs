@@ -1,8 +1,9 @@
-//! The index of a history: a SQLite database made of run files, which are the truth. It can be
-//! deleted, and made again of them.
+//! The index of a history: a SQLite database that is made from run files. Only the run files are
+//! authoritative, so a user can delete the index and create it again from them.
 //!
-//! One run is added by one transaction, so a process that is killed leaves the runs before whole,
-//! and SQLite's own journal takes back what it had begun. Several processes wait for each other.
+//! Each run is added in one transaction. If the process is killed, earlier runs stay complete, and
+//! SQLite's journal rolls back the unfinished run. Processes that write at the same time wait for
+//! each other.
 
 use std::path::{Path, PathBuf};
 
@@ -14,23 +15,23 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use crate::connection_store::{NOT_AN_INDEX, SCHEMA, Stop, check_schema, connect, failure};
 use crate::timeline::{HistoryMachine, HistoryRun, HistorySeries};
 
-/// The place of an index below a folder.
+/// The path of an index, relative to its folder.
 pub const INDEX_FILE: &str = ".deadheat/history.sqlite";
 
-/// The schema written, and the latest that is read.
+/// The version of the schema that is written, and the latest version that can be read.
 pub const INDEX_VERSION: i64 = 1;
 
-/// The mark of our databases among all of SQLite: "dhhi".
+/// The SQLite application id of an index: "dhhi".
 const APPLICATION: i64 = 0x6468_6869;
 
-/// The effect of adding a run.
+/// The outcome of adding a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
-    /// It is new.
+    /// The run was not in the index and was added.
     New,
-    /// It was known, and had gone on since.
+    /// The index had an earlier state of the run, which was continued since and now replaces it.
     Replaced,
-    /// It was known as it is.
+    /// The index already had the run, and its file has not changed.
     Known,
 }
 
@@ -41,8 +42,8 @@ pub struct HistoryIndex {
     pub(crate) connection: Connection,
 }
 
-/// The index of a folder: the nearest one upwards, up to `top`; else the path of one that is yet to
-/// be made at the top.
+/// Returns the path of the nearest index in `directory` or above, up to `top`. If there is none,
+/// returns the path for a new index in `top`.
 pub fn find_index(directory: &Path, top: Option<&Path>) -> PathBuf {
     let top = top.unwrap_or(directory);
     let mut folders = directory.ancestors();
@@ -56,12 +57,12 @@ pub fn find_index(directory: &Path, top: Option<&Path>) -> PathBuf {
 }
 
 impl HistoryIndex {
-    /// Opens an index to add to it; makes it, and the folder it lies in, where there is none. All
-    /// that it does later ends when `stop` returns true.
+    /// Opens an index for adding runs. Creates the index and its folder if they are missing. Later
+    /// operations are interrupted when `stop` returns true.
     ///
     /// # Errors
     ///
-    /// A file that cannot be written or is no index of this version.
+    /// Fails if the file cannot be written, or is not an index of this version.
     pub fn create(path: impl AsRef<Path>, stop: Stop) -> Result<Self, FormatError> {
         let path = path.as_ref();
         create_folder_for(path)?;
@@ -73,12 +74,12 @@ impl HistoryIndex {
         Ok(index)
     }
 
-    /// Opens an index that is there; `None` where there is none. All that it does later ends when
-    /// `stop` returns true.
+    /// Opens an existing index; returns `None` if there is none. Later operations are interrupted
+    /// when `stop` returns true.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read or is no index of this version.
+    /// Fails if the file cannot be read, or is not an index of this version.
     pub fn open(path: impl AsRef<Path>, stop: Stop) -> Result<Option<Self>, FormatError> {
         let path = path.as_ref();
         if !path.exists() {
@@ -92,7 +93,8 @@ impl HistoryIndex {
         Ok(Some(index))
     }
 
-    /// Returns true for a file without a table: whoever made it was killed before there was one.
+    /// Returns true for a file without tables: the process that created it was killed before it
+    /// added them.
     fn is_bare(&self) -> Result<bool, FormatError> {
         let tables = "SELECT count(*) FROM sqlite_master";
         let tables = self.connection.query_row(tables, [], |row| row.get(0));
@@ -130,7 +132,7 @@ impl HistoryIndex {
         Err(FileProblem::Unknown(problem).of(&self.path))
     }
 
-    /// Makes the tables, unless another process did.
+    /// Creates the tables, unless another process has created them.
     fn make(&mut self) -> Result<(), FormatError> {
         let path = self.path.clone();
         let make = |transaction: &Transaction<'_>| {
@@ -146,7 +148,7 @@ impl HistoryIndex {
         self.transact(make).map_err(failure(&path))
     }
 
-    /// Runs `work` as one transaction that others wait for from its beginning.
+    /// Runs `work` in one transaction, which locks out other writers from its beginning.
     fn transact<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -157,22 +159,22 @@ impl HistoryIndex {
         Ok(done)
     }
 
-    /// Returns true for a run that is in the index as it is.
+    /// Returns true if the index has a run with this identity and this content.
     ///
     /// # Errors
     ///
-    /// An index that cannot be read.
+    /// Fails if the index cannot be read.
     pub fn knows(&self, identity: &str, content: &str) -> Result<bool, FormatError> {
         let known = stored_content(&self.connection, identity);
         let known = known.map_err(failure(&self.path))?;
         Ok(known.is_some_and(|(_, known)| known == content))
     }
 
-    /// Adds runs, all of them or none; the rows of a run that has gone on since are replaced.
+    /// Adds all runs in one transaction. Replaces the rows of a run that was continued since.
     ///
     /// # Errors
     ///
-    /// An index that cannot be written.
+    /// Fails if the index cannot be written.
     pub fn add(&mut self, runs: &[HistoryRun]) -> Result<Vec<Added>, FormatError> {
         let path = self.path.clone();
         self.transact(|transaction| {
@@ -194,7 +196,7 @@ fn stored_content(
         .optional()
 }
 
-/// The rows of a transaction, found or made.
+/// Finds or inserts rows of the index within a transaction.
 struct Rows<'t> {
     transaction: &'t Transaction<'t>,
 }
@@ -244,7 +246,7 @@ impl Rows<'_> {
                 race.candidate as i64,
                 race.effect.0,
                 race.se,
-                // SQLite reads no infinity from JSON, and no column needs one.
+                // SQLite cannot read infinity from JSON, and no column needs it.
                 race.df.min(1e12),
                 race.replicates as i64,
                 race.verdict.map(|verdict| verdict.name()),
@@ -257,7 +259,8 @@ impl Rows<'_> {
         })
     }
 
-    /// The number of a commit. What a run tells of one that others knew less of is kept.
+    /// Returns the number of a commit in the index. Adds the commit if it is new, and its time and
+    /// its subject if they were missing.
     fn commit(&self, commit: &Commit) -> rusqlite::Result<i64> {
         let mut insertion = self.transaction.prepare(
             "INSERT INTO commits (id, committed_at, subject) VALUES (?1, ?2, ?3) \
@@ -289,7 +292,7 @@ impl Rows<'_> {
     }
 }
 
-/// Seconds as SQLite keeps them.
+/// Converts seconds to SQLite's integer type.
 fn signed(seconds: u64) -> i64 {
     i64::try_from(seconds).unwrap_or(i64::MAX)
 }
@@ -426,7 +429,8 @@ mod tests {
         assert!(missing.unwrap().is_none());
     }
 
-    /// What opening an index says after this was done to its file, which other programs can do.
+    /// Returns the error of opening an index after another program has made this change to its
+    /// file.
     fn said_after(change: &str) -> String {
         let (folder, mut index) = index();
         let both = [commit('a', 10), commit('b', 20)];

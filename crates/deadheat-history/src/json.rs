@@ -1,4 +1,4 @@
-//! A history for programs: `deadheat.history/1`, described by `docs/schema/history-1.schema.json`.
+//! The history as JSON: `deadheat.history/1`, described by `docs/schema/history-1.schema.json`.
 
 use deadheat::parts::model::{Interval, Json, Object};
 use deadheat::parts::report::json::{self, all};
@@ -9,10 +9,10 @@ use crate::timeline::{
 };
 use crate::words::bisecting;
 
-/// The name and major version of the schema of [`to_history_json`].
+/// The name and major version of the JSON schema.
 const SCHEMA: &str = "deadheat.history/1";
 
-/// The history as JSON, indented by two spaces, with a line break at its end.
+/// Returns the history as JSON, indented by two spaces, with a line break at its end.
 pub fn to_history_json(history: &History) -> String {
     let machine = |machine: &HistoryMachine| {
         Object::new()
@@ -117,7 +117,7 @@ fn loops(closure: &LoopClosure) -> Object {
         .with("widened", Json::from_iter(widened))
 }
 
-/// A race; a commit that is not among the commits is null.
+/// Returns a race as JSON. A commit that the timeline lacks is null.
 fn race(timeline: &Timeline, race: &TimelineRace) -> Object {
     let [from, to] = race
         .places

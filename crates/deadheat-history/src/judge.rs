@@ -1,4 +1,5 @@
-//! Histories of commits: which commits are shown, in which order, and what their races say of them.
+//! Computes the histories of commits: their order, their levels, and the changes that their races
+//! show.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,23 +20,26 @@ use crate::timeline::{
 };
 use crate::window::{Window, WindowCommit};
 
-/// The chance of a false step over all that is shown, and that of false creep.
+/// The probability of any false step in a history, and that of any false creep.
 pub const ALPHA: f64 = 0.05;
 
-/// The confidence of every interval by itself.
+/// The confidence of each single interval.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// The level at which the loops of a machine do not close.
+/// The significance level of the test whether the effects around loops of one machine's races add
+/// up to 0 within their errors.
 const MISCLOSURE: f64 = 0.05;
 
-/// Commits up to which plateaus are drawn: they are chosen one by one, each by solving all anew.
+/// The largest number of commits for which plateaus are computed. Each boundary takes a new
+/// solution of the whole graph.
 const MOST_IN_PLATEAUS: usize = 2_000;
 
-/// The history of the workloads whose names hold one of `names`; of all where there is none.
+/// Returns the history of the workloads whose names contain one of `names`, or of all workloads if
+/// `names` is empty.
 ///
 /// # Errors
 ///
-/// An index that cannot be read or holds what cannot be.
+/// Fails if the index cannot be read or is inconsistent.
 pub fn history(
     index: &HistoryIndex,
     window: &Window,
@@ -83,7 +87,7 @@ fn is_named(series: &HistorySeries, names: &[String]) -> bool {
     selection.names(&series.name())
 }
 
-/// Machines by their numbers, in the order they are met.
+/// The machines, numbered in the order in which they first occur.
 #[derive(Default)]
 struct Machines {
     all: Vec<HistoryMachine>,
@@ -102,7 +106,7 @@ impl Machines {
 /// The graph of the races of one workload.
 struct Raced<'a> {
     series: &'a IndexedSeries,
-    /// The commits of the window that were raced, which are the first nodes.
+    /// The raced commits of the window. Their positions are the numbers of the first nodes.
     commits: Vec<&'a WindowCommit>,
     nodes: usize,
     edges: Vec<Edge>,
@@ -116,7 +120,7 @@ impl<'a> Raced<'a> {
         mut races: Vec<IndexedRace>,
         machines: &mut Machines,
     ) -> Self {
-        // Two builds of one commit say nothing of commits.
+        // A race of two builds of one commit has no information about other commits.
         races.retain(|race| race.commits[0] != race.commits[1]);
         let raced: HashSet<i64> = races.iter().flat_map(|race| race.commits).collect();
         let is_raced = |one: &&WindowCommit| raced.contains(&one.indexed.number);
@@ -165,7 +169,7 @@ impl<'a> Raced<'a> {
         }
     }
 
-    /// The timeline; `None` where nothing is left of its races.
+    /// Returns the timeline; `None` if no commit of the window was raced.
     fn timeline(
         self,
         window: &Window,
@@ -237,13 +241,14 @@ impl<'a> Raced<'a> {
         }))
     }
 
-    /// The place of the first commit here that holds what this one changed.
+    /// Returns the position of the commit, or else of the first raced commit after it, which
+    /// includes its change.
     fn place_of(&self, start: &str, window: &Window) -> Option<usize> {
         let begins = |one: &&WindowCommit| one.indexed.commit.id.starts_with(start);
         if let Some(place) = self.commits.iter().position(begins) {
             return Some(place);
         }
-        // It was not raced itself: the next one on the line was.
+        // The commit itself was not raced, so the next raced commit on the line takes its place.
         let position = window.line.iter().position(|id| id.starts_with(start))?;
         let is_later = |one: &&WindowCommit| one.position.is_some_and(|at| at < position);
         let is_before = |one: &&WindowCommit| one.position.is_some_and(|at| at > position);
@@ -264,7 +269,7 @@ impl<'a> Raced<'a> {
                 }
             }
         }
-        // Parts are numbered in the order of their first commits, which are their references.
+        // Parts are numbered in the order of their first commits, which are the reference nodes.
         let mut parts: Vec<usize> = Vec::new();
         let mut last = None;
         let mut told = Vec::new();

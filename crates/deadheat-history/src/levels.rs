@@ -54,46 +54,46 @@ use nalgebra_sparse::{CooMatrix, CscMatrix};
 
 use crate::graph::{Edge, GraphError, Link, MOST_DF, Weight, check, components, links, weights};
 
-/// The difference between two commits.
+/// An estimated difference in time between two commits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// A log ratio; positive if the second commit takes longer.
+    /// The logarithm of the ratio of times; positive if the second commit takes longer.
     pub effect: f64,
-    /// Its standard error.
+    /// The standard error of the effect.
     pub se: f64,
-    /// Degrees of freedom of the error.
+    /// The degrees of freedom of the standard error.
     pub df: f64,
 }
 
 impl Difference {
-    /// The confidence interval with non-coverage `two_sided_level`.
+    /// Returns the confidence interval whose probability of missing the truth is `two_sided_level`.
     pub fn interval(&self, two_sided_level: f64) -> (f64, f64) {
         let half = t_critical(two_sided_level, self.df) * self.se;
         (self.effect - half, self.effect + half)
     }
 
-    /// The two-sided p-value of a difference of 0.
+    /// Returns the two-sided p-value for the hypothesis of no difference.
     pub fn p_value(&self) -> f64 {
         t_two_sided_p(self.effect / self.se, self.df)
     }
 
-    /// The standard normal deviate with the same tail probability as effect/se.
+    /// Returns the standard normal deviate with the same tail probability as effect/se.
     pub fn deviate(&self) -> f64 {
         normal_deviate(self.effect / self.se, self.df)
     }
 }
 
-/// The solved levels of all commits.
+/// The levels of all commits, as solved from their races.
 #[derive(Debug, Clone)]
 pub struct Levels {
     /// The links of the edges in order, then those to the baselines of shared runs.
     links: Vec<Link>,
     edges: usize,
-    /// One value per node, as in the next two; the nodes of baselines of shared runs come last.
+    /// The level of each node; the nodes for baselines of shared runs come last.
     levels: Vec<f64>,
-    /// The number of the node's component.
+    /// For each node, the number of the connected component that it belongs to.
     component: Vec<usize>,
-    /// The reference of each component.
+    /// For each connected component, its reference node, which has level 0.
     references: Vec<usize>,
     leverage: Vec<f64>,
     factor: Factor,
@@ -105,7 +105,7 @@ impl Levels {
     ///
     /// # Errors
     ///
-    /// The first edge that cannot be used, or a graph that cannot be solved.
+    /// Fails with the first edge that cannot be used, or if the graph cannot be solved.
     pub fn solve(nodes: usize, edges: &[Edge], reference: usize) -> Result<Self, GraphError> {
         if reference >= nodes {
             return Err(GraphError::NoSuchReference { node: reference });
@@ -161,36 +161,37 @@ impl Levels {
         })
     }
 
-    /// The level of a commit: ln of its time over that of its [`reference`](Self::reference).
+    /// Returns the level of a commit: ln of its time over the time of its
+    /// [`reference`](Self::reference).
     pub fn level(&self, node: usize) -> f64 {
         self.levels[node]
     }
 
-    /// The standard error of [`level`](Self::level), 0 for the reference itself.
+    /// Returns the standard error of [`level`](Self::level), 0 for the reference itself.
     pub fn se(&self, node: usize) -> f64 {
         let difference = self.difference(self.reference(node), node);
         difference.map_or(0.0, |difference| difference.se)
     }
 
-    /// The commit that the level of `node` is relative to.
+    /// Returns the commit that the level of `node` is relative to.
     pub fn reference(&self, node: usize) -> usize {
         self.references[self.component[node]]
     }
 
-    /// The number of connected components of the graph.
+    /// Returns the number of connected components of the graph.
     pub fn components(&self) -> usize {
         self.references.len()
     }
 
-    /// The difference from commit `a` to commit `b`. `None` if the two are not connected by races,
-    /// or are the same.
+    /// Returns the difference from commit `a` to commit `b`. `None` if no races connect the two, or
+    /// if they are the same.
     pub fn difference(&self, a: usize, b: usize) -> Option<Difference> {
         self.contrast(&[(a, -1.0), (b, 1.0)])
     }
 
-    /// A weighted sum of levels with its error, in time proportional to the size of the graph.
-    /// `None` if the weights within a component do not add up to 0, because the sum would then
-    /// depend on the reference, or if all weights are 0.
+    /// Returns a weighted sum of levels with its error, in time proportional to the size of the
+    /// graph. `None` if the weights within a component do not add up to 0, because the sum would
+    /// then depend on the reference, or if all weights are 0.
     pub fn contrast(&self, weights: &[(usize, f64)]) -> Option<Difference> {
         let mut right = vec![0.0; self.levels.len()];
         let mut sums = vec![0.0; self.references.len()];
@@ -220,27 +221,28 @@ impl Levels {
         })
     }
 
-    /// Degrees of freedom of the residuals: edges − commits + components.
+    /// Returns the degrees of freedom of the residuals: edges − commits + components.
     pub fn degrees(&self) -> usize {
         self.links.len() + self.references.len() - self.levels.len()
     }
 
-    /// The number of all nodes, including those for baselines of shared runs.
+    /// Returns the number of all nodes, including those for baselines of shared runs.
     pub(crate) fn nodes(&self) -> usize {
         self.levels.len()
     }
 
-    /// The solution of the weighted Laplacian for a right-hand side with one value per node.
+    /// Solves the weighted Laplacian for a right-hand side with one value per node.
     pub(crate) fn solved(&self, right: &[f64]) -> Vec<f64> {
         self.factor.solve(right)
     }
 
-    /// The links that are edges, in the order of the edges.
+    /// Returns the links of the edges, in the order of the edges.
     pub(crate) fn links_of_edges(&self) -> &[Link] {
         &self.links[..self.edges]
     }
 
-    /// Each link with its leverage and its residual; those of edges come first, in order.
+    /// Returns each link with its leverage and its residual: first the links of the edges, in the
+    /// order of the edges, then the others.
     pub(crate) fn residuals(&self) -> impl Iterator<Item = (&Link, f64, f64)> {
         let residual = |link: &Link| link.effect - self.levels[link.to] + self.levels[link.from];
         let links = self.links.iter().zip(&self.leverage);
@@ -254,7 +256,7 @@ struct Factor {
     cholesky: CscCholesky<f64>,
     /// The entries of the inverse at the pattern of the factor.
     inverse: Vec<f64>,
-    /// The row of each node; `None` for references.
+    /// The row of each node in the matrix; `None` for reference nodes.
     row: Vec<Option<usize>>,
 }
 
@@ -287,7 +289,8 @@ impl Factor {
         })
     }
 
-    /// Solves for one value per node; the values of references are 0, and `right` is ignored there.
+    /// Solves for one value per node; the values of references are 0, and the values of `right` at
+    /// references are ignored.
     fn solve(&self, right: &[f64]) -> Vec<f64> {
         let mut column = DMatrix::zeros(self.cholesky.l().nrows(), 1);
         for (row, value) in self.row.iter().zip(right) {
@@ -300,7 +303,7 @@ impl Factor {
         self.row.iter().map(value).collect()
     }
 
-    /// The variance of x_b − x_a for the ends of an edge, or for a node and a reference.
+    /// Returns the variance of x_b − x_a for the ends of an edge, or for a node and a reference.
     fn variance_between(&self, a: usize, b: usize) -> f64 {
         let at = |a: usize, b: usize| match (self.row[a], self.row[b]) {
             (Some(a), Some(b)) => entry(self.cholesky.l(), &self.inverse, a, b),
@@ -310,8 +313,8 @@ impl Factor {
     }
 }
 
-/// Rows for all nodes except references, ordered so that the node with the fewest remaining
-/// neighbours is eliminated first (minimum degree; George & Liu 1989).
+/// Returns the row of each node except references. The node with the fewest remaining neighbours is
+/// eliminated first (minimum degree; George & Liu 1989).
 fn elimination_rows(
     edges: impl Iterator<Item = (usize, usize, f64)>,
     references: &[bool],
@@ -329,7 +332,7 @@ fn elimination_rows(
         .collect();
     let (mut row, mut next) = (vec![None; references.len()], 0);
     while let Some(Reverse((degree, node))) = queue.pop() {
-        // An outdated entry; a newer one follows.
+        // This entry is outdated; the heap has a newer one for the node.
         if row[node].is_some() || degree != neighbours[node].len() {
             continue;
         }
@@ -345,8 +348,8 @@ fn elimination_rows(
     row
 }
 
-/// The inverse of L·Lᵀ at the entries of L, from the last column to the first (Takahashi, Fagan &
-/// Chin 1973); these entries depend on no others.
+/// Returns the inverse of L·Lᵀ at the entries of L, computed from the last column to the first
+/// (Takahashi, Fagan & Chin 1973). These entries depend on no others.
 fn inverse_on(factor: &CscMatrix<f64>) -> Vec<f64> {
     let (starts, rows, values) = factor.csc_data();
     let mut inverse = vec![0.0; values.len()];
@@ -363,7 +366,8 @@ fn inverse_on(factor: &CscMatrix<f64>) -> Vec<f64> {
     inverse
 }
 
-/// An entry of the symmetric matrix that `values` stores on the pattern of `factor`; 0 outside it.
+/// Returns an entry of the symmetric matrix that `values` stores on the pattern of `factor`; 0
+/// outside it.
 fn entry(factor: &CscMatrix<f64>, values: &[f64], a: usize, b: usize) -> f64 {
     let (starts, rows, _) = factor.csc_data();
     let (row, column) = (a.max(b), a.min(b));

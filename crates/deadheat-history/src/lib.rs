@@ -5,8 +5,9 @@
 //! time, so a new machine adds no step to the history. The levels of all commits are the weighted
 //! least-squares solution on the graph, as in the levelling of heights in surveying.
 //!
-//! The subcommand is [`HistoryArgs`] with [`history`]; `deadheat rev` adds runs by [`KeepArgs`] and
-//! [`keep_in_history`]. All of it is in this crate, and the name of a file says what the file may do:
+//! The subcommand is [`HistoryArgs`] with [`history`]; `deadheat rev` adds runs with [`KeepArgs`]
+//! and [`keep_in_history`]. This crate contains all of it, and the name of a file shows what the
+//! file may do:
 //!
 //! | file | content | may |
 //! | --- | --- | --- |
@@ -19,11 +20,11 @@
 //! | `row` | the row of a run in the index | |
 //! | `files_store`, `accepted_store` | run files with their hashes; the accepted steps | read and write files |
 //! | `connection_store`, `index_store`, `query_store` | the index of runs, a SQLite database | read and write files |
-//! | `window`, `judge` | the selected commits, and their history | ask the index |
+//! | `window`, `judge` | the selected commits, and their history | query the index |
 //! | `words`, `page`, `html`, `json` | the history for people and programs | |
 //! | `command` | the arguments | use clap |
 //! | `run`, `run_add`, `run_accept`, `run_show`, `run_extend` | the subcommands | build, race, read clocks, print |
-//! | `run_index`, `run_repository` | runs on their way into the index; the commits of git | ask git, print |
+//! | `run_index`, `run_repository` | the addition of runs to the index; the commits of git | ask git, print |
 //!
 //! ```
 //! use deadheat_history::{Edge, Levels};

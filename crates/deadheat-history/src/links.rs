@@ -1,5 +1,5 @@
-//! The two commits to race next: neighbours and links of 2, 4, 8 … commits, those first that tell
-//! most.
+//! Chooses the two commits to race next, among neighbours and links of 2, 4, 8 … commits: the pair
+//! whose race reduces the uncertainty most.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,30 +7,33 @@ use crate::graph::Edge;
 use crate::levels::Levels;
 use crate::plan::plan_links;
 
-/// Links that are ranked at once: one race changes the ranking of that many links only a little.
+/// One remaining link in this many is raced before the links are ranked again, because one race
+/// changes the ranking only a little.
 const AT_ONCE: usize = 64;
 
-/// The links of a range that are yet to be raced.
+/// The links of a range that are not raced yet.
 ///
-/// A race tells as much of its two commits as their difference is unsure without it: first come
-/// links whose commits nothing connects, the longest first, then those between which the error is
-/// largest. Commits that do not build are stepped around: the links are laid over the others.
+/// The order follows the uncertainty of the difference between the two commits. Links between
+/// unconnected commits come first, the longest first, and then the links with the largest standard
+/// error. If a commit does not build, the links connect the other commits.
 #[derive(Debug)]
 pub struct Links {
-    /// The commits that build, as far as is known, by their numbers in the range.
+    /// The positions in the range of the commits that may build: all except those known not to
+    /// build.
     commits: Vec<usize>,
-    /// The spans that links may have; all where it is empty.
+    /// The allowed spans of links; empty for all.
     spans: Vec<usize>,
-    /// Pairs that were raced or given up, by their numbers.
+    /// Pairs of commits that were raced or given up, as positions in the range.
     done: BTreeSet<(usize, usize)>,
-    /// Pairs with a race, and its standard error.
+    /// Pairs of commits that were raced, as positions in the range, with the standard error of the
+    /// race.
     raced: Vec<((usize, usize), f64)>,
-    /// The next ones, the last first.
+    /// The next pairs of commits to race, in reverse order.
     queue: Vec<(usize, usize)>,
 }
 
 impl Links {
-    /// Links between commits at this distance.
+    /// Creates the links for a range of `commits` commits, with only the given spans.
     pub fn new(commits: usize, spans: &[usize]) -> Self {
         Self {
             commits: (0..commits).collect(),
@@ -41,7 +44,7 @@ impl Links {
         }
     }
 
-    /// All links of the commits that build, the older commit first.
+    /// Returns all links between commits that build, the older commit first.
     pub fn all(&self) -> Vec<(usize, usize)> {
         let links = plan_links(self.commits.len()).into_iter();
         let is_wanted = |(from, to): &(usize, usize)| {
@@ -53,7 +56,7 @@ impl Links {
             .collect()
     }
 
-    /// The commits that links which are left lead to, each with the number of these.
+    /// Returns the commits that remaining links connect, each with its number of remaining links.
     pub fn needed(&self) -> BTreeMap<usize, usize> {
         let mut needed = BTreeMap::new();
         for link in self.all() {
@@ -65,14 +68,13 @@ impl Links {
         needed
     }
 
-    /// The number of links that are left.
+    /// Returns the number of remaining links.
     pub fn left(&self) -> usize {
         let all = self.all().into_iter();
         all.filter(|link| !self.done.contains(link)).count()
     }
 
-    /// Notes a race of two commits with this standard error; one that `is_enough` is not raced
-    /// again.
+    /// Records a race of two commits with this standard error. If it `is_enough`, the link is done.
     pub fn raced(&mut self, link: (usize, usize), se: f64, is_enough: bool) {
         self.raced.push((link, se));
         if is_enough {
@@ -80,19 +82,19 @@ impl Links {
         }
     }
 
-    /// Passes over a link from now on.
+    /// Removes a link from the remaining ones.
     pub fn give_up(&mut self, link: (usize, usize)) {
         self.done.insert(link);
         self.queue.retain(|other| *other != link);
     }
 
-    /// Lays the links around a commit that does not build.
+    /// Removes a commit that does not build, so that the links connect the commits around it.
     pub fn step_around(&mut self, commit: usize) {
         self.commits.retain(|one| *one != commit);
         self.queue.clear();
     }
 
-    /// The link to race next, of which the older commit comes first.
+    /// Returns the link to race next, the older commit first.
     pub fn most_telling(&mut self) -> Option<(usize, usize)> {
         if self.queue.is_empty() {
             self.queue = self.by_what_they_tell();
@@ -132,7 +134,7 @@ impl Links {
                 .then((d - c).cmp(&(b - a)))
                 .then(a.cmp(c))
         });
-        // Each race that connects parts changes what the others tell.
+        // Every race that connects two components changes the ranking of the other links.
         let connects = left.first().is_some_and(|(_, unsure)| unsure.is_infinite());
         left.truncate(if connects {
             1
@@ -166,7 +168,7 @@ mod tests {
         assert_eq!(order.len(), all.len());
         assert!(all.iter().all(|link| order.contains(link)));
         assert_eq!(links.left(), 0);
-        // Eight races connect nine commits, and no other comes before.
+        // Eight races connect nine commits, so these eight come first.
         let connected: BTreeSet<usize> = order[..8].iter().flat_map(|(a, b)| [*a, *b]).collect();
         assert_eq!(connected.len(), 9);
     }

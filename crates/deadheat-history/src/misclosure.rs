@@ -26,20 +26,21 @@ use deadheat_stats::dist::{chi_squared_upper_tail, normal_deviate};
 use crate::graph::{Edge, GraphError};
 use crate::levels::Levels;
 
-/// If 1 − h is below this, the edge is a bridge: no other path connects its ends.
+/// The limit of 1 − h for bridges: edges whose ends are not connected by another path.
 const BRIDGE: f64 = 1e-9;
 
-/// The largest number of times to widen hosts; one bad host takes two or three.
+/// The largest number of rounds in which the standard errors of hosts are widened; one bad host
+/// takes two or three rounds.
 const ROUNDS: usize = 100;
 
-/// How well the loops of a graph close, compared with the errors.
+/// A test whether the effects around the loops of a graph add up to 0 within the standard errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Misclosure {
     /// The sum over all edges, which follows χ² if the standard errors are right.
     pub chi_squared: f64,
-    /// Degrees of freedom of the sum: edges − commits + components.
+    /// The degrees of freedom of the sum: edges − commits + components.
     pub degrees: usize,
-    /// The p-value of the sum; `None` for a graph without loops.
+    /// The p-value of the χ² test of the sum; `None` for a graph without loops.
     pub p_value: Option<f64>,
     /// All edges that are part of a loop, the largest contribution first.
     pub edges: Vec<Misfit>,
@@ -47,32 +48,35 @@ pub struct Misclosure {
     pub hosts: Vec<HostMisfit>,
 }
 
-/// How far an edge is from the estimate of all other edges.
+/// The distance between the effect of an edge and the estimate of this effect from all other edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Misfit {
     /// The index of the edge.
     pub edge: usize,
     /// The distance in standard normal deviates; positive if the edge's own effect is larger.
     pub deviate: f64,
-    /// Its contribution to χ².
+    /// The part of the χ² of the graph that comes from the edge.
     pub contribution: f64,
 }
 
-/// How far a host's edges are from the estimates of the other edges.
+/// The distance between the effects of a host's edges and the estimates of these effects from the
+/// other edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostMisfit {
     /// The number of the host.
     pub host: usize,
-    /// The contribution of its edges to χ².
+    /// The part of the χ² of the graph that comes from the edges of the host.
     pub chi_squared: f64,
-    /// The contribution of its edges to the degrees of freedom.
+    /// The part of the degrees of freedom of the graph that comes from the edges of the host.
     pub degrees: f64,
-    /// The p-value of this contribution.
+    /// The p-value of the χ² test of `chi_squared` with `degrees` degrees of freedom: a small one
+    /// means that the standard errors of the host are too small.
     pub p_value: f64,
 }
 
 impl HostMisfit {
-    /// The factor by which the host's errors are too small according to its loops: √(χ²/degrees).
+    /// Returns the factor by which the host's errors are too small according to its loops:
+    /// √(χ²/degrees).
     pub fn factor(&self) -> f64 {
         (self.chi_squared / self.degrees).sqrt()
     }
@@ -127,8 +131,8 @@ pub fn misclosure(levels: &Levels) -> Misclosure {
     }
 }
 
-/// The upper tail of χ² for any positive degrees of freedom; below one, that for one is used, which
-/// is never smaller.
+/// Returns the upper tail of χ² for any positive degrees of freedom. Below one degree, returns the
+/// tail for one degree, which is never smaller.
 fn upper_tail(chi_squared: f64, degrees: f64) -> f64 {
     chi_squared_upper_tail(chi_squared, degrees.max(1.0))
 }
@@ -136,13 +140,13 @@ fn upper_tail(chi_squared: f64, degrees: f64) -> f64 {
 /// Levels after widening the errors of hosts whose loops do not close.
 #[derive(Debug, Clone)]
 pub struct Settled {
-    /// The levels, solved with these errors.
+    /// The levels, solved with the widened errors.
     pub levels: Levels,
-    /// The edges with these errors.
+    /// The edges, with the widened standard errors.
     pub edges: Vec<Edge>,
-    /// The misclosure with the original errors.
+    /// The test of the loops with the original standard errors.
     pub misclosure: Misclosure,
-    /// The hosts whose errors were widened, with the factors.
+    /// The hosts whose standard errors were widened, each with the factor by which they were.
     pub widened: Vec<(usize, f64)>,
 }
 
@@ -155,7 +159,7 @@ pub struct Settled {
 ///
 /// # Errors
 ///
-/// The first edge that cannot be used, or a graph that cannot be solved.
+/// Fails with the first edge that cannot be used, or if the graph cannot be solved.
 pub fn settle(
     nodes: usize,
     edges: &[Edge],
@@ -194,7 +198,8 @@ pub fn settle(
 mod tests {
     use super::*;
 
-    /// A triangle of edges with errors of 1; the last edge misses the sum of the others by `gap`.
+    /// Returns a triangle of edges with errors of 1. The last edge misses the sum of the others by
+    /// `gap`.
     fn triangle(gap: f64, df: f64) -> Vec<Edge> {
         let edge = |from, to, effect, host| Edge {
             from,
@@ -218,7 +223,7 @@ mod tests {
         let found = misclosure(&levels);
         assert_eq!(found.degrees, 1);
         assert!((found.chi_squared - 12.0).abs() < 1e-6, "{found:?}");
-        // P(χ²₁ ≥ 12).
+        // The upper tail probability of χ² with one degree of freedom at 12.
         assert!((found.p_value.unwrap() - 5.320055e-4).abs() < 1e-9);
         // Each edge has a third of the gap, and differs from the others by the whole gap.
         for edge in &found.edges {

@@ -1,5 +1,5 @@
-//! A history of commits from top to bottom: what it rests on, the line of each benchmark, its steps
-//! and creep, whether its loops close, and its commits; and the sentences about them.
+//! The text of a history, from top to bottom: a summary, a line of levels for each benchmark, its
+//! steps and creep, whether its loops close, and its commits.
 
 use deadheat::parts::model::{Day, Verdict};
 use deadheat::parts::report::document::{
@@ -13,39 +13,39 @@ use crate::timeline::{
 };
 use crate::words::{GAP, bisecting, changes, closure, heading, level, remarks};
 
-/// Columns that a line of levels takes at most; several commits share one where there are more.
+/// The largest width of a line of levels, in columns. With more commits, several share a column.
 const COLUMNS: usize = 60;
 
-/// The same beside figures.
+/// The largest width of a line of levels in a table, in columns.
 const COLUMNS_BESIDE: usize = 30;
 
-/// The smallest difference of levels, as ln, that fills the height of a line: noise alone should
-/// not look like mountains.
+/// The smallest range of a line of levels, as ln. Without it, pure noise would fill the whole
+/// height.
 const LEAST_SPAN: f64 = 0.02;
 
-/// Columns before the words of an entry.
+/// The number of columns before the text of an entry.
 const MARGIN: usize = 9;
 
-/// The look of a history.
+/// Options for the text of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryTextOptions {
-    /// Columns of the terminal.
+    /// The width of the terminal in columns.
     pub width: usize,
-    /// True where colours may be used.
+    /// True if colours may be used.
     pub color: bool,
-    /// True where the terminal shows more than ASCII.
+    /// True if the terminal shows more than ASCII.
     pub unicode: bool,
-    /// True for every commit of every benchmark; else a line a benchmark where there are several.
+    /// True to list every commit of every benchmark, even if there are several benchmarks.
     pub commits: bool,
 }
 
-/// The history as text.
+/// Returns the history as text.
 pub fn to_history_text(history: &History, options: &HistoryTextOptions) -> String {
     let terminal = Terminal::new(options.width, options.color, options.unicode);
     terminal.render(&answer(history, options.commits, terminal.glyphs))
 }
 
-/// The history as GitHub-flavoured Markdown, a line a benchmark and what changed.
+/// Returns the history as GitHub-flavoured Markdown, with a line per benchmark and its changes.
 pub fn to_history_markdown(history: &History) -> String {
     markdown_of_blocks(&answer(history, false, Glyphs::Unicode))
 }
@@ -79,7 +79,7 @@ fn answer<'a>(history: &History, commits: bool, glyphs: Glyphs) -> Vec<Block<'a>
     blocks
 }
 
-/// A line a benchmark.
+/// Returns a table with a row per benchmark.
 fn overview<'a>(history: &History, glyphs: Glyphs) -> Table<'a> {
     let mut table = Table::default();
     table.column(Kind::Name, "benchmark");
@@ -113,7 +113,7 @@ fn overview<'a>(history: &History, glyphs: Glyphs) -> Table<'a> {
     table
 }
 
-/// A word on the loops of races: closed or not.
+/// Returns one word for the result of the test whether the loops of races are consistent.
 fn loops(closure: &LoopClosure) -> &'static str {
     match closure.p_value {
         None => "none",
@@ -123,7 +123,8 @@ fn loops(closure: &LoopClosure) -> &'static str {
     }
 }
 
-/// Steps, creep and the loops; with `always`, the loops that close, too.
+/// Returns the entries for steps, creep and accepted steps, and for the loops if `always` or if
+/// they do not close.
 fn entries<'a>(
     timeline: &Timeline,
     history: &History,
@@ -181,7 +182,7 @@ fn tone(change: &TimelineChange) -> Tone {
     Tone::Verdict(verdict(change))
 }
 
-/// The levels as small characters, and the last one in words.
+/// Returns the levels as small characters, followed by the last level as text.
 fn line(timeline: &Timeline, glyphs: Glyphs) -> String {
     let sparks = sparks(timeline, COLUMNS, glyphs);
     match timeline.commits.last() {
@@ -193,8 +194,8 @@ fn line(timeline: &Timeline, glyphs: Glyphs) -> String {
     }
 }
 
-/// The levels as characters of eight heights, oldest first, with a bar before each step and a gap
-/// where no races connect.
+/// Returns the levels as characters of eight heights, oldest first, with a bar before each step and
+/// a space where no races connect the commits.
 fn sparks(timeline: &Timeline, columns: usize, glyphs: Glyphs) -> String {
     let heights = glyphs.choose(
         ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
@@ -221,7 +222,7 @@ fn sparks(timeline: &Timeline, columns: usize, glyphs: Glyphs) -> String {
     text
 }
 
-/// The commits of one benchmark, newest last.
+/// Returns the table of commits of one benchmark, newest last.
 fn of_commits<'a>(timeline: &Timeline, history: &History, glyphs: Glyphs) -> Table<'a> {
     let commits = &timeline.commits;
     let several = |of: &dyn Fn(&TimelineCommit) -> usize| commits.iter().any(|one| of(one) > 1);

@@ -9,8 +9,8 @@
 use crate::graph::{Edge, GraphError};
 use crate::levels::Levels;
 
-/// The pairs to race for commits 0 to `commits` − 1: neighbours, and links of 2, 4, 8 … commits
-/// that overlap by half. The older commit is first.
+/// Returns the pairs to race for commits 0 to `commits` − 1, the older commit first: neighbours,
+/// and links of 2, 4, 8 … commits that overlap by half.
 pub fn plan_links(commits: usize) -> Vec<(usize, usize)> {
     let mut links = Vec::new();
     let mut span = 1;
@@ -22,12 +22,12 @@ pub fn plan_links(commits: usize) -> Vec<(usize, usize)> {
     links
 }
 
-/// The standard error of the difference between the first and the last of `commits` commits if
-/// every link is raced with the standard error `se`. `None` if the links do not connect the two.
+/// Returns the standard error of the difference between the first and the last of `commits` commits
+/// if every link is raced with the standard error `se`. `None` if the links do not connect the two.
 ///
 /// # Errors
 ///
-/// The first link that is outside the range, or an `se` that is not a valid error.
+/// Fails with the first link that is outside the range, or if `se` is not a valid error.
 pub fn error_at_end(
     commits: usize,
     links: &[(usize, usize)],

@@ -1,4 +1,4 @@
-//! Questions to an index: no more is read than what is asked for.
+//! Queries to an index. Each reads only the rows that it returns.
 
 use deadheat::parts::format::FormatError;
 use deadheat::parts::format::wire::Wire;
@@ -10,62 +10,62 @@ use crate::connection_store::failure;
 use crate::index_store::HistoryIndex;
 use crate::timeline::{HistoryMachine, HistorySeries};
 
-/// The numbers of rows in an index.
+/// The numbers of runs, commits, workloads and machines in an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexCounts {
-    /// Runs.
+    /// The number of runs.
     pub runs: u64,
-    /// Commits.
+    /// The number of commits.
     pub commits: u64,
-    /// Workloads.
+    /// The number of workloads.
     pub series: u64,
-    /// Machines.
+    /// The number of machines.
     pub machines: u64,
 }
 
-/// A commit with its number in the index.
+/// A commit, with its number in the index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexedCommit {
-    /// The number.
+    /// The number of the commit in the index.
     pub number: i64,
     /// The commit.
     pub commit: Commit,
 }
 
-/// A workload with its number in the index.
+/// A benchmark with its parameters and its metric, with its number in the index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexedSeries {
-    /// The number.
+    /// The number of the series in the index.
     pub number: i64,
-    /// The workload.
+    /// The benchmark, parameters and metric.
     pub series: HistorySeries,
 }
 
-/// A race of two commits.
+/// A race of two commits in the index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexedRace {
-    /// The number of its run.
+    /// The number of the run in the index.
     pub run: i64,
-    /// The numbers of the commits of baseline and candidate.
+    /// The numbers of the two commits in the index, baseline first.
     pub commits: [i64; 2],
-    /// The machine.
+    /// The machine that ran the race.
     pub machine: HistoryMachine,
-    /// The file of the run.
+    /// The path of the run file.
     pub path: String,
-    /// ln(candidate/baseline).
+    /// The logarithm of the ratio candidate/baseline of the judged metric.
     pub effect: LogRatio,
-    /// Its standard error.
+    /// The standard error of the effect.
     pub se: f64,
-    /// Degrees of freedom of the error.
+    /// The degrees of freedom of the standard error.
     pub df: f64,
 }
 
 impl HistoryIndex {
-    /// Counts what is in the index.
+    /// Returns the numbers of runs, commits, workloads and machines in the index.
     ///
     /// # Errors
     ///
-    /// An index that cannot be read, as for all questions.
+    /// Fails if the index cannot be read, like all queries.
     pub fn counts(&self) -> Result<IndexCounts, FormatError> {
         let query = "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM commits), \
                      (SELECT count(*) FROM series), (SELECT count(*) FROM machines)";
@@ -82,7 +82,7 @@ impl HistoryIndex {
         counted.map_err(failure(&self.path))
     }
 
-    /// Those of the commits with these full names that are in the index, in no order.
+    /// Returns the commits with these full ids that are in the index, in any order.
     pub fn commits_named(&self, ids: &[String]) -> Result<Vec<IndexedCommit>, FormatError> {
         let query = "SELECT number, id, committed_at, subject FROM commits \
                      WHERE id IN (SELECT value FROM json_each(?1))";
@@ -91,7 +91,7 @@ impl HistoryIndex {
         self.all(query.query_map([ids], commit))
     }
 
-    /// The commits whose names begin so, two at most.
+    /// Returns at most two commits whose ids begin with `start`.
     pub fn commits_beginning(&self, start: &str) -> Result<Vec<IndexedCommit>, FormatError> {
         let query = "SELECT number, id, committed_at, subject FROM commits \
                      WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT 2";
@@ -99,7 +99,7 @@ impl HistoryIndex {
         self.all(query.query_map([start], commit))
     }
 
-    /// The newest commits since a time, at most `at_most` of them, the oldest first.
+    /// Returns the newest commits since a time, at most `at_most` of them, the oldest first.
     pub fn commits_since(
         &self,
         seconds: u64,
@@ -115,7 +115,7 @@ impl HistoryIndex {
         Ok(found)
     }
 
-    /// Returns true if there are commits before a time.
+    /// Returns true if the index has commits from before a time.
     pub fn has_before(&self, seconds: u64) -> Result<bool, FormatError> {
         let query = "SELECT EXISTS (SELECT 1 FROM commits WHERE committed_at < ?1)";
         let before = i64::try_from(seconds).unwrap_or(i64::MAX);
@@ -123,7 +123,7 @@ impl HistoryIndex {
         found.map_err(failure(&self.path))
     }
 
-    /// The workloads with a race of any of these commits, by their names.
+    /// Returns the workloads with a race of any of these commits, sorted by name.
     pub fn series_of(&self, commits: &[i64]) -> Result<Vec<IndexedSeries>, FormatError> {
         let query = "WITH wanted AS (SELECT value FROM json_each(?1)), \
                      found AS (SELECT number FROM runs WHERE baseline IN wanted \
@@ -135,7 +135,8 @@ impl HistoryIndex {
         self.all(query.query_map([numbers(commits)], series))
     }
 
-    /// The races of a workload in which any of these commits took part, in the order of their runs.
+    /// Returns the races of a workload with any of these commits, sorted by the identity of their
+    /// runs.
     pub fn races_of(&self, series: i64, commits: &[i64]) -> Result<Vec<IndexedRace>, FormatError> {
         let query = "WITH wanted AS (SELECT value FROM json_each(?2)), \
                      found AS (SELECT number FROM runs WHERE baseline IN wanted \
@@ -149,8 +150,8 @@ impl HistoryIndex {
         self.all(query.query_map(params![series, numbers(commits)], race))
     }
 
-    /// The name of each benchmark that was raced between two commits, either way around, and the
-    /// standard error of all its races together.
+    /// Returns the benchmarks that were raced between two commits, in either direction, with the
+    /// standard error of all their races combined.
     pub fn errors_between(
         &self,
         one: &str,
@@ -180,7 +181,7 @@ impl HistoryIndex {
     }
 }
 
-/// Numbers as SQLite takes a list.
+/// Returns numbers as a JSON array, the form in which queries take a list.
 fn numbers(numbers: &[i64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
     format!("[{}]", numbers.join(","))
@@ -188,7 +189,7 @@ fn numbers(numbers: &[i64]) -> String {
 
 fn commit(row: &Row<'_>) -> rusqlite::Result<IndexedCommit> {
     let (id, committed_at): (String, Option<i64>) = (row.get(1)?, row.get(2)?);
-    // It reaches command lines of git.
+    // The id is passed to git on command lines, so it must be a valid object id.
     if !is_object_id(&id) {
         let problem = format!("'{id}' is not the full id of a commit of git");
         return Err(rusqlite::Error::FromSqlConversionFailure(

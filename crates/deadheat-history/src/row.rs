@@ -1,4 +1,4 @@
-//! A run as the index keeps it: its commits, its machine, and the effects it measured.
+//! Converts a run into its row in the index: commits, machine, and measured effects.
 
 use std::fmt;
 
@@ -8,23 +8,23 @@ use deadheat::parts::model::{Analysis, Commit, Comparison, MeasuredEffect, Origi
 use crate::files_store::StoredRun;
 use crate::timeline::{HistoryMachine, HistoryRace, HistoryRun, HistorySeries};
 
-/// A file that cannot become a part of a history; what is said of it follows its name.
+/// A reason why a file cannot become part of a history. The text follows the name of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotStored {
-    /// Its results were not raced in pairs.
+    /// The results are not from a race.
     NoRace,
-    /// It is one part of a race in this number of parts.
+    /// The file is one part of a distributed race.
     Part {
-        /// Its number, from 1.
+        /// The number of the part, from 1.
         index: u32,
         /// The number of parts.
         count: u32,
     },
-    /// It does not tell of which commits its sides were built.
+    /// The run does not record the commits of its sides.
     NoCommits,
-    /// Both sides were built of one commit.
+    /// Both sides were built from this commit.
     OneCommit(String),
-    /// No benchmark of it has an effect with an error.
+    /// No benchmark has an effect with a standard error.
     NoEffect,
 }
 
@@ -59,11 +59,11 @@ impl fmt::Display for NotStored {
 
 impl std::error::Error for NotStored {}
 
-/// The row of a run, whose commits are those that were named, or its own.
+/// Returns the row of a run. `named` replaces the commits that the run records.
 ///
 /// # Errors
 ///
-/// A run that says nothing of two commits.
+/// Fails if the run is not a race of two commits with a measured effect.
 pub fn stored_run(
     file: &StoredRun,
     run: &Run,
@@ -129,8 +129,8 @@ pub fn stored_run(
     })
 }
 
-/// An effect with what the analysis says of it; `None` where it says nothing, as of a benchmark
-/// that broke down.
+/// Returns an effect with its verdict and warnings. `None` if the analysis has no comparison for
+/// it, for example because a benchmark failed.
 fn race(run: &Run, analysis: &Analysis, measured: &MeasuredEffect) -> Option<HistoryRace> {
     let benchmark = &run.header.plan.benchmarks[measured.benchmark];
     let is_of_it = |one: &&Comparison| {

@@ -1,4 +1,4 @@
-//! `deadheat history`, command by command.
+//! `deadheat history`: dispatches to the subcommands.
 
 use deadheat::parts::exit::{Failure, Status};
 
@@ -8,7 +8,7 @@ use crate::run_add::{add, push};
 use crate::run_extend::extend;
 use crate::run_show::{check, page, show};
 
-/// Does what was asked for.
+/// Runs the subcommand that the user chose.
 pub fn history(args: HistoryArgs) -> Result<Status, Failure> {
     match args.command {
         HistoryCommand::Add(args) => add(&args),

@@ -1,4 +1,4 @@
-//! `deadheat history accept`: steps that are known, written down beside the index.
+//! `deadheat history accept`, which records accepted steps in a file in the folder of the index.
 
 use deadheat::parts::answer::line_to_stdout;
 use deadheat::parts::exit::{Failure, Status};
@@ -14,7 +14,7 @@ use crate::run_index::stop;
 use crate::run_repository::Repository;
 use crate::window::{RequestedCommits, Window};
 
-/// Accepts, lists or removes.
+/// Accepts a step, lists the accepted steps, or removes one.
 pub fn accept(args: &AcceptArgs) -> Result<Status, Failure> {
     args.index.check()?;
     let index = args.index.path()?;
@@ -64,7 +64,7 @@ pub fn accept(args: &AcceptArgs) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// Returns true if `one` accepts a step that the index shows and that the others do not accept.
+/// Returns true if `one` accepts a step that the index shows and that `others` do not accept.
 fn has_step(index: &HistoryIndex, others: &[Accepted], one: &Accepted) -> Result<bool, Failure> {
     let repository = Repository::around(&LineArgs::default())?;
     let window = Window::of(index, &repository, RequestedCommits::All)?;
@@ -83,7 +83,7 @@ fn line(one: &Accepted) -> String {
     format!("{short}  {benchmark}: {}", one.why)
 }
 
-/// All digits of a commit: by git, or where that does not know it, by the index.
+/// Returns the full id of a commit from git, or else from the index.
 fn full_name(name: &str, args: &IndexArgs) -> Result<String, Failure> {
     let repository = Repository::around(&LineArgs::default())?;
     if let Some(commit) = repository.commit_if_known(name)? {

@@ -1,5 +1,5 @@
-//! `deadheat history add` and `push`: run files into the index, or onto a branch of git that holds
-//! nothing else.
+//! `deadheat history add` and `push`, which add run files to the index, or to a git branch that
+//! holds only run files.
 
 use std::path::PathBuf;
 
@@ -16,13 +16,13 @@ use crate::files_store::{StoredRun, files_of_runs, gzipped, is_run_name};
 use crate::run_index::Adding;
 use crate::run_repository::Repository;
 
-/// A run file: where it lies, and whether the user named it or the folder it lies in.
+/// The path of a run file. `is_named` is false if the user named only its folder.
 pub struct Found {
     pub path: PathBuf,
     pub is_named: bool,
 }
 
-/// Adds what can be added, and names what cannot.
+/// Adds run files to the index, and reports files that cannot be added.
 pub fn add(args: &AddArgs) -> Result<Status, Failure> {
     let named = match &args.commits {
         None => None,
@@ -51,7 +51,7 @@ pub fn add(args: &AddArgs) -> Result<Status, Failure> {
     adding.end()
 }
 
-/// Adds the runs of a branch, which are called by its name and their paths.
+/// Adds the runs of a git branch. In the index their path is `BRANCH:PATH`.
 fn add_branch(adding: &mut Adding, name: &str, stop: Interruption<'_>) -> Result<(), Failure> {
     let branch = Branch::of(&here()?, name, stop).map_err(failure)?;
     let Some(files) = branch.files().map_err(failure)? else {
@@ -76,7 +76,7 @@ fn add_branch(adding: &mut Adding, name: &str, stop: Interruption<'_>) -> Result
     Ok(())
 }
 
-/// The files that are named, and those in folders that are.
+/// Returns the files that the user named, and the run files in named folders.
 pub fn expanded(paths: &[PathBuf]) -> Result<Vec<Found>, Failure> {
     let mut found = Vec::new();
     for path in paths {
@@ -96,22 +96,22 @@ pub fn expanded(paths: &[PathBuf]) -> Result<Vec<Found>, Failure> {
     Ok(found)
 }
 
-/// The commits that the user named.
+/// Returns the two commits of `--commits`.
 fn named_commits(range: &Revisions) -> Result<[Commit; 2], Failure> {
     let repository = Repository::around(&LineArgs::default())?;
     let [old, new] = range.names();
     Ok([repository.commit(&old)?, repository.commit(&new)?])
 }
 
-/// Commits files to the branch; the working tree and its index stay as they are.
+/// Commits run files to a branch, and leaves git's working tree and index unchanged.
 pub fn push(args: &PushArgs) -> Result<Status, Failure> {
     let scratch = ScratchFolder::create().map_err(Failure::reading)?;
     let mut packed = Vec::new();
     for found in expanded(&args.files)? {
         let file = StoredRun::read(&found.path).map_err(Failure::reading)?;
-        // What is no run is no part of the branch.
+        // Only valid run files are committed to the branch.
         file.run().map_err(Failure::reading)?;
-        // A run that has gone on since takes the place of what it was.
+        // The name depends on the run's identity, so a continued run replaces its earlier file.
         let identity = &file.identity;
         let name = format!("runs/{}/{}.jsonl.gz", &identity[..2], &identity[..16]);
         let path = scratch.path().join(&identity[..16]);

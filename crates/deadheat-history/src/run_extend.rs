@@ -1,5 +1,5 @@
-//! `deadheat history extend`: the races between the commits of a range, each of which is enough for
-//! a level.
+//! `deadheat history extend`, which races the commits of a range until each race is precise enough
+//! for the levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -22,19 +22,20 @@ use crate::files_store::StoredRun;
 use crate::links::Links;
 use crate::run_index::Adding;
 
-/// The part of the margin that the error of a race is to come to: a difference as large as the
-/// margin is then four errors away from none.
+/// The target for the standard error of a race, as a share of the margin. A difference as large as
+/// the margin is then four standard errors from 0.
 const OF_MARGIN: f64 = 0.25;
 
-/// Builds that are held at once, against removal by those that come after.
+/// The largest number of builds that are protected at once against removal by later builds.
 const MOST_BUILT: usize = 64;
 
 impl ExtendArgs {
-    /// Reads the rules file, and refuses what makes no sense for many races.
+    /// Reads the rules file, and refuses options that do not apply to a series of races.
     fn settle(&mut self) -> Result<(), Failure> {
         let refused = |flag: &str, why: &str| Err(Failure::Usage(format!("{flag}: {why}")));
         self.race.select();
-        let many = "there are many races, and each has a file of its own";
+        let many =
+            "not possible here: deadheat history extend runs many races, each with its own file";
         if self.race.options.save.is_some() {
             return refused("--save", many);
         }
@@ -46,20 +47,23 @@ impl ExtendArgs {
         if design.shard.is_some() {
             return refused(
                 "--shard",
-                "each host extends a history by itself; add the runs of all",
+                "each host extends its own history; add the runs of all hosts to one index",
             );
         }
         if design.confirm.is_some_and(|confirm| confirm) {
-            return refused("--confirm", "the loops of a history confirm its races");
+            return refused(
+                "--confirm",
+                "loops of races already confirm the races of a history",
+            );
         }
         if self.spans.contains(&0) || self.max_span == Some(0) {
-            return refused("--spans", "commits are at least 1 apart");
+            return refused("--spans", "the distance of two commits is at least 1");
         }
         self.race.options.use_of_plan = PlanUse::Race;
         self.race.options.read_rules()
     }
 
-    /// The distances, in commits, that links may have; empty for all.
+    /// Returns the allowed spans of links, in commits; empty for all.
     fn spans(&self, commits: usize) -> Vec<usize> {
         let doubled = std::iter::successors(Some(1_usize), |span| span.checked_mul(2));
         match self.max_span {
@@ -71,7 +75,7 @@ impl ExtendArgs {
     }
 }
 
-/// Races links until none is left, the time is up, or somebody asks to stop.
+/// Races links until all are done, the time budget is spent, or the user interrupts.
 pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
     args.settle()?;
     let (old, new) = ends(&args.range, "OLD..NEW")?;
@@ -113,40 +117,41 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
     extension.run()
 }
 
-/// The margin as ln.
+/// Returns the margin as a logarithm.
 fn margin(options: &BenchOptions) -> f64 {
     options.rules.settings().margin().ln_1p()
 }
 
-/// The races of a range.
+/// The state of `deadheat history extend`.
 struct Extension<'a> {
     args: &'a ExtendArgs,
     interrupts: &'a Interrupts,
     commit_builder: CommitBuilder<'a>,
     recipe: &'a Recipe,
-    /// Oldest first.
+    /// The commits of the range, oldest first.
     commits: Vec<CommitInfo>,
     links: Links,
     arguments: Vec<String>,
     adding: Adding,
-    /// The standard error at which a race ends.
+    /// The standard error at which a race ends, as a logarithm of a ratio.
     target: f64,
     clock: OsClock,
-    /// Builds of commits that links lead to: kept against removal as long as they are here.
+    /// Builds of commits with remaining links. They are protected against removal while they are
+    /// here.
     built: BTreeMap<usize, Side>,
-    /// Commits that do not build, with the reason.
+    /// Commits that do not build, by their number in the range, with the reason.
     broken: BTreeMap<usize, String>,
-    /// Pairs of commits that cannot be raced, with the reason.
+    /// Pairs of commits that could not be raced, as `OLD..NEW`.
     unraced: Vec<String>,
     raced: usize,
     known: usize,
-    /// Pairs that the index was asked about.
+    /// Pairs of commits that were looked up in the index.
     noted: BTreeSet<(usize, usize)>,
 }
 
 impl Extension<'_> {
-    /// Passes over the links that the index knows well enough: all that it has of the two commits,
-    /// by every benchmark that is meant.
+    /// Skips the links that the index already knows well enough, by the largest error among the
+    /// selected benchmarks.
     fn note_known(&mut self) -> Result<(), Failure> {
         for link in self.links.all() {
             if !self.noted.insert(link) {
@@ -169,7 +174,8 @@ impl Extension<'_> {
     fn run(mut self) -> Result<Status, Failure> {
         let budget = self.args.race.options.rules.settings().budget;
         self.say(&format!(
-            "{} of {}, {} known well enough; each race ends at a standard error of {:.2}%",
+            "{} of {} planned, {} already precise enough; each race ends at a standard error of \
+             {:.2}%",
             counted(self.links.left() as u64, "race", "races"),
             counted(self.commits.len() as u64, "commit", "commits"),
             self.known,
@@ -203,8 +209,9 @@ impl Extension<'_> {
             let mut options = self.args.race.options.clone();
             options.design.0.budget = left;
             options.read_rules()?;
-            // By its error and not by its verdict: a race that ends as soon as it sees a difference
-            // ends where chance has enlarged it, and levels would add up what chance has enlarged.
+            // A race ends by its error and not by its verdict. If it ended at the first significant
+            // difference, that difference would be overestimated, and the levels would add up these
+            // overestimates.
             let target = self.target;
             options.until = Some(Until::new(move |_, found: MeasuredEffect| {
                 found.se <= target
@@ -243,7 +250,7 @@ impl Extension<'_> {
         self.end(stopped)
     }
 
-    /// The time since it began.
+    /// Returns the time since the command began.
     fn spent(&self) -> Duration {
         Duration::from_nanos(self.clock.elapsed_ns())
     }
@@ -258,9 +265,10 @@ impl Extension<'_> {
         [old, new].map(|number| self.commits[number].short())
     }
 
-    /// Builds both commits; false where one does not build, around which links are laid then.
+    /// Builds both commits. Returns false if one does not build; the links then skip that commit.
     fn build_both(&mut self, (old, new): (usize, usize)) -> Result<bool, BuildError> {
-        // Bench targets that a commit lacks are those of the last one, for all of them alike.
+        // All commits that lack a bench target get it from the last commit, so that all race the
+        // same one.
         let last = self.commits.len() - 1;
         let is_first = self.built.is_empty() && self.broken.is_empty();
         if is_first && matches!(self.recipe, Recipe::Cargo(_)) {
@@ -288,7 +296,7 @@ impl Extension<'_> {
             }
             Err(error) if error.is_of_one_commit() => {
                 let text = in_one_line(&error.to_string());
-                self.say(&format!("{text}; other races go around it"));
+                self.say(&format!("{text}; deadheat skips this commit"));
                 self.broken.insert(number, text);
                 self.links.step_around(number);
                 Ok(false)
@@ -297,8 +305,8 @@ impl Extension<'_> {
         }
     }
 
-    /// Lets go of builds that no link needs, and of the one that the fewest need where there are
-    /// too many; not of these.
+    /// Releases builds that no link needs, and then those with the fewest remaining links if there
+    /// are too many. Never releases `kept`.
     fn let_go(&mut self, kept: [usize; 2]) {
         let needed = self.links.needed();
         let count = |number: &usize| needed.get(number).copied().unwrap_or(0);
@@ -313,7 +321,7 @@ impl Extension<'_> {
         }
     }
 
-    /// Adds a run to the index, and notes how precise it is.
+    /// Adds a run to the index, and reports its precision.
     fn keep(&mut self, link: (usize, usize), outcome: &RaceOutcome) -> Result<(), Failure> {
         let file = StoredRun::read(&outcome.path).map_err(Failure::reading)?;
         self.adding.add(&file, true, None)?;
@@ -323,27 +331,27 @@ impl Extension<'_> {
             .adding
             .errors_between(old, new, &self.args.race.options.filters)?;
         let worst = errors.into_iter().reduce(f64::max);
-        // Raced once is enough for this sitting, even where the plan ended before the error was
-        // small: another race elsewhere tells more.
+        // One race of a link is enough per call, even if the plan ended before the target error: a
+        // race of another link reduces the uncertainty more.
         self.links.raced(link, worst.unwrap_or(1.0), true);
         let [old, new] = self.names(link);
         let error = worst.map_or_else(String::new, |worst| {
             format!(", error {:.2}%", 100.0 * worst.exp_m1())
         });
         self.say(&format!(
-            "{old}..{new} raced{error}; {} left, {}",
+            "{old}..{new} raced{error}; {} left to race, {} elapsed",
             self.links.left(),
             waiting(self.spent().as_secs_f64())
         ));
         Ok(())
     }
 
-    /// Says what there is now.
+    /// Prints a summary, and returns the exit status.
     fn end(self, stopped: Option<i32>) -> Result<Status, Failure> {
         let left = self.links.left();
         let mut text = format!(
-            "{} raced, {} known before, {left} left\n",
-            counted(self.raced as u64, "link", "links"),
+            "{} raced, {} already precise enough, {left} left\n",
+            counted(self.raced as u64, "pair of commits", "pairs of commits"),
             self.known
         );
         for (number, reason) in &self.broken {

@@ -1,4 +1,4 @@
-//! The index of a history: where it lies, and how runs get into it.
+//! The path of the index, and the addition of runs to it.
 
 use std::path::{Path, PathBuf};
 
@@ -18,8 +18,8 @@ use crate::index_store::{Added, HistoryIndex, find_index};
 use crate::row::{NotStored, stored_run};
 
 impl IndexArgs {
-    /// The path of the index, which need not be there. One below `.deadheat` that git tracks is
-    /// refused, because a commit brought it along.
+    /// Returns the path of the index, which may not exist yet. Refuses a file below `.deadheat`
+    /// that git tracks, because a commit may have created it.
     pub fn path(&self) -> Result<PathBuf, Failure> {
         let path = match &self.index {
             Some(path) => path.clone(),
@@ -42,7 +42,7 @@ impl IndexArgs {
         }
     }
 
-    /// Opens the index that is there.
+    /// Opens the existing index.
     pub fn open(&self) -> Result<HistoryIndex, Failure> {
         let path = self.path()?;
         let found = HistoryIndex::open(&path, stop).map_err(Failure::reading)?;
@@ -55,7 +55,7 @@ impl IndexArgs {
         })
     }
 
-    /// Opens the index to add to it, and makes it where there is none.
+    /// Opens the index for adding runs, and creates it if it is missing.
     pub fn create(&self) -> Result<HistoryIndex, Failure> {
         let path = self.path()?;
         HistoryIndex::create(&path, stop).map_err(|error| match error.is_write_error() {
@@ -65,27 +65,29 @@ impl IndexArgs {
     }
 }
 
-/// Returns true if a signal is held back while an index is in use.
+/// Returns true if the user has sent a termination signal, which is held back while an index is in
+/// use.
 pub fn stop() -> bool {
     held_back_signal().is_some()
 }
 
-/// Runs on their way into an index.
+/// Adds runs to an index and counts the outcomes.
 pub struct Adding {
     index: HistoryIndex,
     path: PathBuf,
-    /// The folder that paths in the index are relative to, where they lie below it.
+    /// The folder to which the paths of run files in the index are relative. Files outside this
+    /// folder have absolute paths.
     base: PathBuf,
     new: u64,
     replaced: u64,
     known: u64,
-    /// Files in folders that were named that say nothing of commits.
+    /// The number of files without commits in folders that the user named.
     passed_over: u64,
     refused: u64,
 }
 
 impl Adding {
-    /// Opens the index, or makes it.
+    /// Opens or creates the index.
     pub fn new(args: &IndexArgs) -> Result<Self, Failure> {
         let path = args.path()?;
         let base = path.ancestors().nth(2).unwrap_or(Path::new(""));
@@ -101,11 +103,11 @@ impl Adding {
         })
     }
 
-    /// Adds one file. What cannot be added is told, and is no failure yet.
+    /// Adds one file. A file that cannot be added is reported and counted, and is not an error yet.
     ///
     /// # Errors
     ///
-    /// An index that cannot be written.
+    /// Fails if the index cannot be written.
     pub fn add(
         &mut self,
         file: &StoredRun,
@@ -151,8 +153,8 @@ impl Adding {
         Ok(())
     }
 
-    /// The standard errors of what the index knows of two commits, one for each benchmark whose name
-    /// holds one of `names`, by all its races of the two together.
+    /// Returns the combined standard error of all races between two commits, one value for each
+    /// benchmark whose name contains one of `names`.
     pub fn errors_between(
         &self,
         old: &str,
@@ -173,15 +175,15 @@ impl Adding {
         Ok(meant.map(|(_, se)| se).collect())
     }
 
-    /// Names a file that cannot be added.
+    /// Reports a file that cannot be added.
     pub fn refuse(&mut self, failure: &Failure) {
         self.refused += 1;
         to_stderr("error", &failure.to_string());
     }
 
-    /// A path as the index keeps it: from the folder it lies for, where that holds it.
+    /// Returns a path for the index, relative to the index's base folder if it is below that.
     fn path_of(&self, path: &Path) -> String {
-        // Of a branch it is no path.
+        // `BRANCH:PATH` names a file on a git branch and is not a path on disk.
         if path.to_string_lossy().contains(':') && !path.exists() {
             return path.display().to_string();
         }
@@ -190,7 +192,7 @@ impl Adding {
         below.display().to_string()
     }
 
-    /// Says what came of it, and fails where a file was refused.
+    /// Prints the outcome, and fails if a file was refused.
     pub fn end(self) -> Result<Status, Failure> {
         line_to_stdout(&self.outcome()?)?;
         match self.refused {
@@ -200,14 +202,14 @@ impl Adding {
         }
     }
 
-    /// The outcome so far, in a sentence.
+    /// Returns the outcome so far as a sentence.
     pub fn outcome(&self) -> Result<String, Failure> {
         let counts = self.index.counts().map_err(Failure::reading)?;
         let mut parts = vec![format!("{} added", counted(self.new, "run", "runs"))];
         for (count, words) in [
-            (self.replaced, "continued since and replaced"),
-            (self.known, "known already"),
-            (self.passed_over, "without commits skipped"),
+            (self.replaced, "replaced by their continuations"),
+            (self.known, "already known"),
+            (self.passed_over, "skipped (without commits)"),
             (self.refused, "refused"),
         ] {
             if count > 0 {
@@ -224,7 +226,7 @@ impl Adding {
     }
 }
 
-/// Adds the runs of a race that is over, and says so on standard error.
+/// Adds the runs of a finished race to the default index, and reports that on standard error.
 pub fn keep_in_history(files: &[PathBuf], quiet: bool) -> Result<(), Failure> {
     let mut adding = Adding::new(&IndexArgs::default())?;
     for file in files {

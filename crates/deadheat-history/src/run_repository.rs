@@ -1,4 +1,4 @@
-//! The repository around the user, as the window of a history asks it.
+//! The git repository of the current folder, as the source of commits for a history.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use deadheat_options::repository::{commit, failure, here, interrupts};
 use crate::command::LineArgs;
 use crate::window::GitHistory;
 
-/// The repository around the user.
+/// The git repository of the current folder.
 pub struct Repository {
     directory: PathBuf,
     line: Line,
@@ -20,7 +20,8 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The repository around the current folder, and the line of commits that the options name.
+    /// Returns the repository of the current folder, with the line of commits that the options
+    /// select.
     pub fn around(args: &LineArgs) -> Result<Self, Failure> {
         Ok(Self {
             directory: here()?,
@@ -41,7 +42,7 @@ impl Repository {
         question(Interruption(&is_interrupted))
     }
 
-    /// The commit that a name means.
+    /// Returns the commit that a name refers to.
     pub fn commit(&self, name: &str) -> Result<Commit, Failure> {
         let found = self.ask(|stop| commit_named(&self.directory, name, stop));
         found
@@ -49,7 +50,7 @@ impl Repository {
             .map_err(failure)
     }
 
-    /// The commit that a name means, where git knows it.
+    /// Returns the commit that a name refers to, or `None` if git does not know it.
     pub fn commit_if_known(&self, name: &str) -> Result<Option<Commit>, Failure> {
         let found = self.ask(|stop| commit_named(&self.directory, name, stop));
         match found {

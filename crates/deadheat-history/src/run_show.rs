@@ -1,5 +1,5 @@
-//! `deadheat history show`, `check` and `page`: the levels of a range of commits, told, held to
-//! what is accepted, and drawn.
+//! `deadheat history show`, `check` and `page`, which print the levels of a range of commits,
+//! compare them with the accepted steps, and draw them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, absolute};
@@ -27,7 +27,7 @@ use crate::timeline::{History, Timeline, TimelineChange};
 use crate::window::{RequestedCommits, Window};
 use crate::words::check_lines;
 
-/// Commits shown unless the user says how many.
+/// The default number of commits.
 const NEWEST: usize = 50;
 
 impl Since {
@@ -43,7 +43,7 @@ impl Since {
 }
 
 impl RangeArgs {
-    /// The history that is asked for.
+    /// Computes the history that the options select.
     fn history(&self) -> Result<History, Failure> {
         let index = self.index.open()?;
         let accepted = read_accepted(&self.index.path()?).map_err(Failure::reading)?;
@@ -59,9 +59,9 @@ impl RangeArgs {
         if found.timelines.is_empty() && !self.benchmarks.is_empty() {
             let help = match self.benchmarks.iter().find(|name| name.contains("..")) {
                 Some(range) if self.line.range.is_none() => {
-                    format!("a range of commits is the value of an option: --range {range}")
+                    format!("give a range of commits by --range {range}")
                 }
-                _ => "deadheat history show lists them".to_owned(),
+                _ => "deadheat history show lists all benchmarks".to_owned(),
             };
             return Err(Failure::NothingSelected(format!(
                 "no benchmark of this range is called {}{HELP}{help}",
@@ -94,7 +94,7 @@ pub fn show(args: &ShowArgs) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// Fails where a change is not accepted.
+/// Fails if there is a change that was not accepted.
 pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
     if found.timelines.is_empty() && !args.allow_unjudged {
@@ -152,7 +152,7 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     Ok(Status::ConditionHolds)
 }
 
-/// Writes the page.
+/// Writes the HTML page.
 pub fn page(args: &PageArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
     let index = args.range.index.path()?;
@@ -170,9 +170,9 @@ pub fn page(args: &PageArgs) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// Writes a page of every race whose run file is below `runs` into `folder`, and gives the way there
-/// from the page of the history by the path of the run. A run that is on a branch of git, or gone,
-/// has none, which is said once.
+/// Writes a page into `folder` for each race whose run file is below `runs`. Returns the relative
+/// links from the page of the history, by the path of the run. Runs on a git branch and deleted
+/// runs get no page; one message reports their number.
 fn race_pages(
     found: &History,
     runs: &Path,
@@ -189,7 +189,8 @@ fn race_pages(
             gone += 1;
             continue;
         };
-        // Two runs of one name lie in two folders.
+        // The name includes the folders, because two runs in different folders may have the same
+        // name.
         let name = format!("{}.html", path.replace('/', "-"));
         let page = path_in(folder, &name).map_err(|error| Failure::writing("--races", error))?;
         let reports = ReportFiles {
@@ -209,7 +210,7 @@ fn race_pages(
     Ok(pages)
 }
 
-/// The way from a page to a folder, as a link has it; empty where they lie side by side.
+/// Returns the relative URL from a page to a folder; empty if the page is in that folder.
 fn way(page: &Path, folder: &Path) -> String {
     let whole = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned());
     let (page, folder) = (whole(page), whole(folder));

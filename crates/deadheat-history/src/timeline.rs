@@ -1,4 +1,5 @@
-//! The history of commits: races as an index keeps them, and the timelines that are made of these.
+//! The history of commits: races as an index stores them, and the timelines that are computed from
+//! them.
 //!
 //! ```text
 //! run files → HistoryRun → index → Timeline[TimelineCommit, Step, Creep, Plateau] → History
@@ -6,52 +7,52 @@
 
 use deadheat::parts::model::{Better, Commit, Interval, LogRatio, Metric, Verdict};
 
-/// A run of two commits, as the index of a history keeps it.
+/// A run of two commits, as the index of a history stores it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryRun {
-    /// The SHA-256 of its first line: the run, however far it has gone on since.
+    /// The SHA-256 of the first line of the run file. It stays the same if the run is continued.
     pub identity: String,
-    /// The SHA-256 of all of its file.
+    /// The SHA-256 of the whole unpacked run file.
     pub content: String,
-    /// The place of the file, as it is shown.
+    /// The path of the run file, as it is shown.
     pub path: String,
-    /// Seconds since 1970-01-01 UTC.
+    /// The start of the run, in seconds since 1970-01-01 UTC.
     pub started_at: Option<u64>,
     /// The commits of the baseline and of the candidate.
     pub commits: [Commit; 2],
-    /// The machine it was raced on.
+    /// The machine that ran the race.
     pub machine: HistoryMachine,
-    /// Version of deadheat that measured.
+    /// The version of deadheat that measured.
     pub tool_version: String,
-    /// The command that runs it again; empty when it is not known.
+    /// The command that repeats the run; empty if it is unknown.
     pub command: String,
-    /// The effects it measured.
+    /// The effects that the run measured.
     pub races: Vec<HistoryRace>,
 }
 
 /// A machine that raced commits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HistoryMachine {
-    /// Its short name; empty where the run does not tell.
+    /// The short name of the machine; empty if the run does not record it.
     pub name: String,
-    /// Its model of processor; empty where the run does not tell.
+    /// The model of the processor; empty if the run does not record it.
     pub cpu: String,
 }
 
-/// A workload whose levels are followed: the same name with other parameters, or by another metric,
-/// is another series.
+/// A benchmark with its parameters and its metric, whose levels a history follows. With other
+/// parameters or another metric it is another series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HistorySeries {
-    /// The benchmark.
+    /// The name of the benchmark.
     pub benchmark: String,
-    /// Its parameter values.
+    /// The parameter values of the benchmark.
     pub parameters: Vec<(String, String)>,
-    /// The metric it was judged by.
+    /// The metric that the benchmark was judged by.
     pub metric: Metric,
 }
 
 impl HistorySeries {
-    /// The name, with the parameters where there are any.
+    /// Returns the name, followed by the parameters if there are any.
     pub fn name(&self) -> String {
         let values = self.parameters.iter();
         let values = values.map(|(name, value)| format!("{name}={value}"));
@@ -61,7 +62,7 @@ impl HistorySeries {
         }
     }
 
-    /// Returns true for a change for the worse.
+    /// Returns true if an effect is a change for the worse.
     pub fn is_worse(&self, effect: LogRatio) -> bool {
         match self.metric.better() {
             Better::More => effect.0 < 0.0,
@@ -70,167 +71,170 @@ impl HistorySeries {
     }
 }
 
-/// An effect that a run measured.
+/// An effect that a run measured, for one benchmark and one candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryRace {
-    /// The workload.
+    /// The benchmark, parameters and metric that were measured.
     pub series: HistorySeries,
-    /// The number of the candidate among the contenders.
+    /// The index of the candidate among the candidates of the benchmark.
     pub candidate: usize,
-    /// ln(candidate/baseline).
+    /// The logarithm of the ratio candidate/baseline of the judged metric.
     pub effect: LogRatio,
-    /// Its standard error.
+    /// The standard error of the effect.
     pub se: f64,
-    /// Degrees of freedom of the error.
+    /// The degrees of freedom of the standard error.
     pub df: f64,
-    /// The replicates it rests on.
+    /// The number of replicates that the effect is based on.
     pub replicates: usize,
-    /// The verdict of the race by itself.
+    /// The verdict of the race alone, without other races of the history.
     pub verdict: Option<Verdict>,
-    /// The names of the doubts about it.
+    /// The codes of the warnings about the effect.
     pub warnings: Vec<String>,
 }
 
-/// How the place of a commit in a series was found.
+/// How the position of a commit in a series was determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitOrder {
-    /// Git has it on the line of commits.
+    /// The position is that in git's line of commits.
     OnLine,
-    /// Git does not know it, as after a rebase: it was placed by its time.
+    /// Git does not know the commit, for example after a rebase, so it was placed by its time.
     ByTime,
 }
 
-/// A commit of a timeline.
+/// A commit in a timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelineCommit {
-    /// The commit.
+    /// The raced commit.
     pub commit: Commit,
-    /// The reason for its place.
+    /// How the position of the commit was determined.
     pub order: CommitOrder,
-    /// The number of commits between the previous commit here and this one, which were not raced.
+    /// The number of commits that were not raced between the previous commit of the timeline and
+    /// this one.
     pub skipped: usize,
-    /// The part of the timeline: commits of other parts are connected with it by no race.
+    /// The number of the part of the timeline. No race connects commits of different parts.
     pub part: usize,
-    /// Its level relative to the first commit of its part.
+    /// The level of the commit, relative to the first commit of its part of the timeline.
     pub level: LogRatio,
-    /// The interval of the level; `None` for the first commit itself.
+    /// The confidence interval of the level; `None` for the first commit of a part.
     pub interval: Option<Interval>,
-    /// Races it took part in.
+    /// The number of races that the commit took part in.
     pub races: usize,
-    /// The machines that raced it, by their numbers in the [`History`].
+    /// The machines that raced the commit, as indexes into the machines of the [`History`].
     pub machines: Vec<usize>,
-    /// The reason that a step here was accepted for.
+    /// The reason why a step at this commit was accepted, if it was.
     pub accepted: Option<String>,
 }
 
-/// A change of a timeline between two of its commits.
+/// A step or creep between two commits of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimelineChange {
-    /// The place of the last commit before it; the next one, where it is a step.
+    /// The index of the last commit before the change. For a step, `to` is the next index.
     pub from: usize,
-    /// The place of the first commit after it.
+    /// The index of the first commit after the change.
     pub to: usize,
-    /// The effect; of creep without the steps inside.
+    /// The size of the change. For creep, the steps inside the window are subtracted.
     pub effect: LogRatio,
-    /// Its interval.
+    /// The confidence interval of the effect.
     pub interval: Interval,
-    /// The p-value among all tests of its kind.
+    /// The p-value, adjusted for all tests of its kind.
     pub p_value: f64,
-    /// True for a change for the worse.
+    /// True if the change is for the worse.
     pub is_worse: bool,
 }
 
-/// Commits that share a level.
+/// Neighbouring commits that share a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimelinePlateau {
-    /// The index of its first commit.
+    /// The index of the plateau's first commit.
     pub first: usize,
-    /// The index of its last commit.
+    /// The index of the plateau's last commit.
     pub last: usize,
-    /// The level, relative to the first plateau that races connect with it.
+    /// The level of the plateau, relative to the first plateau that races connect with it.
     pub level: LogRatio,
 }
 
-/// The gaps of the loops of races, against their errors.
+/// A test whether the effects around loops of races add up to 0 within the standard errors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoopClosure {
-    /// Their sum, which has the distribution of χ² where errors are right.
+    /// The sum over all races in loops, which follows χ² if the standard errors are right.
     pub chi_squared: f64,
-    /// Its degrees of freedom.
+    /// The degrees of freedom of `chi_squared`.
     pub degrees: usize,
-    /// The probability of that much or more; `None` without a loop.
+    /// The probability of a `chi_squared` at least as large if the standard errors are right;
+    /// `None` without a loop.
     pub p_value: Option<f64>,
-    /// Machines whose errors were widened, each by its number and the factor.
+    /// The machines whose standard errors were widened, each as its index and the factor.
     pub widened: Vec<(usize, f64)>,
 }
 
-/// A race of two commits on a page.
+/// A race of two commits, as a history shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelineRace {
-    /// Places of baseline and candidate; `None` for a commit that the timeline does not show.
+    /// The indexes of baseline and candidate; `None` for a commit that the timeline does not show.
     pub places: [Option<usize>; 2],
-    /// The machine, by its number.
+    /// The index of the machine that ran the race.
     pub machine: usize,
-    /// The effect.
+    /// The effect that the race measured.
     pub effect: LogRatio,
-    /// Its standard error.
+    /// The standard error of the effect.
     pub se: f64,
-    /// The file of the run.
+    /// The path of the run file.
     pub path: String,
 }
 
-/// The levels of one workload over commits.
+/// The levels of one benchmark and metric over commits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    /// The workload.
+    /// The benchmark, parameters and metric.
     pub series: HistorySeries,
     /// The commits that were raced, oldest first.
     pub commits: Vec<TimelineCommit>,
-    /// The races that its levels rest on.
+    /// The races from which the levels are computed.
     pub races: Vec<TimelineRace>,
     /// Steps that are not accepted.
     pub steps: Vec<TimelineChange>,
-    /// Windows that creep.
+    /// Windows with creep.
     pub creep: Vec<TimelineChange>,
-    /// Stretches between which nothing is to be seen.
+    /// Ranges of commits without a visible change.
     pub plateaus: Vec<TimelinePlateau>,
-    /// The check of the errors by loops of races.
+    /// The test of the standard errors by loops of races.
     pub closure: LoopClosure,
-    /// Neighbours that no race connects.
+    /// The number of neighbouring pairs of commits that no races connect.
     pub unconnected: usize,
 }
 
 /// The timelines of some workloads over the same range of commits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
-    /// Version of deadheat.
+    /// The version of deadheat.
     pub tool_version: String,
-    /// The chance of a false step, and that of false creep, over all timelines.
+    /// The probability of any false step over all timelines, and that of any false creep.
     pub alpha: f64,
-    /// The confidence of the intervals.
+    /// The confidence level of each single interval.
     pub confidence: f64,
-    /// Machines, by their numbers.
+    /// The machines, in the order of their indexes.
     pub machines: Vec<HistoryMachine>,
-    /// The timelines, by the names of their benchmarks.
+    /// The timelines, sorted by the names of their benchmarks.
     pub timelines: Vec<Timeline>,
-    /// Runs in the index.
+    /// The number of runs in the index.
     pub runs: u64,
-    /// Commits in the index.
+    /// The number of commits in the index.
     pub commits: u64,
-    /// Commits in the range that were raced, of any of the workloads.
+    /// The number of commits in the range that were raced by any of the workloads.
     pub shown: usize,
-    /// True where the range leaves out older commits of the index.
+    /// True if the index has older commits that the range leaves out.
     pub older: bool,
-    /// Commits of the range's time that git does not know.
+    /// The number of commits from the period of the range that git does not know.
     pub unknown: usize,
-    /// Commits of the range's time that git knows on another line.
+    /// The number of commits from the period of the range that git has on another line.
     pub off_line: usize,
-    /// False where there is no git, and commits are ordered by their times.
+    /// False if git is missing, and commits are ordered by their times.
     pub has_git: bool,
 }
 
 impl History {
-    /// The name of a machine: that of its processor, and of itself where others have the same.
+    /// Returns the name of a machine: its processor, and its own name if others have that
+    /// processor.
     pub fn machine(&self, number: usize) -> String {
         let machine = &self.machines[number];
         let short = machine.name.get(..8).unwrap_or(&machine.name);
@@ -244,7 +248,7 @@ impl History {
         }
     }
 
-    /// The names of some machines.
+    /// Returns the names of several machines.
     pub fn machines_named(&self, numbers: &[usize]) -> String {
         let names = numbers.iter().map(|number| self.machine(*number));
         names.collect::<Vec<_>>().join(", ")

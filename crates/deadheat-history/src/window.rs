@@ -1,7 +1,7 @@
-//! The commits that a history is asked for, in their order.
+//! Selects the commits of a history and puts them in order.
 //!
-//! Git has the order. Only as much of its line is read, and only those commits of the index, as are
-//! asked for: what 100,000 runs left there costs nothing.
+//! Git determines the order. Only the needed part of git's line of commits and of the index is
+//! read, so the other runs cost nothing, even if there are 100,000.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,77 +11,82 @@ use crate::index_store::HistoryIndex;
 use crate::query_store::IndexedCommit;
 use crate::timeline::CommitOrder;
 
-/// Commits of git that are asked for at first, for each that is wanted: not every one was raced.
+/// The number of git commits to read at first for each wanted commit, because not every commit was
+/// raced.
 const FOR_EACH: usize = 4;
 
-/// The growth of that number until enough are found.
+/// The factor by which the number of git commits to read grows, until enough raced commits are
+/// found.
 const GROWTH: usize = 8;
 
-/// The knowledge of git about commits; `None` where there is no git.
+/// Answers questions about commits from git.
 pub trait GitHistory {
-    /// The full names of the commits of the line, newest first, at most `at_most` of them; `None`
-    /// without git.
+    /// Returns the full ids of the commits on the line, newest first, at most `at_most` of them;
+    /// `None` without git.
     ///
     /// # Errors
     ///
-    /// Git fails.
+    /// Fails if git fails.
     fn newest(&self, at_most: Option<usize>) -> Result<Option<Vec<String>>, Failure>;
 
-    /// Those of these commits that are in the repository.
+    /// Returns those of these commits that are in the repository.
     ///
     /// # Errors
     ///
-    /// Git fails.
+    /// Fails if git fails.
     fn known(&self, ids: &[String]) -> Result<HashSet<String>, Failure>;
 }
 
-/// The commits that are asked for.
+/// The selection of commits that the user asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestedCommits {
-    /// So many of those that were raced, the newest ones.
+    /// The newest raced commits, at most this number of them.
     Newest(usize),
-    /// Those since a time, in seconds since 1970-01-01 UTC.
+    /// The commits since a time, in seconds since 1970-01-01 UTC.
     Since(u64),
-    /// All of the line.
+    /// All commits of the line.
     All,
-    /// All of the line, which is a range: what lies before or after it is not looked for.
+    /// All commits of the line, which the user gave as a range. Commits that git does not know are
+    /// left out if they are older or younger than the range.
     Range,
 }
 
-/// A commit of the window.
+/// A selected commit that was raced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowCommit {
     /// The commit and its number in the index.
     pub indexed: IndexedCommit,
-    /// The reason for its place.
+    /// How the position of the commit was determined.
     pub order: CommitOrder,
-    /// Its place on the line, counted from the newest commit; `None` off the line.
+    /// The position on the line, counted from the newest commit; `None` if the commit is off the
+    /// line.
     pub position: Option<usize>,
 }
 
-/// The commits that were asked for and raced.
+/// The selected commits that were raced.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
-    /// Oldest first.
+    /// The selected commits, oldest first.
     pub commits: Vec<WindowCommit>,
-    /// The line of git as far as it was read, newest first.
+    /// The part of git's line of commits that was read, as full ids, newest first.
     pub line: Vec<String>,
-    /// Commits of the same time that git does not know; they are among the commits.
+    /// The number of commits from the same period that git does not know; `commits` includes them.
     pub unknown: usize,
-    /// Commits of the same time that git has on another line; they are not.
+    /// The number of commits from the same period that git has on another line; `commits` excludes
+    /// them.
     pub off_line: usize,
-    /// False where there is no git, and all are ordered by their times.
+    /// False if git is missing, and the commits are ordered by their times.
     pub has_git: bool,
-    /// True where the index has older ones.
+    /// True if the index has older commits.
     pub older: bool,
 }
 
 impl Window {
-    /// Finds the commits that are asked for.
+    /// Selects the commits that the user asks for.
     ///
     /// # Errors
     ///
-    /// An index that cannot be read, and git where it fails.
+    /// Fails if the index cannot be read, or if git fails.
     pub fn of(
         index: &HistoryIndex,
         git: &dyn GitHistory,
@@ -154,10 +159,10 @@ impl Window {
     }
 }
 
-/// A line of git, newest first, and the commits of the index on it, oldest first.
+/// A part of git's line of commits, newest first, and the indexed commits on it, oldest first.
 type Found = (Vec<String>, Vec<WindowCommit>);
 
-/// Reads as much of the line as holds the commits that are asked for; `None` without git.
+/// Reads the line of commits as far as needed for the selection; `None` without git.
 fn on_line(
     index: &HistoryIndex,
     git: &dyn GitHistory,
@@ -209,7 +214,7 @@ fn on_line(
     }
 }
 
-/// Puts a commit that git does not know before the first that is younger.
+/// Inserts a commit that git does not know before the first younger commit.
 fn insert_by_time(commits: &mut Vec<WindowCommit>, stray: IndexedCommit) {
     let time = stray.commit.committed_at;
     let is_younger = |one: &WindowCommit| one.indexed.commit.committed_at > time;

@@ -1,5 +1,5 @@
-//! The sentences of a history: its heading, steps and creep, whether its loops close, and what to do
-//! next.
+//! The sentences of a history: its heading, steps and creep, whether its loops close, and suggested
+//! commands.
 
 use deadheat::parts::model::Commit;
 use deadheat::parts::report::units::{counted, effect, interval, p_is, share, sized, two_digits};
@@ -9,13 +9,13 @@ use crate::timeline::{
     CommitOrder, History, LoopClosure, Timeline, TimelineChange, TimelineCommit,
 };
 
-/// p below which loops do not close.
+/// The p-value below which the loops of races count as not closing.
 pub(crate) const GAP: f64 = 0.05;
 
-/// Columns of a subject in a sentence.
+/// The largest width of a commit's subject in a sentence, in columns.
 const SUBJECT: usize = 60;
 
-/// A commit by its short name and its subject.
+/// Returns the short id and the subject of a commit.
 pub(crate) fn named(commit: &Commit, glyphs: Glyphs) -> String {
     let short = escape(commit.short(), glyphs);
     match commit.subject.as_str() {
@@ -27,7 +27,7 @@ pub(crate) fn named(commit: &Commit, glyphs: Glyphs) -> String {
     }
 }
 
-/// The level of a commit and its interval; the first commit of a part has none.
+/// Returns the level of a commit and its interval; the first commit of a part is the reference.
 pub(crate) fn level(one: &TimelineCommit, glyphs: Glyphs) -> (String, String) {
     match &one.interval {
         Some(found) => (
@@ -38,7 +38,7 @@ pub(crate) fn level(one: &TimelineCommit, glyphs: Glyphs) -> (String, String) {
     }
 }
 
-/// A step in a sentence: at a commit, or somewhere in a range of commits that were not raced.
+/// Describes a step: at a commit, or somewhere in a range of commits that were not raced.
 pub(crate) fn changed(timeline: &Timeline, step: &TimelineChange, glyphs: Glyphs) -> String {
     let after = &timeline.commits[step.to];
     let place = match after.skipped {
@@ -56,7 +56,7 @@ pub(crate) fn changed(timeline: &Timeline, step: &TimelineChange, glyphs: Glyphs
     format!("{place}: {}", test(step, glyphs))
 }
 
-/// The steps and the creep of a benchmark, each by its kind and in a sentence.
+/// Returns the steps and the creep of a benchmark, each with its kind and a description.
 pub(crate) fn changes(
     timeline: &Timeline,
     glyphs: Glyphs,
@@ -67,7 +67,7 @@ pub(crate) fn changes(
     steps.chain(timeline.creep.iter().map(creep))
 }
 
-/// Creep in a sentence.
+/// Describes creep in a sentence.
 pub(crate) fn creeping(timeline: &Timeline, creep: &TimelineChange, glyphs: Glyphs) -> String {
     let [before, after] = [creep.from, creep.to].map(|place| &timeline.commits[place].commit);
     format!(
@@ -83,7 +83,8 @@ fn test(change: &TimelineChange, glyphs: Glyphs) -> String {
     format!("{sized}, {}", p_is(change.p_value))
 }
 
-/// The command that finds the commit of a step; `None` where there is but one.
+/// Returns the command that finds the commit of a step; `None` if the commit is already known or
+/// git does not know both ends.
 pub fn bisecting(timeline: &Timeline, change: &TimelineChange) -> Option<String> {
     let [before, after] = [change.from, change.to].map(|place| &timeline.commits[place]);
     let is_known = |one: &TimelineCommit| one.order == CommitOrder::OnLine;
@@ -101,7 +102,7 @@ pub fn bisecting(timeline: &Timeline, change: &TimelineChange) -> Option<String>
     })
 }
 
-/// The command that accepts a step.
+/// Returns the command that accepts a step.
 pub fn accepting(timeline: &Timeline, change: &TimelineChange) -> String {
     let after = &timeline.commits[change.to].commit;
     let words = [
@@ -116,7 +117,7 @@ pub fn accepting(timeline: &Timeline, change: &TimelineChange) -> String {
     shell(&words) + " \"why\""
 }
 
-/// A clause on the loops of races: if they close, the errors can be believed.
+/// Returns a clause about the loops of races. Loops that close confirm the standard errors.
 pub(crate) fn closure(closure: &LoopClosure, history: &History, glyphs: Glyphs) -> String {
     let Some(p) = closure.p_value else {
         return "no races form a loop, so nothing checks their errors; `deadheat history extend` \
@@ -132,19 +133,21 @@ pub(crate) fn closure(closure: &LoopClosure, history: &History, glyphs: Glyphs) 
     let widened = closure.widened.iter().map(|(machine, factor)| {
         let name = escape(&history.machine(*machine), glyphs);
         format!(
-            "loops on {name} do not close: its errors were {} times too small and have been \
-             widened",
+            "the standard errors on {name} were {} times too small and have been widened",
             two_digits(*factor)
         )
     });
     match widened.collect::<Vec<_>>() {
         none if none.is_empty() && p < GAP => format!(
-            "loops do not close ({sum}, {}), and no single machine explains it: some error is \
-             too small",
+            "the loops of races do not close ({sum}, {}), and no single machine explains this: \
+             some standard error is too small",
             p_is(p)
         ),
-        none if none.is_empty() => format!("loops close: {sum}"),
-        widened => format!("loops close, except these ({sum}): {}", widened.join("; ")),
+        none if none.is_empty() => format!("all loops of races close: {sum}"),
+        widened => format!(
+            "not all loops of races close ({sum}): {}",
+            widened.join("; ")
+        ),
     }
 }
 
@@ -156,7 +159,7 @@ fn two_digits_or_whole(value: f64) -> String {
     }
 }
 
-/// The commits, races and machines of the history, in a sentence.
+/// Returns a sentence with the numbers of benchmarks, commits, races and machines.
 pub(crate) fn heading(history: &History, glyphs: Glyphs) -> String {
     let races: usize = history.timelines.iter().map(|one| one.races.len()).sum();
     let benchmarks = counted(history.timelines.len() as u64, "benchmark", "benchmarks");
@@ -191,7 +194,7 @@ pub(crate) fn heading(history: &History, glyphs: Glyphs) -> String {
     )
 }
 
-/// Remarks on the commits that are shown, and on the level of the tests.
+/// Returns remarks on the shown commits, and on the error rate of the tests.
 pub(crate) fn remarks(history: &History) -> Vec<String> {
     let mut remarks = Vec::new();
     if history.unknown > 0 {
@@ -217,8 +220,8 @@ pub(crate) fn remarks(history: &History) -> Vec<String> {
     let unconnected: usize = history.timelines.iter().map(|one| one.unconnected).sum();
     if unconnected > 0 {
         remarks.push(format!(
-            "no races connect {}; after the gap, levels are relative to the first commit \
-             there",
+            "no races connect {}; after such a gap, levels are relative to the first commit after \
+             it",
             counted(
                 unconnected as u64,
                 "pair of neighbours",
@@ -228,9 +231,8 @@ pub(crate) fn remarks(history: &History) -> Vec<String> {
     }
     if history.timelines.iter().any(|one| one.commits.len() > 1) {
         remarks.push(format!(
-            "the chance of any false step in this answer is at most {}, and so is that of any \
-             false \
-             creep; each interval alone has a confidence of {}",
+            "the chance of any false step in this answer is at most {}, and the same holds for \
+             false creep; each interval alone has a confidence of {}",
             share(history.alpha),
             share(history.confidence)
         ));
@@ -238,8 +240,8 @@ pub(crate) fn remarks(history: &History) -> Vec<String> {
     remarks
 }
 
-/// The lines that a check prints: each change that fails it, with the commands that go on from
-/// there.
+/// Returns the lines that a check prints: each change that fails it, with commands to investigate
+/// or accept the change.
 pub fn check_lines(
     timeline: &Timeline,
     changes: &[(&TimelineChange, bool)],

@@ -140,7 +140,7 @@ fn quiet() -> Timeline {
 fn accepted() -> Timeline {
     let mut accepted = timeline("accepted");
     accepted.steps.clear();
-    accepted.commits[2].accepted = Some("checks what it reads".to_owned());
+    accepted.commits[2].accepted = Some("validates its input".to_owned());
     accepted.closure = LoopClosure::default();
     accepted.unconnected = 1;
     accepted.commits[4].part = 1;

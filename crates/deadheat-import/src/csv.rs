@@ -1,4 +1,4 @@
-//! Tidy CSV: one row per sample.
+//! Reads tidy CSV: one row per sample.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,14 +14,13 @@ use super::csv_rows::{Kept, Place, Recording, RecordingPlan, Row};
 use deadheat_format::limits::{Allowance, refuse_long_name};
 use deadheat_format::{FileProblem, FormatError, cannot_read};
 
-/// Reads tidy CSV.
+/// Reads tidy CSV; `name` is the name of the file in errors.
 ///
-/// The columns `benchmark`, `contender` and `wall_ns` must be there. With `replicate`, `block` and
-/// `slot` the recording is paired, in whatever order the rows come; without any of them it is
-/// unpaired. Other numeric columns are kept as metrics; one that is empty in all rows of a
-/// benchmark is a counter of the others alone. A last block of a benchmark that was cut off is left
-/// out; anything else that does not fit is an error that names its place, `name` standing for the
-/// file.
+/// The columns `benchmark`, `contender` and `wall_ns` are required. With `replicate`, `block` and
+/// `slot`, the recording is paired, and its rows may be in any order; otherwise it is unpaired.
+/// Other numeric columns become metrics. A column that is empty in all rows of a benchmark counts
+/// only for the other benchmarks. An incomplete last block of a benchmark is left out; any other
+/// inconsistency is an error that names its place.
 pub fn read_csv_from(
     reader: impl Read,
     name: impl AsRef<Path>,
@@ -63,9 +62,9 @@ pub fn read_csv_from(
     recording.into_run(file, metrics, &kept, plan)
 }
 
-/// Estimated bytes that are held of a row, which may be the first of its benchmark.
+/// Returns the estimated memory of a row in bytes; the first row of a benchmark needs more.
 pub(super) fn memory_of_row(columns: usize, of_new_benchmark: bool) -> u64 {
-    // A value of each column, and of each benchmark what was seen in each column.
+    // A row has a value for each column; a benchmark has statistics for each column.
     let (row, benchmark) = (64 + 8 * columns as u64, 256 + 40 * columns as u64);
     row + if of_new_benchmark { benchmark } else { 0 }
 }
@@ -129,7 +128,7 @@ fn read_row(
     Ok(())
 }
 
-/// The value of a cell, if its column is there.
+/// Parses a cell of a row. Returns `None` if the table does not have the column.
 fn cell<T>(
     place: &Place<'_>,
     record: &StringRecord,
@@ -141,8 +140,8 @@ fn cell<T>(
     value.map_err(|problem| place.cell(name, problem))
 }
 
-/// Statistics of the columns beside `wall_ns`. Whether such a column is a
-/// metric at all is only known at the end.
+/// Statistics of the columns that may be metrics. After the last row, these statistics determine
+/// which columns are metrics.
 struct ForeignColumns(Vec<Seen>);
 
 #[derive(Default)]
@@ -150,9 +149,9 @@ struct Seen {
     numbers: bool,
     /// The first cell that is neither a number nor empty.
     text: Option<(usize, String)>,
-    /// Of each benchmark, whether cells of it hold numbers, and the row of the first that is empty.
+    /// For each benchmark: true if its cells hold numbers, and the row of its first empty cell.
     of_benchmarks: Vec<(bool, Option<usize>)>,
-    /// The first number that cannot be a measurement, and why.
+    /// The first number that cannot be a measurement: its row and the reason.
     unsound: Option<(usize, String)>,
 }
 
@@ -192,9 +191,9 @@ impl ForeignColumns {
         }
     }
 
-    /// The columns that are metrics, by their place among `columns`. Text in a column with a name
-    /// of its own says that it is none; a column of deadheat's own must hold numbers, or nothing
-    /// but text. Empty cells count as text, unless all of a benchmark are.
+    /// Returns the columns that are metrics, by their index in `columns`. A custom column with text
+    /// is not a metric. A column that deadheat itself defines must hold only numbers or only text.
+    /// Empty cells count as text, unless all cells of a benchmark are empty.
     fn settle(
         self,
         file: &Path,
@@ -206,7 +205,7 @@ impl ForeignColumns {
             let gap = |(numbers, empty): &(bool, Option<usize>)| empty.filter(|_| *numbers);
             let gap = seen.of_benchmarks.iter().find_map(gap);
             let gap = gap.map(|row| (row, "'' is not a number".to_owned()));
-            // Wall times need no look: those are numbers or an error.
+            // Wall times are always numbers, because any other cell was an error.
             let seen_any = column.metric == Metric::Wall || seen.numbers;
             let problem = match seen.text.or(gap) {
                 None if !seen_any => continue,
@@ -227,7 +226,7 @@ impl ForeignColumns {
     }
 }
 
-/// Turns what the CSV library said into an error with its place.
+/// Turns an error of the CSV library into an error that names its place.
 fn explain(file: &Path, error: csv::Error) -> FormatError {
     let line = error.position().map_or(1, csv::Position::line);
     let text = error.to_string();
@@ -249,7 +248,7 @@ fn explain(file: &Path, error: csv::Error) -> FormatError {
             } else {
                 ""
             };
-            format!("the row has {len} cells where the header has {expected_len}{comma}")
+            format!("the row has {len} cells, but the header has {expected_len}{comma}")
         }
         _ => text,
     };
@@ -273,8 +272,8 @@ fn refuse_other_separators(file: &Path, header: &[&str]) -> Result<(), FormatErr
     };
     let column = only[..at].chars().count() as u64 + 1;
     let problem = format!(
-        "the columns are separated by {name}\nhelp: tidy CSV separates them by commas, and writes \
-         numbers as 12.5"
+        "the columns are separated by {name}\nhelp: separate them by commas, and write numbers as \
+         12.5, as tidy CSV requires"
     );
     Err(FormatError::at(
         file,
@@ -283,8 +282,8 @@ fn refuse_other_separators(file: &Path, header: &[&str]) -> Result<(), FormatErr
     ))
 }
 
-/// The problem of a cell that should be a number, with the number that may be meant: written with a
-/// decimal comma, or in groups of digits.
+/// Returns the error text for a cell that should be a number. Suggests the number that was probably
+/// meant if the cell has a decimal comma or groups of digits.
 pub(super) fn not_a_number(cell: &str) -> String {
     let grouping = |c: char| c.is_whitespace() || ['\'', '\u{2019}', '_'].contains(&c);
     let digits: String = cell.chars().filter(|c| !grouping(*c)).collect();
@@ -298,13 +297,13 @@ pub(super) fn not_a_number(cell: &str) -> String {
     let plain = meant.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     match meant.parse::<f64>() {
         Ok(_) if plain => {
-            format!("'{cell}' is not a number in this notation\nhelp: write {meant}")
+            format!("'{cell}' is not written as a number\nhelp: write {meant}")
         }
         _ => format!("'{cell}' is not a number"),
     }
 }
 
-/// Where each column of tidy CSV stands; what is `None` is not there.
+/// The index of each column of tidy CSV; `None` if the table does not have it.
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) benchmark: usize,
@@ -327,17 +326,16 @@ pub(super) struct MetricColumn {
 }
 
 impl MetricColumn {
-    /// Returns true where the column promises numbers. Of a column with a name of its own
-    /// nobody knows, until all its cells were seen.
+    /// Returns true if the column must hold numbers. A custom column may hold text as well.
     pub(super) fn must_be_numeric(&self) -> bool {
         !matches!(self.metric, Metric::Custom(_))
     }
 }
 
-/// The most columns that an error lists.
+/// Maximum number of columns that an error lists.
 const MOST_LISTED: usize = 12;
 
-/// The columns of a table that lacks one, and those it needs.
+/// Returns the advice for a missing column: the existing columns and the required ones.
 fn named_here(missing: &str, header: &[&str]) -> String {
     let meant = suggestion(missing, header.iter().copied());
     let meant = meant.map_or_else(String::new, |name| format!("rename '{name}'? "));
@@ -400,13 +398,13 @@ impl Columns {
         })
     }
 
-    /// Returns true where every sample has its place in a block.
+    /// Returns true if the table records the block and slot of every sample.
     pub(super) fn are_paired(&self) -> bool {
         self.replicate.is_some() && self.block.is_some() && self.slot.is_some()
     }
 }
 
-/// The number of a replicate, block or slot.
+/// Parses the number of a replicate, block or slot.
 pub(super) fn parse_number(cell: &str) -> Result<u32, String> {
     let max = u32::MAX;
     cell.trim()
@@ -414,7 +412,7 @@ pub(super) fn parse_number(cell: &str) -> Result<u32, String> {
         .map_err(|_| format!("'{cell}' is not a whole number from 0 to {max}"))
 }
 
-/// Calls in a batch.
+/// Parses the number of iterations of a sample.
 pub(super) fn parse_iterations(cell: &str) -> Result<u64, String> {
     match cell.trim().parse() {
         Ok(0) => Err("a sample needs at least one iteration".to_owned()),
@@ -423,7 +421,7 @@ pub(super) fn parse_iterations(cell: &str) -> Result<u64, String> {
     }
 }
 
-/// Nothing, a number whose bits are the flags, or their names joined by `|`.
+/// Parses flags: an empty cell, a number whose bits are the flags, or names joined by `|`.
 pub(super) fn parse_flags(cell: &str) -> Result<Flags, String> {
     let cell = cell.trim();
     if let Ok(bits) = cell.parse::<u64>() {
@@ -452,7 +450,7 @@ pub(super) fn parse_flags(cell: &str) -> Result<Flags, String> {
     Ok(Flags::from_bits(bits))
 }
 
-/// A role; an empty cell leaves it open.
+/// Parses a role; returns `None` for an empty cell.
 pub(super) fn parse_role(cell: &str) -> Result<Option<Role>, String> {
     match cell.trim() {
         "" => Ok(None),
@@ -462,12 +460,12 @@ pub(super) fn parse_role(cell: &str) -> Result<Option<Role>, String> {
     }
 }
 
-/// Any number, sound or not; `None` when the cell is not one.
+/// Parses any number, even a negative or infinite one; returns `None` for other text.
 pub(super) fn parse_value(cell: &str) -> Option<f64> {
     cell.trim().parse().ok()
 }
 
-/// The problem with a value of a metric, if any.
+/// Returns the reason why a value cannot be a measurement; `None` if it can.
 pub(super) fn unsound(cell: &str, value: f64) -> Option<String> {
     if !value.is_finite() {
         Some(format!("'{cell}' is not finite"))
@@ -538,15 +536,15 @@ mod tests {
             assert_eq!(
                 refused(table.as_bytes()),
                 format!(
-                    "a.csv:1:10: the columns are separated by {name}\nhelp: tidy CSV separates them by \
-                     commas, and writes numbers as 12.5"
+                    "a.csv:1:10: the columns are separated by {name}\nhelp: separate them by \
+                     commas, and write numbers as 12.5, as tidy CSV requires"
                 )
             );
         }
         let quoted = "benchmark,contender,wall_ns\nsort,old,12\nsort,new,\"12,5\"\n";
         assert_eq!(
             refused(quoted.as_bytes()),
-            "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not a number in this notation\n\
+            "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not written as a number\n\
              help: write 12.5"
         );
         let plain = refused(b"benchmark,contender,wall_ns\nsort,old,12,5\n");

@@ -1,4 +1,4 @@
-//! From the rows of a table, in any order, to a run.
+//! Turns the rows of a table, in any order, into a run.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,22 +11,22 @@ use deadheat_model::{
 
 use deadheat_format::FormatError;
 
-/// The plan of a recording, which carries none.
+/// The settings for a recording, which contains no plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordingPlan {
     /// Smallest relative change worth acting on; 0.01 is 1 %.
     pub margin: f64,
-    /// Chance of any wrong verdict that the user accepts.
+    /// The accepted probability of any wrong verdict, from 0 to 1.
     pub alpha: f64,
-    /// The metric the verdict speaks of.
+    /// The metric that the verdict is about.
     pub judged: Metric,
 }
 
-/// One sample, its values aside.
+/// One sample without its values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) benchmark: u32,
-    /// Among the benchmark's contenders, in order of appearance.
+    /// Index of the contender in its benchmark, in order of appearance.
     pub(super) contender: u16,
     pub(super) flags: Flags,
     pub(super) replicate: Option<u32>,
@@ -36,17 +36,17 @@ pub(super) struct Row {
     pub(super) iterations: u64,
 }
 
-/// The columns that are metrics, by their places in a row of values.
+/// The columns that are metrics, by their index in a row of values.
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// Of all benchmarks.
+    /// The metrics that all benchmarks have.
     pub(super) everywhere: Vec<usize>,
-    /// Of each benchmark beside those.
+    /// For each benchmark, the metrics that not all benchmarks have.
     pub(super) counters: Vec<Vec<usize>>,
 }
 
 impl Kept {
-    /// No column of so many benchmarks.
+    /// Returns an empty selection of metrics for this number of benchmarks.
     pub(super) fn none(benchmarks: usize) -> Self {
         Kept {
             everywhere: Vec::new(),
@@ -54,7 +54,7 @@ impl Kept {
         }
     }
 
-    /// One more, of all benchmarks or of those that have it.
+    /// Adds a metric to the benchmarks for which `has` is true.
     pub(super) fn keep(&mut self, column: usize, has: &[bool]) {
         if has.iter().all(|has| *has) {
             self.everywhere.push(column);
@@ -66,14 +66,14 @@ impl Kept {
     }
 }
 
-/// All rows of a table, before anything is known of their order.
+/// All rows of a table before they are ordered.
 #[derive(Debug)]
 pub(super) struct Recording {
-    /// Every row names its block and slot.
+    /// True if every row has a block and a slot.
     pub(super) paired: bool,
     pub(super) benchmarks: Vec<RecordedBenchmark>,
     pub(super) rows: Vec<Row>,
-    /// Row by row, `width` of them each.
+    /// The values of all rows, row by row, `width` values each.
     pub(super) values: Vec<f64>,
     width: usize,
     by_name: HashMap<String, usize>,
@@ -91,7 +91,8 @@ impl Recording {
         }
     }
 
-    /// The benchmark of that name, new or known, by order of appearance.
+    /// Returns the index of the benchmark of this name, in order of appearance; adds it if it is
+    /// new.
     pub(super) fn benchmark(&mut self, name: &str) -> usize {
         if let Some(index) = self.by_name.get(name) {
             return *index;
@@ -102,7 +103,7 @@ impl Recording {
         index
     }
 
-    /// The place of a row, for errors.
+    /// Returns the place of a row, for errors.
     pub(super) fn place<'a>(&'a self, file: &'a Path, row: usize) -> Place<'a> {
         let row = &self.rows[row];
         Place {
@@ -115,7 +116,7 @@ impl Recording {
         }
     }
 
-    /// Orders the rows and makes a run of them that has the metrics `kept`.
+    /// Orders the rows and converts them to a run with the metrics `kept`.
     pub(super) fn into_run(
         mut self,
         file: &Path,
@@ -166,9 +167,8 @@ impl Recording {
         &self.rows[index as usize]
     }
 
-    /// Gives every row a block of its own. Where no replicate is recorded, all
-    /// rows share one: nothing says that a process was started anew, and to
-    /// claim it would let rows of one process pass for independent ones.
+    /// Makes every row a block. Without a replicate column, all rows are in one replicate: nothing
+    /// shows that they come from different processes, and rows of one process are not independent.
     fn number_unpaired_rows(&mut self) {
         let mut blocks_of = HashMap::new();
         for row in &mut self.rows {
@@ -179,7 +179,8 @@ impl Recording {
         }
     }
 
-    /// The rows in the order they were run, as far as the file says.
+    /// Returns the indexes of the rows in the order in which they ran, as far as the file records
+    /// it.
     fn order(&self, file: &Path) -> Result<Vec<u32>, FormatError> {
         let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
         if !self.paired {
@@ -201,8 +202,8 @@ impl Recording {
         }
     }
 
-    /// Cuts the ordered rows into blocks. The last block of a benchmark may
-    /// have been cut off and is then left out.
+    /// Groups the ordered rows into blocks. Leaves out the last block of a benchmark if it is
+    /// incomplete.
     fn blocks<'a>(
         &self,
         file: &Path,
@@ -244,7 +245,7 @@ impl Recording {
         Ok(blocks)
     }
 
-    /// A contender of the benchmark that has no sample in the block.
+    /// Returns the name of a contender that has no sample in the block.
     fn missing(&self, block: &RecordedBlock<'_>) -> Option<&str> {
         let present = block
             .rows
@@ -253,7 +254,7 @@ impl Recording {
         self.benchmarks[block.benchmark].missing_from(present)
     }
 
-    /// A block as the model takes it, with the values that are kept.
+    /// Converts a block for the model, with the values of the kept metrics.
     fn record(&self, block: &RecordedBlock<'_>, ids: &[ContenderId], kept: &Kept) -> BlockRecord {
         let sample = |row: &u32| {
             let row = self.row(*row);
@@ -282,7 +283,7 @@ impl Recording {
     }
 }
 
-/// The header of a recording, with the plan it would have had: one look, at all of it.
+/// Returns the header of a recording, with a plan that analyses the data once, at the end.
 pub(super) fn header(
     paired: bool,
     benchmarks: &[&RecordedBenchmark],
@@ -332,7 +333,7 @@ pub(super) fn header(
     }
 }
 
-/// The most replicates of a benchmark, and the most blocks of a replicate.
+/// The largest number of replicates of any benchmark, and of blocks in any replicate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) replicates: u32,
@@ -366,7 +367,7 @@ struct RecordedBlock<'a> {
     rows: &'a [u32],
 }
 
-/// A benchmark as far as its rows tell.
+/// A benchmark, as far as the rows describe it.
 #[derive(Debug)]
 pub(super) struct RecordedBenchmark {
     pub(super) name: String,
@@ -387,8 +388,8 @@ impl RecordedBenchmark {
         }
     }
 
-    /// The contender of that name, new or known, by order of appearance.
-    /// `Err` names the column that does not fit and says why.
+    /// Returns the index of the contender of this name, in order of appearance; adds it if it is
+    /// new. An error is the name of the wrong column and the reason.
     pub(super) fn contender(
         &mut self,
         name: &str,
@@ -421,14 +422,15 @@ impl RecordedBenchmark {
         }
     }
 
-    /// Names and roles, by order of appearance.
+    /// Returns names and roles in order of appearance.
     pub(super) fn contenders(&self) -> impl Iterator<Item = (&str, Option<Role>)> {
         self.contenders
             .iter()
             .map(|one| (one.name.as_str(), one.role))
     }
 
-    /// The contender all others are compared against, by order of appearance.
+    /// Returns the index of the baseline, in order of appearance: the first contender if no row has
+    /// a role.
     fn baseline(&self, file: &Path) -> Result<usize, FormatError> {
         if self.contenders.iter().all(|c| c.role.is_none()) {
             return Ok(0);
@@ -451,8 +453,8 @@ impl RecordedBenchmark {
         ))
     }
 
-    /// The id of each contender in the plan, by order of appearance: the
-    /// baseline first, the others after it as they came.
+    /// Returns the id of each contender, in order of appearance. The baseline has the first id; the
+    /// others keep their order.
     pub(super) fn ids(&self, file: &Path) -> Result<Vec<ContenderId>, FormatError> {
         let baseline = self.baseline(file)?;
         let id = |index: usize| match index {
@@ -463,14 +465,15 @@ impl RecordedBenchmark {
         Ok((0..self.contenders.len()).map(id).collect())
     }
 
-    /// The name of a contender that is not in `present`, a set of bits by order of appearance.
+    /// Returns the name of a contender that is missing in `present`, a set of bits in order of
+    /// appearance.
     pub(super) fn missing_from(&self, present: u64) -> Option<&str> {
         let absent = |index: &usize| present & 1 << index == 0;
         let index = (0..self.contenders.len()).find(absent)?;
         Some(&self.contenders[index].name)
     }
 
-    /// The benchmark of the plan, its contenders in the order of their ids.
+    /// Returns the benchmark for the plan, with its contenders in the order of their ids.
     pub(super) fn planned(&self, ids: &[ContenderId]) -> Benchmark {
         let mut in_order: Vec<_> = ids.iter().zip(&self.contenders).collect();
         in_order.sort_by_key(|(id, _)| **id);
@@ -487,7 +490,7 @@ impl RecordedBenchmark {
     }
 }
 
-/// The place of a row as far as its cells were read, for errors.
+/// The place of a row for errors, as far as its cells were read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     pub(super) file: &'a Path,
@@ -499,7 +502,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// A cell that does not hold what its column promises.
+    /// Returns the error for a cell with the wrong content.
     pub(super) fn cell(&self, column: &str, problem: impl fmt::Display) -> FormatError {
         self.error(format!("{column} of {self}: {problem}"))
     }

@@ -1,4 +1,4 @@
-//! A family of the benchmarks of a file, chosen by a regular expression.
+//! Selects a family of benchmarks of a file by a regular expression.
 
 use deadheat::parts::exit::Failure;
 use deadheat::parts::pairing::pattern;
@@ -7,8 +7,8 @@ use regex_lite::NoExpand;
 use crate::identity::Identity;
 use crate::results::Results;
 
-/// Keeps the benchmarks that a filter fits, and puts `shown` where it does, so
-/// that two families meet under one name; without `shown` the names stay.
+/// Keeps the benchmarks whose names match `filter`. If `shown` is given, it replaces the match in
+/// each name, so that the benchmarks of two families get equal names.
 pub fn family(results: &mut Results, filter: &str, shown: Option<&str>) -> Result<(), Failure> {
     let pattern = pattern(filter)?;
     let all = std::mem::take(&mut results.benchmarks);

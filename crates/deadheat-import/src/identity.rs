@@ -1,64 +1,66 @@
-//! What tells a benchmark of another tool apart from every other one.
+//! Identifies a benchmark of another tool by its name, package, parameters and so on.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// The whole identity of a benchmark, of which its name shows as much as a comparison needs. A tool
-/// whose names are whole leaves it empty.
+/// The full identity of a benchmark. The displayed name of the benchmark contains only those parts
+/// that a comparison needs. The identity is empty if the tool's own names identify benchmarks
+/// completely.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// The name without its qualifiers.
+    /// The base name of the benchmark, without qualifiers.
     pub base: String,
-    /// Package, mode, parameters and so on, in the order in which a name shows them.
+    /// Package, mode, parameters and so on, in the order in which the name shows them.
     pub qualifiers: Vec<Qualifier>,
 }
 
-/// One part of an identity beside the base.
+/// A part of an identity in addition to the base name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Qualifier {
-    /// The word for it: `package`, `mode`, or the name of a parameter.
+    /// The name of the qualifier: `package`, `mode`, or the name of a parameter.
     pub key: Cow<'static, str>,
-    /// Its value.
+    /// The value of the qualifier.
     pub value: String,
-    /// Where the name shows it.
+    /// The place of the qualifier in the name.
     pub place: QualifierPlace,
-    /// When the name shows it.
+    /// The condition under which the name shows the qualifier.
     pub shown: QualifierShown,
 }
 
 /// The place of a qualifier in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QualifierPlace {
-    /// `package.name`.
+    /// In front of the base name: `package.name`.
     Package,
-    /// `name/contender`.
+    /// After a slash: `name/contender`.
     Contender,
-    /// `name-8`, as Go shows threads.
+    /// `name-8`, the suffix with which Go shows the number of threads.
     Suffix,
-    /// `name:mode`.
+    /// After a colon: `name:mode`.
     Mode,
-    /// `name (key=value)`, a parameter of the benchmark.
+    /// `name (key=value)`: a parameter of the benchmark.
     Parameter,
-    /// `name (key=value)`, behind the parameters: a setting of the tool.
+    /// `name (key=value)` after the parameters: a setting of the tool.
     Setting,
-    /// `name [key=value]`.
+    /// In brackets: `name [key=value]`.
     Brackets,
 }
 
-/// When a qualifier is part of a name, from the strongest binding to the weakest.
+/// The condition under which a name shows a qualifier. For all but the last variant, benchmarks
+/// with different values measure different work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum QualifierShown {
-    /// Always, unless it differs only between sides.
+    /// The name always shows the qualifier, unless the qualifier differs only between sides.
     Always,
-    /// If benchmarks of one side differ in it.
+    /// The name shows the qualifier if benchmarks of one side differ in the qualifier.
     IfSideDiffers,
-    /// If benchmarks of one file differ in it. Two files that differ in it may hold the same work, as
-    /// those of two commits do.
+    /// The name shows the qualifier if benchmarks of one file differ in the qualifier. Two files
+    /// with different values, such as those of two commits, may still measure the same work.
     IfFileDiffers,
 }
 
 impl Identity {
-    /// An identity without qualifiers.
+    /// Returns an identity without qualifiers.
     pub fn new(base: impl Into<String>) -> Self {
         Self {
             base: base.into(),
@@ -66,7 +68,7 @@ impl Identity {
         }
     }
 
-    /// The same with one more qualifier.
+    /// Adds a qualifier.
     pub fn with(
         mut self,
         key: impl Into<Cow<'static, str>>,
@@ -83,7 +85,7 @@ impl Identity {
         self
     }
 
-    /// Returns true if the name is all there is.
+    /// Returns true if the identity has neither a base name nor qualifiers.
     pub(crate) fn is_empty(&self) -> bool {
         self.base.is_empty() && self.qualifiers.is_empty()
     }
@@ -93,7 +95,7 @@ impl Identity {
         self.qualifiers.iter().find(|own| own.is_of_kind(other))
     }
 
-    /// The name that shows these qualifiers.
+    /// Returns the name with the qualifiers for which `shows` returns true.
     pub(crate) fn name(&self, shows: impl Fn(&Qualifier) -> bool) -> String {
         let mut name = self.base.clone();
         let (mut parameters, mut brackets) = (Vec::new(), Vec::new());
@@ -122,12 +124,12 @@ impl Identity {
 }
 
 impl Qualifier {
-    /// Returns true if both have the same key in the same place.
+    /// Returns true if both qualifiers have the same key and the same place.
     pub fn is_of_kind(&self, other: &Qualifier) -> bool {
         self.place == other.place && self.key == other.key
     }
 
-    /// Returns true if benchmarks that differ in it are not the same work.
+    /// Returns true if benchmarks that differ in this qualifier measure different work.
     pub fn binds(&self) -> bool {
         self.shown < QualifierShown::IfFileDiffers
     }

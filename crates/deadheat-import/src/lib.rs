@@ -1,8 +1,8 @@
-//! Files of other tools, read and written, and recorded data on its way to an answer.
+//! Reads and writes files of other tools, and analyses recorded data.
 //!
 //! | format | read | written |
 //! | --- | --- | --- |
-//! | results of another tool, known by their content | [`read_results`] | |
+//! | results of another tool, recognised by their content | [`read_results`] | |
 //! | a folder of criterion | [`read_criterion`] | |
 //! | tidy CSV | [`read_csv_from`], [`RecordedTable`] | [`write_csv`] |
 //! | Go benchmark text | [`read_results`] | [`write_go`] |
@@ -11,9 +11,9 @@
 //! | `customSmallerIsBetter` of github-action-benchmark | | [`write_smaller_is_better`] |
 //! | Bencher Metric Format | | [`write_bmf`] |
 //!
-//! [`read_recording`] reads any of them, or a run file. [`Recorded`] opens a file and analyses it, and
-//! [`join`] compares the results of several files. Every format is described in `docs/formats.md` and
-//! `docs/imports.md`.
+//! [`read_recording`] reads any of these files, or a run file. [`Recorded`] opens and analyses a
+//! file, and [`join`] compares the results of several files. `docs/formats.md` and
+//! `docs/imports.md` describe every format.
 
 mod csv;
 mod csv_rows;

@@ -1,17 +1,17 @@
-//! The names of benchmarks of other tools: for each identity the shortest that tells it apart, over
-//! all files of all sides together.
+//! Names the benchmarks of other tools: each identity gets the shortest name that is unambiguous in
+//! all files of all sides.
 
 use std::collections::HashMap;
 
 use crate::identity::{Identity, Qualifier, QualifierShown};
 use crate::results::Results;
 
-/// Names the benchmarks of all files of all sides: one name for one identity, and different names for
-/// the different identities of a side. If benchmarks of one base differ in a qualifier on any side,
-/// the names of that base show it on every side.
+/// Names the benchmarks of all files of all sides: equal names for equal identities, and different
+/// names for different identities on one side. If benchmarks with the same base name differ in a
+/// qualifier on any side, their names show this qualifier on every side.
 ///
-/// Benchmarks that differ only between the sides share a name. The caller decides whether they are
-/// the same work.
+/// Benchmarks that differ only between the sides get the same name. The caller decides whether they
+/// measure the same work.
 pub fn name_together(sides: &mut [&mut [Results]]) {
     let shown = shown_qualifiers(sides);
     if shown.is_empty() {
@@ -25,14 +25,14 @@ pub fn name_together(sides: &mut [&mut [Results]]) {
     }
 }
 
-/// A benchmark among those of its base.
+/// The identity of a benchmark, with the index of its side and its file.
 struct Placed<'r> {
     side: usize,
     file: usize,
     identity: &'r Identity,
 }
 
-/// The qualifiers that names show, by base.
+/// Returns the qualifiers that names show, by base name.
 fn shown_qualifiers(sides: &[&mut [Results]]) -> HashMap<String, Vec<Qualifier>> {
     let mut groups: HashMap<&str, Vec<Placed<'_>>> = HashMap::new();
     for (side, files) in sides.iter().enumerate() {
@@ -56,12 +56,12 @@ fn shown_qualifiers(sides: &[&mut [Results]]) -> HashMap<String, Vec<Qualifier>>
         .collect()
 }
 
-/// The qualifiers that the names of one base show; `all` are in the order of sides and files.
+/// Returns the qualifiers that the names with one base show; `all` is ordered by side and file.
 fn shown_of(all: &[Placed<'_>]) -> Vec<Qualifier> {
     let mut kinds: Vec<Qualifier> = Vec::new();
     for one in all.iter().flat_map(|one| &one.identity.qualifiers) {
         match kinds.iter_mut().find(|known| known.is_of_kind(one)) {
-            // The weaker binding decides: a job may have a name of its own on one side only.
+            // The weaker condition counts: a job may have a custom name on one side only.
             Some(known) => known.shown = known.shown.max(one.shown),
             None => kinds.push(one.clone()),
         }
@@ -72,8 +72,8 @@ fn shown_of(all: &[Placed<'_>]) -> Vec<Qualifier> {
 
 fn is_shown(kind: &Qualifier, all: &[Placed<'_>]) -> bool {
     let value = |one: &Placed<'_>| Some(one.identity.alike(kind)?.value.clone());
-    // Within one file a benchmark without the qualifier differs from one that has it. Another file
-    // may only not have recorded it.
+    // Within one file, a benchmark without the qualifier differs from one with it. Another file may
+    // just not have recorded it.
     let differ_in_file = |some: &[Placed<'_>]| differ(some.iter().map(value));
     let told_apart = |some: &[Placed<'_>]| differ(some.iter().filter_map(value));
     let in_a_file = || {
@@ -99,7 +99,7 @@ mod tests {
     use crate::identity::QualifierPlace;
     use crate::results::ResultBenchmark;
 
-    /// A benchmark of a package, in a mode, on a machine.
+    /// Returns the identity of a benchmark with a package, a mode and a machine.
     fn sort(package: &str, mode: &str, machine: &str) -> Identity {
         let mut identity = Identity::new("Sort");
         for (key, value, place, shown) in [
@@ -135,7 +135,7 @@ mod tests {
         results
     }
 
-    /// The names of each file of each side.
+    /// Returns the names of the benchmarks, by side and file.
     fn named(sides: &[&[&[&Identity]]]) -> Vec<Vec<Vec<String>>> {
         let files = |files: &&[&[&Identity]]| files.iter().map(|one| file(one)).collect();
         let mut sides: Vec<Vec<Results>> = sides.iter().map(files).collect();
@@ -158,7 +158,7 @@ mod tests {
             names,
             [[vec!["a.Sort:avgt"]], [vec!["a.Sort:avgt", "b.Sort:avgt"]]]
         );
-        // In files of their own they are no less two.
+        // Benchmarks in separate files are still different.
         let names = named(&[&[&[&a], &[&b]], &[&[&a]]]);
         assert_eq!(names[0], [["a.Sort:avgt"], ["b.Sort:avgt"]]);
         assert_eq!(names[1], [["a.Sort:avgt"]]);

@@ -1,5 +1,5 @@
-//! Result files of other tools, each read into [`Results`], and recordings of deadheat itself: which
-//! tool wrote a file, by its content, and what it holds.
+//! Reads result files of other tools, and recordings of deadheat itself, into [`Results`].
+//! Recognises the tool that wrote a file by the file's content.
 
 mod asv;
 mod bench_node;
@@ -42,8 +42,8 @@ use deadheat_format::limits::{Bounded, refuse_long_name, refuse_many_parameters}
 use deadheat_format::{FileProblem, FormatError, cannot_read, read_run_from};
 use json::{SEARCHED, contains, end_of_string, without_mark};
 
-/// Reads a file of results, known by its content; `-` is standard input, and
-/// what gzip or zstd packed is unpacked.
+/// Reads a file of results, or standard input for `-`. Recognises the tool by the content, and
+/// decompresses gzip and zstd.
 pub fn read_results(path: impl AsRef<Path>) -> Result<Results, FormatError> {
     let path = path.as_ref();
     let mut results = match in_pieces(path) {
@@ -54,15 +54,15 @@ pub fn read_results(path: impl AsRef<Path>) -> Result<Results, FormatError> {
     Ok(results)
 }
 
-/// The results of a plain file that need not be held as a whole, as Google Benchmark writes it. A
-/// pipe cannot be read twice, should the first time be in vain.
+/// Reads a plain file of Google Benchmark without holding it as a whole. Returns `None` for any
+/// other file, and for a pipe, which could not be read again if this attempt fails.
 fn in_pieces(path: &Path) -> Option<Results> {
     let plain = path != Path::new("-") && fs::metadata(path).is_ok_and(|about| about.is_file());
     let file = plain.then(|| content::open(path).ok())??;
     google_benchmark::read_pieces(file)
 }
 
-/// What a reader found in this file: it knows the text alone.
+/// Completes the results that a reader made from the text alone: names, date, digest and source.
 fn of_file(file: &Path, mut results: Results) -> Result<Results, FormatError> {
     for fact in results.facts.texts_mut() {
         shorten_fact(fact);
@@ -82,7 +82,8 @@ fn of_file(file: &Path, mut results: Results) -> Result<Results, FormatError> {
     Ok(results)
 }
 
-/// Cuts a fact about the machine that is longer than any line: every recording of a file has a copy.
+/// Shortens a fact about the machine to 1,000 characters, because every recording of a file has a
+/// copy.
 fn shorten_fact(fact: &mut String) {
     const MOST: usize = 1000;
     if let Some((end, _)) = fact.char_indices().nth(MOST) {
@@ -91,8 +92,8 @@ fn shorten_fact(fact: &mut String) {
     }
 }
 
-/// When a file or folder was written last, in seconds since 1970; `None` of
-/// what is neither, such as a pipe.
+/// Returns the modification time of a file or folder, in seconds since 1970; `None` for anything
+/// else, such as a pipe.
 fn modified(path: &Path) -> Option<f64> {
     let about = fs::metadata(path).ok()?;
     let known = about.is_file() || about.is_dir();
@@ -101,15 +102,15 @@ fn modified(path: &Path) -> Option<f64> {
     Some(since.as_secs_f64())
 }
 
-/// The same of a text that is in memory; `file` is for errors. Lines of a log around JSON are passed
-/// over.
+/// Reads results from a text in memory; `file` is the name of the file in errors. Skips lines of a
+/// log before and after JSON.
 pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let (begin, format) = placed_format(file, text)?;
     let mut text = Cow::Borrowed(text);
     let mut log = Vec::new();
     if begin > 0 {
         log.push((1, line_of(&text[..begin]) - 1));
-        // Blanks instead, so that errors name the right lines.
+        // Lines of a log before the JSON become blanks, so that line numbers in errors stay right.
         let before = text.to_mut()[..begin].iter_mut();
         before
             .filter(|byte| **byte != b'\n')
@@ -134,18 +135,18 @@ pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatErro
     Ok(results)
 }
 
-/// The number of the line that comes after this text.
+/// Returns the number of the line that follows this text.
 fn line_of(text: &[u8]) -> usize {
     text.split(|byte| *byte == b'\n').count()
 }
 
-/// The format of a text, and the place where what is of that format begins.
+/// Returns the format of a text and the position where the results begin.
 fn placed_format(file: &Path, text: &[u8]) -> Result<(usize, SavedFormat), FormatError> {
     let format = saved_format(file, text);
     let sure = |format: &SavedFormat| *format != SavedFormat::TidyCsv || begins_a_table(text);
     match format.as_ref().is_ok_and(sure) {
         true => format.map(|format| (0, format)),
-        // A first line with a comma may be one of a log.
+        // A log line may also contain a comma, so the first line may belong to a log.
         false => match behind_a_log(text) {
             Some(found) => Ok(found),
             None => format.map(|format| (0, format)),
@@ -153,17 +154,17 @@ fn placed_format(file: &Path, text: &[u8]) -> Result<(usize, SavedFormat), Forma
     }
 }
 
-/// How often a text is looked through for the beginning of JSON in it.
+/// Limit on the search for JSON after a log, in multiples of the length of the text.
 const MOST_LOOKS: usize = 64;
 
-/// The place where the JSON of a tool begins behind lines that a program printed.
+/// Returns the position where the JSON of a tool begins after lines that a program printed.
 fn behind_a_log(text: &[u8]) -> Option<(usize, SavedFormat)> {
     if text.contains(&0) {
         return None;
     }
     let mut begin = 0;
-    // A line that opens an object of no end is looked through to the end of the file: a log of
-    // 100,000 such lines would be for minutes.
+    // If a line opens an object that never ends, the search runs to the end of the file. A log of
+    // 100,000 such lines would take minutes.
     let mut left = MOST_LOOKS * text.len();
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let rest = &text[begin..];
@@ -182,7 +183,8 @@ fn behind_a_log(text: &[u8]) -> Option<(usize, SavedFormat)> {
     None
 }
 
-/// The end of the JSON and the begin of what follows it, unless that is more JSON.
+/// Returns the end of the JSON and the beginning of the text after it; `None` if that text is JSON,
+/// too.
 fn before_a_log(text: &[u8]) -> Option<(usize, usize)> {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -242,16 +244,16 @@ fn read_as(format: SavedFormat, file: &Path, text: &[u8]) -> Result<Results, For
 /// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recording {
-    /// A run, or a table that was made one.
+    /// A run from a run file or from a table of samples.
     Run(Box<Run>),
-    /// Results of another tool.
+    /// The results of another tool.
     Results(Box<Results>),
 }
 
-/// Reads a file, known by its content; `-` is standard input, and what gzip or
-/// zstd packed is unpacked. `plan` is for tables, which carry none.
+/// Reads a file, or standard input for `-`. Recognises the tool by the content, and decompresses
+/// gzip and zstd. `plan` has the settings for tables, which contain no plan.
 ///
-/// Run files and tables are read as they come and need no more memory than what is in them.
+/// Run files and tables are parsed while they are read, so that their text is not held in memory.
 pub fn read_recording(
     path: impl AsRef<Path>,
     plan: &RecordingPlan,
@@ -266,8 +268,8 @@ pub fn read_recording(
     }
 }
 
-/// Returns true where the first line is that of a table for certain: a comma may also
-/// stand in the first line of Go's text, whose benchmarks come later.
+/// Returns true if the first line is certainly that of a table. A comma alone is not enough,
+/// because the text of Go may begin with a line that contains one.
 pub(super) fn begins_a_table(beginning: &[u8]) -> bool {
     let mut lines = beginning.split(|byte| *byte == b'\n');
     let first = lines.next().unwrap_or_default();
@@ -287,7 +289,7 @@ fn from(
             Ok(SavedFormat::TidyCsv) if begins_a_table(beginning) => {
                 Some(read_csv_from(reader.by_ref(), path, plan)?)
             }
-            // Of another tool, or known only by what comes later.
+            // Results of another tool, or a format that only later lines reveal.
             _ => None,
         };
         if let Some(run) = run {
@@ -308,7 +310,7 @@ fn from(
     })
 }
 
-/// A format that results are read from.
+/// A supported format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SavedFormat {
     /// A run recorded by deadheat.
@@ -327,7 +329,7 @@ pub enum SavedFormat {
     Jmh,
     /// The text that Go's `testing` prints.
     Go,
-    /// The same, as `go test -json` wraps it.
+    /// The text of Go's `testing` in the events that `go test -json` prints.
     GoEvents,
     /// The full JSON of BenchmarkDotNet.
     BenchmarkDotNet,
@@ -357,12 +359,13 @@ pub enum SavedFormat {
     BenchNodeTable,
 }
 
-/// Tells which tool wrote a text, by its first line or by the fields of its outermost object.
+/// Returns the format of a text, recognised by its first line or by the fields of its outermost
+/// object.
 pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError> {
     let text = without_mark(text).trim_ascii_start();
     match text.first() {
         None => Err(FileProblem::Empty.of(file)),
-        // A program may log JSON before its results.
+        // A program may log JSON before the results.
         Some(b'{') => of_object(text, &mut Words::of(text))
             .or_else(|| of_go(text))
             .ok_or_else(|| match (others::json(text), json::broken(text)) {
@@ -374,7 +377,7 @@ pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError
             .ok_or_else(|| {
                 match (others::json(text), json::broken(text)) {
                     (None, Some((problem, true))) => problem.of(file),
-                    // As in the first line of a file of settings.
+                    // Text such as a settings file may begin with a bracket.
                     (None, Some((_, false))) => not_json(file, text),
                     (known, _) => unknown(file, known, "a JSON list of an unknown tool"),
                 }
@@ -395,8 +398,8 @@ fn not_json(file: &Path, text: &[u8]) -> FormatError {
     unknown(file, others::text(text), found)
 }
 
-/// A file or folder that holds results of no tool that is known: what is known of it, or else what
-/// it looks like.
+/// Returns the error for a file or folder without results of a supported tool: the description of
+/// its format if the format is `known`, otherwise of what was `found`.
 fn unknown(file: &Path, known: Option<String>, found: &str) -> FormatError {
     let told = known.unwrap_or_else(|| {
         format!(
@@ -408,8 +411,8 @@ fn unknown(file: &Path, known: Option<String>, found: &str) -> FormatError {
     FormatError::unknown(file, told)
 }
 
-/// An object, by its fields in the order in which they come. What has been cut
-/// off is known by what is left.
+/// Recognises the format of an object by its fields, in their order. A truncated file is recognised
+/// by the fields that are left.
 fn of_object(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
     let mut keys = Keys::of(text);
     let found = of_keys(&mut keys, words);
@@ -418,7 +421,7 @@ fn of_object(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
         Told::Format(format) => return Some(format),
         Told::Benchmarks => {}
     }
-    // Only the list itself is left to tell whose it is.
+    // Without other known keys, only the content of the list can identify the tool.
     words.looked_at += others::MOST_SEARCHES * text.len().min(SEARCHED);
     if others::json(text).is_some() {
         None
@@ -431,14 +434,14 @@ fn of_object(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
     }
 }
 
-/// What the keys of an object tell of it.
+/// The conclusion from the keys of an object.
 enum Told {
     Format(SavedFormat),
-    /// It has benchmarks.
+    /// The object has a list of benchmarks, but no key that identifies the tool.
     Benchmarks,
 }
 
-/// What the keys of an object tell; `None` if it has no known ones.
+/// Draws a conclusion from the keys of an object; returns `None` if none of them is known.
 fn of_keys(keys: &mut Keys<'_>, words: &mut Words<'_>) -> Option<Told> {
     let mut benchmarks = false;
     for key in keys {
@@ -489,10 +492,10 @@ fn of_keys(keys: &mut Keys<'_>, words: &mut Words<'_>) -> Option<Told> {
     benchmarks.then_some(Told::Benchmarks)
 }
 
-/// A list, by the fields of its first object.
+/// Recognises the format of a list by the fields of its first object.
 fn of_array(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
     let first = text[1..].trim_ascii_start();
-    // Of no benchmarks at all JMH, too, writes an empty list.
+    // JMH, too, writes an empty list if nothing was benchmarked.
     if first.starts_with(b"]") || first.is_empty() {
         return Some(SavedFormat::Jmh);
     }
@@ -510,16 +513,16 @@ fn of_array(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
     found
 }
 
-/// Returns true if the text has statistics under the names that tinybench gives them, since release 3
-/// or in release 2.
+/// Returns true if the text contains statistics with the names that tinybench uses in release 2, or
+/// since release 3.
 fn is_of_tinybench(words: &mut Words<'_>) -> bool {
     words.has("\"rme\"")
         && (words.has("\"latency\"") && words.has("\"throughput\"")
             || words.has("\"totalTime\"") && words.has("\"hz\""))
 }
 
-/// A text that is no JSON: a table has the columns of one in its first line,
-/// Go's has lines that begin with `Benchmark`.
+/// Recognises the format of text other than JSON: a table by the columns in its first line, the
+/// text of Go by lines that begin with `Benchmark`.
 fn of_lines(text: &[u8]) -> Option<SavedFormat> {
     if let Some(go) = of_go(text) {
         return Some(go);
@@ -543,17 +546,17 @@ fn of_lines(text: &[u8]) -> Option<SavedFormat> {
     if others::text(text).is_some() {
         return None;
     }
-    // It has the frame of Go's output, and what is missing in it is for its reader to tell.
+    // The file has other lines of Go's output. The reader of Go reports what is missing.
     let frame: [&[u8]; 5] = [b"goos: ", b"ok  \t", b"FAIL\t", b"?   \t", b"--- FAIL: "];
     let mut lines = text.split(|byte| *byte == b'\n');
     if lines.any(|line| frame.iter().any(|sign| line.starts_with(sign))) {
         return Some(SavedFormat::Go);
     }
-    // Which of its columns are missing is for its reader to tell.
+    // The reader of tidy CSV reports which columns are missing.
     first.contains(&b',').then_some(SavedFormat::TidyCsv)
 }
 
-/// Output of Go, whatever else a program printed before it.
+/// Returns the format of Go's output, plain or as events, even after other output of a program.
 fn of_go(text: &[u8]) -> Option<SavedFormat> {
     let mut lines = text.split(|byte| *byte == b'\n');
     let is_event = |line: &[u8]| {
@@ -566,11 +569,12 @@ fn of_go(text: &[u8]) -> Option<SavedFormat> {
     })
 }
 
-/// Words that a text is searched for, each once: keys that ask for them may come a million times.
+/// Searches a text for words, at most once per word, because a file may have millions of keys that
+/// ask for one.
 struct Words<'t> {
     text: &'t [u8],
     known: HashMap<&'static str, bool>,
-    /// Bytes that were looked at to find out the format.
+    /// Number of bytes searched so far.
     looked_at: usize,
 }
 
@@ -592,14 +596,14 @@ impl<'t> Words<'t> {
     }
 }
 
-/// The keys of the outermost object of a text, which need not be whole.
+/// Iterates over the keys of the outermost object of a text, which may be truncated.
 struct Keys<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl<'a> Keys<'a> {
-    /// `text` begins with a brace.
+    /// Starts at the first key of `text`, which must begin with a brace.
     fn of(text: &'a [u8]) -> Self {
         Keys { text, at: 1 }
     }
@@ -635,14 +639,12 @@ impl<'a> Iterator for Keys<'a> {
     }
 }
 
-/// Reads a run file of deadheat itself.
 fn read_run(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     Ok(contenders_of(file, &read_run_from(text, file)?, "deadheat"))
 }
 
-/// Reads a table of samples.
 fn read_table(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    // Nothing is decided here.
+    // Any settings will do, because only the samples are used.
     let plan = RecordingPlan {
         margin: 0.01,
         alpha: 0.05,
@@ -655,8 +657,8 @@ fn read_table(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     ))
 }
 
-/// Every contender by itself. Which samples were taken together is forgotten:
-/// it means nothing beside another file.
+/// Makes each contender a benchmark. Drops the pairing of samples, which has no meaning in a
+/// comparison with another file.
 fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
     let version = Some(&run.header.tool_version).filter(|version| !version.is_empty());
     let mut results = Results::new(file.to_string_lossy(), rows::tool(tool, version));
@@ -673,7 +675,7 @@ fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
         }
         let failed = first_failures.get(&index);
         for contender in 0..planned.rivals() {
-            // What was measured before it failed stands for nothing.
+            // Values that were measured before the failure are dropped.
             let measured = match failed {
                 Some(failed) => ResultBenchmark {
                     state: ResultState::Failed(failed.message.clone()),
@@ -691,7 +693,7 @@ fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
     results
 }
 
-/// Where a benchmark has several contenders each of them is one here.
+/// Returns the identity of a contender, which is shown as a benchmark if there are several.
 fn identity(benchmark: &Benchmark, contender: usize) -> Identity {
     let contender = &benchmark.contenders[contender].name;
     let (place, shown) = (QualifierPlace::Contender, QualifierShown::IfFileDiffers);
@@ -729,7 +731,7 @@ fn samples_of(run: &Run, index: usize, contender: usize) -> ResultBenchmark {
             }
         }
     }
-    // The metric that the race was judged by comes first.
+    // The metric that the race was judged by becomes the first.
     let judged = &run.header.plan.design.judged;
     let width = rows.metrics.len();
     if let Some(place) = rows.metrics.iter().position(|metric| metric == judged) {

@@ -1,5 +1,5 @@
-//! Recorded data on its way to an answer: of a run file no more is held than
-//! what is being analysed, and of a table its columns; anything else is read whole.
+//! Analyses recorded data with little memory. A run file is loaded one benchmark at a time, and a
+//! table is held as compact columns; anything else is read as a whole.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,9 +29,9 @@ pub struct Recorded<'a> {
 
 #[derive(Debug)]
 enum Held {
-    /// Nothing but where the samples stand.
+    /// The positions of the samples in the file; the samples are read on request.
     Index(Box<IndexedRun>),
-    /// The samples in little room.
+    /// The samples as compact columns.
     Table(Box<RecordedTable>),
     Whole(Box<Run>),
 }
@@ -42,7 +42,7 @@ impl<'a> Recorded<'a> {
     /// apply to sources without a plan.
     pub fn open(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
-        // Recordings are given rules that depend on what is in them.
+        // Recordings get rules that depend on their content, so only races are indexed.
         let raced = |index: &IndexedRun| index.run().header.origin == Origin::Race;
         if let Some(index) = IndexedRun::open(path).filter(raced) {
             return Ok(Self::of(path, rules, Held::Index(Box::new(index))));
@@ -54,7 +54,7 @@ impl<'a> Recorded<'a> {
         Self::read(path, rules)
     }
 
-    /// Reads the file with all its samples, for those who want to see them.
+    /// Reads the file with all its samples.
     pub fn read(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
         let usage = |error: Failure| Failure::Usage(rules.blamed(error.to_string()));
@@ -66,8 +66,8 @@ impl<'a> Recorded<'a> {
                 keep_selected(rules, &mut results);
                 if results.benchmarks.is_empty() && held > 0 {
                     return Err(Failure::Usage(format!(
-                        "include and exclude of the rules file leave none of the {held} benchmarks \
-                         of {}",
+                        "include and exclude of the rules file select none of the {held} \
+                         benchmarks of {}",
                         path.display()
                     )));
                 }
@@ -86,8 +86,7 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// The run: with all its samples after [`Recorded::read`], otherwise
-    /// perhaps without any.
+    /// Returns the run. It has all its samples after [`Recorded::read`], otherwise possibly none.
     pub fn run(&self) -> &Run {
         match &self.held {
             Held::Index(index) => index.run(),
@@ -96,9 +95,8 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// Analyses it, on all cores where the samples are yet to be read. The same
-    /// answer as [`analyse`] gives, whichever way the samples come; the run
-    /// holds them or not, as before.
+    /// Analyses the data, on all cores if the samples are not loaded yet. The result equals that of
+    /// [`analyse`]. The returned run has its samples only if they were loaded before.
     pub fn analyse(self, options: Options) -> Result<(Run, Analysis), Failure> {
         let found = match &self.held {
             Held::Index(index) => per_benchmark(index.run(), |one| index.samples(one), options),
@@ -111,7 +109,7 @@ impl<'a> Recorded<'a> {
             (Held::Index(index), Some(analysis)) => return Ok((index.into_run(), analysis)),
             (Held::Table(table), Some(analysis)) => return Ok((table.into_run(), analysis)),
             (Held::Whole(run), _) => run,
-            // Something in it does not hold, and reading it says what.
+            // Reading the whole file reports the error in it.
             (_, None) => match Self::read(&self.path, self.rules)?.held {
                 Held::Whole(run) => run,
                 Held::Index(index) => Box::new(index.into_run()),
@@ -122,8 +120,8 @@ impl<'a> Recorded<'a> {
         Ok((*run, analysis))
     }
 
-    /// Analyses it for an answer, with the second race if there was one, and holds it against the gate
-    /// of the answer. The run holds its samples where they were read beforehand.
+    /// Analyses the data for a report, together with the second race if there was one, and applies
+    /// the report's gate. The returned run has its samples only if they were loaded before.
     pub fn answer(self, answer: &Answer, options: Options) -> Result<(Run, Analysis), Failure> {
         let path = self.path.clone();
         let (run, first) = self.analyse(options)?;
@@ -136,7 +134,7 @@ impl<'a> Recorded<'a> {
 ///
 /// # Errors
 ///
-/// [`Failure::Data`] for such a folder, or if it cannot be read.
+/// [`Failure::Data`] for a folder of result files, or a folder that cannot be read.
 pub fn refuse_folder_of_files(path: &Path) -> Result<(), Failure> {
     if !path.is_dir() || files_in(path).map_err(Failure::reading)?.is_none() {
         return Ok(());
@@ -149,7 +147,7 @@ pub fn refuse_folder_of_files(path: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Reads the recording at a path; a folder is one of criterion.
+/// Reads the recording at a path; a folder must be one of criterion.
 fn recording(path: &Path, rules: &Rules) -> Result<Recording, Failure> {
     if !path.is_dir() {
         return read_recording(path, &plan(rules)).map_err(Failure::reading);
@@ -159,7 +157,7 @@ fn recording(path: &Path, rules: &Rules) -> Result<Recording, Failure> {
     Ok(Recording::Results(Box::new(results)))
 }
 
-/// The plan for recordings that carry none.
+/// Returns the settings for recordings that contain no plan.
 fn plan(rules: &Rules) -> RecordingPlan {
     let settings = rules.settings();
     RecordingPlan {
@@ -169,11 +167,11 @@ fn plan(rules: &Rules) -> RecordingPlan {
     }
 }
 
-/// Gives a run the rules for what is in it.
+/// Applies the rules to a run that was read.
 fn govern(rules: &Rules, run: &mut Run, path: &Path) -> Result<(), Failure> {
     terms::govern(rules, run, path)?;
     run.header.plan.validate().map_err(|error| match error {
-        // These are numbers of the command line or of deadheat.toml.
+        // Only the command line or `deadheat.toml` sets these numbers.
         PlanError::OutOfRange { .. } => Failure::Usage(error.to_string()),
         PlanError::Empty => {
             let tool = run.sides.iter().flat_map(|side| &side.files).next();
@@ -184,8 +182,8 @@ fn govern(rules: &Rules, run: &mut Run, path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Takes samples and analyses them benchmark by benchmark, each core the next one that
-/// nobody took. `None` when the samples of one cannot be had.
+/// Loads and analyses the samples benchmark by benchmark. Each core takes the next benchmark.
+/// Returns `None` if the samples of a benchmark cannot be read.
 fn per_benchmark(
     run: &Run,
     samples_of: impl Fn(usize) -> Option<Samples> + Sync,
@@ -219,7 +217,7 @@ fn per_benchmark(
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(answered.len());
     let found: Option<Vec<Vec<(usize, Part)>>> = thread::scope(|scope| {
-        // This thread is one of them.
+        // The current thread works, too.
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(some_of_them)).collect();
         let mine = some_of_them();
         let theirs = others.into_iter().map(|other| match other.join() {

@@ -1,4 +1,4 @@
-//! The contents of a file of saved results, whichever tool wrote it.
+//! The contents of a file with results of any tool.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -8,29 +8,29 @@ use deadheat_model::{Metric, ResultFacts};
 
 use crate::identity::Identity;
 
-/// The results of one file, or of one folder, of any tool.
+/// The results of one file or folder.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// The file as it was named, `-` for standard input.
+    /// The path of the file as the user named it, `-` for standard input.
     pub source: String,
-    /// The tool that wrote it, with the version where the file says so: "pyperf 2.6.0".
+    /// The tool that wrote the file, with its version if the file has it, such as "pyperf 2.6.0".
     pub tool: String,
     /// Facts about the machine and the build.
     pub facts: ResultFacts,
-    /// The benchmarks in the order of the file, no two of one name.
+    /// The benchmarks in the order of the file, with distinct names.
     pub benchmarks: Vec<ResultBenchmark>,
-    /// Parts of the file that could not be read and belong to no benchmark above, each with its
-    /// place and the reason.
+    /// Parts of the file that could not be read and belong to no benchmark, each with its place and
+    /// the reason.
     pub unread: Vec<String>,
-    /// True if each process of a benchmark was started by itself, as forks of JMH are and runs of Go
-    /// whose output was appended to one file.
+    /// True if the processes of a benchmark were started independently, as the forks of JMH and the
+    /// runs of Go whose output was appended to one file.
     pub processes_stand_alone: bool,
-    /// Number of times each name was asked for.
+    /// The number of benchmarks with each name so far, by name.
     names: HashMap<String, u32>,
 }
 
 impl Results {
-    /// No benchmarks yet, of this file, written by this tool.
+    /// Returns results of this file and tool, without benchmarks.
     pub fn new(source: impl Into<String>, tool: impl Into<String>) -> Self {
         Self {
             source: source.into(),
@@ -39,12 +39,12 @@ impl Results {
         }
     }
 
-    /// Adds a benchmark. A second one of the same name becomes `name #2`: two files that repeat a
-    /// name in the same order still meet.
+    /// Adds a benchmark. A second benchmark of the same name becomes `name #2`, so that the
+    /// benchmarks of two files with the same repeated names are still compared.
     pub fn push(&mut self, mut benchmark: ResultBenchmark) {
         let mut name = benchmark.name.clone();
         while let Some(times) = self.names.get_mut(&name) {
-            // Counted on, so that a thousand of one name are not searched through for each.
+            // Counts up, so that a thousand equal names do not need a search each.
             *times += 1;
             name = format!("{} #{times}", benchmark.name);
         }
@@ -54,7 +54,8 @@ impl Results {
         self.benchmarks.push(benchmark);
     }
 
-    /// Gives the benchmarks other names, by their identities; where there is none the name stays.
+    /// Renames the benchmarks by their identities. A benchmark keeps its name if `name` returns
+    /// `None`.
     pub(crate) fn rename(&mut self, name: impl Fn(&Identity) -> Option<String>) {
         self.names.clear();
         for mut benchmark in std::mem::take(&mut self.benchmarks) {
@@ -67,8 +68,8 @@ impl Results {
         }
     }
 
-    /// A digest of what was recorded: the tool, the date and all benchmarks with their values, but not
-    /// the name or the layout of the file.
+    /// Returns a digest of the tool, the date and all benchmarks with their values. The name and
+    /// the layout of the file do not count.
     pub fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.tool, &self.facts.date).hash(&mut hasher);
@@ -78,8 +79,8 @@ impl Results {
         hasher.finish()
     }
 
-    /// Splits a file whose processes were started by themselves into one recording for each process,
-    /// of which neither date nor time of writing is known.
+    /// Splits a file with independently started processes into one recording per process. The date
+    /// and the modification time of each recording are unknown.
     pub fn into_recordings(mut self) -> Vec<Results> {
         let processes = self.benchmarks.iter().flat_map(|one| &one.processes);
         let count = processes.max().map_or(1, |last| last + 1);
@@ -107,7 +108,7 @@ impl Results {
                 rows_of.entry(*process).or_default().push(row);
             }
             if rows_of.is_empty() {
-                // What failed has no rows, and is told once.
+                // A failed benchmark has no rows and is reported once.
                 rows_of.insert(0, Vec::new());
             }
             for (process, rows) in rows_of {
@@ -130,36 +131,37 @@ fn digest_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// One benchmark of a file.
+/// A benchmark in a file of results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultBenchmark {
-    /// Its name, by which it is looked for in other files.
+    /// The name, by which the benchmark is found in other files.
     pub name: String,
-    /// What tells it apart from others, of which the name shows a part.
+    /// The full identity, of which the name shows a part.
     pub identity: Identity,
-    /// True if another benchmark of its file has the same name, so that only its place tells it apart.
+    /// True if another benchmark of the file has the same name, so that only their order
+    /// distinguishes them.
     pub repeated: bool,
-    /// Its label beside its name.
+    /// A label in addition to the name.
     pub label: Option<String>,
-    /// Threads it ran on, where that is told.
+    /// The number of threads that the benchmark used, if it is known.
     pub threads: Option<u32>,
     /// Parameter values that are not part of the name, in the order declared.
     pub parameters: Vec<(String, String)>,
-    /// Its state.
+    /// The outcome of the benchmark.
     pub state: ResultState,
-    /// How its launches ended, where the file says so.
+    /// The distinct exit codes of the benchmark's launches, if the file has exit codes.
     pub exits: ExitCodes,
-    /// The metrics measured; the first is judged unless the user says otherwise.
+    /// The measured metrics. The first one is judged unless the user chooses another.
     pub metrics: Vec<Metric>,
-    /// For each row the process it came from, numbered from 0: rows of one process are not
-    /// independent.
+    /// The process of each row, numbered from 0. Rows of one process are not independent.
     pub processes: Vec<u32>,
-    /// Rows × metrics, row by row. Values are per iteration, in the unit of their metric, finite
-    /// and not negative.
+    /// The values, row by row, one per metric: per iteration, in the unit of the metric, finite and
+    /// not negative.
     pub values: Vec<f64>,
 }
 
-/// The exit codes of the launches of a benchmark, each once; `None` is a launch that a signal killed.
+/// The distinct exit codes of the launches of a benchmark; `None` for a launch that a signal
+/// killed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExitCodes(pub BTreeSet<Option<i64>>);
 
@@ -169,8 +171,8 @@ impl ExitCodes {
         self.0.iter().any(|code| *code != Some(0))
     }
 
-    /// Returns true if no launch came to its end: a signal killed it, or a shell could not start
-    /// the program, which it reports as 126 or 127.
+    /// Returns true if all launches failed to run to their end: a signal killed them, or a shell
+    /// could not start the program, which it reports as 126 or 127.
     pub fn none_ran(&self) -> bool {
         let lost = |code: &Option<i64>| matches!(code, None | Some(126 | 127));
         !self.0.is_empty() && self.0.iter().all(lost)
@@ -194,7 +196,7 @@ impl fmt::Display for ExitCodes {
 }
 
 impl ResultBenchmark {
-    /// A digest of what was recorded of it.
+    /// Returns a digest of the name, label, state, processes, metrics and values.
     pub fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.name, &self.label, &self.state, &self.processes).hash(&mut hasher);
@@ -208,20 +210,20 @@ impl ResultBenchmark {
     }
 }
 
-/// The state of a benchmark.
+/// The outcome of a benchmark.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ResultState {
-    /// Its values were measured one by one.
+    /// The values are single measurements.
     #[default]
     Measured,
-    /// Only a summary was kept, in a single row.
+    /// Only a summary is available, in a single row.
     Summarised {
-        /// Which: "median", "mean".
+        /// The statistic, such as "median" or "mean".
         statistic: String,
     },
-    /// It failed, in these words.
+    /// The benchmark failed, with this message.
     Failed(String),
-    /// It says of itself that it does not run, in these words.
+    /// The benchmark was skipped, with this message.
     Skipped(String),
 }
 
@@ -281,7 +283,7 @@ mod tests {
         assert_eq!(repeated, [false, false, true, true, true]);
     }
 
-    /// Two rows a process, in three processes, and what failed.
+    /// Returns results with three processes of two rows each, and a failed benchmark.
     fn appended() -> Results {
         let mut results = Results::new("a.txt", "x");
         results.push(ResultBenchmark {

@@ -1,5 +1,5 @@
-//! Saved results of other tools, set side by side: from what each file holds
-//! to a run that can be analysed like any other recording.
+//! Compares saved results of other tools: joins the files of all sides into a run that can be
+//! analysed like any other recording.
 
 mod recordings;
 mod side_names;
@@ -24,18 +24,17 @@ use crate::terms::{Terms, recorded_rules};
 pub use recordings::{name_alike, tell_recordings_apart};
 pub use side_names::side_names_of;
 
-/// Joins the sides by the names of their benchmarks, the baseline first. What
-/// cannot be compared is in the run all the same: as a failure, or left out
-/// with its reason.
+/// Joins the sides by the names of their benchmarks; the first side is the baseline. Benchmarks
+/// that cannot be compared are in the run as failures or left out with a reason.
 ///
-/// The benchmarks come in the order of the baseline, then those that only
-/// others have.
+/// The benchmarks are in the order of the baseline, followed by the benchmarks that only other
+/// sides have.
 pub fn join(sides: &[Side], terms: &Terms) -> Result<Run, Failure> {
     Ok(join_without_samples(sides, terms)?.into_run())
 }
 
-/// The same without the samples, which are made when they are asked for: those of a million rows
-/// take as much memory as the sides that they are made of.
+/// Joins the sides as [`join`] does, but makes samples only on request, because the samples of a
+/// million rows take as much memory as the sides.
 pub fn join_without_samples<'a>(
     sides: &'a [Side],
     terms: &Terms,
@@ -72,13 +71,13 @@ pub fn join_without_samples<'a>(
     }
     let joined = joined.without_samples(sides, terms);
     match joined.run.header.plan.validate() {
-        // Nothing in common is an answer too: all of it is left out.
+        // A comparison without common benchmarks is valid: all benchmarks are left out.
         Ok(()) | Err(PlanError::Empty) => Ok(joined),
         Err(error) => Err(Failure::Usage(error.to_string())),
     }
 }
 
-/// All benchmarks of a side by name, file by file.
+/// Returns all benchmarks of a side by name; each name has an entry per file.
 fn by_name(side: &Side) -> HashMap<&str, Vec<Held<'_>>> {
     let mut held: HashMap<&str, Vec<Held<'_>>> = HashMap::new();
     for (file, results) in side.files.iter().enumerate() {
@@ -94,7 +93,7 @@ fn by_name(side: &Side) -> HashMap<&str, Vec<Held<'_>>> {
     held
 }
 
-/// Every name once, in the order in which they come up.
+/// Returns every name once, in order of appearance.
 fn names(sides: &[Side]) -> Vec<&str> {
     let files = sides.iter().flat_map(|side| &side.files);
     let benchmarks = files.flat_map(|results| &results.benchmarks);
@@ -105,7 +104,7 @@ fn names(sides: &[Side]) -> Vec<&str> {
         .collect()
 }
 
-/// A metric that nobody records was misspelled.
+/// Fails if no benchmark records this metric, because its name is probably misspelled.
 fn check_measured(metric: &str, sides: &[Side]) -> Result<(), Failure> {
     let files = sides.iter().flat_map(|side| &side.files);
     let benchmarks = files.flat_map(|results| &results.benchmarks);
@@ -132,7 +131,8 @@ fn check_measured(metric: &str, sides: &[Side]) -> Result<(), Failure> {
 #[derive(Default)]
 struct Joined<'a> {
     benchmarks: Vec<Benchmark>,
-    /// For each benchmark its sides, where it is compared.
+    /// For each benchmark of the run, the values on each side; empty if the benchmark is not
+    /// compared.
     held: Vec<Vec<Vec<Held<'a>>>>,
     failures: Vec<BenchmarkFailure>,
     left_out: Vec<LeftOut>,
@@ -146,8 +146,8 @@ impl<'a> Joined<'a> {
         });
     }
 
-    /// Takes the candidates of several that failed, each by itself, and gives back the sides that are
-    /// left to compare. If that would be the baseline alone, then all are left.
+    /// Removes failed candidates if there are several, records each as a failure, and returns the
+    /// sides to compare. If all candidates failed, returns all sides.
     fn without_failed<'s>(
         &mut self,
         name: &str,
@@ -225,8 +225,8 @@ impl<'a> Joined<'a> {
         self.held.push(held);
     }
 
-    /// Returns the metrics that all compared benchmarks have first, in the same order; the rest
-    /// each has for itself.
+    /// Returns the leading metrics that all compared benchmarks have in the same order. The other
+    /// metrics belong to single benchmarks.
     fn metrics_in_common(&self) -> Vec<Metric> {
         let compared = self.benchmarks.iter().zip(&self.held);
         let mut compared = compared
@@ -247,7 +247,7 @@ impl<'a> Joined<'a> {
         let common = self.metrics_in_common();
         for benchmark in &mut self.benchmarks {
             benchmark.overrides = BenchmarkOverrides {
-                // What it is judged by was found in the files.
+                // The judged metric was determined from the files.
                 judged: None,
                 ..recorded_rules(&terms.rules, &benchmark.name, 1)
             };
@@ -293,24 +293,25 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// Sides joined by the names of their benchmarks.
+/// Sides that were joined by the names of their benchmarks.
 pub struct JoinedSides<'a> {
-    /// All but the samples.
+    /// The run without its samples.
     pub run: Run,
-    /// For each benchmark its sides, where it is compared.
+    /// For each benchmark of the run, the values on each side; empty if the benchmark is not
+    /// compared.
     held: Vec<Vec<Vec<Held<'a>>>>,
-    /// By file on both sides or on neither.
+    /// True if each file counts as one observation, on all sides.
     pooled: bool,
 }
 
 impl JoinedSides<'_> {
-    /// Returns true where a side has several files, so that an answer about all benchmarks needs all
-    /// of their samples.
+    /// Returns true if any side has several files. A report about all benchmarks then needs the
+    /// samples of all of them.
     pub fn pooled(&self) -> bool {
         self.pooled
     }
 
-    /// The samples of one benchmark of the plan.
+    /// Returns the samples of a benchmark, by its index in the plan.
     pub fn samples(&self, index: usize) -> Samples {
         let mut samples = Samples::new(self.run.header.metrics_of(index));
         for (contender, files) in self.held[index].iter().enumerate() {
@@ -326,8 +327,8 @@ impl JoinedSides<'_> {
         samples
     }
 
-    /// Analyses the sides and holds them against the gate of the answer; their samples are made one
-    /// benchmark after the other.
+    /// Analyses the sides and applies the report's gate. Makes the samples for one benchmark at a
+    /// time.
     pub fn answer(&self, answer: &Answer, options: Options) -> Analysis {
         let samples = |index| Cow::Owned(self.samples(index));
         answer
@@ -335,7 +336,7 @@ impl JoinedSides<'_> {
             .judge(analyse_with(&self.run, options, &samples))
     }
 
-    /// The run with the samples.
+    /// Returns the run with its samples.
     pub fn into_run(mut self) -> Run {
         for index in 0..self.held.len() {
             self.run.benchmarks[index] = self.samples(index);
@@ -344,7 +345,7 @@ impl JoinedSides<'_> {
     }
 }
 
-/// Adds the rows of one file, each a block of its own.
+/// Adds the rows of one file; each row is a block.
 fn push(samples: &mut Samples, contender: ContenderId, held: &Held<'_>, pooled: bool) {
     let benchmark = held.benchmark;
     let known = Places::of(benchmark);
@@ -368,15 +369,15 @@ fn push(samples: &mut Samples, contender: ContenderId, held: &Held<'_>, pooled: 
 /// One side of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Side {
-    /// Its name in the answer.
+    /// The name of the side in the report.
     pub name: String,
-    /// The files of its values. Where a side has several files each counts as one observation,
-    /// whatever it held: they were recorded at different times.
+    /// The files of the side. If there are several, each file counts as one observation, whatever
+    /// it holds, because the files were recorded at different times.
     pub files: Vec<Results>,
 }
 
 impl Side {
-    /// The same without the values.
+    /// Returns the description of the side, without values.
     fn described(&self) -> ResultSide {
         let source = |results: &Results| ResultSource {
             source: results.source.clone(),
@@ -393,11 +394,11 @@ impl Side {
     }
 }
 
-/// The benchmark whose contenders are the commands of one race of hyperfine.
+/// Name of the benchmark whose contenders are the commands in a file of hyperfine.
 const COMMANDS: &str = "commands";
 
-/// Makes a run of a single file. The commands of one race of hyperfine are compared with the first
-/// of them; every other benchmark stands alone.
+/// Makes a run of a single file. The commands of hyperfine are compared with the first of them; all
+/// other benchmarks are reported without a comparison.
 pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
     let commands = results.tool.starts_with("hyperfine") && results.benchmarks.len() > 1;
     if !commands {
@@ -408,7 +409,8 @@ pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
         };
         return join(&[side], terms);
     }
-    // A side for each would be set against all others before the plan is refused.
+    // Checked first, because joining one side per command is slow and the plan is refused
+    // afterwards.
     let count = results.benchmarks.len();
     if count > Plan::MAX_CONTENDERS {
         let error = PlanError::Contenders {
@@ -421,7 +423,7 @@ pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
     let side = |benchmark: &ResultBenchmark| {
         let mut file = Results::new(&results.source, &results.tool);
         file.facts = results.facts.clone();
-        // Commands of one file are no copies of each other, whatever they took.
+        // Commands in one file are not copies of each other, even if their values are equal.
         file.facts.digest = None;
         file.push(ResultBenchmark {
             name: COMMANDS.to_owned(),
@@ -441,32 +443,32 @@ pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
 /// The values of one benchmark in one file of a side.
 #[derive(Clone, Copy)]
 struct Held<'a> {
-    /// The place of the file among those of its side.
+    /// Index of the file in its side.
     file: usize,
-    /// The digest of the recording that it is of.
+    /// Digest of the recording that the values come from.
     recording: Option<u64>,
     benchmark: &'a ResultBenchmark,
 }
 
-/// The outcome for a benchmark.
+/// The decision whether and how a benchmark is compared.
 enum Match {
-    /// It is compared.
+    /// The sides are compared.
     Compared {
         /// The metric that is judged.
         judged: Metric,
-        /// All that every side recorded.
+        /// The metrics that every side recorded.
         metrics: Vec<Metric>,
-        /// The statistic that is all that was kept somewhere.
+        /// The statistic, if a file has only a summary of this benchmark.
         summary: Option<String>,
     },
-    /// It failed, in these words.
+    /// The benchmark failed, with this message.
     Failed(String),
-    /// It is not compared.
+    /// The benchmark is left out of the comparison, for this reason.
     LeftOut(LeftOutReason),
 }
 
-/// Decides over a benchmark that these sides hold, each with its name, the
-/// baseline first.
+/// Decides whether and how to compare a benchmark; `sides` has the name and values of each side,
+/// the baseline first.
 fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
     let all = || every(sides);
     if let Some(why) = failure(sides) {
@@ -479,12 +481,12 @@ fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
     }
     let unlike = |why: String| Match::LeftOut(LeftOutReason::NotAlike(why));
     if let Some((side, _)) = all().find(|(_, benchmark)| benchmark.processes.is_empty()) {
-        return unlike(format!("'{side}' holds no values of it"));
+        return unlike(format!("'{side}' has no values of it"));
     }
     if let Some(why) = other_work(sides).or_else(|| other_threads(sides)) {
         return unlike(why);
     }
-    // What all files of all sides have, as the baseline orders it.
+    // The metrics in all files of all sides, in the order of the baseline.
     let (_, first) = sides[0];
     let places: Vec<Places<'_>> = all().map(|(_, benchmark)| Places::of(benchmark)).collect();
     let everywhere = |metric: &&Metric| places.iter().all(|own| own.place(metric).is_some());
@@ -510,7 +512,7 @@ fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
     }
 }
 
-/// Why a benchmark failed on these sides, if it did.
+/// Returns the reason why a benchmark failed on these sides; `None` if it did not.
 fn failure(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let failed = every(sides).find_map(|(side, benchmark)| match &benchmark.state {
         ResultState::Failed(message) => Some((side, message)),
@@ -518,7 +520,7 @@ fn failure(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     });
     match failed {
         Some((side, message)) => {
-            // A row of a table has no room for advice.
+            // A table row is too short for advice.
             let message = without_help(message);
             let told = if message.is_empty() { "" } else { ": " };
             Some(format!("in '{side}'{told}{message}"))
@@ -527,7 +529,8 @@ fn failure(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     }
 }
 
-/// Launches that failed on one side, or that never came to run, took no time that could be compared.
+/// Returns the reason why the times cannot be compared: the exit codes of the sides differ, or no
+/// launch ran to its end.
 fn unlike_exits(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let exits = |(side, held): &(&str, &[Held<'_>])| {
         let codes = held.iter().flat_map(|held| &held.benchmark.exits.0);
@@ -542,10 +545,10 @@ fn unlike_exits(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
         ));
     }
     let never_ran = codes.none_ran();
-    never_ran.then(|| format!("none of its launches ran to its end in '{first}': {codes}"))
+    never_ran.then(|| format!("none of its launches completed in '{first}': {codes}"))
 }
 
-/// The labels of the sides, where they differ each once.
+/// Joins the distinct labels of the sides.
 fn labels(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let of_side =
         |(_, held): &(&str, &[Held<'_>])| held.iter().find_map(|held| held.benchmark.label.clone());
@@ -555,7 +558,7 @@ fn labels(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     (!labels.is_empty()).then(|| labels.join(" | "))
 }
 
-/// The error that a file of this tool holds no results; the tool is empty if it is unknown.
+/// Returns the error for a file without results; `tool` is empty if it is unknown.
 pub fn without_results(file: &str, tool: &str) -> Failure {
     let tool = match tool {
         "" => String::new(),
@@ -567,14 +570,14 @@ pub fn without_results(file: &str, tool: &str) -> Failure {
     ))
 }
 
-/// Tells standard error what of these files could not be read, each part once.
+/// Prints a warning for each of these files with parts that could not be read.
 pub fn warn_of_unread<'a>(files: impl IntoIterator<Item = &'a Results>) {
     for line in unread_lines(files) {
         to_stderr("warning", &line);
     }
 }
 
-/// A line for each file, of its first parts that could not be read.
+/// Returns a line for each file with its first unread parts.
 fn unread_lines<'a>(files: impl IntoIterator<Item = &'a Results>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut lines = Vec::new();
@@ -596,10 +599,10 @@ fn unread_lines<'a>(files: impl IntoIterator<Item = &'a Results>) -> Vec<String>
     lines
 }
 
-/// Parts that are named of a file that holds more of them that could not be read.
+/// Maximum number of unread parts per file that a warning lists.
 const MOST_UNREAD: usize = 3;
 
-/// Every file of every side that holds the benchmark, with the side's name.
+/// Returns the benchmark in every file of every side, with the name of the side.
 fn every<'s>(
     sides: &'s [(&'s str, &'s [Held<'s>])],
 ) -> impl Iterator<Item = (&'s str, &'s ResultBenchmark)> {
@@ -609,10 +612,10 @@ fn every<'s>(
     })
 }
 
-/// The places of the metrics among the values of a benchmark.
+/// The indexes of the metrics in the values of a benchmark.
 struct Places<'b> {
     metrics: &'b [Metric],
-    /// By name; empty if there are few.
+    /// Indexes by metric name; empty if there are few metrics.
     by_name: HashMap<&'b str, Vec<usize>>,
 }
 
@@ -631,7 +634,7 @@ impl<'b> Places<'b> {
         Self { metrics, by_name }
     }
 
-    /// The place of the metric of the same name and unit.
+    /// Returns the index of the metric with the same name and unit.
     fn place(&self, metric: &Metric) -> Option<usize> {
         let of_unit = |place: &usize| self.metrics[*place].unit() == metric.unit();
         if self.metrics.len() <= Self::FEW {
@@ -643,7 +646,7 @@ impl<'b> Places<'b> {
     }
 }
 
-/// Benchmarks that share a name because no side needed more may still differ between the sides.
+/// Returns the reason if benchmarks with equal names measure different work on different sides.
 fn other_work(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let mut seen: Vec<(&str, &Qualifier)> = Vec::new();
     for (side, benchmark) in every(sides) {
@@ -666,7 +669,8 @@ fn other_work(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     None
 }
 
-/// Two numbers of threads; Go leaves out a 1.
+/// Formats a difference in the number of threads. Go omits a 1 from names, so an empty text means
+/// 1.
 fn on_threads((first, threads): (&str, &str), (second, others): (&str, &str)) -> String {
     let count = |threads: &str| if threads.is_empty() { "1" } else { threads }.to_owned();
     let noun = |threads: &str| if threads == "1" { "thread" } else { "threads" };
@@ -677,7 +681,7 @@ fn on_threads((first, threads): (&str, &str), (second, others): (&str, &str)) ->
     )
 }
 
-/// The same name on another number of threads is other work.
+/// Returns the reason if the number of threads differs, because that is different work.
 fn other_threads(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let mut told = every(sides)
         .filter_map(|(name, benchmark)| benchmark.threads.map(|threads| (name, threads)));

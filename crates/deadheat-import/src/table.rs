@@ -1,7 +1,8 @@
-//! A table of many rows that stand in the order they were taken: parts of the file are read at once,
-//! line by line, and held as columns, of which the samples are made benchmark by benchmark.
+//! Reads large tables whose rows are in the order in which they were taken. Several threads read
+//! parts of the file line by line and store the rows as compact columns; samples are made for one
+//! benchmark at a time.
 //!
-//! Of two million rows that takes 26 MB, where rows in any order take 180 and their samples 90.
+//! Two million rows take 26 MB; as rows in any order they take 180 MB, and their samples 90 MB.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,39 +26,39 @@ use deadheat_format::content::{self, BUFFER, Lines, is_packed};
 use deadheat_format::limits::{self, Allowance, refuse_long_name};
 use deadheat_format::number::Scanner;
 
-/// A table of samples of which the rows are held in little room, and made samples when they are
-/// asked for, benchmark by benchmark and from any number of threads.
+/// A table of samples whose rows are stored compactly. Samples are made on request, benchmark by
+/// benchmark, from any number of threads.
 ///
-/// It knows tables without quotes, whose rows have their order within each benchmark. Where it does
-/// not know what to make of a file, or something in it cannot hold, it says `None`, and
-/// [`read_csv_from`](crate::read_csv_from) reads it or says what is wrong.
+/// Supports only tables without quotes whose rows are ordered within each benchmark. For any other
+/// file, and for a file with an error, the functions return `None`;
+/// [`read_csv_from`](crate::read_csv_from) then reads the file or reports the error.
 #[derive(Debug)]
 pub struct RecordedTable {
-    /// With everything but its samples.
+    /// The run without its samples.
     run: Run,
     paired: bool,
     kept: Kept,
-    /// By benchmark, until they are taken.
+    /// The rows of each benchmark, until they are taken.
     rows: Vec<Mutex<Option<Rows>>>,
     ids: Vec<Vec<ContenderId>>,
 }
 
 impl RecordedTable {
-    /// Reads a file with as many threads as there are cores. `None` where it must be read in one
-    /// go: standard input (`-`), a pipe, a packed file, anything but a plain table.
+    /// Reads a file with one thread per core. Returns `None` if this type does not support the
+    /// file: standard input (`-`), a pipe, a packed file, or anything but a plain table.
     pub fn open(path: impl AsRef<Path>, given: &RecordingPlan) -> Option<Self> {
         let path = path.as_ref();
         Self::open_with(path, given, content::worthwhile_parts(path)?)
     }
 
-    /// The same with so many threads, and one at least.
+    /// Reads a file as [`RecordedTable::open`] does, with this number of threads; 0 means 1.
     pub fn open_with(
         path: impl AsRef<Path>,
         given: &RecordingPlan,
         threads: usize,
     ) -> Option<Self> {
         let path = path.as_ref();
-        // Asked before it is opened: what is taken from a pipe is gone.
+        // Checked before opening, because bytes that were read from a pipe are lost.
         let about = fs::metadata(path).ok()?;
         if path == Path::new("-") || !about.is_file() || !limits::holds(about.len()) {
             return None;
@@ -81,7 +82,7 @@ impl RecordedTable {
         Self::of(read, path, given)
     }
 
-    /// Orders what was read, if it holds.
+    /// Builds the run from the rows. Returns `None` if they are not valid.
     fn of(mut read: Reading<'_>, path: &Path, given: &RecordingPlan) -> Option<Self> {
         let paired = read.columns.are_paired();
         if read.rows.is_empty() {
@@ -113,23 +114,23 @@ impl RecordedTable {
         })
     }
 
-    /// The run, with everything but its samples: each benchmark has none.
+    /// Returns the run without its samples.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// The same, to be given rules.
+    /// Returns the run without its samples, to apply rules to it.
     pub fn run_mut(&mut self) -> &mut Run {
         &mut self.run
     }
 
-    /// The run without its samples.
+    /// Converts this table into the run without its samples.
     pub fn into_run(self) -> Run {
         self.run
     }
 
-    /// Makes the samples of a benchmark, whose rows are held no longer. `None` where they were taken
-    /// before, or there is no such benchmark.
+    /// Makes the samples of a benchmark and drops its rows. Returns `None` if they were taken
+    /// before, or if the benchmark does not exist.
     pub fn take_samples(&self, benchmark: usize) -> Option<Samples> {
         let rows = self.rows.get(benchmark)?.lock().ok()?.take()?;
         let ids = &self.ids[benchmark];
@@ -162,7 +163,7 @@ impl RecordedTable {
         let mut from = 0;
         for stretch in &rows.stretches {
             block.replicate = stretch.replicate;
-            // Where nothing is paired every row is a block.
+            // In an unpaired table, every row is a block.
             let (first, blocks, of_rows) = if self.paired {
                 (stretch.block, stretch.blocks, stretch.rows)
             } else {
@@ -182,11 +183,11 @@ impl RecordedTable {
     }
 }
 
-/// Whole numbers up to this one are floats.
+/// Every whole number up to 2⁵³ is exactly a float.
 const LARGEST_EXACT: u64 = 1 << 53;
 
-/// The columns that the first line names, and how many cells it has; `None` where it is not for sure
-/// all of the header.
+/// Parses the header line. Returns the columns and the number of cells, or `None` if the line may
+/// not be the whole header.
 fn columns(path: &Path, line: &[u8]) -> Option<(Columns, usize)> {
     if line.contains(&b'"') {
         return None;
@@ -198,19 +199,19 @@ fn columns(path: &Path, line: &[u8]) -> Option<(Columns, usize)> {
     Some((Columns::find(path, &header).ok()?, header.len()))
 }
 
-/// The rows that are read of a part of the file.
+/// The rows of a part of the file.
 struct Reading<'a> {
     columns: &'a Columns,
     rows: Vec<Rows>,
     by_name: HashMap<String, usize>,
-    /// By column that may be a metric: text was seen in it.
+    /// For each column that may be a metric, true if it contains text.
     texts: Vec<bool>,
-    /// The benchmark of the row before, and how its name stands there.
+    /// The benchmark of the previous row, and its name as spelled in the file (`name`).
     benchmark: usize,
     name: String,
-    /// Cells of a row.
+    /// Number of cells per row.
     width: usize,
-    /// Where the commas of a row stand.
+    /// Positions of the commas in a row.
     commas: Vec<usize>,
     memory: Allowance,
 }
@@ -230,14 +231,13 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Reads the lines of a part.
+    /// Reads the lines of a part of the file.
     fn part(mut self, lines: Lines<'_>) -> Option<Self> {
         lines.each(|line, _| self.line(line))?;
         self.rows.iter_mut().for_each(Rows::shrink);
         Some(self)
     }
 
-    /// Takes a row.
     fn line(&mut self, line: &[u8]) -> Option<()> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -320,7 +320,7 @@ impl<'a> Reading<'a> {
         Some(())
     }
 
-    /// Both parts, the other one behind this.
+    /// Combines two parts, of which `other` is the later one.
     fn joined(mut self, other: Self) -> Option<Self> {
         for (text, other) in self.texts.iter_mut().zip(other.texts) {
             *text |= other;
@@ -341,7 +341,7 @@ impl<'a> Reading<'a> {
         Some(self)
     }
 
-    /// The columns that are metrics; `None` where one must be and is not.
+    /// Returns the columns that are metrics; `None` if a column that must be one contains text.
     fn kept(&self) -> Option<Kept> {
         let mut kept = Kept::none(self.rows.len());
         for (place, column) in self.columns.metrics.iter().enumerate() {
@@ -360,7 +360,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The rows of the benchmark of that name, new or known.
+/// Returns the index of the benchmark of this name; adds it if it is new.
 fn of_name(
     rows: &mut Vec<Rows>,
     by_name: &mut HashMap<String, usize>,
@@ -370,14 +370,15 @@ fn of_name(
     if let Some(known) = by_name.get(name) {
         return *known;
     }
-    // Most tables have one benchmark after the other.
+    // In most tables, the rows of a benchmark are contiguous, so that the previous benchmark is
+    // complete.
     rows.last_mut().into_iter().for_each(Rows::shrink);
     by_name.insert(name.to_owned(), rows.len());
     rows.push(Rows::new(name, columns));
     rows.len() - 1
 }
 
-/// The number of a replicate, block or slot, as those of any table are read.
+/// Parses the number of a replicate, block or slot.
 fn number(cell: &str) -> Option<u32> {
     match integer(cell).map(u32::try_from) {
         Some(Ok(number)) => Some(number),
@@ -385,7 +386,7 @@ fn number(cell: &str) -> Option<u32> {
     }
 }
 
-/// Calls in a batch, where they are a float as well.
+/// Parses the number of iterations; returns `None` if it is not exactly a float.
 fn iterations(cell: &str) -> Option<f64> {
     let plain = integer(cell).filter(|number| *number > 0);
     let number = plain.or_else(|| parse_iterations(cell).ok());
@@ -400,7 +401,7 @@ fn integer(cell: &str) -> Option<u64> {
     scanner.integer().filter(|_| scanner.rest.is_empty())
 }
 
-/// Any number, sound or not.
+/// Parses any number, even a negative or infinite one.
 fn value(cell: &str) -> Option<f64> {
     let mut scanner = Scanner {
         rest: cell.as_bytes(),
@@ -409,31 +410,31 @@ fn value(cell: &str) -> Option<f64> {
     plain.or_else(|| parse_value(cell))
 }
 
-/// The rows of one benchmark, in their order.
+/// The rows of one benchmark, in order.
 #[derive(Debug)]
 struct Rows {
     benchmark: RecordedBenchmark,
     stretches: Vec<Stretch>,
-    /// The slots of the first row and of the last.
+    /// Slots of the first row and of the last row.
     slots: (u32, u32),
-    /// Of each row among those of the benchmark, in order of appearance.
+    /// Index of the contender of each row, in order of appearance.
     contenders: Vec<u8>,
     flags: Column,
     iterations: Column,
-    /// By column that may be a metric.
+    /// The columns that may be metrics.
     values: Vec<Column>,
     seen: Vec<Seen>,
 }
 
-/// Blocks of a replicate that follow each other and have as many rows each; where nothing is paired,
-/// one of rows of a replicate. The last of a benchmark is one block.
+/// Consecutive blocks of a replicate with equal numbers of rows. In an unpaired table: one block,
+/// of consecutive rows of a replicate. The last stretch of a benchmark is a single block.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     replicate: u32,
-    /// The first of the blocks.
+    /// Number of the first block.
     block: u32,
     blocks: u32,
-    /// Of each block.
+    /// Number of rows in each block.
     rows: u32,
 }
 
@@ -446,7 +447,7 @@ impl Stretch {
         self.blocks as usize * self.rows as usize
     }
 
-    /// Takes in what follows, if it is more of the same.
+    /// Appends `next` if it continues this stretch. Returns true if it did.
     fn takes(&mut self, next: &Stretch) -> bool {
         let follows = self.replicate == next.replicate
             && self.rows == next.rows
@@ -458,7 +459,7 @@ impl Stretch {
     }
 }
 
-/// Cells of a column, in the rows of one benchmark.
+/// The kinds of cells in a column, in the rows of one benchmark.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     numbers: bool,
@@ -479,8 +480,8 @@ impl Rows {
         }
     }
 
-    /// Appends rows that are not yet there, with the slots of the first and the last; `None` where
-    /// they do not lie behind all others.
+    /// Appends a stretch, with the slots of its first and last row. Returns `None` if it does not
+    /// come after all other rows.
     fn extend(&mut self, stretch: Stretch, slots: (u32, u32), paired: bool) -> Option<()> {
         match self.stretches.last_mut() {
             None => self.slots.0 = slots.0,
@@ -488,13 +489,13 @@ impl Rows {
                 return None;
             }
             Some(last) if last.place() == stretch.place() => {
-                // Of more blocks than this the first would get rows of its own.
+                // If the stretch has several blocks, the first would get more rows than the others.
                 let one = stretch.blocks == 1;
                 last.rows = last.rows.checked_add(stretch.rows).filter(|_| one)?;
                 self.slots.1 = slots.1;
                 return Some(());
             }
-            // The last is whole now.
+            // The previous block is complete now.
             Some(_) if paired => self.fold(),
             Some(_) => {}
         }
@@ -503,7 +504,7 @@ impl Rows {
         Some(())
     }
 
-    /// Adds the last stretch to the one before, where it is more of the same.
+    /// Merges the last two stretches if the last one continues the other.
     fn fold(&mut self) {
         if let [.., before, last] = self.stretches.as_mut_slice()
             && before.takes(last)
@@ -512,7 +513,7 @@ impl Rows {
         }
     }
 
-    /// Gives back the room that nothing stands in.
+    /// Releases unused memory.
     fn shrink(&mut self) {
         self.stretches.shrink_to_fit();
         self.contenders.shrink_to_fit();
@@ -521,7 +522,6 @@ impl Rows {
         columns.for_each(Column::shrink);
     }
 
-    /// The number of blocks.
     fn blocks(&self, paired: bool) -> usize {
         if paired {
             self.stretches.iter().map(|one| one.blocks as usize).sum()
@@ -530,13 +530,13 @@ impl Rows {
         }
     }
 
-    /// Appends all rows of a later part.
+    /// Appends the rows of a later part of the file.
     fn append(&mut self, other: Rows, paired: bool) -> Option<()> {
         let known = other.benchmark.contenders();
         let known = known.map(|(name, role)| self.benchmark.contender(name, role).ok());
         let known: Vec<usize> = known.collect::<Option<_>>()?;
         for (place, stretch) in other.stretches.iter().enumerate() {
-            // Within the other part all is in order.
+            // The order within the later part was already checked.
             let first = if place == 0 { other.slots.0 } else { 0 };
             self.extend(*stretch, (first, other.slots.1), paired)?;
         }
@@ -577,7 +577,7 @@ impl Rows {
         Some(())
     }
 
-    /// The number of replicates, and of the blocks of that which has most.
+    /// Returns the number of replicates, and the largest number of blocks in a replicate.
     fn extent(&self, paired: bool) -> (u32, u32) {
         let mut blocks_of = HashMap::new();
         for stretch in &self.stretches {
@@ -592,10 +592,10 @@ impl Rows {
     }
 }
 
-/// Numbers of a column in as little room as they need.
+/// The numbers of a column, stored compactly.
 #[derive(Clone, Debug)]
 enum Column {
-    /// So many of one number.
+    /// One number, and how often it is repeated.
     Same(f64, usize),
     Whole(Vec<u32>),
     Any(Vec<f64>),
@@ -659,7 +659,7 @@ impl Column {
     }
 }
 
-/// A number as 32 bits that stand for the same; −0 is none.
+/// Returns the number as 32 bits if the conversion is exact, which it is not for −0.
 fn whole(value: f64) -> Option<u32> {
     let whole = value as u32;
     (f64::from(whole).to_bits() == value.to_bits()).then_some(whole)

@@ -1,4 +1,5 @@
-//! The rules of `deadheat.toml` and of the command line for recorded data, which carry no plan.
+//! Applies the rules of `deadheat.toml` and of the command line to recorded data, which contain no
+//! plan.
 
 use std::path::Path;
 
@@ -8,22 +9,22 @@ use deadheat::parts::rules::Rules;
 use deadheat::parts::settings::Selection;
 use deadheat_model::{BenchmarkOverrides, LevelOverride, Looks, Metric, Origin, RulesOfSome, Run};
 
-/// The terms that saved results, which carry no plan, are judged by.
+/// The settings for judging saved results, which contain no plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
     /// Smallest relative change worth acting on; 0.01 is 1 %.
     pub margin: f64,
-    /// Chance of any wrong verdict that the user accepts.
+    /// The accepted probability of any wrong verdict, from 0 to 1.
     pub alpha: f64,
-    /// The metric the verdict speaks of, by name; without one the first of
-    /// each benchmark.
+    /// The name of the metric that the verdict is about; `None` means the first metric of each
+    /// benchmark.
     pub metric: Option<String>,
-    /// Rules of some benchmarks; the last that fits wins, key by key.
+    /// Rules for some of the benchmarks. If several match, the last one that sets a key wins.
     pub rules: Vec<RulesOfSome>,
 }
 
 impl Terms {
-    /// The terms that these rules ask for.
+    /// Returns the settings that these rules contain.
     pub fn new(rules: &Rules) -> Self {
         let settings = rules.settings();
         Self {
@@ -42,14 +43,14 @@ impl Terms {
     }
 }
 
-/// Removes the benchmarks that the filters of the rules file leave out.
+/// Removes the benchmarks that `include` and `exclude` of the rules file leave out.
 pub fn keep_selected(rules: &Rules, results: &mut Results) {
     let selection = rules.selection(Selection::default());
     results.benchmarks.retain(|one| selection.names(&one.name));
 }
 
-/// Gives the benchmarks of a recording their own rules; a race keeps those
-/// it was planned with. `file` is the recording, for messages.
+/// Applies the rules for some benchmarks to a recording. A race keeps the rules of its plan. `file`
+/// is the name of the recording in errors.
 pub(crate) fn govern(rules: &Rules, run: &mut Run, file: &Path) -> Result<(), Failure> {
     if run.header.origin == Origin::Race || !run.sides.is_empty() {
         return Ok(());
@@ -66,7 +67,7 @@ pub(crate) fn govern(rules: &Rules, run: &mut Run, file: &Path) -> Result<(), Fa
             && !recorded.contains(judged)
         {
             let known: Vec<&str> = recorded.iter().map(Metric::name).collect();
-            // Only a file has rules of some benchmarks.
+            // Only a rules file can set rules for some benchmarks.
             let path = rules.gate().config.unwrap_or_default();
             return Err(Failure::Usage(format!(
                 "metric {judged} of benchmark '{}' in {}: {} records only {}",
@@ -80,8 +81,9 @@ pub(crate) fn govern(rules: &Rules, run: &mut Run, file: &Path) -> Result<(), Fa
     Ok(())
 }
 
-/// The settings decided for a benchmark of a recording, which is looked at once, after this many
-/// replicates, has no time to spend, and does not hold single iterations.
+/// Returns the settings for a benchmark of a recording, which is analysed once, after `replicates`
+/// replicates. Settings about the time budget or about single iterations do not apply to
+/// recordings.
 pub(crate) fn recorded_rules(
     some: &[RulesOfSome],
     benchmark: &str,

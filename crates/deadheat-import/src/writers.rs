@@ -1,4 +1,4 @@
-//! Runs and answers in the formats of other programs.
+//! Writes runs and analyses in the formats of other programs.
 
 mod csv;
 mod go;
@@ -16,15 +16,15 @@ use std::path::Path;
 use deadheat_format::{FormatError, cannot_write};
 use deadheat_model::{Json, RerunKind, Run, Samples};
 
-/// Writes JSON on indented lines; `file` is for errors.
+/// Writes indented JSON; `file` is the name of the file in errors.
 fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {
     writeln!(out, "{json:#}")
         .and_then(|()| out.flush())
         .map_err(cannot_write(file))
 }
 
-/// Returns the samples to export. If the benchmark ran side by side, these are the samples in turns,
-/// because wall times on a shared core include the other process.
+/// Returns the samples to export. If the benchmark ran side by side, these are the samples of its
+/// rerun in turns, because wall times on a shared core include the other process.
 fn samples_by_themselves(run: &Run, benchmark: usize) -> &Samples {
     let in_turns = run.header.plan.rerun(benchmark, RerunKind::Turns);
     let in_turns = in_turns.map(|turns| &run.benchmarks[turns]);
@@ -32,12 +32,12 @@ fn samples_by_themselves(run: &Run, benchmark: usize) -> &Samples {
     raced.unwrap_or(&run.benchmarks[benchmark])
 }
 
-/// The arithmetic mean of values, of which there are some.
+/// Returns the arithmetic mean of at least one value.
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The median of values, of which there are some.
+/// Returns the median of at least one value.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -45,7 +45,8 @@ fn median(values: &[f64]) -> f64 {
     f64::midpoint(sorted[(count - 1) / 2], sorted[count / 2])
 }
 
-/// The standard deviation of a sample, so divided by one less than its size; `None` of one value.
+/// Returns the sample standard deviation, with the size minus 1 as divisor; `None` for fewer than
+/// two values.
 fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())

@@ -312,7 +312,7 @@ fn a_cell_that_cannot_be_is_an_error_that_names_its_place() {
         (
             "970,2",
             "970",
-            "a.csv:5: the row has 9 cells where the header has 10",
+            "a.csv:5: the row has 9 cells, but the header has 10",
         ),
     ] {
         assert_eq!(message(&PAIRED.replacen(from, to, 1)), expected);

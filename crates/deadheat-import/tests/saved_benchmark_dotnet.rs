@@ -174,9 +174,9 @@ fn equal_names_in_two_namespaces_keep_apart() {
 fn a_time_that_is_none_is_an_error_that_names_its_place() {
     let place = "a.json: Benchmarks[0].Measurements[0]";
     for (nanoseconds, told) in [
-        ("NaN", "there is no number"),
-        ("-Infinity", "there is no number"),
-        ("null", "there is no number"),
+        ("NaN", "the number is missing"),
+        ("-Infinity", "the number is missing"),
+        ("null", "the number is missing"),
         ("-1", "-1 is negative"),
     ] {
         let text = report(&result(nanoseconds));
@@ -193,7 +193,7 @@ fn a_time_that_is_none_is_an_error_that_names_its_place() {
     let mean = report(r#""Statistics":{"Mean":NaN,"Skewness":NaN}"#);
     assert_eq!(
         error(&mean),
-        "a.json: Benchmarks[0].Statistics.Mean: there is no number"
+        "a.json: Benchmarks[0].Statistics.Mean: the number is missing"
     );
     let values = report(r#""Statistics":{"Mean":1,"OriginalValues":[1,-2]}"#);
     assert_eq!(
@@ -250,11 +250,12 @@ fn one_bad_case_does_not_cost_the_others() {
         ),
         (
             r#""Statistics":{"OriginalValues":["1"]}"#,
-            "Benchmarks[1].Statistics.OriginalValues[0]: a number is expected, not the text \"1\"",
+            "Benchmarks[1].Statistics.OriginalValues[0]: expected a number, but found the text \
+             \"1\"",
         ),
         (
             r#""Measurements":7"#,
-            "Benchmarks[1].Measurements: a list is expected, not 7",
+            "Benchmarks[1].Measurements: expected a list, but found 7",
         ),
     ] {
         let bad = case("bad", fields);

@@ -327,19 +327,19 @@ fn samples_that_cannot_be_are_named_by_their_place() {
         ),
         (
             r#"{"iters":[1],"times":[NaN]}"#,
-            "times[0]: there is no number",
+            "times[0]: the number is missing",
         ),
         (
             r#"{"iters":[1],"times":[-Infinity]}"#,
-            "times[0]: there is no number",
+            "times[0]: the number is missing",
         ),
         (
             r#"{"iters":[1],"times":[null]}"#,
-            "times[0]: there is no number",
+            "times[0]: the number is missing",
         ),
         (
             r#"{"iters":[1],"times":["4"]}"#,
-            "a number is expected, not the text \"4\", at times[0]",
+            "expected a number, but found the text \"4\", at times[0]",
         ),
         (
             r#"{"iters":[0],"times":[4]}"#,
@@ -379,7 +379,7 @@ fn a_broken_benchmark_or_estimate_names_its_file() {
         ),
         (
             r#"{"median":{"point_estimate":NaN}}"#,
-            "median.point_estimate: there is no number",
+            "median.point_estimate: the number is missing",
         ),
         (
             r#"{"mean":{"point_estimate":1}}"#,

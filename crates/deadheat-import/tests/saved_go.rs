@@ -416,7 +416,7 @@ fn other_lines_are_passed_over_and_reading_goes_on() {
 fn a_text_without_results_is_an_error() {
     assert_eq!(
         error("goos: linux\nBenchmarkA\nPASS"),
-        "a.txt: lines 1 to 3: none of them is the result of a benchmark, \
+        "a.txt: lines 1 to 3: none of these lines is the result of a benchmark, \
          such as 'BenchmarkSort-8 1000 2045 ns/op'; go test runs benchmarks with -bench=."
     );
     assert_eq!(

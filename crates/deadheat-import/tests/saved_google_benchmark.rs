@@ -456,7 +456,7 @@ fn a_time_that_is_none_is_an_error_that_names_its_place() {
         let place = format!("a.json: benchmarks[1].{field}: ");
         for value in ["NaN", "Infinity", "-Infinity", "nan", "-nan", "inf", "null"] {
             let told = with(field, value);
-            assert_eq!(told, format!("{place}there is no number"), "{value}");
+            assert_eq!(told, format!("{place}the number is missing"), "{value}");
         }
         assert_eq!(with(field, "-1"), format!("{place}-1 is negative"));
         assert_eq!(

@@ -186,7 +186,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
     let launch = "results[0].measurements[0].time_wall_clock";
     for (whole, from, to, told) in [
         (&one, time, "\"1 ms\"\n", "results[0].times[0]".to_owned()),
-        (&one, time, "NaN\n", format!("{place}there is no number")),
+        (&one, time, "NaN\n", format!("{place}the number is missing")),
         (&one, time, "-1\n", format!("{place}-1 is negative")),
         (
             &one,
@@ -211,7 +211,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
             &two,
             newest,
             "\"value\": -Infinity",
-            format!("{launch}.value, of command 'seq 20000': there is no number"),
+            format!("{launch}.value, of command 'seq 20000': the number is missing"),
         ),
         (
             &two,

@@ -209,11 +209,11 @@ fn a_time_that_is_none_is_an_error_that_names_its_place() {
     for (raw_data, told) in [
         (
             "[[1,2],[3,NaN]]",
-            "a.json: [0].primaryMetric.rawData[1][1]: there is no number",
+            "a.json: [0].primaryMetric.rawData[1][1]: the number is missing",
         ),
         (
             "[[-Infinity]]",
-            "a.json: [0].primaryMetric.rawData[0][0]: there is no number",
+            "a.json: [0].primaryMetric.rawData[0][0]: the number is missing",
         ),
         (
             "[[-1]]",
@@ -292,7 +292,7 @@ fn one_bad_entry_does_not_cost_the_others() {
         ),
         (
             good.replace("good", "bad").replace("[1]", "[\"1\"]"),
-            "[1].primaryMetric.rawData[0][0]: a number is expected, not the text \"1\"",
+            "[1].primaryMetric.rawData[0][0]: expected a number, but found the text \"1\"",
         ),
         (
             good.replace("good", "bad").replace("s/op", "mile"),

@@ -171,7 +171,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
         (
             first,
             "NaN",
-            "benchmarks[0].runs[1].values[0], of benchmark 'sort numbers': there is no number",
+            "benchmarks[0].runs[1].values[0], of benchmark 'sort numbers': the number is missing",
         ),
         (
             first,
@@ -213,7 +213,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
         (
             "\"values\":[",
             "\"values\":7,\"x\":[",
-            "a list is expected, not 7",
+            "expected a list, but found 7",
         ),
     ] {
         let broken = text.replacen(from, to, 1);

@@ -139,11 +139,14 @@ fn whatever_is_wrong_is_named_with_its_place() {
     let place = "benchmarks[0].stats.data[0], of benchmark 'test_numbers.py::test_small': ";
     for (broken, told) in [
         (with("\"1\""), "benchmarks[0].stats.data[0]".to_owned()),
-        (with("NaN"), format!("{place}there is no number")),
-        (with("Infinity"), format!("{place}there is no number")),
+        (with("NaN"), format!("{place}the number is missing")),
+        (with("Infinity"), format!("{place}the number is missing")),
         (with("-1"), format!("{place}-1 is negative")),
         (with("1e305"), format!("{place}the number is too large")),
-        (with("{}"), "a number is expected, not an object".to_owned()),
+        (
+            with("{}"),
+            "expected a number, but found an object".to_owned(),
+        ),
         (
             whole.replacen("\"stats\"", "\"state\"", 1),
             "benchmarks[0].stats, of benchmark 'test_numbers.py::test_small': ".to_owned(),

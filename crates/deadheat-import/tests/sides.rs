@@ -672,7 +672,7 @@ fn a_file_alone_is_measured_and_commands_of_hyperfine_are_compared() {
     results.tool = "hyperfine".to_owned();
     let run = alone(results, &terms(None)).unwrap();
     let analysis = analyse(&run, Options::default());
-    assert_eq!(only(&analysis).verdict, None, "one recording a side");
+    assert_eq!(only(&analysis).verdict, None, "one recording per side");
     assert!((effect(&analysis).unwrap() - 2f64.ln()).abs() < 1e-9);
     assert_eq!(only(&analysis).baseline.name, "a");
 }

@@ -404,7 +404,7 @@ fn a_run_without_wall_times_cannot_be_written_for_google_benchmark() {
     );
     assert_eq!(
         written.unwrap_err().to_string(),
-        "cannot write x.json: the results have no wall times, which its format holds\nhelp: --export-csv and \
+        "cannot write x.json: the results have no wall times, but its format holds only those\nhelp: --export-csv and \
          --json hold every metric"
     );
 }

@@ -15,7 +15,7 @@
 //! These are debug information, which neutral links strip, and the private data of rustc in its
 //! archives (`.rmeta`, and the bitcode of the standard library): two thirds of the objects of one
 //! bench program. Zeroed sections also lose the flags that mark strings to be merged: lld took each
-//! zero of `.debug_str` for an empty string, which made links half as long again.
+//! zero of `.debug_str` for an empty string, which increased the time of a link by half.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -32,14 +32,15 @@ use serde::{Deserialize, Serialize};
 /// The alignment of every function section, in bytes.
 pub(crate) const ALIGNMENT: u64 = 64;
 
-/// Problems found in a file during alignment. Each object is named as the file, with the member of
-/// an archive in parentheses.
+/// Problems found in a file during alignment. An object is named by its file; a member of an
+/// archive is added in parentheses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Survey {
     /// The first object whose code is only generated at link time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) link_time_code: Option<String>,
-    /// Objects in whose `.text` several functions share one section.
+    /// Objects with several functions in one section `.text`. Neutral links can move these
+    /// functions only together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) unsectioned: Vec<String>,
 }
@@ -56,12 +57,11 @@ pub(crate) enum Problem {
     /// The members of the archive are separate files.
     #[error("a thin archive, whose members are files elsewhere")]
     Thin,
-    /// A malformed file.
     #[error("{place}malformed: {what}")]
     Malformed {
-        /// The member of the archive and a colon, or nothing.
+        /// The name of the archive member, followed by a colon and a blank; empty for an object
+        /// file.
         place: String,
-        /// What is wrong.
         what: String,
     },
 }
@@ -75,7 +75,7 @@ pub(crate) enum Problem {
 ///
 /// # Errors
 ///
-/// [`Problem`] says what the file is instead; its bytes are unchanged.
+/// [`Problem`] if the file cannot be aligned. Its bytes are then unchanged.
 pub(crate) fn align(name: &str, bytes: &mut [u8]) -> Result<Survey, Problem> {
     let mut survey = Survey::default();
     let mut edits = Edits::default();
@@ -117,7 +117,7 @@ impl Kind {
     }
 }
 
-/// The changes to be made to a file.
+/// The changes to the bytes of a file by which its function sections are aligned.
 #[derive(Debug, Default)]
 struct Edits {
     patches: Vec<Patch>,
@@ -125,7 +125,7 @@ struct Edits {
     unread: Vec<Range<usize>>,
 }
 
-/// Bytes to write into the file; `range` is within it and at most 8 long.
+/// Bytes to write into the file; `range` is within the file and at most 8 bytes long.
 #[derive(Debug)]
 struct Patch {
     range: Range<usize>,
@@ -280,7 +280,8 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
             edits.patches.push(field(ADDRALIGN, ALIGNMENT));
         }
     }
-    // gcc generates the code again even if the object also contains machine code.
+    // If an object has bytecode for LTO, gcc generates its code again, even if the object also
+    // contains machine code.
     if has_lto {
         survey.link_time_code.get_or_insert(name.to_owned());
     }
@@ -307,7 +308,8 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
     Ok(())
 }
 
-/// Returns true for the name of a section that no neutral link reads, or of its relocations.
+/// Returns true if `name` is that of a section that no neutral link reads, such as debug
+/// information, or of the relocations of such a section.
 fn is_never_linked(name: &[u8]) -> bool {
     let relocated = name.strip_prefix(b".rela");
     let relocated = relocated.or_else(|| name.strip_prefix(b".rel"));
@@ -315,14 +317,14 @@ fn is_never_linked(name: &[u8]) -> bool {
     name.starts_with(b".debug_") || [&b".rmeta"[..], b".llvmbc", b".llvmcmd"].contains(&name)
 }
 
-/// The ranges that share no byte with `others`, because an unusual object may use the same bytes
-/// for two sections.
+/// Returns those of `ranges` that share no byte with any of `others`. An unusual object may use the
+/// same bytes for two sections, and bytes that a link reads must not be zeroed.
 fn apart(ranges: Vec<Range<usize>>, mut others: Vec<Range<usize>>) -> Vec<Range<usize>> {
     if ranges.is_empty() {
         return ranges;
     }
     others.sort_by_key(|other| other.start);
-    // The end of all ranges that begin no later.
+    // The largest end of this range and all that begin before it.
     let mut furthest = 0;
     for other in &mut others {
         furthest = furthest.max(other.end);
@@ -335,7 +337,7 @@ fn apart(ranges: Vec<Range<usize>>, mut others: Vec<Range<usize>>) -> Vec<Range<
     ranges.into_iter().filter(is_apart).collect()
 }
 
-/// The range of the section headers in the object.
+/// Returns the range of the section headers in the object.
 fn headers_range<Elf: FileHeader<Endian = Endianness>>(
     header: &Elf,
     endian: Endianness,
@@ -358,13 +360,13 @@ fn headers_range<Elf: FileHeader<Endian = Endianness>>(
     Ok(begin..end)
 }
 
-/// The offset of the field `sh_flags` in a section header of 32 and of 64 bits.
+/// The offsets of the field `sh_flags` in section headers of 32-bit and 64-bit objects.
 const FLAGS: (usize, usize) = (8, 8);
 
-/// The offset of `sh_addralign`.
+/// The offsets of the field `sh_addralign` in section headers of 32-bit and 64-bit objects.
 const ADDRALIGN: (usize, usize) = (32, 48);
 
-/// A patch of a word-sized field of the section header at `position`.
+/// Returns a patch of a word-sized field of the section header at `position`.
 fn field_patch(
     is_64: bool,
     endian: Endianness,

@@ -1,11 +1,11 @@
-//! Arguments of compiler drivers and linkers: the meaning of options, as far as needed to find the
-//! files among them; and response files, whose arguments replace `@FILE`.
+//! Interprets the arguments of compiler drivers and linkers, as far as needed to find the files
+//! among them. Expands response files, whose arguments replace `@FILE`.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Returns true if the driver does not link an executable with `option`.
+/// Returns true if `option` makes a compiler driver do something other than link an executable.
 pub(crate) fn links_no_executable(option: &str) -> bool {
     const WORDS: [&str; 33] = [
         "-c",
@@ -104,8 +104,8 @@ pub(crate) fn driver_takes_value(option: &str) -> bool {
     WORDS.contains(&option)
 }
 
-/// Where a driver option names a file that is written besides the executable. A neutral link must
-/// not write it again, because it belongs to the user.
+/// Returns where a driver option names a file that is written in addition to the executable. A
+/// neutral link must not write that file again, because it belongs to the user.
 pub(crate) fn driver_writes(option: &str) -> Written {
     match option {
         "-MF"
@@ -134,18 +134,18 @@ pub(crate) fn driver_writes(option: &str) -> Written {
     }
 }
 
-/// Where an option names an output file.
+/// The place at which a linker or driver option gives the name of an output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// It names none.
+    /// The option does not name an output file.
     Nothing,
-    /// In the option itself, or it has a default name.
+    /// The option itself contains the name of the output file, or implies a default name.
     Here,
-    /// In the argument after it.
+    /// The argument after the option is the name of the output file.
     InNext,
 }
 
-/// The kind of thing that an option names.
+/// The kind of file, folder or library that an option of a linker names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     /// A file that the linker reads.
@@ -154,42 +154,41 @@ pub(crate) enum Named {
     RunPath,
     /// A folder to look for libraries in.
     Folder,
-    /// A library to look for in those folders.
+    /// A library to look for in the library folders.
     Library,
 }
 
 /// The meaning of a word on the linker's own command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkerOption<'a> {
-    /// An input, not an option.
+    /// An input file, not an option.
     Input,
     /// An option that names no file.
     Plain,
-    /// An option whose value is the next word, and is not a file to keep.
+    /// An option whose value is the next word and does not name a file that the link record stores.
     Value,
     /// An option that names a file, a folder or a library. The text is the part of the word before
     /// the value; if it is the whole word, the value is the next word.
     Names(Named, &'a str),
-    /// A file that the linker writes besides the executable.
+    /// An option that names a file written in addition to the executable.
     Writes(Written),
-    /// The executable, named by the next word.
+    /// The option `-o` or `--output`: the next word is the path of the executable.
     Output,
-    /// Whether `-l` options from here on may find shared libraries.
+    /// An option after which `-l` options may find shared libraries (true) or only archives
+    /// (false).
     Dynamic(bool),
-    /// `--push-state`.
     PushState,
-    /// `--pop-state`.
     PopState,
 }
 
-/// The meaning of `word` for GNU ld, lld and mold.
+/// Returns the meaning of `word` for GNU ld, lld and mold.
 pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
     use LinkerOption::{Dynamic, Input, Names, Output, Plain, PopState, PushState, Value, Writes};
     let Some(single) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
         return Input;
     };
     let long = single.strip_prefix('-').unwrap_or(single);
-    // `NAME=` of `--NAME=VALUE`; the value begins after it.
+    // The name of an option, and true if it is written as `--NAME=VALUE`.
     let (name, valued) = match long.split_once('=') {
         Some((name, _)) => (name, true),
         None => (long, false),
@@ -259,7 +258,8 @@ pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
     }
 }
 
-/// Linker options, without dashes, with a value that is not a file to keep.
+/// Returns true if the linker option `name`, given without dashes, has the next word as its value,
+/// and this value does not name a file that the link record stores.
 fn linker_takes_value(name: &str) -> bool {
     const NAMES: [&str; 53] = [
         "A",
@@ -336,16 +336,16 @@ pub(crate) fn is_source(name: &str) -> bool {
 /// other.
 const MOST_FILES: usize = 2000;
 
-/// The largest size of all response files together: `@/dev/zero` never ends. The words of the largest
-/// links take some megabytes.
+/// The largest total size of response files, in bytes; reading `@/dev/zero` would never end. The
+/// largest links have some megabytes of arguments.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// All arguments, with every `@FILE` replaced by the arguments in that file, recursively. If the
-/// file does not exist, `@FILE` stays an argument.
+/// Returns all arguments, with every `@FILE` replaced by the arguments in that file, recursively.
+/// If the file does not exist, `@FILE` stays an argument.
 ///
 /// # Errors
 ///
-/// The reason, in words, if a file is not text, files include each other, or they are too large.
+/// A message, if a file is not text, files include each other, or they are too large.
 pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<String>, String> {
     let mut expanded = Vec::with_capacity(arguments.len());
     let mut files = 0;
@@ -366,12 +366,10 @@ pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<Strin
         }
         files += 1;
         left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
-            format!("the response file {name}, or with others before it, is larger than 16 MiB")
+            format!("the response file {name}, with those before it, is larger than 16 MiB")
         })?;
         if files > MOST_FILES {
-            return Err(format!(
-                "response files that name each other, such as {name}"
-            ));
+            return Err(format!("response files name each other, such as {name}"));
         }
         let text = String::from_utf8(bytes)
             .map_err(|_| format!("the response file {name} is not UTF-8"))?;
@@ -403,13 +401,13 @@ pub(crate) fn split(text: &str) -> Vec<String> {
     arguments
 }
 
-/// The text of a response file with these arguments, one per line; [`split`] reads it back.
+/// Returns the text of a response file with these arguments, one per line; [`split`] reads it back.
 pub(crate) fn join(arguments: &[String]) -> String {
     let lines = arguments.iter().map(|argument| escaped(argument) + "\n");
     lines.collect()
 }
 
-/// An argument with a backslash before every special character.
+/// Returns the argument with a backslash before every special character.
 fn escaped(argument: &str) -> String {
     if argument.is_empty() {
         return "\"\"".to_owned();
@@ -424,7 +422,7 @@ fn escaped(argument: &str) -> String {
     text
 }
 
-/// Returns true for the white space of compilers.
+/// Returns true for a character that compilers treat as white space.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
 }

@@ -1,7 +1,7 @@
 //! The cache of neutral links, by record, linker and seed.
 //!
 //! ```text
-//! .deadheat/links/placements/making-PID-N/       files that a process is writing
+//! .deadheat/links/placements/making-RANDOM/      files that a process is writing
 //! .deadheat/links/placements/DIGEST/linker.json  the linker that was chosen for this record
 //! .deadheat/links/placements/DIGEST/direct-LINKER.json  the linker's call without the driver
 //! .deadheat/links/placements/DIGEST/output.json  the state of the executable when it was last read
@@ -27,18 +27,20 @@ use crate::neutral_link::DirectCall;
 use crate::record::{Digest, LinkRecord, Stamp};
 use crate::store::{alone_in, lock_file};
 
-/// The limits, in bytes, of the neutral links in one `.deadheat/links`.
+/// The limits on the total size of the neutral links in one folder `.deadheat/links`, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// While a race runs, which uses its links again for every benchmark.
+    /// The limit on the cache of neutral links while a race runs, in bytes. A race reuses its links
+    /// for every benchmark.
     pub(crate) racing: u64,
-    /// While no race runs. The next race draws other seeds, and reuses a link only if it is given
-    /// the seed of an earlier race: a dozen benchmarks left 264 MB unused.
+    /// The limit on the cache of neutral links while no race runs, in bytes. The next race draws
+    /// other seeds, and reuses links only if the user repeats the seed of an earlier race: a dozen
+    /// benchmarks left 264 MB of unused links.
     pub(crate) idle: u64,
 }
 
 impl Limits {
-    /// The limits unless `DEADHEAT_CACHE_LIMIT` is set.
+    /// The limits on the cache of neutral links if `DEADHEAT_CACHE_LIMIT` is not set.
     pub(crate) const DEFAULT: Self = Self {
         racing: 1 << 30,
         idle: 32 << 20,
@@ -49,32 +51,33 @@ impl Limits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Variant {
     pub(crate) executable: PathBuf,
-    /// The first 16 hexadecimal digits of its SHA-256.
+    /// The first 16 hexadecimal digits of the SHA-256 of the neutral link.
     pub(crate) hash: String,
 }
 
-/// The description of a variant, so that it need not be read.
+/// The stored description of a neutral link, so that the link itself need not be read.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     hash: String,
     length: u64,
 }
 
-/// The direct call of a linker, if with these programs it links as the driver does.
+/// The call of a linker without the compiler driver, and the programs with which it was tested. The
+/// call is `None` if it does not make the same link as the driver.
 #[derive(Debug, Serialize, Deserialize)]
 struct TriedCall {
     programs: Vec<Program>,
     call: Option<DirectCall>,
 }
 
-/// The state of an executable that was read and is the linked one.
+/// The file stamp of an executable whose digest matched its link record when it was last read.
 #[derive(Debug, Serialize, Deserialize)]
 struct SeenOutput {
     stamp: Stamp,
     digest: Digest,
 }
 
-/// The prefix of work folders' names.
+/// The prefix of the names of folders in which a process makes a neutral link.
 const MAKING: &str = "making-";
 
 /// The neutral links of one folder `.deadheat/links`.
@@ -84,7 +87,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// The cache in `home`, the folder `.deadheat/links`.
+    /// Creates the cache in `home`, the folder `.deadheat/links`.
     pub(crate) fn new(home: PathBuf) -> Self {
         Self { home }
     }
@@ -93,8 +96,8 @@ impl Cache {
         self.home.join("placements")
     }
 
-    /// The variants of a record by a linker. Those that match other builds by a layout have a
-    /// folder of their own.
+    /// Returns the cache entry for the neutral links of a record by a linker. Links that are
+    /// matched to other builds by a layout have a separate entry.
     pub(crate) fn entry(
         &self,
         record: &Digest,
@@ -116,7 +119,8 @@ impl Cache {
         self.placements().join(&record.0).join(name)
     }
 
-    /// The sections that a linker keeps, if cached.
+    /// Returns the cached table of the function sections that `linker` keeps when it links
+    /// `record`; `None` if no table is cached.
     pub(crate) fn known_sections(&self, record: &Digest, linker: &Linker) -> Option<SectionTable> {
         serde_json::from_slice(&fs::read(self.sections(record, linker)).ok()?).ok()
     }
@@ -132,7 +136,7 @@ impl Cache {
         self.keep_note(record, &text, &self.sections(record, linker), work_folder)
     }
 
-    /// Writes a file next to the variants of a record.
+    /// Writes a file with facts about a record into the folder of the record's neutral links.
     fn keep_note(
         &self,
         record: &Digest,
@@ -152,8 +156,8 @@ impl Cache {
         self.placements().join(&record.0).join(name)
     }
 
-    /// The direct call of a linker if it links as its driver does, or `Some(None)` if it does not;
-    /// `None` if that has not been tried with this driver and linker.
+    /// Returns the direct call of a linker if it makes the same link as the driver, and
+    /// `Some(None)` if it does not; `None` if that has not been tested with this driver and linker.
     pub(crate) fn known_direct_call(
         &self,
         record: &Digest,
@@ -176,7 +180,8 @@ impl Cache {
         self.keep_note(record, &text, &self.direct(record, linker), work_folder)
     }
 
-    /// The file with the chosen linker, among all or of one family.
+    /// Returns the path of the file that stores the linker chosen for `record`, among all linkers
+    /// or among those of the family `forced`.
     fn choice(&self, record: &Digest, forced: Option<Family>) -> PathBuf {
         let name = forced.map_or("linker.json".to_owned(), |family| {
             format!("linker-{}.json", family.name())
@@ -184,7 +189,7 @@ impl Cache {
         self.placements().join(&record.0).join(name)
     }
 
-    /// The linker that was chosen for a record.
+    /// Returns the linker that was chosen for a record, if any.
     pub(crate) fn chosen_linker(&self, record: &Digest, forced: Option<Family>) -> Option<Linker> {
         let text = fs::read(self.choice(record, forced)).ok()?;
         serde_json::from_slice(&text).ok()
@@ -205,9 +210,9 @@ impl Cache {
         self.placements().join(&record.digest.0).join("output.json")
     }
 
-    /// Returns true if the stamp of a record's executable is the one at which it was last checked.
-    /// To read and digest an executable of 3.4 MB takes 5 of the 8 ms of a request that links
-    /// nothing.
+    /// Returns true if the record's executable has not changed since it was last checked. If all
+    /// requested neutral links are cached, `deadheat placements` takes 8 ms, of which it would
+    /// spend 5 ms on reading and hashing an executable of 3.4 MB.
     pub(crate) fn has_seen_output(&self, record: &LinkRecord) -> bool {
         let seen = || -> Option<SeenOutput> {
             serde_json::from_slice(&fs::read(self.output(record)).ok()?).ok()
@@ -229,7 +234,8 @@ impl Cache {
         self.keep_note(&record.digest, &text, &self.output(record), work_folder)
     }
 
-    /// Waits for the lock on changes in the home, and holds it until the file is dropped.
+    /// Waits for the lock on changes below `home`, which is held until the returned file is
+    /// dropped.
     fn lock(&self) -> io::Result<File> {
         let file = lock_file(&self.home)?;
         file.lock()?;
@@ -260,9 +266,9 @@ impl Cache {
         })
     }
 
-    /// If the variants exceed the limit, removes variants until there is room for more: first those
-    /// of removed records, then the least recently used. Variants in `spared` stay. While no race
-    /// runs, variants of removed records are always removed.
+    /// If the neutral links exceed the limit, removes links until three quarters of the limit are
+    /// left: first those of removed records, then the least recently used. Links in `spared` stay.
+    /// While no race runs, links of removed records are always removed.
     pub(crate) fn trim(&self, limits: Limits, spared: &BTreeSet<PathBuf>) -> io::Result<()> {
         let _lock = self.lock()?;
         // Held until the end, so that no race starts with links about to be removed.
@@ -281,7 +287,7 @@ impl Cache {
         }
         let records = self.records()?;
         kept.sort_by_key(|variant| (records.contains(&variant.record), variant.used));
-        // More than the excess is removed, so that not every request has to remove something.
+        // More than the excess is removed, so that not every new link causes a removal.
         let room = limit - limit / 4;
         for variant in kept {
             if total <= room {
@@ -293,7 +299,8 @@ impl Cache {
             total -= variant.length;
             fs::remove_file(note_path(&variant.path)).or_else(ignore_missing)?;
             fs::remove_file(&variant.path).or_else(ignore_missing)?;
-            // Fails if the folder is not empty, which is right.
+            // `remove_dir` removes only an empty folder, so a folder that still contains links
+            // stays.
             if let Some(of_linker) = variant.path.parent()
                 && fs::remove_dir(of_linker).is_ok()
                 && let Some(folder) = of_linker.parent()
@@ -305,7 +312,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Removes the variants of removed records, which cannot be requested any more.
+    /// Removes the neutral links of removed records, which cannot be requested any more.
     fn remove_unrecorded(&self) -> io::Result<()> {
         let records = self.records()?;
         for folder in subfolders(&self.placements())? {
@@ -345,7 +352,7 @@ impl Cache {
         Ok(kept)
     }
 
-    /// The digests of all existing records.
+    /// Returns the digests of all existing records.
     fn records(&self) -> io::Result<BTreeSet<String>> {
         let mut digests = BTreeSet::new();
         for entry in fs::read_dir(&self.home)? {
@@ -369,7 +376,7 @@ struct Kept {
     used: SystemTime,
 }
 
-/// The variants of one record by one linker.
+/// The cached neutral links of a link record by a given linker.
 #[derive(Clone, Debug)]
 pub(crate) struct CacheEntry {
     cache: Cache,
@@ -377,7 +384,7 @@ pub(crate) struct CacheEntry {
 }
 
 impl CacheEntry {
-    /// Returns true if a variant was made here since the folder was last emptied.
+    /// Returns true if the folder of this cache entry exists, which the first neutral link creates.
     pub(crate) fn is_begun(&self) -> bool {
         self.folder.is_dir()
     }
@@ -386,14 +393,14 @@ impl CacheEntry {
         self.folder.join(seed.to_string())
     }
 
-    /// The variant for this seed, if cached; marks it as used now.
+    /// Returns the neutral link for this seed, if cached, and marks it as used now.
     pub(crate) fn find(&self, seed: u32) -> Option<Variant> {
         let executable = self.path(seed);
         let note: Note = serde_json::from_slice(&fs::read(note_path(&executable)).ok()?).ok()?;
         if fs::metadata(&executable).ok()?.len() != note.length {
             return None;
         }
-        // Without write permission the variant is still usable.
+        // Without write permission the link is still usable.
         let _ = File::options()
             .append(true)
             .open(note_path(&executable))
@@ -404,7 +411,7 @@ impl CacheEntry {
         })
     }
 
-    /// Moves a new variant, whose bytes the caller has read, into the cache.
+    /// Moves the new neutral link `made`, whose content is `bytes`, into the cache.
     pub(crate) fn keep(&self, seed: u32, made: &Path, bytes: &[u8]) -> io::Result<Variant> {
         let executable = self.path(seed);
         let Digest(mut hash) = Digest::of(bytes);
@@ -423,17 +430,18 @@ impl CacheEntry {
     }
 }
 
-/// A folder in which a process creates files.
+/// A temporary folder in which a process makes neutral links.
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     pub(crate) folder: PathBuf,
-    /// Locked while the process works there.
+    /// The file `busy` in the folder, locked while the process works. Other processes remove
+    /// folders without this lock.
     _busy: File,
 }
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // If this fails, the next process removes the folder.
+        // If the removal fails, the next process removes the folder.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -445,7 +453,7 @@ fn is_abandoned(folder: &Path) -> bool {
     }
 }
 
-/// The family of a linker with a digest of its version and selection.
+/// Returns a file name for a linker: its family, with a digest of its version and selection.
 fn name_of_linker(linker: &Linker) -> String {
     let identity = format!("{} {:?}", linker.version, linker.selection);
     let Digest(digest) = Digest::of(identity.as_bytes());
@@ -456,8 +464,8 @@ fn note_path(executable: &Path) -> PathBuf {
     executable.with_extension("json")
 }
 
-/// Returns true for a folder in `placements` that holds neutral links, or files of a process that
-/// was killed.
+/// Returns true for a folder in `placements` that contains neutral links, or files of a killed
+/// process.
 pub(crate) fn is_of_neutral_links(entry: &Path) -> bool {
     let name = name_of(entry);
     Digest::is_spelled(&name) || (name.starts_with(MAKING) && is_abandoned(entry))
@@ -488,30 +496,31 @@ fn ignore_missing(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// A folder `.deadheat/links`. Its methods only list files that deadheat wrote.
+/// The stored files in a folder `.deadheat/links`. The methods list only files that deadheat wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLinks {
     home: PathBuf,
 }
 
 impl StoredLinks {
-    /// The files in `home`, a folder `.deadheat/links`.
+    /// Returns the list of the stored files in `home`, a folder `.deadheat/links`.
     pub fn at(home: PathBuf) -> Self {
         Self { home }
     }
 
-    /// The folder.
+    /// Returns the folder `.deadheat/links`.
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// Neutral links. The next race that draws their seed links them again.
+    /// Returns the neutral links. The next race that draws the same seeds makes them again.
     pub fn neutral_links(&self) -> Vec<PathBuf> {
         let placements = self.home.join("placements");
         entries(&placements, |entry, _| is_of_neutral_links(entry))
     }
 
-    /// Records of links, and the objects they were made from. The next link writes them again.
+    /// Returns the link records and the objects that the links were made from. The next link of the
+    /// program stores them again.
     pub fn records(&self) -> Vec<PathBuf> {
         let mut known = entries(&self.home.join("inputs"), |_, name| {
             let name = name.strip_suffix(".new").unwrap_or(name);
@@ -529,7 +538,7 @@ impl StoredLinks {
     ///
     /// # Errors
     ///
-    /// A lock that fails for another reason.
+    /// The error of a lock that fails for another reason.
     pub fn unused(&self) -> io::Result<Option<[File; 2]>> {
         let Some(races) = alone_in(&self.home)? else {
             return Ok(None);
@@ -543,7 +552,8 @@ impl StoredLinks {
     }
 }
 
-/// The files and folders in a folder that pass `is_known`; empty if the folder is a symbolic link.
+/// Returns the files and folders in a folder for which `is_known` is true; empty if the folder is a
+/// symbolic link.
 fn entries(folder: &Path, is_known: impl Fn(&Path, &str) -> bool) -> Vec<PathBuf> {
     if fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
         return Vec::new();
@@ -614,7 +624,7 @@ mod tests {
             .collect()
     }
 
-    /// Locks the folder as a race does: other races may hold it too, but it cannot be removed.
+    /// Locks the folder as a race does. Other races can lock it too, but it cannot be removed.
     fn shared(home: &Path) -> io::Result<Option<File>> {
         lock_folder(home, File::try_lock_shared)
     }
@@ -658,7 +668,7 @@ mod tests {
         let spared = BTreeSet::from([paths[3].clone()]);
         cache.trim(limits(400), &spared).unwrap();
         assert_eq!(there(&paths), [true, true, true, true]);
-        // Three quarters of the limit hold two.
+        // Two links fit into three quarters of the limit.
         cache.trim(limits(270), &spared).unwrap();
         assert_eq!(there(&paths), [true, false, false, true]);
         cache.trim(limits(0), &spared).unwrap();

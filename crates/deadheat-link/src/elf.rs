@@ -1,5 +1,5 @@
-//! Reads ELF files: whether one is a program, and the function sections of objects, which are
-//! shuffled here for linkers without such an option.
+//! Reads ELF files: recognises programs, and lists the function sections of objects. Linkers
+//! without an option to shuffle sections get a script with the sections in random order.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,7 +14,8 @@ use object::read::archive::ArchiveFile;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, FileKind};
 
-/// Returns true if the bytes are a program, not a shared library, an object or anything else.
+/// Returns true if the bytes are an ELF program, and false for a shared library, an object or
+/// anything else.
 pub(crate) fn is_executable(bytes: &[u8]) -> bool {
     let answer = match FileKind::parse(bytes) {
         Ok(FileKind::Elf32) => is_program::<FileHeader32<Endianness>>(bytes),
@@ -53,12 +54,12 @@ fn is_program<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> object::Res
 pub(crate) struct FunctionSections(BTreeSet<String>);
 
 impl FunctionSections {
-    /// Collects the names from objects and archives. Other files are skipped, because they have no
-    /// function sections.
+    /// Collects the names of function sections from objects and archives. Other files are skipped,
+    /// because they have no function sections.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read.
+    /// The error of a file that cannot be read.
     pub(crate) fn of(files: impl IntoIterator<Item = PathBuf>) -> std::io::Result<Self> {
         let mut names = BTreeSet::new();
         for file in files {
@@ -67,8 +68,8 @@ impl FunctionSections {
         Ok(Self(names))
     }
 
-    /// A script for GNU ld that puts the sections into the random order of `seed`, and all other
-    /// code after them.
+    /// Returns a script for GNU ld that puts the sections into the random order of `seed`, and all
+    /// other code after them.
     ///
     /// Each section has its own statement, because GNU ld takes the matches of a statement with
     /// several patterns in the order of the files.
@@ -148,7 +149,7 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// A random number below `bound`, which must not be 0.
+    /// Returns a random number below `bound`, which must not be 0.
     fn below(&mut self, bound: usize) -> usize {
         let scaled = (u128::from(self.next()) * bound as u128) >> 64;
         usize::try_from(scaled).unwrap_or_default()

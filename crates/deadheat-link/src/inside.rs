@@ -1,11 +1,11 @@
-//! Paths made of names that come from a file or a repository.
+//! Joins paths with names that come from a file or a repository and are not trusted.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use deadheat_model::is_inner_path;
 
-/// A name leads out of the folder that it is to be joined to.
+/// The error if a name leads out of the folder that it is joined to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{}' {problem}, so it leads out of {}", name.display(), root.display())]
 pub struct OutsideError {
@@ -14,9 +14,9 @@ pub struct OutsideError {
     problem: &'static str,
 }
 
-/// Joins a name from a file or a repository to a folder, whose own path may have links. The result
-/// is below the folder: the name has no `..`, no root and no NUL, and nothing on the way is a
-/// symbolic link, not even the last part. The path need not exist.
+/// Joins `name`, which comes from a file or a repository, to the folder `root`. The result is below
+/// `root`: the name has no `..`, no root and no NUL, and no part of it, not even the last, is a
+/// symbolic link. `root` itself may contain symbolic links. The path need not exist.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! Parses the command line of a compiler driver into pieces, which tell the words that name files
-//! from all others.
+//! Parses the command line of a compiler driver into pieces, and distinguishes arguments that name
+//! files from all others.
 
 use std::path::Path;
 
@@ -11,40 +11,41 @@ use crate::arguments::{
 /// A piece of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Passed on unchanged.
+    /// An argument that neutral links pass to the compiler driver unchanged.
     Word(String),
-    /// An input.
+    /// An input file.
     Input(Spelling),
     /// A file that an option names.
     Named(Spelling),
     /// `-l`: a library that the linker has to find.
     Library {
-        /// The arguments that name it; the value is its name.
+        /// The arguments that name the library; the value is its name.
         spelling: Spelling,
-        /// True if a shared library is accepted.
+        /// True if the linker may use a shared library for this `-l` option, and not only an
+        /// archive.
         dynamic: bool,
     },
     /// The folders in which the executable looks for shared libraries at run time.
     RunPath(Spelling),
-    /// `-L`.
+    /// `-L`: a folder in which the linker looks for libraries.
     Folder(Spelling),
 }
 
-/// A value on a command line, and how it is written there.
+/// A value on a command line, with the option before it, so that another value can replace it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spelling {
-    /// Passed to the linker through the driver, by `-Wl,` or `-Xlinker`.
+    /// True if the driver passes the value to the linker, by `-Wl,` or `-Xlinker`.
     pub(crate) to_linker: bool,
-    /// The text before the value in the same word.
+    /// The option, or the text before the value.
     pub(crate) before: String,
-    /// The value.
+    /// The value, such as a path or the name of a library.
     pub(crate) value: String,
-    /// True if `before` is a word of its own.
+    /// True if `before` and `value` are separate words.
     pub(crate) apart: bool,
 }
 
 impl Spelling {
-    /// A value without an option before it.
+    /// Creates a value without an option before it.
     pub(crate) fn bare(to_linker: bool, value: &str) -> Self {
         Self::behind("", value, to_linker, false)
     }
@@ -58,14 +59,14 @@ impl Spelling {
         }
     }
 
-    /// The arguments with `value` instead of this value.
+    /// Returns the arguments with `value` instead of this value.
     pub(crate) fn with(&self, value: &str) -> Vec<String> {
         let mut words = self.lead();
         words.push(format!("{}{value}", self.before_value()));
         words
     }
 
-    /// The arguments that come before the one with the value.
+    /// Returns the arguments before the one that contains the value.
     pub(crate) fn lead(&self) -> Vec<String> {
         let through = self.to_linker.then(|| "-Xlinker".to_owned());
         let option = self.apart.then(|| self.before.clone());
@@ -76,30 +77,30 @@ impl Spelling {
             .collect()
     }
 
-    /// The text before the value in the same argument.
+    /// Returns the text before the value in the same argument.
     pub(crate) fn before_value(&self) -> &str {
         if self.apart { "" } else { &self.before }
     }
 }
 
-/// What the driver is asked to do.
+/// The task that the arguments of a compiler driver ask for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Intent {
-    /// Anything except linking an executable.
+    /// Any task other than linking an executable.
     Other,
-    /// Compile and link in one call, which leaves no objects for another link.
+    /// Compiling and linking in one call, which leaves no objects for another link.
     FromSources {
-        /// The executable.
+        /// The path of the executable, as given.
         output: String,
     },
-    /// The link of an executable.
+    /// Linking an executable from objects.
     Link(Invocation),
 }
 
-/// The link of an executable: its output, and all else in pieces.
+/// The parsed link of an executable: its output, and all other arguments in pieces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Invocation {
-    /// The path as given.
+    /// The path of the executable, as given.
     pub(crate) output: String,
     /// The arguments in order, without the output and without other files that the link writes.
     pub(crate) pieces: Vec<Piece>,
@@ -108,13 +109,14 @@ pub(crate) struct Invocation {
 }
 
 impl Intent {
-    /// Parses `arguments`, given in `directory`.
+    /// Parses the arguments of a compiler driver that runs in the folder `directory`.
     ///
     /// # Errors
     ///
     /// The reason, in words, if a response file cannot be understood.
     pub(crate) fn of(arguments: &[String], directory: &Path) -> Result<Self, String> {
-        // Compiler calls pass through here as well, and should not be slowed down.
+        // Most calls of a compiler driver only compile (`-c`). They return here, because parsing
+        // would slow down every compilation.
         if arguments.iter().any(|argument| argument == "-c") {
             return Ok(Self::Other);
         }
@@ -130,7 +132,7 @@ impl Intent {
     }
 }
 
-/// What the linker expects the next word to be, after an option with a separate value.
+/// The meaning of the linker's next word, after an option with a separate value.
 #[derive(Debug)]
 enum Awaited {
     Value,
@@ -139,18 +141,19 @@ enum Awaited {
     Names(Named, String),
 }
 
-/// The state of the parser.
+/// The state of the parser of a compiler driver's arguments.
 #[derive(Debug)]
 struct Reading<'a> {
     directory: &'a Path,
     invocation: Invocation,
     awaited: Option<Awaited>,
-    /// True if `-l` may find shared libraries, and the saved values of `--push-state`.
+    /// True if `-l` may find shared libraries.
     dynamic: bool,
+    /// The values of `dynamic` saved by `--push-state`.
     pushed: Vec<bool>,
-    /// `-static` was given: no shared libraries.
+    /// True if `-static` or `-static-pie` was given, which excludes shared libraries.
     all_static: bool,
-    /// `-x` was given: every input is compiled.
+    /// True after `-x LANGUAGE`, which makes the driver compile every input.
     language: bool,
     sources: bool,
     inputs: bool,
@@ -191,8 +194,8 @@ impl<'a> Reading<'a> {
         Intent::Link(self.invocation)
     }
 
-    /// Parses a word, and its value from `rest`; returns false if the driver will not link an
-    /// executable.
+    /// Parses a word of the driver's command line, and its value from `rest`; returns false if the
+    /// driver will not link an executable.
     fn driver_word(&mut self, word: String, rest: &mut impl Iterator<Item = String>) -> bool {
         if links_no_executable(&word) {
             return false;
@@ -201,7 +204,7 @@ impl<'a> Reading<'a> {
             self.linker_argument(&word, words);
             return true;
         }
-        // `-static-pie` applies to all libraries, wherever it is on the command line.
+        // These options apply to all libraries, wherever they are on the command line.
         self.all_static |= matches!(word.as_str(), "-static" | "--static" | "-static-pie");
         match driver_writes(&word) {
             Written::Nothing => {}
@@ -361,7 +364,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Waits for the value, which belongs to the same piece.
+    /// Makes the next word the value of the current option. Returns an empty piece in its place.
     fn wait_for(&mut self, awaited: Awaited) -> Option<Piece> {
         self.awaited = Some(awaited);
         Some(Piece::Word(String::new()))

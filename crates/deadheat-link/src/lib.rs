@@ -1,10 +1,10 @@
 //! Neutral links: executables whose functions are placed in a random order given by a seed.
 //!
 //! Two functions with identical instructions can differ by a third in speed only because of their
-//! addresses. This room runs in place of the linker driver, stores the inputs of a link, and makes
-//! *neutral links* of it on demand: every function section is aligned to 64 bytes, and all of them
-//! are shuffled with a seed. Neutral links of several builds can be *matched*: shared code is at
-//! the same places in all of them.
+//! addresses. This crate runs in place of the linker driver, stores the inputs of a link, and makes
+//! *neutral links* from them on demand: every function section is aligned to 64 bytes, and all of
+//! them are shuffled with a seed. Neutral links of several builds can be *matched*: shared code is
+//! at the same places in all of them.
 //!
 //! ```text
 //! driver's arguments ─record─▶ LinkRecord + aligned inputs ─seed─▶ neutral link

@@ -1,5 +1,5 @@
-//! Runs in place of a compiler driver and records the link of an executable: from the command line
-//! of the finished link to its record, and notes for the user.
+//! Runs in place of a compiler driver, and records the link of an executable once it has succeeded.
+//! Problems with the record become notes for the user.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -13,19 +13,19 @@ use crate::invocation::{Intent, Invocation, Piece, Spelling};
 use crate::record::{Argument, Digest, LinkRecord, Obstacle, StoredInput};
 use crate::store::{Kept, Store, StoreError};
 
-/// The driver could not be started.
+/// The error if the compiler driver cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}; `deadheat link` takes the compiler driver and its arguments", .driver.display())]
 pub struct LinkError {
-    /// The driver as given.
+    /// The compiler driver, as the user gave it to `deadheat link`.
     pub driver: OsString,
-    /// The reason.
+    /// The operating system's error.
     #[source]
     pub problem: io::Error,
 }
 
 impl LinkError {
-    /// The exit code that a shell would use.
+    /// Returns the exit code that a shell would use.
     pub fn code(&self) -> u8 {
         match self.problem.kind() {
             io::ErrorKind::NotFound => 127,
@@ -34,12 +34,12 @@ impl LinkError {
     }
 }
 
-/// A driver that has ended.
+/// The exit status of a compiler driver, and notes about the recording of its link.
 #[derive(Debug)]
 pub struct Linked {
-    /// Its exit status.
+    /// The exit status of the driver.
     pub status: ExitStatus,
-    /// Notes for the user.
+    /// Notes for the user about the recording of the link.
     pub notes: Vec<Note>,
 }
 
@@ -82,7 +82,7 @@ pub fn link(driver: &OsStr, arguments: &[OsString]) -> Result<Linked, LinkError>
     let notes = match understood {
         _ if !status.success() => Vec::new(),
         Err(unclear) => vec![unclear],
-        // Trial programs of configure scripts are not raced.
+        // Trial programs of configure scripts are never raced, so they get no note.
         Ok(Some((Intent::FromSources { output }, _))) if !is_trial(&output) => {
             vec![Note::FromSources { output }]
         }
@@ -99,14 +99,15 @@ pub fn link(driver: &OsStr, arguments: &[OsString]) -> Result<Linked, LinkError>
     Ok(Linked { status, notes })
 }
 
-/// The intent of a call and its working directory, `None` if no executable is linked; or a note
-/// that a possible link is not recorded.
+/// Returns the intent of a call of the driver and its working directory; `None` if the call links
+/// no executable. The error is a note that the call cannot be understood, so its link is not
+/// recorded.
 fn understood(driver: &OsStr, arguments: &[OsString]) -> Result<Option<(Intent, PathBuf)>, Note> {
     if arguments.iter().any(|argument| argument == "-c") || is_deadheat(driver, arguments) {
         return Ok(None);
     }
     let unclear = |reason: String| {
-        // Precise enough for a message.
+        // Only a message uses this name, so a rough search for `-o` is precise enough.
         let mut from_option = arguments.iter().skip_while(|argument| *argument != "-o");
         let output = from_option.nth(1).map(|name| name.to_string_lossy());
         let output = output.map_or("a.out".to_owned(), Into::into);
@@ -128,10 +129,12 @@ fn understood(driver: &OsStr, arguments: &[OsString]) -> Result<Option<(Intent, 
     }
 }
 
-/// A panic of ours must not break the user's link either.
+/// Runs `work`, and turns a panic into an error, because a bug in deadheat must not break the
+/// user's link.
 fn unharmed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err("deadheat crashed on it; please report this".to_owned()))
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err("deadheat crashed while it read the command line; please report this".to_owned())
+    })
 }
 
 /// Returns true if the driver is another `deadheat link`, which makes its own record.
@@ -147,7 +150,7 @@ fn is_trial(output: &str) -> bool {
     name.to_string_lossy().starts_with("conftest")
 }
 
-/// Environment variables that drivers and linkers read.
+/// Environment variables that compiler drivers and linkers read. A link record stores their values.
 const LISTENED_TO: [&str; 14] = [
     "PATH",
     "COMPILER_PATH",
@@ -165,15 +168,15 @@ const LISTENED_TO: [&str; 14] = [
     "LC_ALL",
 ];
 
-/// Records the link that `driver`, as given, made of `invocation` in the absolute `directory`, if
-/// it made an executable. Returns notes for the user, or the reason why the link is not recorded
-/// although it should be.
+/// Records the link that `driver` made of `invocation` in `directory`, an absolute path, if its
+/// output is an executable. Returns notes for the user, or the reason why the link cannot be
+/// recorded.
 pub(crate) fn record(
     driver: &str,
     directory: &Path,
     invocation: &Invocation,
 ) -> Result<Vec<Note>, String> {
-    let vanished = |error| format!("it cannot be found where it was to be written ({error})");
+    let vanished = |error| format!("the output file cannot be read ({error})");
     let in_store = |error: StoreError| error.to_string();
     let output = directory.join(&invocation.output);
     let output = output.canonicalize().map_err(vanished)?;
@@ -187,7 +190,8 @@ pub(crate) fn record(
     let Some((folder, _)) = output.parent().zip(output.to_str()) else {
         return Err(format!("{} is not Unicode", output.display()));
     };
-    // Folders under the linker's system root belong to the system.
+    // Folders under the linker's system root belong to the system, so the store does not copy their
+    // libraries.
     let folders = invocation.folders.iter();
     let folders =
         folders.filter(|folder| !folder.starts_with('=') && !folder.starts_with("$SYSROOT"));
@@ -233,13 +237,13 @@ pub(crate) fn record(
     })
 }
 
-/// A record under construction.
+/// A link record under construction.
 #[derive(Debug)]
 struct Writing<'a> {
     directory: &'a Path,
-    /// The folder of the output.
+    /// The folder of the executable that was linked.
     folder: &'a Path,
-    /// The user's library folders.
+    /// The folders of `-L` options, without those under the linker's system root.
     folders: Vec<PathBuf>,
     store: Store,
     arguments: Vec<Argument>,
@@ -267,8 +271,8 @@ impl Writing<'_> {
                 self.say_as(spelling, &value);
             }
             Piece::Folder(spelling) => {
-                // rustc names a folder that it creates and then removes; an empty folder is not
-                // needed.
+                // rustc passes a folder with `-L` that it removes after the link. A missing or
+                // empty folder is left out of the record.
                 let folder = self.directory.join(&spelling.value);
                 let is_empty = match folder.read_dir() {
                     Ok(mut entries) => entries.next().is_none(),
@@ -282,7 +286,8 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Stores a file, or keeps its path if it need not be stored.
+    /// Adds a file to the arguments of the record: as a stored copy, or as its path if it is not
+    /// stored.
     fn keep(&mut self, spelling: &Spelling, file: &Path, is_input: bool) -> Result<(), StoreError> {
         let path = self.directory.join(file);
         if !path.is_file() {
@@ -330,7 +335,7 @@ impl Writing<'_> {
             .extend(spelling.with(value).into_iter().map(Argument::Word));
     }
 
-    /// The run path for a neutral link, which is in another folder but must find the same
+    /// Returns the run path for a neutral link, which is in another folder but must find the same
     /// libraries.
     fn run_path(&self, value: &str) -> String {
         let folder = self.folder.to_string_lossy();
@@ -348,8 +353,8 @@ impl Writing<'_> {
     }
 }
 
-/// The archive that a linker uses for `-l NAME`, if it is in one of the user's own folders. `None`
-/// if a shared library comes first, if the system has it, or if it is not found.
+/// Returns the archive that a linker uses for `-l NAME`, if it is in one of the user's own folders.
+/// `None` if the linker uses a shared library or an archive of the system, or finds neither.
 pub(crate) fn archive(name: &str, dynamic: bool, folders: &[PathBuf]) -> Option<PathBuf> {
     let exact = name.strip_prefix(':').map(str::to_owned);
     let shared = format!("lib{name}.so");
@@ -366,8 +371,8 @@ pub(crate) fn archive(name: &str, dynamic: bool, folders: &[PathBuf]) -> Option<
     None
 }
 
-/// Returns true if a file came with the system or the compiler, so that its users cannot compile it
-/// again.
+/// Returns true if a file came with the system or the compiler, so that the user cannot recompile
+/// it.
 pub(crate) fn is_of_the_toolchain(file: &Path) -> bool {
     const SYSTEM: [&str; 6] = [
         "/usr",
@@ -385,17 +390,18 @@ pub(crate) fn is_of_the_toolchain(file: &Path) -> bool {
         || (name.starts_with("crt") && name.ends_with(".o"))
 }
 
-/// Something the user should know about a link. None of these affect the link.
+/// A message for the user about a link. It does not affect the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// The link was not recorded, although it made an executable.
     NotRecorded {
         /// The executable, as given.
         output: String,
-        /// The reason.
+        /// The reason why the link was not recorded.
         reason: String,
     },
-    /// Sources were compiled and linked in one call.
+    /// Sources were compiled and linked in one call, so no objects are left from which to make
+    /// neutral links.
     FromSources {
         /// The executable, as given.
         output: String,
@@ -404,10 +410,11 @@ pub enum Note {
     Impossible {
         /// The executable, as given.
         output: String,
-        /// The reason.
+        /// The reason why neutral links are impossible.
         obstacle: Obstacle,
     },
-    /// Functions of these objects share a section, and move only together.
+    /// Several functions in these objects share a section, so neutral links can move them only
+    /// together.
     Unsectioned {
         /// The executable, as given.
         output: String,
@@ -416,7 +423,7 @@ pub enum Note {
     },
 }
 
-/// Objects named in one note at most.
+/// The largest number of objects named in a note.
 const MOST_NAMED: usize = 6;
 
 impl fmt::Display for Note {

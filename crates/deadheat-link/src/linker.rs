@@ -16,20 +16,20 @@ use crate::record::{LinkRecord, Stamp};
 pub(crate) enum Family {
     /// LLVM's linker, which has an option to shuffle sections.
     Lld,
-    /// Has an option to shuffle sections too.
+    /// The linker mold, which also has an option to shuffle sections.
     Mold,
-    /// Needs a linker script with the order.
+    /// GNU ld, which needs a linker script with the order.
     Gnu,
 }
 
 impl Family {
-    /// The family with this name in `DEADHEAT_NEUTRAL_LINKER`.
+    /// Returns the family with this name in `DEADHEAT_NEUTRAL_LINKER`.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Lld, Self::Mold, Self::Gnu];
         all.into_iter().find(|family| family.name() == name)
     }
 
-    /// The family's name in `DEADHEAT_NEUTRAL_LINKER`.
+    /// Returns the family's name in `DEADHEAT_NEUTRAL_LINKER`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Lld => "lld",
@@ -60,7 +60,8 @@ impl Family {
     }
 }
 
-/// `start` in the line, with the word after it.
+/// Returns `start` and the word after it, if the line contains `start` and a version number
+/// follows.
 fn word_after(line: &str, start: &str) -> Option<String> {
     let at = line.find(start)?;
     let word = line[at + start.len()..].split(' ').next()?;
@@ -68,40 +69,41 @@ fn word_after(line: &str, start: &str) -> Option<String> {
         .then(|| format!("{start}{word}"))
 }
 
-/// A linker, and the arguments by which the driver uses it.
+/// A linker, and the arguments by which the driver selects it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Linker {
-    /// The family, which determines how to shuffle with it.
+    /// The family, which determines how sections are shuffled.
     pub(crate) family: Family,
-    /// Arguments of the driver; empty if the recorded call already chooses this linker.
+    /// The driver's arguments that select the linker; empty if the recorded call already selects
+    /// it.
     pub(crate) selection: Vec<String>,
-    /// Its name and version.
+    /// The name and version of the linker.
     pub(crate) version: String,
-    /// The programs of driver and linker as they were when the linker was chosen; empty if they
-    /// were not found.
+    /// The programs of driver and linker, with the state of their files when the linker was chosen;
+    /// empty if they were not found.
     #[serde(default)]
     pub(crate) programs: Vec<Program>,
 }
 
-/// A program and the state of its file at one time.
+/// A program, and the state of its file at one time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Program {
-    /// A name looked up in `PATH`, or a path.
+    /// The name of the program, which is looked up in `PATH`, or its path.
     name: PathBuf,
     file: PathBuf,
     stamp: Stamp,
 }
 
-/// A linker that may be installed.
+/// A linker to try, which may not be installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) family: Family,
     pub(crate) name: String,
-    /// Arguments of the driver, or the reason why the linker cannot be used.
+    /// The driver's arguments that select the linker, or the reason why it cannot be used.
     selection: Result<Vec<String>, String>,
 }
 
-/// The linkers that may shuffle the link of `record`, best first. `forced` restricts them to one
+/// Returns the linkers to try for the link of `record`, best first. `forced` restricts them to one
 /// family.
 ///
 /// The iterator is lazy, because some linkers are costly to find.
@@ -126,20 +128,20 @@ pub(crate) fn candidates(
         .filter(move |candidate| forced.is_none_or(|family| candidate.family == family))
 }
 
-/// The lld that the user's own link selects.
+/// Returns the lld that the user's own link selects, if it selects one.
 fn own_lld(record: &LinkRecord) -> Option<Candidate> {
     let chosen = record.words().filter_map(chosen_linker).last()?;
-    let name = "the lld of the link itself";
+    let name = "the lld of your own link";
     (chosen.contains("lld")).then(|| Candidate::new(Family::Lld, name, Ok(Vec::new())))
 }
 
-/// The linker that this argument of the driver selects, if any.
+/// Returns the linker that this argument of the driver selects, if any.
 pub(crate) fn chosen_linker(word: &str) -> Option<&str> {
     word.strip_prefix("-fuse-ld=")
         .or_else(|| word.strip_prefix("--ld-path="))
 }
 
-/// A linker that the driver finds in `PATH` by its name.
+/// Returns the linker of this family that the driver finds in `PATH`.
 fn in_path(record: &LinkRecord, family: Family) -> Candidate {
     let name = family.name();
     let program = format!("ld.{name}");
@@ -150,16 +152,16 @@ fn in_path(record: &LinkRecord, family: Family) -> Candidate {
     Candidate::new(family, name, selection)
 }
 
-/// The lld that comes with Rust.
+/// Returns the lld that comes with Rust.
 fn rust_lld() -> Candidate {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
     let selection = rust_lld_folder(&rustc)
         .map(|folder| vec![format!("-B{}", folder.display()), "-fuse-ld=lld".to_owned()])
-        .ok_or_else(|| "no Rust toolchain brings it".to_owned());
+        .ok_or_else(|| "no Rust toolchain contains it".to_owned());
     Candidate::new(Family::Lld, "rust-lld", selection)
 }
 
-/// The folder `lib/rustlib/HOST/bin/gcc-ld` of the toolchain.
+/// Returns the folder `lib/rustlib/HOST/bin/gcc-ld` of the toolchain, if it contains lld.
 fn rust_lld_folder(rustc: &OsString) -> Option<PathBuf> {
     let printed = Command::new(rustc)
         .args(["--print", "sysroot"])
@@ -177,7 +179,8 @@ fn rust_lld_folder(rustc: &OsString) -> Option<PathBuf> {
     folders.into_iter().next()
 }
 
-/// For drivers that do not know mold: a folder in which mold is installed under the name `ld`.
+/// Returns mold from a folder that contains it under the name `ld`, for drivers without
+/// `-fuse-ld=mold`.
 fn folder_mold() -> Option<Candidate> {
     let folder = [
         "/usr/libexec/mold",
@@ -219,7 +222,7 @@ impl Candidate {
     ///
     /// # Errors
     ///
-    /// What the driver printed, if the linker cannot be used or is another one.
+    /// The driver's output, if the linker cannot be used or belongs to another family.
     pub(crate) fn ask(&self, record: &LinkRecord) -> Result<Linker, String> {
         let selection = self.selection.clone()?;
         let version = ask_version(record, self.family, &selection)?;
@@ -233,8 +236,9 @@ impl Candidate {
 }
 
 impl Linker {
-    /// This linker in its present state, if the driver would still use the same one. If its
-    /// programs have not changed, the driver is not started, which would cost half of a link.
+    /// Returns this linker with the current state of its programs, if the driver still selects the
+    /// same version. If the programs have not changed, the driver is not started, because that
+    /// takes half as long as a link.
     pub(crate) fn still_there(self, record: &LinkRecord) -> Option<Self> {
         let unchanged = |program: &Program| {
             Program::find(record, program.name.clone()).as_ref() == Some(program)
@@ -250,8 +254,8 @@ impl Linker {
     }
 }
 
-/// The arguments that choose the target and where the driver finds its parts, including the user's
-/// choice of the linker if it is kept.
+/// Returns the recorded arguments that choose the target and the folders of the driver's tools. If
+/// `choice_holds` is true, these include the user's choice of the linker.
 fn words_about_the_target<'a>(
     mut words: impl Iterator<Item = &'a str>,
     choice_holds: bool,
@@ -319,7 +323,8 @@ fn programs(record: &LinkRecord, family: Family, selection: &[String]) -> Option
     found.collect()
 }
 
-/// Runs the driver with arguments that select a linker, and `question` for that linker.
+/// Runs the driver with the arguments that select a linker, and with `question`, such as
+/// `-Wl,--version`.
 fn ask(record: &LinkRecord, selection: &[String], question: &str) -> Result<Output, LinkFailure> {
     let mut command = driver(record);
     command.args(words_about_the_target(record.words(), selection.is_empty()));
@@ -339,7 +344,7 @@ fn ask_version(
     let first = |text: &str| Some(first_words(text)?.lines().next()?.to_owned());
     Err(if done.status.success() {
         let instead = first(&printed).unwrap_or_else(|| "nothing".to_owned());
-        format!("asked for its version, the driver printed: {instead}")
+        format!("the driver did not print its version, but: {instead}")
     } else {
         let complaint = first(&String::from_utf8_lossy(&done.stderr));
         complaint.unwrap_or_else(|| format!("the driver ended with {}", done.status))
@@ -349,24 +354,22 @@ fn ask_version(
 /// The reason why a link failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LinkFailure {
-    /// The disk is full.
     #[error("no space is left for neutral links in {}; free some there: {said}", folder.display())]
     NoSpace {
         /// The folder `.deadheat/links`.
         folder: PathBuf,
-        /// The error message.
         said: String,
     },
-    /// The driver or its linker failed.
+    /// The driver failed, or the linker that it called.
     #[error("{said}")]
     Refused {
-        /// The first lines of its error message.
+        /// The first lines of the driver's error message.
         said: String,
     },
 }
 
-/// The working directory of the driver: the recorded one, or if that does not exist (the executable
-/// may have been copied to another machine), the executable's folder.
+/// Returns the working directory for the driver: the recorded one, or the executable's folder if
+/// the recorded one does not exist, because the executable may have been copied to another machine.
 fn folder_of(record: &LinkRecord) -> &Path {
     let beside = record.output.parent();
     if record.directory.is_dir() {
@@ -375,7 +378,8 @@ fn folder_of(record: &LinkRecord) -> &Path {
     beside.unwrap_or(&record.directory)
 }
 
-/// The driver of a record with its recorded environment, without arguments.
+/// Returns a command that starts the record's driver in its recorded environment, without
+/// arguments.
 pub(crate) fn driver(record: &LinkRecord) -> Command {
     let mut command = Command::new(&record.driver);
     command
@@ -394,7 +398,7 @@ pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, 
             format!("the driver `{driver}` could not be started: {error}")
         } else {
             let folder = record.directory.display();
-            format!("the folder {folder} it was linked in is gone")
+            format!("the folder {folder}, in which it was linked, no longer exists")
         },
     })
 }
@@ -428,8 +432,8 @@ pub(crate) fn failure_of(error: &io::Error, folder: &Path) -> LinkFailure {
     }
 }
 
-/// The lines about the error: from the first line that mentions one, at most three, each shortened
-/// to a readable length.
+/// Returns the lines about an error in the output of a linker: at most three, from the first line
+/// that mentions one, each shortened to a readable length.
 fn first_words(text: &str) -> Option<String> {
     const LINES: usize = 3;
     const LENGTH: usize = 300;
@@ -521,7 +525,7 @@ mod tests {
         );
     }
 
-    /// A driver that records its arguments, in a folder with its linker.
+    /// Creates a driver that logs its arguments, in a folder with its linker.
     fn pretended(folder: &Path) -> LinkRecord {
         use std::os::unix::fs::PermissionsExt;
         let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\" && echo \"$@\" >> asked\n\

@@ -1,10 +1,10 @@
-//! Links of several builds in which shared code is at the same places.
+//! Matched links: neutral links of several builds in which shared code is at the same places.
 //!
 //! Two builds of a program differ in a few functions and agree in all others. If each build is
-//! shuffled by itself, all addresses differ. Here all of them use one random order of the *names*
-//! of the sections, and every section begins at the same distance from the start of `.text`. If a
-//! section is larger in one build, or missing in another, the other builds leave a gap. The only
-//! difference left is inside the sections that changed.
+//! shuffled by itself, all addresses differ. Matched links use one random order of the *names* of
+//! the sections, and every section begins at the same distance from the start of `.text` in all
+//! builds. A build leaves a gap if a section is smaller than in another build, or missing. The
+//! builds then differ only inside the sections that changed.
 //!
 //! ```text
 //! linker's map ─▶ SectionTable of each build ─▶ Layout of one of them ─seed─┬▶ linker script
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Every matched link is verified. A script gives the distance of each section from the start, so
-//! the linker fails if it cannot place one there. A link by an order of symbols is checked
+//! the linker fails if it cannot place a section there. A link by an order of symbols is checked
 //! afterwards.
 
 use std::collections::{HashMap, HashSet};
@@ -27,9 +27,9 @@ use crate::elf::{SplitMix64, can_be_named};
 use crate::linker::Family;
 use crate::record::Digest;
 
-/// Builds are matched only if at least this share of each one's code is in functions of all of
-/// them. With less in common, the gaps for the others' code would spread a build over more than
-/// twice the pages.
+/// Builds are matched only if at least this share of each build's code is in functions that all
+/// builds have. With less in common, the gaps for the code of the other builds would spread a build
+/// over more than twice the pages.
 const LEAST_SHARED: f64 = 0.5;
 
 /// The symbol at the start of `.text`.
@@ -38,17 +38,19 @@ pub(crate) const START: &str = "__deadheat_text";
 /// The alignment of the start of `.text`.
 pub(crate) const PAGE: u64 = 4096;
 
-/// lld searches all sections for every line of a script, which takes 5 ns times the square of their
-/// number: 0.05 s for this many and 0.36 s for 8,000, where a plain link takes 0.02 s. GNU ld needs
-/// 0.02 and 0.08 s more for them.
+/// The largest number of sections for which lld gets a script. lld searches all sections for every
+/// line of a script, which takes 5 ns times the square of their number: 0.05 s for 3,000 sections
+/// and 0.36 s for 8,000, where a plain link takes 0.02 s. With a script, GNU ld takes only 0.02 s
+/// and 0.08 s longer.
 const MOST_BY_SCRIPT_OF_LLD: usize = 3000;
 
 /// The function sections that a linker keeps of one build, and their sizes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SectionTable {
-    /// In the order of the inputs. Sections of the same name are together, as in a script.
+    /// The sections in the order of the inputs. All sections of the same name are one entry, as in
+    /// a script.
     sections: Vec<Section>,
-    /// Bytes of code in sections that cannot be placed individually.
+    /// The bytes of code in sections that cannot be placed individually.
     rest: u64,
 }
 
@@ -56,20 +58,21 @@ pub(crate) struct SectionTable {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Section {
     pub(crate) name: String,
-    /// A symbol in it, by which an order of symbols can place it with lld.
+    /// A symbol in the section, by which lld can place it with an order of symbols.
     pub(crate) symbol: Option<String>,
     pub(crate) bytes: u64,
 }
 
 impl SectionTable {
-    /// Reads a map that this linker wrote; empty if the map has no sections.
+    /// Reads a link map that a linker of this family wrote; empty if the map has no sections.
     pub(crate) fn read(map: &str, family: Family) -> Self {
         let mut table = Self::default();
         let mut places = HashMap::new();
         let mut names_of_symbols = HashMap::new();
         let mut add = |mut section: Section| {
             section.bytes = section.bytes.next_multiple_of(ALIGNMENT);
-            // A symbol in sections of several names would move all of them to one place.
+            // A symbol that occurs in sections of several names would move all of them to one
+            // place.
             let is_found = section.symbol.as_ref().is_some_and(|symbol| {
                 let name = names_of_symbols.entry(symbol.clone());
                 *name.or_insert_with(|| section.name.clone()) == section.name
@@ -96,14 +99,15 @@ impl SectionTable {
         table
     }
 
-    /// The total bytes of code.
+    /// Returns the total bytes of code.
     fn total(&self) -> u64 {
         self.rest + self.sections.iter().map(|one| one.bytes).sum::<u64>()
     }
 
-    /// The key of each section, by which it is found in the other tables. A name that is in all
-    /// tables is its own key. Other names are stripped of hashes; equal ones are numbered in order,
-    /// which pairs them.
+    /// Returns the key of each section, by which it is found in the tables of the other builds. A
+    /// name that is in all tables is its own key. Other names are stripped of hashes, and equal
+    /// results are numbered in order, so that the n-th such section of one build is matched with
+    /// the n-th of another.
     fn keys(&self, others: &[&Self]) -> Vec<String> {
         fn names(table: &SectionTable) -> HashSet<&str> {
             table.sections.iter().map(|one| one.name.as_str()).collect()
@@ -123,8 +127,9 @@ impl SectionTable {
     }
 }
 
-/// Lines such as ` .text.f  0x1000  0x15  a.o`; after a long name the rest is on the next line.
-/// Discarded sections are listed before the memory map. The map does not list local symbols.
+/// Reads the map of GNU ld: lines such as ` .text.f 0x1000 0x15 a.o`; after a long name the rest is
+/// on the next line. Discarded sections are listed before the memory map. The map does not list
+/// local symbols.
 fn sections_by_gnu(map: &str, add: &mut impl FnMut(Section)) {
     let kept = map.split_once("\nLinker script and memory map\n");
     let mut name = None;
@@ -150,9 +155,10 @@ fn sections_by_gnu(map: &str, add: &mut impl FnMut(Section)) {
     }
 }
 
-/// Lines such as `VMA LMA Size Align file:(.text.f)`, with sizes in hexadecimal, followed by the
-/// symbols of that section, indented further. A section with another alignment gets no symbol,
-/// because an order of symbols cannot reproduce the gap that a script would leave before it.
+/// Reads the map of lld: lines such as `VMA LMA Size Align file:(.text.f)`, with sizes in
+/// hexadecimal, followed by the symbols of that section, indented further. A section with another
+/// alignment gets no symbol, because an order of symbols cannot reproduce the gap that a script
+/// would leave before it.
 fn sections_by_lld(map: &str, add: &mut impl FnMut(Section)) {
     let mut last: Option<(Section, bool)> = None;
     let mut done = |last: &mut Option<(Section, bool)>| {
@@ -188,7 +194,7 @@ fn sections_by_lld(map: &str, add: &mut impl FnMut(Section)) {
     done(&mut last);
 }
 
-/// Size, alignment, indentation, and the name.
+/// Parses a line of lld's map into size, alignment, indentation and name.
 fn columns_of_lld(line: &str) -> Option<(u64, u64, usize, &str)> {
     let mut rest = line;
     let mut word = || {
@@ -204,10 +210,10 @@ fn columns_of_lld(line: &str) -> Option<(u64, u64, usize, &str)> {
     Some((size, align, rest.len() - name.len(), name.trim_end()))
 }
 
-/// A section name without the parts that differ between builds of the same source: the hash at the
-/// end of a Rust symbol (`17h0123456789abcdefE`), hashes of crates within it (`Cs…_`) with the back
-/// references whose values depend on them (`B…_`), and the number that LLVM adds to symbols it
-/// makes visible (`.llvm.123`).
+/// Returns a section name without the parts that differ between builds of the same source: the hash
+/// at the end of a Rust symbol (`17h0123456789abcdefE`), hashes of crates within it (`Cs…_`) with
+/// the back references whose values depend on them (`B…_`), and the number that LLVM adds to
+/// symbols it makes visible (`.llvm.123`).
 fn without_hashes(name: &str) -> String {
     let mut bare = match name.find(".llvm.") {
         Some(at) => name[..at].to_owned(),
@@ -248,7 +254,7 @@ fn without_hashes(name: &str) -> String {
 /// to a linker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// Sorted by key.
+    /// The places of all sections, sorted by key.
     slots: Arc<[Slot]>,
     of_slots: Digest,
     way: Way,
@@ -267,23 +273,25 @@ pub(crate) enum Way {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     key: String,
-    /// This build's section, if it has one here.
+    /// This build's section; `None` if the build lacks it.
     pub(crate) own: Option<Section>,
     /// The largest size of the section in any build.
     pub(crate) bytes: u64,
-    /// The hash of the key.
+    /// The hash of the section's key, which determines the section's place in a random order.
     hash: u64,
 }
 
 impl Slot {
-    /// The size of the gap in this build, in bytes.
+    /// Returns the size of the gap in this build, in bytes: the difference between the largest
+    /// section of this key in any build and the section of this build.
     pub(crate) fn room(&self) -> u64 {
         self.bytes - self.own.as_ref().map_or(0, |own| own.bytes)
     }
 }
 
 impl Layout {
-    /// The layout of the build with the first table, by a script.
+    /// Creates the layout of the build with the table `own`, matched to those with the tables
+    /// `others`, for a script.
     ///
     /// # Errors
     ///
@@ -321,15 +329,16 @@ impl Layout {
             let share = shared as f64 / table.total().max(1) as f64;
             if share < LEAST_SHARED {
                 return Err(format!(
-                    "only {:.0}% of the code of one is in functions of its own section that the \
-                     others have as well",
+                    "only {:.0}% of one build's code is in functions that have a section each and \
+                     that the other builds contain",
                     share * 100.0
                 ));
             }
         }
         let mut slots: Vec<Slot> = slots.into_values().map(|(slot, _)| slot).collect();
         slots.sort_unstable_by(|one, other| one.key.cmp(&other.key));
-        // As custom text, because JSON takes 2 ms for 6,000 functions, and a link 40.
+        // The digest is computed from plain text: writing JSON would take 2 ms for 6,000 functions,
+        // and the whole link takes 40 ms.
         let mut text = String::new();
         for Slot {
             key, own, bytes, ..
@@ -353,7 +362,7 @@ impl Layout {
         })
     }
 
-    /// This layout in all ways that the linker supports, the best first.
+    /// Returns this layout once for each way in which the linker can apply it, the best way first.
     pub(crate) fn ways(self, family: Family) -> Vec<Self> {
         let by_symbols = (family == Family::Lld).then(|| Self {
             way: Way::Symbols,
@@ -371,17 +380,17 @@ impl Layout {
         self.way
     }
 
-    /// The slots, sorted by key.
+    /// Returns the slots, sorted by key.
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
-    /// A digest for the cache of variants with this layout.
+    /// Returns a digest that identifies the layout in the cache of neutral links.
     pub(crate) fn digest(&self) -> Digest {
         Digest::of(format!("{}{:?}", self.of_slots.0, self.way).as_bytes())
     }
 
-    /// The indices of the slots in the random order of this seed.
+    /// Returns the indices of the slots in the random order of this seed.
     pub(crate) fn in_order(&self, seed: u32) -> Vec<usize> {
         let drawn: Vec<u64> = self.slots.iter().map(|one| draw(seed, one.hash)).collect();
         let mut order: Vec<usize> = (0..self.slots.len()).collect();
@@ -389,7 +398,7 @@ impl Layout {
         order
     }
 
-    /// The script that places the sections for this seed, for GNU ld and lld.
+    /// Returns the linker script that places the sections for this seed, for GNU ld and lld.
     pub(crate) fn script(&self, seed: u32) -> String {
         // Page-aligned, so that sections before `.text` cannot shift it within a page.
         let mut script = format!("SECTIONS {{\n  .text : ALIGN({PAGE}) {{\n    {START} = .;\n");
@@ -407,8 +416,8 @@ impl Layout {
     }
 }
 
-/// The random number of a section, which depends on no other section: an added function moves the
-/// others apart, but does not change their order.
+/// Returns the random number by which a section is sorted. It depends on no other section, so an
+/// added function moves the others apart, but does not change their order.
 fn draw(seed: u32, hash: u64) -> u64 {
     SplitMix64(hash ^ SplitMix64(u64::from(seed)).next()).next()
 }
@@ -433,7 +442,7 @@ mod tests {
         }
     }
 
-    /// The distance of each section from the start in a script.
+    /// Returns the distance of each section from the start in a script.
     fn places(script: &str) -> BTreeMap<String, u64> {
         let mut at = 0;
         let mut places = BTreeMap::new();
@@ -610,6 +619,9 @@ mod tests {
         let one = table(&[("a", 64), ("b", 640)]);
         let other = table(&[("a", 64), ("c", 64)]);
         let reason = Layout::of(&one, &[other]).unwrap_err();
-        assert!(reason.starts_with("only 8% of the code"), "{reason}");
+        assert!(
+            reason.starts_with("only 8% of one build's code"),
+            "{reason}"
+        );
     }
 }

@@ -1,7 +1,7 @@
-//! One neutral link: the recorded call of the driver, with its arguments adapted, shuffled. If the
-//! driver's output is understood, the linker is called directly, without the driver: the driver
-//! adds the same arguments to every link of a record, and takes three processes and a tenth of a
-//! link to do so.
+//! Makes one neutral link by repeating the recorded call of the driver, with adapted arguments and
+//! shuffled sections. If the driver's own call of the linker is known, the linker is called
+//! directly: the driver only adds the same arguments to every link of a record, for which it starts
+//! three processes and takes a tenth of the time of a link.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -20,33 +20,37 @@ use crate::matched::{Layout, Way};
 use crate::record::{Argument, LinkRecord};
 use crate::{arguments, symbols};
 
-/// From this many bytes on, arguments are passed in a response file; well below every system's
-/// limit.
+/// Arguments of more than this many bytes are passed in a response file. The limit of every system
+/// is well above it.
 const LONG_CALL: usize = 100_000;
 
-/// If fewer bytes than twice the executable plus this are free, the disk counts as full.
+/// The disk counts as full if a test file of twice the executable's size plus this many bytes
+/// cannot be written.
 const ROOM: u64 = 1 << 16;
 
-/// The environment variable for the memory allocation of the linker's C library.
+/// The environment variable that configures memory allocation in glibc, the C library of the
+/// linker.
 const MALLOC_VARIABLE: &str = "GLIBC_TUNABLES";
 
-/// Allocates in large pieces, of large pages if the system has them. lld spends a sixth of a link
-/// of 8,000 sections on page faults of its heap; with this setting it takes 39 ms instead of 45.
-/// The output is the same, and other C libraries ignore the variable.
+/// Makes glibc allocate in large pieces, of large pages if the system has them. lld spends a sixth
+/// of a link of 8,000 sections on page faults of its heap; with this setting the link takes 39 ms
+/// instead of 45. The output is the same, and other C libraries ignore the variable.
 const MALLOC: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432";
 
 /// The order of the function sections in a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Order<'a> {
-    /// The order of the inputs; the linker writes a map of the link to this file.
+    /// The functions keep the order of the inputs; the linker writes a map of the link to this
+    /// file.
     AsGiven(&'a Path),
-    /// Shuffled with a seed, for this build alone.
+    /// The functions are shuffled with a seed, independently of other builds.
     Shuffled(u32),
-    /// Shuffled with a seed, by a layout shared with other builds.
+    /// The functions are shuffled with a seed, in an order that is shared with other builds by a
+    /// layout.
     Matched(&'a Layout, u32),
 }
 
-/// How to repeat a recorded link with one linker, for any seed.
+/// All that is needed to repeat a recorded link with one linker, for any seed.
 #[derive(Debug)]
 pub(crate) struct Recipe<'a> {
     record: &'a LinkRecord,
@@ -54,17 +58,18 @@ pub(crate) struct Recipe<'a> {
     linker: &'a Linker,
     /// The number of threads for linkers that have such an option.
     threads: usize,
-    /// The linker call that produces the same links as the driver, if known.
+    /// The call of the linker that makes the same links as the driver, if known.
     direct: Option<&'a DirectCall>,
-    /// Collected when a link first needs them.
+    /// The function sections of all inputs, read when a link first needs them.
     sections: OnceLock<FunctionSections>,
-    /// The object with the gaps of the only layout, built when a link first needs it.
+    /// The object with the gaps of the layout, built when a link first needs it. All links of a
+    /// recipe have the same layout.
     rooms: OnceLock<Vec<u8>>,
 }
 
 impl<'a> Recipe<'a> {
-    /// The recipe for the link of `record` by `linker`, with the inputs stored in `home`. `at_once`
-    /// links will run in parallel.
+    /// Creates the recipe for the link of `record` by `linker`, with the inputs stored in `home`.
+    /// `at_once` links will run in parallel.
     pub(crate) fn new(
         record: &'a LinkRecord,
         home: &'a Path,
@@ -82,12 +87,13 @@ impl<'a> Recipe<'a> {
         }
     }
 
-    /// The same recipe with a direct call of the linker.
+    /// Returns this recipe with `direct` as the call of the linker without the driver.
     pub(crate) fn by(self, direct: Option<&'a DirectCall>) -> Self {
         Self { direct, ..self }
     }
 
-    /// The linker call that the driver would make for these links.
+    /// Returns the call of the linker that the driver would make for the links of this recipe, if
+    /// it can be determined.
     pub(crate) fn direct_call(&self) -> Option<DirectCall> {
         DirectCall::ask(self.record, self.linker, &self.words())
     }
@@ -115,7 +121,8 @@ impl<'a> Recipe<'a> {
             {
                 return Ok(bytes);
             }
-            // The driver either succeeds or has a better error message.
+            // The direct call failed, so the driver links again: it either succeeds or has a better
+            // error message.
             let _ = fs::remove_file(output);
         }
         let mut words = self.words();
@@ -139,8 +146,8 @@ impl<'a> Recipe<'a> {
         checked(output, order).map_err(|said| LinkFailure::Refused { said })
     }
 
-    /// `failure`, or that the disk is full, because not every linker reports that (lld says "No
-    /// such file or directory").
+    /// Returns `failure`, or that the disk is full. Not every linker reports a full disk (lld says
+    /// "No such file or directory"), so a test file is written.
     fn unless_full(&self, failure: LinkFailure, scratch: &Path) -> LinkFailure {
         let LinkFailure::Refused { said } = failure else {
             return failure;
@@ -158,7 +165,7 @@ impl<'a> Recipe<'a> {
         }
     }
 
-    /// The arguments that all neutral links share.
+    /// Returns the arguments that all neutral links of the record share.
     fn words(&self) -> Vec<String> {
         let words = |argument: &Argument| match argument {
             Argument::Word(word) => vec![word.clone()],
@@ -170,16 +177,16 @@ impl<'a> Recipe<'a> {
         let recorded = self.record.arguments.iter().flat_map(words);
         let mut words = neutral_words(recorded.collect(), !self.linker.selection.is_empty());
         words.extend(self.linker.selection.iter().cloned());
-        // Debug information is most of an executable, and users do not debug placements.
+        // Debug information is most of an executable, and users do not debug neutral links.
         words.push("-Wl,--strip-debug".to_owned());
         if self.linker.family == Family::Lld {
-            // Profiles in the objects would override the shuffle.
+            // Call-graph profiles in the objects would override the shuffle.
             words.push("-Wl,--no-call-graph-profile-sort".to_owned());
         }
         words
     }
 
-    /// The argument for the number of threads, if the linker has one.
+    /// Returns the argument for the number of threads, if the linker has one.
     fn threads(&self) -> Vec<String> {
         match self.linker.family {
             Family::Lld | Family::Mold => vec![format!("-Wl,--threads={}", self.threads)],
@@ -256,13 +263,13 @@ fn with_large_pieces(command: &mut Command) -> &mut Command {
     command
 }
 
-/// The number of links that can run in parallel without competing for cores.
+/// Returns the number of links that can run in parallel without competing for cores.
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Reads the executable that a link wrote. Checks the order if the linker was not forced to follow
-/// it.
+/// Reads the executable that a link wrote. If the order of sections was given by symbols, which lld
+/// need not obey, the order is checked.
 fn checked(path: &Path, order: Order<'_>) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path)
         .map_err(|error| format!("the driver succeeded, but left no executable: {error}"))?;
@@ -285,8 +292,8 @@ const ORDERS: [&str; 4] = [
     "shuffle-sections",
 ];
 
-/// The recorded arguments without those that would override the shuffle. With `another_linker`, the
-/// choice of the linker is removed too.
+/// Returns the recorded arguments without those that would override the shuffle. If
+/// `another_linker` is true, the user's choice of the linker is removed too.
 pub(crate) fn neutral_words(words: Vec<String>, another_linker: bool) -> Vec<String> {
     let mut kept = Vec::with_capacity(words.len());
     let mut value_follows = false;
@@ -312,8 +319,8 @@ pub(crate) fn neutral_words(words: Vec<String>, another_linker: bool) -> Vec<Str
     kept
 }
 
-/// Returns true if a linker option is kept. `value_follows` is carried over to the next option,
-/// which may be in another driver argument.
+/// Returns true if a linker option is kept. `value_follows` is true if the next option, which may
+/// be in another driver argument, is the value of a removed one.
 fn is_kept(option: &str, value_follows: &mut bool) -> bool {
     if std::mem::take(value_follows) {
         return false;
@@ -331,8 +338,8 @@ fn is_kept(option: &str, value_follows: &mut bool) -> bool {
     name != "call-graph-profile-sort" && !name.starts_with("bp-")
 }
 
-/// A driver argument that ends in a path. `-Wl,` would split a path that contains a comma, so such
-/// options are passed one by one.
+/// Returns the driver's arguments for an option that ends in a path. `-Wl,` would split a path that
+/// contains a comma, so the options are then passed one by one with `-Xlinker`.
 pub(crate) fn linker_word(before: &str, path: &str) -> Vec<String> {
     let options = before.strip_prefix("-Wl,");
     let Some(options) = options.filter(|_| path.contains(',')) else {
@@ -351,10 +358,10 @@ pub(crate) fn linker_word(before: &str, path: &str) -> Vec<String> {
 /// A placeholder for the options that differ from link to link.
 const OPTIONS: &str = "--deadheat-options";
 
-/// A placeholder for the output.
+/// A placeholder for the path of the output.
 const OUTPUT: &str = "deadheat-output";
 
-/// The name of the program between gcc and its linker.
+/// The name of the program by which gcc starts its linker.
 const COLLECTOR: &str = "collect2";
 
 /// The call of a linker that a driver would make for the links of a record.
@@ -366,8 +373,8 @@ pub(crate) struct DirectCall {
 
 impl DirectCall {
     /// Asks the driver of a record how it would call `linker` with these arguments and with
-    /// placeholders for those that differ. `None` if the answer is not understood, or if a plug-in
-    /// of the driver may take part in the link.
+    /// placeholders for the arguments that differ from link to link. `None` if the answer is not
+    /// understood, or if a plug-in of the driver may take part in the link.
     pub(crate) fn ask(record: &LinkRecord, linker: &Linker, arguments: &[String]) -> Option<Self> {
         let (Family::Lld, [_, program]) = (linker.family, &*linker.programs) else {
             return None;
@@ -403,7 +410,8 @@ impl DirectCall {
         Some(Self { program, words })
     }
 
-    /// The command that links into `output` with these options, which are in the driver's syntax.
+    /// Returns the command that links into `output` with these options, which are in the driver's
+    /// syntax.
     pub(crate) fn command(
         &self,
         record: &LinkRecord,
@@ -433,7 +441,8 @@ impl DirectCall {
     }
 }
 
-/// Rust's lld behind the small wrapper program that drivers find, which starts it with its flavor.
+/// Returns the path of Rust's lld if `linker` is Rust's wrapper program in the folder `gcc-ld`,
+/// which only starts that lld with its flavor.
 fn behind_wrapper(linker: &Path) -> Option<PathBuf> {
     let folder = linker.parent()?;
     let lld = folder.parent()?.join("rust-lld");

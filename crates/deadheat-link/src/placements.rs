@@ -16,13 +16,13 @@ use crate::matched::{Layout, SectionTable, Way};
 use crate::neutral_link::{DirectCall, Order, Recipe, cores};
 use crate::record::{Digest, LinkRecord, StoredInput};
 
-/// The variable that restricts linkers to one family: `lld`, `mold` or `gnu`.
+/// The environment variable that restricts linkers to one family: `lld`, `mold` or `gnu`.
 const LINKER_VARIABLE: &str = "DEADHEAT_NEUTRAL_LINKER";
 
-/// The variable with the limit of the cache of neutral links.
+/// The environment variable that sets the limit of the cache of neutral links.
 const LIMIT_VARIABLE: &str = "DEADHEAT_CACHE_LIMIT";
 
-/// One line of the answer to a request for neutral links.
+/// A line of the output of `deadheat placements`, which makes neutral links of an executable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Line {
@@ -30,39 +30,40 @@ pub enum Line {
     Links {
         /// The name of the executable's file.
         executable: String,
-        /// The linker that makes them, with its version.
+        /// The linker that makes the links, with its version.
         linker: String,
         /// The first 16 hexadecimal digits of the record's digest.
         record: String,
-        /// Objects whose functions share one section.
+        /// Objects with several functions in one section, which neutral links can move only
+        /// together.
         unsectioned: Vec<String>,
         /// True if the code that this build shares with the other builds is at the same places in
         /// all of them.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         matched: bool,
-        /// The reason why it is not, if other builds were named.
+        /// The reason why the links are not matched, if other builds were named.
         #[serde(skip_serializing_if = "Option::is_none")]
         unmatched: Option<String>,
     },
     /// Neutral links are impossible; this is the only line.
     Impossible {
-        /// The reason, and what to do.
+        /// The reason, with advice.
         reason: String,
     },
     /// A neutral link that is ready to run.
     Placed {
-        /// The seed of the shuffle of its function sections.
+        /// The seed that the function sections are shuffled with.
         seed: u32,
-        /// Its absolute path.
+        /// The absolute path of the neutral link.
         executable: PathBuf,
-        /// The first 16 hexadecimal digits of its SHA-256.
+        /// The first 16 hexadecimal digits of the executable's SHA-256.
         hash: String,
     },
     /// A neutral link that failed. Links with other seeds may succeed.
     Refused {
-        /// The seed of the shuffle.
+        /// The seed that the function sections are shuffled with.
         seed: u32,
-        /// The failure, and how to see it again.
+        /// The failure, with a command that reproduces it.
         reason: String,
     },
 }
@@ -84,10 +85,10 @@ impl fmt::Display for Line {
 /// linker. `DEADHEAT_CACHE_LIMIT` (bytes, with `K`, `M` or `G`) limits what is kept below
 /// `.deadheat/links`; the default is 1 GiB during a race and 32 MiB after it.
 ///
-/// With `beside`, other builds of the same program, the links of one seed are matched: the sections
-/// of all builds are in one order, and shared sections are at the same distance from the start of
-/// `.text` in each. If that is impossible, the first line says why, and the links are made without
-/// it.
+/// If `beside` names other builds of the same program, the links of one seed are matched: the
+/// sections of all builds are in one order, and shared sections are at the same distance from the
+/// start of `.text` in each. If that is impossible, the first line has the reason, and the links
+/// are not matched.
 ///
 /// Failures are not returned as errors, but reported as lines of the answer. If `tell` breaks, no
 /// further link is started.
@@ -106,7 +107,7 @@ pub fn placements(
     }
 }
 
-/// The family of linkers and the cache limits that the environment sets.
+/// Reads the family of linkers and the cache limits from the environment.
 fn settings() -> Result<(Option<Family>, Limits), String> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     let forced = match set(LINKER_VARIABLE) {
@@ -132,7 +133,7 @@ fn settings() -> Result<(Option<Family>, Limits), String> {
     Ok((forced, limits))
 }
 
-/// A request for neutral links, after checking that they are possible.
+/// An executable whose neutral links are possible, with the linker and the layout that make them.
 #[derive(Debug)]
 struct Request {
     link: RecordedLink,
@@ -140,7 +141,8 @@ struct Request {
     linker: Linker,
     /// The linker's call without the driver, if it makes the same links.
     direct: Option<DirectCall>,
-    /// `None` if no other builds were named, `Err` if they cannot be matched.
+    /// The layout of matched links: `None` if no other builds were named, `Err` if they cannot be
+    /// matched.
     layout: Option<Result<Layout, String>>,
     beside: Vec<PathBuf>,
     entry: CacheEntry,
@@ -196,7 +198,7 @@ impl Request {
         let _ = self.link.cache.trim(self.limits, &spared);
     }
 
-    /// Makes each link once, on all cores, and reports them in the order of the request.
+    /// Makes each link once, on all cores, and reports the links in the order of `seeds`.
     fn place_all(&self, seeds: &[u32], tell: &mut impl FnMut(Line) -> ControlFlow<()>) {
         let mut seen = BTreeSet::new();
         let first = |seed: &u32| seen.insert(*seed);
@@ -238,7 +240,7 @@ impl Request {
         });
     }
 
-    /// The failure with a command that reproduces it.
+    /// Returns the failure with a command that reproduces it.
     fn refusal(&self, failure: &LinkFailure, seed: u32) -> String {
         let mut again = format!("{} {seed}", self.link.executable.display());
         for other in &self.beside {
@@ -247,7 +249,7 @@ impl Request {
         format!("{failure}\n(`deadheat placements {again}` links it again)")
     }
 
-    /// The layout, if the links are matched to those of other builds.
+    /// Returns the layout, if the links are matched to those of other builds.
     fn layout(&self) -> Option<&Layout> {
         self.layout.as_ref()?.as_ref().ok()
     }
@@ -315,7 +317,7 @@ impl RecordedLink {
         })
     }
 
-    /// Links one variant and moves it into the cache.
+    /// Makes one neutral link and moves it into the cache.
     fn make(
         &self,
         recipe: &Recipe<'_>,
@@ -328,7 +330,7 @@ impl RecordedLink {
         })
     }
 
-    /// Links one variant, and passes its file and bytes to `then` before the file is removed.
+    /// Makes one neutral link, and passes its file and bytes to `then` before the file is removed.
     fn link<T>(
         &self,
         recipe: &Recipe<'_>,
@@ -353,8 +355,8 @@ impl RecordedLink {
         done
     }
 
-    /// The linker chosen before, or else the first that makes a neutral link for the seed `first`,
-    /// which is then remembered.
+    /// Returns the linker that was chosen before or, if there is none, the first that makes a
+    /// neutral link for the seed `first`. The choice is stored.
     fn choose_linker(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
         let keep = |linker: &Linker| {
             let digest = &self.record.digest;
@@ -365,7 +367,8 @@ impl RecordedLink {
             && let Some(linker) = before.clone().still_there(&self.record)
         {
             if linker != before {
-                // Otherwise every request would ask the driver again.
+                // Without this update of the stored choice, every call of `deadheat placements`
+                // would ask the driver for its linker again.
                 let _ = keep(&linker);
             }
             return Ok(linker);
@@ -389,7 +392,7 @@ impl RecordedLink {
         }
         Err(match forced {
             Some(family) => format!(
-                "{LINKER_VARIABLE} asks for {}, which cannot make neutral links here ({})",
+                "{LINKER_VARIABLE} selects {}, which cannot make neutral links here ({})",
                 family.name(),
                 tried.join("; ")
             ),
@@ -402,8 +405,8 @@ impl RecordedLink {
         })
     }
 
-    /// The linker's call without the driver, if for the seed `first` it makes the same link as the
-    /// driver, byte for byte. That is tested once, with an extra link.
+    /// Returns the linker's call without the driver, if it makes the same link as the driver for
+    /// the seed `first`, byte for byte. That is tested once, with an extra link.
     fn direct_call(
         &self,
         linker: &Linker,
@@ -428,7 +431,7 @@ impl RecordedLink {
             Some(linked.ok()?.starts_with(&by_driver.hash))
         });
         let call = match same {
-            // Not conclusive: another seed may work.
+            // A failure for this seed is not conclusive, because another seed may work.
             Some(None) => return None,
             Some(Some(true)) => call,
             _ => None,
@@ -439,7 +442,7 @@ impl RecordedLink {
         call
     }
 
-    /// A linker, and the layout for links that match those of other builds.
+    /// Returns a linker, and the layout for links that are matched to those of other builds.
     fn beside(
         &self,
         others: &[PathBuf],
@@ -467,18 +470,18 @@ impl RecordedLink {
         }
         if is_script_left_out {
             refused += &format!(
-                "; a linker script for this many functions takes {} too long; \
-                 {LINKER_VARIABLE}=gnu uses GNU ld with one",
+                "; {} would take too long with a linker script for this many functions; \
+                 {LINKER_VARIABLE}=gnu uses GNU ld with a script",
                 linker.version
             );
         }
         Err(refused)
     }
 
-    /// The linker for matched links: the kind that made the user's own link, if it can set the
-    /// address of each section.
+    /// Returns the linker for matched links, which must be able to set the address of each section.
+    /// GNU ld is preferred if neither `forced` nor the user's own link selects a linker.
     ///
-    /// lld takes up to as long to start as GNU ld takes to link a small program.
+    /// Starting lld takes up to as long as linking a small program with GNU ld.
     fn placing_linker(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
         let gnu = || self.choose_linker(Some(Family::Gnu), first);
         let chosen_by_user = self
@@ -503,7 +506,7 @@ impl RecordedLink {
         }
     }
 
-    /// The linker for matched links, and the sections that it keeps.
+    /// Returns the linker for matched links, and the sections that it keeps.
     fn sections(
         &self,
         forced: Option<Family>,
@@ -530,8 +533,8 @@ impl RecordedLink {
         Ok((linker, table))
     }
 
-    /// Checks that a linker can make neutral links, or links by a layout. A failure for one seed is
-    /// accepted if another seed works.
+    /// Checks that a linker can make neutral links, matched ones if a layout is given. A failure
+    /// for one seed is accepted if another seed works.
     fn try_out(
         &self,
         linker: &Linker,
@@ -556,7 +559,7 @@ impl RecordedLink {
     }
 }
 
-/// Checks that the stored inputs exist, for a better message than the linker's.
+/// Checks that the stored inputs exist, because the linker's own message would not help the user.
 fn check_store(record: &LinkRecord, home: &Path, executable: &Path) -> Result<(), String> {
     let inputs = home.join("inputs");
     let missing = |input: &&StoredInput| !inputs.join(&input.name).is_file();

@@ -22,8 +22,9 @@ pub(crate) struct Stamp {
     device: u64,
     inode: u64,
     pub(crate) size: u64,
-    /// Nanoseconds since 1970 of the last change of the content, and of the metadata.
+    /// The time of the last change of the content, in nanoseconds since 1970.
     modified_ns: i128,
+    /// The time of the last change of the metadata, in nanoseconds since 1970.
     changed_ns: i128,
 }
 
@@ -53,7 +54,7 @@ impl Stamp {
 pub struct Digest(pub String);
 
 impl Digest {
-    /// The digest of these bytes.
+    /// Computes the digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let bytes = Sha256::digest(bytes);
         Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -80,7 +81,7 @@ impl Digest {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkRecord {
-    /// `deadheat.link/1`.
+    /// The name and version of the format: `deadheat.link/1`.
     pub schema: String,
     /// The driver: a name looked up in `PATH`, or a path.
     pub driver: String,
@@ -89,17 +90,20 @@ pub struct LinkRecord {
     /// The driver's arguments in order: response files expanded, paths of stored files replaced,
     /// without the output.
     pub arguments: Vec<Argument>,
-    /// Environment variables that drivers and linkers read.
+    /// Environment variables that compiler drivers and linkers read, with their values during the
+    /// link.
     pub environment: Vec<(String, String)>,
     /// The absolute path of the executable.
     pub output: PathBuf,
     /// The digest of the executable as it was linked.
     pub output_digest: Digest,
-    /// The digest of all that a neutral link depends on; the cache stores neutral links under it.
+    /// The digest of all fields that a neutral link depends on. The cache stores neutral links
+    /// under it.
     pub digest: Digest,
     /// The reason why neutral links are impossible, if they are.
     pub obstacle: Option<Obstacle>,
-    /// Object files whose functions share one section.
+    /// Object files with several functions in one section, which neutral links can move only
+    /// together.
     pub unsectioned: Vec<String>,
 }
 
@@ -107,13 +111,13 @@ pub struct LinkRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Argument {
-    /// Passed on unchanged.
+    /// An argument that neutral links pass to the driver unchanged.
     Word(String),
-    /// A file in the store, after a text such as `-Wl,--version-script=`.
+    /// An argument that names a stored file, after a text such as `-Wl,--version-script=`.
     Kept {
         /// The text before the path in the same argument.
         before: String,
-        /// The file.
+        /// The stored file.
         input: StoredInput,
     },
 }
@@ -123,7 +127,7 @@ pub enum Argument {
 pub struct StoredInput {
     /// The original path, for messages.
     pub original: String,
-    /// Its name in `inputs/`: the digest of the original, and its extension.
+    /// The name of the file in `inputs/`: the digest of the original, and its extension.
     pub name: String,
 }
 
@@ -133,14 +137,14 @@ pub struct StoredInput {
 pub enum Obstacle {
     /// Objects whose code is only generated at link time.
     LinkTimeCode {
-        /// The first such object.
+        /// The first object whose code is only generated at link time.
         object: String,
     },
     /// An object or archive in a format that deadheat cannot read.
     UnknownFormat {
-        /// The file.
+        /// The path of the object or archive.
         file: String,
-        /// The problem with it.
+        /// The reason why the file cannot be used.
         problem: String,
     },
 }
@@ -151,30 +155,30 @@ pub enum RecordError {
     /// The executable was not linked through `deadheat link`.
     #[error("{executable} was not linked through `deadheat link`")]
     Missing {
-        /// The executable.
+        /// The path of the executable.
         executable: PathBuf,
     },
-    /// A commit brought the record along.
+    /// Git tracks the record, so it came with a commit and is not used.
     #[error(transparent)]
     NotOurs(#[from] TrackedError),
     /// The executable was replaced after its link was recorded.
-    #[error("{executable} is not the one that was linked through `deadheat link`; link it again")]
+    #[error("{executable} has changed since `deadheat link` linked it; link it again")]
     Stale {
-        /// The executable.
+        /// The path of the executable.
         executable: PathBuf,
     },
     /// The record cannot be read.
     #[error("{file}: {problem}")]
     Unreadable {
-        /// The file.
+        /// The file that cannot be read.
         file: PathBuf,
-        /// The problem with it.
+        /// The reason why the file cannot be read.
         problem: String,
     },
 }
 
 impl Obstacle {
-    /// The file that the error is about.
+    /// Returns the file that makes neutral links impossible.
     pub fn file(&self) -> &str {
         match self {
             Self::LinkTimeCode { object } => object,
@@ -197,16 +201,16 @@ impl std::fmt::Display for Obstacle {
 }
 
 impl LinkRecord {
-    /// The schema that this version writes and reads.
+    /// The schema of the link records that this version of deadheat writes and reads.
     pub const SCHEMA: &str = "deadheat.link/1";
 
-    /// The folder for everything about links into `folder`.
+    /// Returns the folder `.deadheat/links` for the records and inputs of all links into `folder`.
     pub fn home(folder: &Path) -> PathBuf {
         folder.join(".deadheat").join("links")
     }
 
-    /// The record of the link that made `executable`, read from its folder; if it is a symbolic
-    /// link, from the folder of its target.
+    /// Reads the record of the link that made `executable` from the executable's folder. If
+    /// `executable` is a symbolic link, this is the folder of its target.
     ///
     /// # Errors
     ///
@@ -217,8 +221,8 @@ impl LinkRecord {
         Ok(record)
     }
 
-    /// The record in the folder of `executable`, without a check that the executable is still the
-    /// one that was linked.
+    /// Reads the record in the folder of `executable`, without a check that the executable is still
+    /// the one that was linked.
     ///
     /// # Errors
     ///
@@ -249,7 +253,11 @@ impl LinkRecord {
         let mut record: Self =
             serde_json::from_slice(&text).map_err(|error| again(error.to_string()))?;
         if record.schema != Self::SCHEMA {
-            let version = format!("written by another version of deadheat ({})", record.schema);
+            let version = format!(
+                "it has the schema '{}', but this deadheat reads '{}'",
+                record.schema,
+                Self::SCHEMA
+            );
             return Err(again(version));
         }
         if let Some(name) = record.strange_name() {
@@ -260,9 +268,9 @@ impl LinkRecord {
         Ok(record)
     }
 
-    /// Reads the executable, which errors call `name`, and checks that it is the one that was
-    /// linked. Returns its stamp for later checks without reading; `None` if a later change might
-    /// not change the stamp.
+    /// Reads the executable, and checks that it is the one that was linked. Errors call it `name`.
+    /// Returns its stamp, by which later checks recognise the unchanged file without reading it;
+    /// `None` if a later change might not change the stamp.
     ///
     /// # Errors
     ///
@@ -285,9 +293,9 @@ impl LinkRecord {
         Ok(stamp.is_settled(now).then_some(stamp))
     }
 
-    /// The files from which neutral links of `executable` are made, without the executable itself,
-    /// each with its path relative to the executable's folder. With copies of these files, a copy
-    /// of the executable elsewhere has neutral links, too.
+    /// Returns the files from which neutral links of `executable` are made, without the executable
+    /// itself, each with its path relative to the executable's folder. If these files are copied
+    /// together with the executable, the copy has neutral links, too.
     ///
     /// # Errors
     ///
@@ -318,7 +326,8 @@ impl LinkRecord {
         head.is_ok_and(|head| head.schema.starts_with("deadheat.link/"))
     }
 
-    /// A name of the record that is not made of a digest, and so could lead out of the store.
+    /// Returns a name in the record that is not made of a digest, and so could lead out of the
+    /// store.
     pub(crate) fn strange_name(&self) -> Option<&str> {
         let is_stored = |name: &str| {
             let digest = name.split('.').next().unwrap_or(name);
@@ -333,7 +342,7 @@ impl LinkRecord {
             .next()
     }
 
-    /// The stored files among the arguments.
+    /// Returns the stored files among the arguments.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &StoredInput> {
         self.arguments.iter().filter_map(|argument| match argument {
             Argument::Word(_) => None,
@@ -341,7 +350,7 @@ impl LinkRecord {
         })
     }
 
-    /// The arguments that are passed on unchanged.
+    /// Returns the arguments that are passed on unchanged.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.arguments.iter().filter_map(|argument| match argument {
             Argument::Word(word) => Some(word.as_str()),
@@ -371,7 +380,7 @@ impl LinkRecord {
     }
 }
 
-/// The path of this executable's record, if its name is Unicode.
+/// Returns the path of this executable's record, if the name of the executable is Unicode.
 pub(crate) fn record_file(executable: &Path) -> Option<PathBuf> {
     let name = executable.file_name()?.to_str()?;
     Some(LinkRecord::home(executable.parent()?).join(format!("{name}.json")))

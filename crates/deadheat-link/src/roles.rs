@@ -1,4 +1,5 @@
-//! Installs one program under several names in cargo's target folder.
+//! Installs deadheat in cargo's target folder, under the names that replace rustc and the linker
+//! driver.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -7,8 +8,8 @@ use deadheat_model::under_new_name;
 
 use crate::record::record_file;
 
-/// The names under which `cargo-deadheat` runs in place of compiler and linker, and notes of what
-/// was linked through them.
+/// The names under which `cargo-deadheat` runs in place of compiler and linker, and a note of each
+/// executable that was linked through them.
 ///
 /// ```text
 /// TARGET/deadheat/bin/deadheat-rustc     → cargo-deadheat
@@ -20,16 +21,17 @@ pub struct Roles {
     folder: PathBuf,
 }
 
-/// The link to a library that takes the place of criterion, next to the name for rustc.
+/// The symbolic link to the library that replaces criterion, next to the name for rustc.
 const CRITERION: &str = "libcriterion.rlib";
 
-/// The folder for the names cannot be used.
+/// The error if deadheat cannot be installed under the names that replace rustc and the linker
+/// driver.
 #[derive(Debug, thiserror::Error)]
-#[error("{path}: {problem}; cargo deadheat needs to write there")]
+#[error("{path}: {problem}; cargo deadheat must write there")]
 pub struct RolesError {
-    /// The file or folder.
+    /// The file or folder that cannot be created or replaced.
     pub path: PathBuf,
-    /// The problem with it.
+    /// The operating system's error.
     pub problem: io::Error,
 }
 
@@ -39,8 +41,8 @@ impl Roles {
     /// The name that replaces the linker driver.
     pub const LINKER: &str = "deadheat-linker";
 
-    /// Installs the names as links to `program` below `target`, cargo's target folder. Existing
-    /// names are replaced atomically.
+    /// Installs `program` under the names that replace rustc and the linker driver, as symbolic
+    /// links below `target`, cargo's target folder. Existing links are replaced atomically.
     pub fn give(target: &Path, program: &Path) -> Result<Self, RolesError> {
         let roles = Self {
             folder: target.join("deadheat"),
@@ -61,20 +63,21 @@ impl Roles {
         Ok(roles)
     }
 
-    /// The roles that `name`, an absolute path, belongs to.
+    /// Returns the roles that the path `name` belongs to, such as
+    /// `TARGET/deadheat/bin/deadheat-rustc`; `None` if `name` is not absolute.
     pub fn of(name: &Path) -> Option<Self> {
         let folder = name.parent()?.parent()?.to_owned();
         name.is_absolute().then_some(Self { folder })
     }
 
-    /// The path that replaces rustc.
+    /// Returns the path that replaces rustc.
     pub fn compiler(&self) -> PathBuf {
         self.folder.join("bin").join(Self::COMPILER)
     }
 
-    /// Installs another path that replaces rustc, and that offers the library `file` in the place of
-    /// the crate criterion. Its folder is named after `key`: cargo compiles again what was compiled
-    /// through another path.
+    /// Installs another path that replaces rustc and offers the library `file` in place of the
+    /// crate criterion. The path contains `key`, because cargo compiles crates again if the path of
+    /// the compiler changes.
     pub fn compiler_with_criterion(&self, key: &str, file: &Path) -> Result<PathBuf, RolesError> {
         let folder = self.folder.join(format!("criterion-{key}"));
         create_folder(&folder)?;
@@ -86,18 +89,18 @@ impl Roles {
         Ok(compiler)
     }
 
-    /// The library to offer in the place of criterion, if `name`, the path that replaces rustc, was
-    /// installed with one.
+    /// Returns the library to offer in place of criterion, if `name` comes from
+    /// [`Roles::compiler_with_criterion`].
     pub fn criterion(name: &Path) -> Option<PathBuf> {
         fs::read_link(name.parent()?.join(CRITERION)).ok()
     }
 
-    /// The path that replaces the linker driver.
+    /// Returns the path that replaces the linker driver.
     pub fn linker(&self) -> PathBuf {
         self.folder.join("bin").join(Self::LINKER)
     }
 
-    /// Notes that `executable`, an absolute path, is about to be linked through the linker name.
+    /// Records that `executable`, an absolute path, is about to be linked by [`Roles::linker`].
     pub fn note(&self, executable: &Path) -> Result<(), RolesError> {
         let folder = self.folder.join("linked");
         create_folder(&folder)?;
@@ -105,7 +108,7 @@ impl Roles {
         lead(&folder.join(name), executable)
     }
 
-    /// Removes executables that were linked through the linker name and have no record any more,
+    /// Removes executables that were linked by [`Roles::linker`] and whose link record is missing,
     /// because cargo would treat them as fresh and not link them again. Returns the removed paths.
     pub fn remove_unrecorded(&self) -> Result<Vec<PathBuf>, RolesError> {
         let folder = self.folder.join("linked");

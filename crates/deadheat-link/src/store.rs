@@ -30,7 +30,7 @@ pub(crate) struct StoreError {
     pub(crate) problem: io::Error,
 }
 
-/// Adds the file to an I/O error.
+/// Returns a function that adds `file` to an I/O error.
 fn at(file: &Path) -> impl FnOnce(io::Error) -> StoreError {
     move |problem| StoreError {
         file: file.to_owned(),
@@ -38,18 +38,19 @@ fn at(file: &Path) -> impl FnOnce(io::Error) -> StoreError {
     }
 }
 
-/// What happened to a file that was to be stored.
+/// The outcome of storing a file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Kept {
-    /// It is in the store under this name.
+    /// The file is in the store under this name.
     Stored(String, Survey),
-    /// It is a shared library or a program, and is used where it is.
+    /// The file is a shared library or a program, which is not stored. Neutral links use the
+    /// original.
     Linked,
-    /// It cannot be aligned, and is not in the store.
+    /// The file cannot be aligned, for this reason, and is not stored.
     Unknown(String),
 }
 
-/// The store of one folder, locked while this lives.
+/// The stored inputs of all links into one folder. The store is locked until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Store {
     home: PathBuf,
@@ -68,7 +69,8 @@ impl Store {
             Ok(()) => {
                 let ignore = base.join(".gitignore");
                 fs::write(&ignore, "*\n").map_err(|error| {
-                    // Removed, so that the next process creates the folder with the file again.
+                    // An incomplete `.gitignore` is removed together with the folder, because a
+                    // later process writes the file only if it creates the folder.
                     let _ = fs::remove_file(&ignore);
                     let _ = fs::remove_dir(base);
                     at(&ignore)(error)
@@ -92,8 +94,8 @@ impl Store {
         })
     }
 
-    /// Stores a copy of `file` with aligned function sections and without the sections that no link
-    /// reads.
+    /// Stores a copy of `file` with aligned function sections. Sections that no link reads are set
+    /// to zero.
     pub(crate) fn keep(&mut self, file: &Path) -> Result<Kept, StoreError> {
         let now = SystemTime::now();
         let mut opened = File::open(file).map_err(at(file))?;
@@ -132,7 +134,7 @@ impl Store {
                 survey
             }
         };
-        // A thin archive does not change if its members do.
+        // The stamp of a thin archive does not change if its members do.
         if !is_thin {
             self.index.remember(file, stamp, now, &name);
         }
@@ -146,7 +148,7 @@ impl Store {
     /// Writes the record, and removes inputs that no link needs any more.
     pub(crate) fn finish(mut self, record: &LinkRecord) -> Result<(), StoreError> {
         save(record)?;
-        // The record is written; clearing is tried again next time.
+        // The record is already written. If clearing fails, the next link tries again.
         let _ = self.clear(Shared::Stay);
         Ok(())
     }
@@ -180,7 +182,7 @@ impl Store {
         for entry in fs::read_dir(&self.home).map_err(at(&self.home))? {
             let path = entry.map_err(at(&self.home))?.path();
             let name = path.file_name().and_then(|name| name.to_str());
-            // A process was killed while writing it, because this process holds the lock.
+            // This process holds the lock, so the process that was writing the file was killed.
             if name.is_some_and(|name| name.ends_with(UNFINISHED)) {
                 let _ = fs::remove_file(&path);
             }
@@ -201,9 +203,9 @@ impl Store {
     }
 }
 
-/// What to do with unneeded inputs that another store shares by a hard link. They take no space,
-/// and an unfinished link may need them: the build of a commit starts with those of the working
-/// tree.
+/// The treatment of unneeded inputs that another store shares by a hard link. They take no space,
+/// and an unfinished link may need them: the build of a commit starts with links to the inputs of
+/// the working tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shared {
     Stay,
@@ -215,7 +217,7 @@ pub(crate) enum Shared {
 ///
 /// # Errors
 ///
-/// A store that cannot be used.
+/// The store cannot be opened or changed.
 pub fn drop_unneeded(folder: &Path) -> io::Result<()> {
     let cleared = Store::open(folder).and_then(|mut store| store.clear(Shared::Go));
     cleared.map_err(|error| error.problem)
@@ -228,7 +230,7 @@ fn save(record: &LinkRecord) -> Result<(), StoreError> {
         problem,
     };
     let file = record_file(&record.output)
-        .ok_or_else(|| failed(io::Error::other("a name that is not Unicode")))?;
+        .ok_or_else(|| failed(io::Error::other("its name is not Unicode")))?;
     let mut text = serde_json::to_vec_pretty(record).map_err(|error| failed(error.into()))?;
     text.push(b'\n');
     write_whole(&file, &text)
@@ -248,8 +250,8 @@ pub(crate) fn lock_file(home: &Path) -> io::Result<File> {
     options.open(home.join("lock"))
 }
 
-/// An exclusive lock on a folder `.deadheat/links`; `None` while a race runs. It is on the folder
-/// itself, which the engine locks for the duration of a race.
+/// Locks a folder `.deadheat/links` exclusively; `None` while a race runs. The lock is on the
+/// folder itself, which the engine locks for the duration of a race.
 pub(crate) fn alone_in(home: &Path) -> io::Result<Option<File>> {
     lock_folder(home, File::try_lock)
 }
@@ -263,7 +265,7 @@ pub(crate) fn lock_folder(
         Err(TryLockError::WouldBlock) => return Ok(None),
         attempted => attempted?,
     }
-    // It may have been removed and created again in between.
+    // The folder may have been removed and created again in between.
     let (ours, there) = (folder.metadata()?, fs::metadata(home)?);
     let is_there = (ours.dev(), ours.ino()) == (there.dev(), there.ino());
     Ok(is_there.then_some(folder))
@@ -280,7 +282,7 @@ fn locked(home: &Path) -> Result<File, StoreError> {
             Err(TryLockError::Error(error)) => return Err(at(file)(error)),
             Err(TryLockError::WouldBlock) if begin.elapsed() > PATIENCE => {
                 let seconds = PATIENCE.as_secs();
-                let held = format!("held by another process for {seconds} s");
+                let held = format!("another process has locked it for {seconds} s");
                 return Err(at(file)(io::Error::other(held)));
             }
             Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(2)),
@@ -294,7 +296,7 @@ const UNFINISHED: &str = ".new";
 /// Writes a new file with holes instead of pages of zeros.
 fn write_sparse(file: &Path, bytes: &[u8]) -> io::Result<()> {
     const PAGE: usize = 4096;
-    // What a killed process left, or a link.
+    // A killed process may have left a file here, and a symbolic link must not be followed.
     match fs::remove_file(file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -331,12 +333,13 @@ pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 /// Files below this many bytes are read again, because that costs less than to index them.
 const SMALL: u64 = 16 * 1024;
 
-/// The files that were read, and the surveys of the stored ones.
+/// The files that were read, and the surveys of the stored files.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Index {
-    /// By absolute path: the state of the file when it was read.
+    /// The state of each file when it was read, by absolute path.
     files: BTreeMap<String, Seen>,
-    /// By name in the store; surveys without the name of the file.
+    /// The surveys of the stored files, by name in the store. They do not contain the original file
+    /// names.
     pub(crate) inputs: BTreeMap<String, Survey>,
 }
 
@@ -348,13 +351,14 @@ struct Seen {
 }
 
 impl Index {
-    /// The name of `file` in the store, if it has not changed since it was read.
+    /// Returns the name of `file` in the store, if it has not changed since it was read.
     pub(crate) fn name_of(&self, file: &Path, stamp: &Stamp) -> Option<&str> {
         let seen = self.files.get(file.to_str()?)?;
         (seen.stamp == *stamp).then_some(&*seen.name)
     }
 
-    /// Records that `file` was read at `now`, after its `stamp` was taken.
+    /// Records that `file` was read in the state of `stamp`. `now` is the time just before the
+    /// stamp was taken.
     pub(crate) fn remember(&mut self, file: &Path, stamp: Stamp, now: SystemTime, name: &str) {
         if let Some(file) = file.to_str()
             && stamp.size >= SMALL
@@ -365,7 +369,8 @@ impl Index {
         }
     }
 
-    /// Removes files that are gone, and inputs that are not `kept`.
+    /// Removes index entries of files that no longer exist, and surveys of inputs for which `kept`
+    /// returns false.
     pub(crate) fn retain(&mut self, kept: impl Fn(&str) -> bool) {
         self.inputs.retain(|name, _| kept(name));
         self.files
@@ -378,14 +383,14 @@ pub(crate) fn is_thin(bytes: &[u8]) -> bool {
     bytes.starts_with(&THIN_MAGIC)
 }
 
-/// The thin archive in `folder` as a normal archive, with the same members, names and symbols in
-/// the same order.
+/// Converts the thin archive in `folder` to a normal archive, with the same members, names and
+/// symbols in the same order.
 ///
 /// # Errors
 ///
-/// The problem with it, in words.
+/// A message about the problem.
 pub(crate) fn gathered(thin: &[u8], folder: &Path) -> Result<Vec<u8>, String> {
-    let broken = |error: object::read::Error| format!("a thin archive that is broken: {error}");
+    let broken = |error: object::read::Error| format!("this thin archive is broken ({error})");
     let archive = ArchiveFile::parse(thin).map_err(broken)?;
     let path_of = |member: &ArchiveMember<'_>| String::from_utf8_lossy(member.name()).into_owned();
     let mut members = Vec::new();
@@ -410,7 +415,7 @@ pub(crate) fn gathered(thin: &[u8], folder: &Path) -> Result<Vec<u8>, String> {
         .ok_or_else(|| "a thin archive with more than 4 GiB".to_owned())
 }
 
-/// An archive in the format of GNU ar. `None` if it is too large for its symbol table.
+/// Builds an archive in the format of GNU ar; `None` if it is too large for its symbol table.
 fn whole_archive(members: &[(String, Vec<u8>)], symbols: &[(usize, &[u8])]) -> Option<Vec<u8>> {
     let mut names = Vec::new();
     let mut name_fields = Vec::new();

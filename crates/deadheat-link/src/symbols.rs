@@ -1,5 +1,5 @@
 //! Passes a layout to lld as an order of symbols. lld puts the section of each symbol after that of
-//! the previous one, and sections of an extra object fill the gaps that other builds need.
+//! the previous one. Sections of an extra object fill the gaps that the layout requires.
 //!
 //! A linker script could do the same, but lld searches all sections for each of its lines. For a
 //! program of 5,300 functions a link with a script took 9.5 times as long as a plain link, one with
@@ -16,7 +16,7 @@ use object::{
 use crate::align::ALIGNMENT;
 use crate::matched::{Layout, PAGE, START, Section};
 
-/// The order of symbols for this seed, one per line.
+/// Returns the order of symbols for this seed, one symbol per line.
 pub(crate) fn order(layout: &Layout, seed: u32) -> String {
     let slots = layout.slots();
     let mut lines = format!("{START}\n");
@@ -33,8 +33,8 @@ pub(crate) fn order(layout: &Layout, seed: u32) -> String {
     lines
 }
 
-/// An object with the start of `.text` and the gaps of a layout, for the architecture of this
-/// program.
+/// Builds an ELF object with the start of `.text` and the gaps of a layout, for the architecture of
+/// `program`.
 ///
 /// # Errors
 ///
@@ -50,8 +50,8 @@ pub(crate) fn rooms(layout: &Layout, program: &[u8]) -> Result<Vec<u8>, String> 
             e_flags,
         };
     }
-    // The section of the start has a byte of content, because lld drops empty sections, and with
-    // them the alignment for the whole of `.text`.
+    // The section at the start of `.text` must have content: lld drops empty sections, and without
+    // this section `.text` would not be aligned to a page.
     add(&mut object, START, ALIGNMENT, PAGE, 0);
     for (index, slot) in layout.slots().iter().enumerate() {
         if slot.room() > 0 {
@@ -66,10 +66,10 @@ pub(crate) fn rooms(layout: &Layout, program: &[u8]) -> Result<Vec<u8>, String> 
 fn add(object: &mut Object<'_>, name: &str, bytes: u64, alignment: u64, number: u64) {
     let text = format!(".text.{name}").into_bytes();
     let section = object.add_section(Vec::new(), text, SectionKind::Text);
-    // `--gc-sections` would drop functions without callers.
+    // Without `SHF_GNU_RETAIN`, `--gc-sections` would drop functions without callers.
     let sh_flags = u64::from(SHF_ALLOC | SHF_EXECINSTR | SHF_GNU_RETAIN);
     object.section_mut(section).flags = SectionFlags::Elf { sh_flags };
-    // `--icf` would merge sections with equal content.
+    // A different number in each section, because `--icf` would merge sections with equal content.
     let mut data = number.to_le_bytes().to_vec();
     data.resize(
         usize::try_from(bytes).unwrap_or_default().max(data.len()),
@@ -88,15 +88,15 @@ fn add(object: &mut Object<'_>, name: &str, bytes: u64, alignment: u64, number: 
     });
 }
 
-/// Checks that every section of a layout is where this seed puts it.
+/// Checks that the linker put every section of a layout at the address that the seed requires.
 ///
 /// # Errors
 ///
-/// The first section that is elsewhere.
+/// A message that names the first misplaced section.
 pub(crate) fn check(layout: &Layout, seed: u32, linked: &[u8]) -> Result<(), String> {
     let file = object::File::parse(linked).map_err(|error| error.to_string())?;
     let start = file.symbols().find(|symbol| symbol.name() == Ok(START));
-    let start = start.ok_or("the symbols that say where functions lie are left out of the link")?;
+    let start = start.ok_or("the link lacks the symbols that give the addresses of functions")?;
     let start = start.address();
     if !start.is_multiple_of(PAGE) {
         return Err(format!(
@@ -104,7 +104,7 @@ pub(crate) fn check(layout: &Layout, seed: u32, linked: &[u8]) -> Result<(), Str
         ));
     }
     let mut address = start + ALIGNMENT;
-    // Address, symbol, and whether it was found there, sorted by address.
+    // Address, symbol, and true once the symbol was found there; sorted by address.
     let mut expected = Vec::new();
     for slot in layout
         .in_order(seed)
@@ -116,7 +116,7 @@ pub(crate) fn check(layout: &Layout, seed: u32, linked: &[u8]) -> Result<(), Str
         }
         address += slot.bytes;
     }
-    // Several symbols may have the same name, because sections of one name stay together.
+    // Several symbols may have the same name, because all sections of one name are placed together.
     for symbol in file.symbols() {
         if let Ok(at) = expected.binary_search_by_key(&symbol.address(), |(at, ..)| *at)
             && symbol.name() == Ok(expected[at].1)
@@ -126,9 +126,9 @@ pub(crate) fn check(layout: &Layout, seed: u32, linked: &[u8]) -> Result<(), Str
     }
     match expected.into_iter().find(|(.., is_there)| !is_there) {
         None => Ok(()),
-        Some((address, symbol, _)) => Err(format!(
-            "the linker put `{symbol}` elsewhere than at {address:#x}"
-        )),
+        Some((address, symbol, _)) => {
+            Err(format!("the linker did not put `{symbol}` at {address:#x}"))
+        }
     }
 }
 
@@ -147,7 +147,8 @@ mod tests {
     use crate::matched::SectionTable;
     use object::read::ObjectSection as _;
 
-    /// The layout of a build next to another one in which `g` is larger and which also has `gone`.
+    /// Returns the layout of a build that is matched to another build, in which `g` is larger and
+    /// which also has `gone`.
     fn layout() -> Layout {
         let table = |functions: &[(&str, u64)]| {
             let lines = functions.iter().map(|(name, size)| {
@@ -188,6 +189,6 @@ mod tests {
         assert_eq!(rooms, [(64, 4096), (128, 64), (192, 64)]);
         assert!(super::rooms(&layout(), b"no program").is_err());
         let found = check(&layout(), 1, &program).unwrap_err();
-        assert!(found.contains("left out of the link"), "{found}");
+        assert!(found.contains("lacks the symbols"), "{found}");
     }
 }

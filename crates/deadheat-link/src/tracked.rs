@@ -1,5 +1,5 @@
-//! Refuses state of deadheat that git tracks. What lies below `.deadheat` is believed because
-//! deadheat wrote it, but a commit, and so a pull request, can bring files along that look alike.
+//! Rejects deadheat's own files if git tracks them. Files below `.deadheat` are trusted because
+//! deadheat wrote them, but a commit, and so a pull request, can contain files that look alike.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// The name of deadheat's own folders.
+/// The name of the folder in which deadheat stores its files.
 const OURS: &str = ".deadheat";
 
-/// The part of a `.deadheat` that is believed wherever it lies: next to a program.
+/// The folder in a `.deadheat` that contains link records. Records are trusted in any folder, next
+/// to their programs.
 const LINKS: &str = "links";
 
-/// Variables that select a repository, for example in a git hook, or change the meaning of paths;
-/// the folder must select the repository instead.
+/// Environment variables that select a git repository, for example in a git hook, or change the
+/// meaning of paths. They are removed, because the folder must select the repository.
 pub const REPOSITORY_VARIABLES: [&str; 13] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -31,34 +32,35 @@ pub const REPOSITORY_VARIABLES: [&str; 13] = [
     "GIT_ICASE_PATHSPECS",
 ];
 
-/// The reason why state below `.deadheat` is not believed.
+/// The reason why a file or folder below `.deadheat` is not trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum TrackedError {
-    /// A commit brought it along.
+    /// Git tracks this file, so it came with a commit.
     #[error(
-        "git tracks {}, so a commit brought it along; deadheat uses only what it stored there itself\n\
-         help: `git rm -r` removes it; nothing below .deadheat but accepted.toml and run files belongs into a commit",
+        "git tracks {}, so it comes from a commit, but deadheat uses only files there that it \
+         stored itself\nhelp: remove it with `git rm -r`; below .deadheat, commit only \
+         accepted.toml and run files",
         .0.display()
     )]
     Tracked(PathBuf),
-    /// Git does not say.
-    #[error("git does not say whether it tracks {}: {said}", path.display())]
+    /// Git cannot list the files that it tracks.
+    #[error("cannot find out whether git tracks {}: {said}", path.display())]
     Unanswered {
-        /// The state.
+        /// The file or folder that git was asked about.
         path: PathBuf,
         /// Git's message.
         said: String,
     },
 }
 
-/// Refuses `state`, a file or folder right below a `.deadheat`, if git tracks it, something in it,
-/// or a file whose name begins with its name, such as a journal of SQLite. A `state` that is in no
-/// `.deadheat` is the user's own, and accepted. So is everything outside of git's working trees, and
-/// without a git to ask.
+/// Returns an error if git tracks `state`, a file or folder directly below a `.deadheat`, something
+/// in it, or a file whose name begins with its name, such as a journal of SQLite. A `state` outside
+/// of any `.deadheat` is the user's own and is accepted. Everything is accepted outside of git's
+/// working trees, and if git is not installed.
 ///
 /// # Errors
 ///
-/// [`TrackedError`] names the file.
+/// [`TrackedError`], which names the file.
 pub fn refuse_tracked(state: &Path) -> Result<(), TrackedError> {
     match tracked_files(state)?.into_iter().next() {
         None => Ok(()),
@@ -66,18 +68,18 @@ pub fn refuse_tracked(state: &Path) -> Result<(), TrackedError> {
     }
 }
 
-/// The files that [`refuse_tracked`] would name.
+/// Returns all files because of which [`refuse_tracked`] would return an error.
 ///
 /// # Errors
 ///
-/// [`TrackedError::Unanswered`].
+/// [`TrackedError::Unanswered`] if git fails.
 pub fn tracked_files(state: &Path) -> Result<Vec<PathBuf>, TrackedError> {
-    // The user's own folder may be below a `.deadheat`.
+    // Absolute, because the working directory may itself be below a `.deadheat`.
     let state = &std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
     let Some((base, name)) = parted(state) else {
         return Ok(Vec::new());
     };
-    // Without a repository around, git need not be asked.
+    // Outside of a repository, git need not be asked.
     let whole = base.canonicalize().unwrap_or_else(|_| base.to_owned());
     let mut above = whole.ancestors();
     let Some(top) = above.find(|folder| folder.join(".git").exists()) else {
@@ -100,7 +102,8 @@ pub fn tracked_files(state: &Path) -> Result<Vec<PathBuf>, TrackedError> {
     let wanted = ours.join(name);
     let (ours, wanted) = (ours.as_os_str().as_bytes(), wanted.as_os_str().as_bytes());
     let found = listed.split(|byte| *byte == 0).filter(|path| {
-        // The folder itself is a link or a submodule, or this is a part of the state.
+        // Git lists the folder itself if it is a symbolic link or a submodule, and otherwise files
+        // in it.
         path.eq_ignore_ascii_case(ours)
             || path
                 .get(..wanted.len())
@@ -111,7 +114,8 @@ pub fn tracked_files(state: &Path) -> Result<Vec<PathBuf>, TrackedError> {
         .collect())
 }
 
-/// The folder that holds the innermost `.deadheat` of a path, and the name that follows.
+/// Returns the folder that contains the innermost `.deadheat` of a path, and the name after
+/// `.deadheat`.
 fn parted(state: &Path) -> Option<(&Path, &str)> {
     let mut below = state;
     while let Some(folder) = below.parent() {
@@ -123,9 +127,9 @@ fn parted(state: &Path) -> Option<(&Path, &str)> {
     None
 }
 
-/// What git tracks at and below the folder `ours`, from the top of its working tree: from below, git
-/// would take a folder that looks like a bare repository for one, and a commit can bring that along.
-/// `Err` inside with git's message.
+/// Lists the files that git tracks at and below the folder `ours`. Git runs at the top of the
+/// working tree: a commit can contain a folder that looks like a bare repository, and git would use
+/// that repository if it ran inside. The inner `Err` is git's message.
 fn listed(top: &Path, ours: &Path) -> io::Result<Result<Vec<u8>, String>> {
     let mut command = Command::new("git");
     for variable in REPOSITORY_VARIABLES {
@@ -135,10 +139,10 @@ fn listed(top: &Path, ours: &Path) -> io::Result<Result<Vec<u8>, String>> {
         .current_dir(top)
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
-        // The repository's own configuration may name a program there.
+        // The repository's own configuration may name a program as file system monitor.
         .args(["-c", "core.fsmonitor=false", "--no-optional-locks"])
         .args(["ls-files", "-z", "--"]);
-    // A file system without upper case finds other spellings as well.
+    // On a file system that ignores case, other spellings name the same folder.
     let mut paths = OsString::from(":(icase,literal)");
     paths.push(ours);
     command.arg(paths);
@@ -156,11 +160,12 @@ fn listed(top: &Path, ours: &Path) -> io::Result<Result<Vec<u8>, String>> {
     Ok(Err(said))
 }
 
-/// Refuses records of links anywhere below a folder that holds nothing but the files of a commit.
+/// Returns an error if `sources`, a folder that contains only files of a commit, has link records
+/// anywhere below it.
 ///
 /// # Errors
 ///
-/// [`TrackedError`] names the file.
+/// [`TrackedError`], which names the file.
 pub fn refuse_committed(sources: &Path) -> Result<(), TrackedError> {
     let mut waiting = vec![sources.to_owned()];
     while let Some(folder) = waiting.pop() {
@@ -177,7 +182,7 @@ pub fn refuse_committed(sources: &Path) -> Result<(), TrackedError> {
 }
 
 fn without_links(ours: &Path) -> Result<(), TrackedError> {
-    // The records lie where it leads.
+    // The symbolic link may lead to a folder with records.
     if ours.is_symlink() {
         return Err(TrackedError::Tracked(ours.to_owned()));
     }
@@ -330,7 +335,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             write(folder.path().join(file));
             let refused = refuse_committed(folder.path()).unwrap_err().to_string();
-            assert!(refused.contains("a commit brought it along"), "{refused}");
+            assert!(refused.contains("it comes from a commit"), "{refused}");
         }
         let folder = tempfile::tempdir().unwrap();
         symlink("elsewhere", folder.path().join(".deadheat")).unwrap();

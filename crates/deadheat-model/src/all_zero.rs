@@ -1,24 +1,27 @@
-//! Values that are all zero, of which there are no ratios.
+//! Metrics whose values are all zero on one side or both, so that no ratio can be formed.
 
 use crate::analysis::Side;
 use crate::estimate::Verdict;
 use crate::metric::{Better, Metric, Unit};
 
-/// The sides whose values are all zero.
+/// The sides of a comparison on which all values of a metric are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllZero {
-    /// The baseline alone: the candidate has something where there was nothing.
+    /// All values of the baseline are zero, and all values of the candidate are above zero.
     Baseline,
-    /// The candidate alone.
+    /// All values of the candidate are zero, and all values of the baseline are above zero.
     Candidate,
-    /// Both.
+    /// All values of both sides are zero.
     Both,
 }
 
 impl AllZero {
-    /// The sides of a metric that are all zero. `None` if neither is, or if the other one is zero at
-    /// times. Times are never zero, except that of collecting garbage: a clock that says so did not
-    /// see the work.
+    /// Returns the sides on which all values of `metric` are zero.
+    ///
+    /// Returns `None` if neither side is all zero, or if one side is all zero and the other has
+    /// both zeros and values above zero. It also returns `None` for every time except that of
+    /// garbage collection: a clock that shows zero failed to measure the work, but a call without
+    /// any garbage collection is possible.
     pub fn of(metric: &Metric, baseline: &Side, candidate: &Side) -> Option<AllZero> {
         if metric.unit() == Unit::Nanoseconds && *metric != Metric::GcTime {
             return None;
@@ -33,8 +36,8 @@ impl AllZero {
         }
     }
 
-    /// The verdict that follows, where enough observations agree. `None` where nobody told which way
-    /// the metric improves.
+    /// Returns the verdict that these zeros imply, given enough observations. Returns `None` if
+    /// only one side is all zero and it is unknown whether less or more is better.
     pub fn verdict(self, better: Better) -> Option<Verdict> {
         match (self, better) {
             (AllZero::Both, _) => Some(Verdict::Equivalent),

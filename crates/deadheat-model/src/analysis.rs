@@ -1,4 +1,4 @@
-//! The answer: one comparison per benchmark and candidate.
+//! The analysis of a run: one comparison for each benchmark and candidate.
 
 use crate::aspects::Aspects;
 use crate::benchmark::Throughput;
@@ -20,17 +20,17 @@ use crate::warning::Warning;
 pub struct Side {
     /// The contender's name.
     pub name: String,
-    /// The typical value: the robust location of the baseline in logarithms, and of a candidate
-    /// that times 1 + the change, so that the two agree with the estimate. `None` where zeros
-    /// forbid logarithms.
+    /// The typical value, in the unit of the metric: the robust location of the values, or the
+    /// judged quantile. For a candidate with an estimate, it is the baseline's typical value times
+    /// 1 + the estimated change. `None` if zeros rule out logarithms.
     pub typical: Option<f64>,
     /// Median.
     pub median: f64,
     /// Arithmetic mean.
     pub mean: f64,
-    /// Smallest.
+    /// Smallest value.
     pub min: f64,
-    /// Largest.
+    /// Largest value.
     pub max: f64,
     /// Standard deviation; `None` for a single sample.
     pub std_dev: Option<f64>,
@@ -38,78 +38,79 @@ pub struct Side {
     pub samples: usize,
 }
 
-/// One metric of one comparison, on the same pairs as the judged one. It informs; it decides
-/// nothing.
+/// Both sides compared by one recorded metric. For a metric other than the judged one, this
+/// comparison does not affect the verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricComparison {
     /// The metric.
     pub metric: Metric,
     /// The baseline.
     pub baseline: Side,
-    /// The candidate; `None` for a contender alone.
+    /// The candidate; `None` if the benchmark has only one contender.
     pub candidate: Option<Side>,
-    /// The effect; `None` when zeros forbid ratios.
+    /// The effect on this metric; `None` if too many values are zero to form ratios.
     pub estimate: Option<Estimate>,
     /// The verdict if this metric were the judged one.
     pub verdict: Option<Verdict>,
 }
 
-/// One candidate against its baseline: the sides, the verdict, and the estimate that it rests on.
+/// One candidate compared with its baseline: both sides, the verdict, and the estimate that the
+/// verdict rests on.
 ///
-/// It is built once. What only the whole run can tell is in [`InSuite`], and each of the steps that
-/// tell it returns a new comparison.
+/// Results that depend on the other comparisons of the run are in [`InSuite`]. The analysis steps
+/// that compute those results return a new `Comparison`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The benchmark's name.
     pub benchmark: String,
-    /// What else is known of the benchmark.
+    /// Parameters, label, threads and throughput of the benchmark.
     pub details: BenchmarkDetails,
-    /// The terms on which it is judged.
+    /// The metric, quantile, margin and α of the verdict.
     pub terms: Terms,
     /// The baseline.
     pub baseline: Side,
-    /// The candidate; `None` when the contender ran alone.
+    /// The candidate; `None` if the benchmark has only one contender.
     pub candidate: Option<Side>,
-    /// The verdict; `None` where only an estimate is allowed.
+    /// The verdict; `None` if the data allow only an estimate.
     pub verdict: Option<Verdict>,
-    /// The effect judged; `None` when none could be formed.
+    /// The effect on the judged metric; `None` if it could not be estimated.
     pub estimate: Option<Estimate>,
     /// How far the verdict can be trusted.
     pub evidence: Evidence,
-    /// What else is known of how the two were measured.
+    /// Facts about how the two sides were measured.
     pub aspects: Aspects,
-    /// The place of the comparison among all of the run.
+    /// Results that depend on all comparisons of the run, such as the adjusted p-value.
     pub suite: InSuite,
     /// Every metric recorded, the judged one included.
     pub metrics: Vec<MetricComparison>,
-    /// Secondary figures of the judged metric: they inform, they never decide.
+    /// Secondary figures of the judged metric, which never affect the verdict.
     pub figures: Option<Box<Figures>>,
     /// The plots; `None` if nothing is drawn.
     pub plots: Option<Box<Plots>>,
-    /// Doubts and advice.
+    /// Warnings about this comparison.
     pub warnings: Vec<Warning>,
 }
 
-/// A benchmark, apart from its name.
+/// Facts about a benchmark other than its name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BenchmarkDetails {
-    /// Parameter values filled into its commands.
+    /// Names and values of the parameters that are filled into the commands of the benchmark.
     pub parameters: Vec<(String, String)>,
-    /// Its label, if a file has one.
+    /// The label that a result file gives the benchmark, if any.
     pub label: Option<String>,
-    /// Threads it ran on, if a file has them.
+    /// Number of threads that the benchmark ran on, if a result file states it.
     pub threads: Option<u32>,
-    /// The work that one iteration gets done.
+    /// The work done by one iteration.
     pub throughput: Option<Throughput>,
 }
 
-/// The terms on which a benchmark is judged.
+/// The metric, quantile, margin and α by which a benchmark is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
     /// The metric judged.
     pub metric: Metric,
-    /// The quantile of single iterations that the verdict, the estimates and the typical values are
-    /// about; `None` for their centre.
+    /// The quantile of single iterations that is judged, such as 0.99. Estimates and typical values
+    /// are then of this quantile. `None` if the centre is judged.
     pub quantile: Option<f64>,
     /// Smallest relative change worth acting on.
     pub margin: f64,
@@ -120,23 +121,26 @@ pub struct Terms {
 /// How far a verdict can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
-    /// True if the interval excludes zero. A dead heat may still have a direction.
+    /// True if the confidence interval excludes zero. This is also possible for a dead heat: an
+    /// interval from 0.2% to 0.8% is within a margin of 1%.
     pub excludes_zero: bool,
-    /// True if the verdict is of the weaker kind.
+    /// True if the verdict is provisional: it rests on a single replicate, or on samples that are
+    /// not paired.
     pub provisional: bool,
-    /// The scope of the verdict.
+    /// The scope of the verdict: the binaries as linked, or their source code.
     pub scope: Scope,
-    /// The p-value, paid for the looks by their levels and for nothing else: at most α if the
-    /// interval of the race by itself excludes zero.
+    /// The p-value, corrected for the interim analyses of this race, but not for other candidates
+    /// and benchmarks. It is at most α if the interval of this race excludes zero.
     pub p_looks: Option<f64>,
-    /// The sign-flip test over replicates, which assumes only symmetry.
+    /// The p-value of the sign-flip test over replicates. This test assumes only that effects are
+    /// distributed symmetrically around zero if the sides do not differ.
     pub p_sign_flip: Option<f64>,
-    /// The effect that this design finds with 80% power.
+    /// The smallest effect that this design detects with 80% power.
     pub minimum_detectable_effect: Option<LogRatio>,
 }
 
 impl Default for Evidence {
-    /// The evidence without an estimate.
+    /// Returns the evidence of a comparison without an estimate.
     fn default() -> Self {
         Self {
             excludes_zero: false,
@@ -149,24 +153,26 @@ impl Default for Evidence {
     }
 }
 
-/// The place of a comparison among all of its run.
+/// Results of a comparison that depend on all comparisons of its run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InSuite {
-    /// The p-value, paid for every look, every candidate and the suite.
+    /// The p-value, corrected for all looks, candidates and benchmarks of the run.
     pub p_adjusted: Option<f64>,
-    /// True if a change holds at the level at which all comparisons of the run keep α together, or
-    /// if a second race confirmed it.
+    /// True if the change is significant after the correction for all comparisons of the run
+    /// (Holm's), or if a second race confirmed it.
     pub holds: bool,
-    /// The rule of a gate that it breaks, if there is one.
+    /// The rule of a gate that the comparison breaks, if any.
     pub gate: Option<GateHit>,
-    /// True if a gate has rules for it and could not judge it, because it has no verdict.
+    /// True if a gate has rules for this comparison but cannot apply them, because the comparison
+    /// has no verdict.
     pub is_unjudged: bool,
-    /// The second race, if the first broke a rule and had to be confirmed.
+    /// The second race of the benchmark; `None` if the first race broke no rule, or if no
+    /// confirmation was needed.
     pub confirmation: Option<Confirmation>,
 }
 
 impl Default for InSuite {
-    /// The place of a comparison without others and without a gate.
+    /// Returns the values for a single comparison without a gate.
     fn default() -> Self {
         Self {
             p_adjusted: None,
@@ -179,142 +185,146 @@ impl Default for InSuite {
 }
 
 impl Comparison {
-    /// The chance that the intervals of a race hold the truth, at whichever look it ended: what
-    /// people are told.
+    /// Returns the confidence level that reports show: the probability that the race's intervals
+    /// contain the true effect, at whichever look the race ended.
     pub fn coverage(&self) -> f64 {
         1.0 - self.terms.alpha
     }
 
-    /// True for another candidate of the same benchmark; with other parameter values it is another
-    /// benchmark.
+    /// Returns true if both comparisons are of the same benchmark. A benchmark with other parameter
+    /// values is a different benchmark.
     pub fn is_of_one_benchmark_with(&self, other: &Comparison) -> bool {
         self.benchmark == other.benchmark && self.details.parameters == other.details.parameters
     }
 }
 
-/// The second race of a comparison that broke a rule: a race of its own plan, seed, processes and
+/// The second race of a comparison that broke a rule. It has a separate plan, seed, processes and
 /// placements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Confirmation {
-    /// Its verdict, at its own level.
+    /// The verdict of the second race, at the level `alpha` of the second race.
     pub verdict: Option<Verdict>,
-    /// The effect it found.
+    /// The effect in the second race.
     pub estimate: Option<Estimate>,
-    /// Chance of a wrong verdict that it accepted.
+    /// Accepted probability of a wrong verdict in the second race.
     pub alpha: f64,
-    /// True if it breaks the rule as the first race did, and in the same direction.
+    /// True if the second race breaks the same rule in the same direction as the first.
     pub agrees: bool,
 }
 
-/// The end of the run behind an analysis.
+/// The end of an analysed run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Ending {
-    /// As recorded.
+    /// The run ended for this recorded reason.
     Recorded(EndReason),
-    /// The record stops without saying why: deadheat was killed.
+    /// The run file ends without an end reason, because deadheat was killed.
     Cut,
-    /// A recording has no end of its own.
+    /// The samples were read from a recording, which has no end reason.
     #[default]
     Recording,
 }
 
-/// A benchmark without an answer, and why.
+/// A benchmark that failed and has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedBenchmark {
     /// The benchmark's name.
     pub benchmark: String,
-    /// Parameter values of it.
+    /// Parameter values of the benchmark.
     pub parameters: Vec<(String, String)>,
-    /// The failure.
+    /// The error message.
     pub message: String,
 }
 
-/// The purpose of the processes that were started.
+/// The kind of processes that a run launched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processes {
-    /// Each was one launch of a command, timed from its start to its end; or there were none.
+    /// Launches of commands, each timed from start to end. Also the value for runs without
+    /// processes.
     #[default]
     Launches,
-    /// Workers of the program that raced, in which functions were called.
+    /// Worker processes of the racing program itself, which call its functions.
     Workers,
-    /// Workers of programs that somebody else built.
+    /// Worker processes of separately built programs, which call their functions.
     ProgramWorkers,
-    /// Launches of Google Benchmark executables.
+    /// Launches of executables of a benchmark harness, such as Google Benchmark.
     HarnessLaunches,
 }
 
-/// A run, analysed.
+/// The analysis of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Analysis {
-    /// Version of deadheat that analysed.
+    /// Version of deadheat that made the analysis.
     pub tool_version: String,
     /// The seed of the run; `None` for a recording.
     pub seed: Option<u64>,
-    /// The settings by which it was raced, or a recording is judged.
+    /// The settings by which the run was raced, or by which a recording is judged.
     pub design: Design,
     /// One entry per benchmark and candidate.
     pub comparisons: Vec<Comparison>,
-    /// Benchmarks that broke down. What was measured of them before is not judged.
+    /// Benchmarks that failed. Their samples from before the failure are not judged.
     pub failures: Vec<FailedBenchmark>,
-    /// Benchmarks that were not raced, and why.
+    /// Benchmarks that were not raced, with the reasons.
     pub left_out: Vec<LeftOut>,
-    /// The change over all benchmarks, per candidate; empty where fewer than two were compared.
+    /// The mean change over all benchmarks, one entry per candidate; empty if fewer than two
+    /// benchmarks were compared.
     pub overall: Vec<Overall>,
-    /// Doubts about the recordings as a whole.
+    /// Warnings about saved results as a whole, such as recordings from different machines.
     pub warnings: Vec<Warning>,
-    /// Statements of the gates beside the comparisons.
+    /// Results of the gates that do not belong to a single comparison.
     pub gates: Gates,
-    /// The way of each side to be built, the baseline first, where these are two; else empty.
+    /// Build options of each side, the baseline first, if the sides were built differently; else
+    /// empty.
     pub builds: Vec<String>,
-    /// What the sides have besides the code under test.
+    /// Differences between the sides outside of the code under test.
     pub surroundings: Surroundings,
-    /// The files each side was read from; empty where deadheat measured.
+    /// The files that each side was read from; empty if deadheat measured the samples itself.
     pub sides: Vec<ResultSide>,
-    /// The purpose of the processes counted in `launches`.
+    /// The kind of the processes counted in `launches`.
     pub processes: Processes,
-    /// True if the contenders of each benchmark are builds of the same work, so that their names are
-    /// those of the builds and not of what ran.
+    /// True if the contenders of each benchmark are builds of the same code. Their names are then
+    /// names of builds, not of code.
     pub of_builds: bool,
     /// Processes launched, discarded ones included.
     pub launches: u64,
     /// Seconds from the first launch to the end of the last block.
     pub elapsed_seconds: f64,
-    /// The end of the run.
+    /// How the run ended.
     pub ending: Ending,
-    /// The end of the second race of what broke a rule; `None` where there was none.
+    /// How the second race, which confirms broken rules, ended; `None` if there was none.
     pub second_race: Option<Ending>,
-    /// The calibration of races of this kind on the machine when the run began.
+    /// The calibration for races of this kind, as it was on this machine when the run began.
     pub calibration: Option<CalibrationNote>,
 }
 
-/// The change over all benchmarks that both sides have: the geometric mean of the ratios of cost,
-/// so that below one is better whatever was measured.
+/// The mean change over all benchmarks that both sides have: the geometric mean of the cost ratios.
+/// A ratio below one means better, whatever the metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overall {
     /// The candidate's name.
     pub candidate: String,
-    /// Benchmarks in it.
+    /// Number of benchmarks in the mean.
     pub benchmarks: usize,
-    /// Their mean effect.
+    /// The mean effect.
     pub estimate: Estimate,
-    /// Benchmarks that the interval speaks of.
+    /// The benchmarks that the confidence interval of the mean refers to: only the measured ones,
+    /// or similar ones too.
     pub population: Population,
 }
 
-/// The benchmarks that an interval over all benchmarks speaks of.
+/// The benchmarks that the confidence interval of a mean over several benchmarks refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Population {
-    /// These benchmarks alone: the error is that of their measurements.
+    /// Only the measured benchmarks: the interval covers the measurement error alone.
     These,
-    /// Benchmarks like these, of which these are taken for a random sample: the error is the spread
-    /// of their effects.
+    /// Benchmarks like the measured ones: the interval treats the measured benchmarks as a random
+    /// sample and covers the spread of their effects.
     LikeThese,
 }
 
-/// Where a race stands while it goes on. The interval holds at whatever moment it is looked at.
+/// The interim result of a running race. Its interval is valid at any time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
-    /// The candidate, as an index among the contenders.
+    /// Index of the candidate among the contenders.
     pub candidate: usize,
     /// The effect so far.
     pub estimate: Estimate,

@@ -1,7 +1,7 @@
-//! The aspects of a comparison: what is known of how its sides were measured, besides the verdict.
+//! The aspects of a comparison: facts about how its sides were measured, apart from the verdict.
 //!
-//! Each has a file of its own in `aspects/` of deadheat-analysis, which finds it, and of
-//! deadheat-report, which writes it.
+//! Each aspect has a file in `aspects/` of deadheat-analysis, which computes it, and a file in
+//! `aspects/` of deadheat-report, which prints it.
 
 use crate::benchmark::TurnsReason;
 use crate::estimate::{BlockDiagnostics, Control, Estimate, Interval, LogRatio, Verdict};
@@ -11,166 +11,172 @@ use crate::shard::Conditions;
 /// The aspects of a comparison. None of them decides the verdict.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Aspects {
-    /// The baseline against a second copy of itself in the same blocks.
+    /// The control race: the baseline against a second copy of itself in the same blocks.
     pub control: Option<Control>,
-    /// The hosts of a merged run that each raced it; `None` for a run of one host.
+    /// The effects on each host of a merged run; `None` for a run of one host.
     pub hosts: Option<AcrossHosts>,
-    /// The time spent waiting for a core; `None` if it was not recorded, or if another metric than
-    /// wall time is judged.
+    /// The time spent waiting for a core; `None` if it was not recorded, or if the judged metric is
+    /// not wall time.
     pub waiting: Option<WaitingShare>,
-    /// The effect as the user's own link placed the code, next to that of neutral links.
+    /// The effect with the user's own link, for comparison with the effect on neutral links.
     pub own_link: Option<Estimate>,
-    /// True if the two are builds that were matched in every replicate: the code that they share had
-    /// the same addresses in both.
+    /// True if the two sides are builds whose links were matched in every replicate, so that code
+    /// they share had the same addresses in both.
     pub matched: bool,
-    /// What was observed of the processes of the baseline and of the candidate in every judged
-    /// replicate; empty if nothing was observed.
+    /// Observed properties of the processes of the baseline and of the candidate, over all judged
+    /// replicates; empty if nothing was observed.
     pub processes: Vec<ObservedProcess>,
-    /// The spreads that the block effects vary by.
+    /// The components of the variation of block effects.
     pub spreads: Option<Spreads>,
-    /// The reason why launches took turns, if trials were made to run them side by side.
+    /// The reason why launches took turns, if running them side by side was tried.
     pub turns_because: Option<TurnsReason>,
     /// Set if the launches of a block ran side by side.
     pub side_by_side: Option<RacedSideBySide>,
-    /// Order effects; `None` without ABBA blocks.
+    /// Effects of the order within blocks; `None` without ABBA blocks.
     pub order_effects: Option<BlockDiagnostics>,
-    /// The blocks that were left out; `None` if all count.
+    /// The excluded blocks; `None` if no block was excluded.
     pub dropped: Option<DroppedBlocks>,
-    /// What would settle an open verdict.
+    /// The number of further replicates that would settle an open verdict.
     pub settling: Option<Settling>,
 }
 
 impl Aspects {
-    /// The number of blocks that were left out.
+    /// Returns the number of excluded blocks.
     pub fn dropped_blocks(&self) -> usize {
         self.dropped.map_or(0, |dropped| dropped.blocks)
     }
 }
 
-/// Blocks left out: disturbed, or cut short by the harness.
+/// Blocks excluded from the estimate, because they were disturbed or the harness cut them short.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DroppedBlocks {
-    /// Their number.
+    /// Number of excluded blocks.
     pub blocks: usize,
-    /// The effect with them.
+    /// The effect if the excluded blocks were included.
     pub effect_with_them: Option<LogRatio>,
 }
 
-/// What would settle an open verdict, if the estimate stays where it is.
+/// The further effort that would settle an open verdict, if the estimate does not change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settling {
-    /// Number of further replicates.
+    /// Number of further replicates needed to settle the verdict.
     pub replicates: usize,
-    /// The seconds these would take, at the pace of the run; `None` for a recording.
+    /// Seconds that the further replicates would take at the pace of the run; `None` for a
+    /// recording.
     pub seconds: Option<f64>,
 }
 
 /// The time that the contenders of a comparison spent waiting for a core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitingShare {
-    /// Its share of the baseline's wall time.
+    /// Waiting time as a share of the baseline's wall time.
     pub baseline: f64,
-    /// Its share of the candidate's; `None` when the contender ran alone.
+    /// Waiting time as a share of the candidate's wall time; `None` when the contender ran alone.
     pub candidate: Option<f64>,
-    /// True if it was taken out of every sample.
+    /// True if the waiting time was subtracted from every sample.
     pub taken_out: bool,
-    /// The estimate with it kept, where it was taken out.
+    /// The estimate with the waiting time left in the wall times; `None` if no waiting time was
+    /// subtracted.
     pub kept: Option<Estimate>,
-    /// The verdict of that estimate.
+    /// The verdict with the waiting time left in the wall times; `None` if `kept` is missing or
+    /// gives no verdict.
     pub verdict_kept: Option<Verdict>,
 }
 
-/// What is known of a race side by side beyond its estimate.
+/// Details of a comparison whose launches ran side by side.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RacedSideBySide {
-    /// The effect on the same metric in turns; `None` where it was not raced in turns, too.
+    /// The effect on the same metric in a race in turns; `None` without such a race.
     pub in_turns: Option<Estimate>,
-    /// Share of its time that the longer of the two ran alone, after the other one had ended.
+    /// Share of its run time that the longer launch ran alone, after the other had ended.
     pub alone: f64,
 }
 
-/// A comparison over several hosts, which are the observations that its estimate is made of.
+/// A comparison over several hosts. Its estimate treats the effect on each host as one observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AcrossHosts {
-    /// True where the verdict speaks of hosts like these; of fewer than six it speaks of these
-    /// alone.
+    /// True if the verdict also applies to other hosts like the measured ones, which requires at
+    /// least six hosts. Otherwise the verdict applies only to the hosts that raced.
     pub like_these: bool,
-    /// Where the effect on the next host lies, where hosts like these are spoken of.
+    /// The prediction interval for the effect on another host; `None` if the verdict applies only
+    /// to the hosts that raced.
     pub next_host: Option<Interval>,
-    /// Cochran's Q of the hosts' effects; `None` where one of them shows no error.
+    /// Cochran's Q of the hosts' effects; `None` if a host shows no measurement error.
     pub q: Option<f64>,
-    /// The share of Q beyond what the errors of measurement give.
+    /// I²: the share of Q that exceeds the value expected from measurement errors alone, at least
+    /// 0.
     pub i_squared: Option<f64>,
-    /// The p-value of equal effects on all of these hosts, by Welch's test.
+    /// The p-value of equal effects on all hosts, by Welch's test.
     pub p_differ: Option<f64>,
     /// The standard deviation of the true effects from host to host.
     pub host_sd: Option<LogRatio>,
-    /// Number of further hosts that would settle an open verdict, if the estimate stays where it
-    /// is.
+    /// Number of further hosts that would settle an open verdict, if the estimate does not change.
     pub hosts_to_settle: Option<usize>,
-    /// The models of processors that several hosts have, where there are several.
+    /// The processor models that at least two hosts have; empty unless there are several such
+    /// models.
     pub kinds: Vec<HostKind>,
-    /// The hosts that have an effect, in the order of their parts.
+    /// The hosts that have an effect, in the order of their parts of the run.
     pub hosts: Vec<HostRow>,
-    /// The numbers of the parts that the run lacks.
+    /// Numbers of the parts of the divided race that the merged run lacks.
     pub missing: Vec<u32>,
 }
 
 impl AcrossHosts {
-    /// The hosts that the estimate rests on.
+    /// Returns the hosts that the estimate uses.
     pub fn kept(&self) -> impl Iterator<Item = &HostRow> {
         self.hosts.iter().filter(|host| !host.left_out)
     }
 
-    /// The hosts whose control race found a difference. If there are too many such hosts, all hosts
-    /// count.
+    /// Returns the hosts whose control race found a difference. The estimate still uses these hosts
+    /// if there are too many of them to exclude.
     pub fn told_apart(&self) -> impl Iterator<Item = &HostRow> {
         let is_told = |host: &&HostRow| host.control.is_some_and(|control| control.separated);
         self.hosts.iter().filter(is_told)
     }
 }
 
-/// A host of a comparison over several.
+/// One host of a comparison over several hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostRow {
-    /// The numbers of the parts that it raced.
+    /// Numbers of the parts of the divided race that this host ran.
     pub parts: Vec<u32>,
-    /// Its model of processor.
+    /// Processor model.
     pub cpu: Option<String>,
-    /// The conditions that it measured under.
+    /// Measurement conditions on the host.
     pub conditions: Conditions,
-    /// The effect it showed by itself.
+    /// The effect on this host alone.
     pub estimate: Estimate,
-    /// The baseline against its second copy on this host, at the level that all hosts share;
-    /// `None` without a control.
+    /// The control race on this host: the baseline against its second copy, at a level corrected
+    /// for the number of hosts. `None` without a control.
     pub control: Option<Control>,
     /// True if the estimate over hosts excludes this host, because its control race found a
     /// difference.
     pub left_out: bool,
 }
 
-/// The hosts of one model of processor.
+/// A group of hosts with the same processor model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostKind {
-    /// The model.
+    /// Processor model.
     pub cpu: String,
-    /// The number of hosts.
+    /// Number of hosts with this processor model.
     pub hosts: usize,
-    /// The mean of their effects.
+    /// Mean effect on the hosts with this processor model.
     pub effect: LogRatio,
-    /// Its interval, at the level at which those of all models hold together.
+    /// The confidence interval of the mean. Its level is α divided by the number of processor
+    /// models, so that the intervals of all models hold together.
     pub interval: Option<Interval>,
 }
 
-/// The spreads of a block's effect: standard deviations of its parts, in log-ratio units.
+/// The components of the variation of a block's effect: standard deviations in log-ratio units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spreads {
-    /// From one neutral link to the next; `None` if the race had a single link, or if this spread
-    /// cannot be separated from that of the process.
+    /// Standard deviation between neutral links; `None` if the race had a single link, or if it
+    /// cannot be separated from that between processes.
     pub placement: Option<f64>,
-    /// From one process to the next; `None` if this spread cannot be separated from that of the
-    /// placement, or if every block is a process of its own.
+    /// Standard deviation between processes; `None` if it cannot be separated from that between
+    /// links, or if every block is a separate process.
     pub process: Option<f64>,
-    /// From block to block within a process.
+    /// Standard deviation between blocks of one process.
     pub block: f64,
 }

@@ -17,97 +17,100 @@ pub struct Benchmark {
     pub name: String,
     /// Parameter values filled into its commands, in the order declared.
     pub parameters: Vec<(String, String)>,
-    /// The baseline first, the control last.
+    /// The contenders: the baseline first, the control last.
     pub contenders: Vec<Contender>,
-    /// True if the last contender is a second copy of the baseline. It shows what the race makes of
-    /// no difference, and is no candidate.
+    /// True if the last contender is a control: a second copy of the baseline, which shows the
+    /// result of a race without a difference. It is not a candidate.
     pub control: bool,
-    /// Blocks in a replicate where the pilot found another number than that of the design to fit.
+    /// Blocks in a replicate, if the pilot (a short trial before the race) chose another number
+    /// than the design.
     pub blocks_per_replicate: Option<u32>,
-    /// True if its worker processes take their first block without a warm-up: the pilot found that
-    /// one brings nothing.
+    /// True if worker processes measure their first block without a warm-up, because the pilot (a
+    /// short trial before the race) found it unnecessary.
     pub without_warm_up: bool,
-    /// True if its workers give every call an input of its own: the pilot found that a contender
-    /// changes its input.
+    /// True if workers give every call a new input, because the pilot (a short trial before the
+    /// race) found that a contender modifies its input.
     pub input_per_call: bool,
-    /// Sentences of its workers about what they call, which the answer shows as warnings.
+    /// Texts that worker processes sent about the functions that they call. Reports show them as
+    /// warnings.
     pub notes: Vec<String>,
-    /// True if a replicate is one slow call of each of two functions: two pairs in two processes
-    /// tell more than one block of twice the length.
+    /// True if a replicate is one call of each of two slow functions. Two such replicates, in
+    /// separate processes, say more about the effect than one ABBA block, which takes as long.
     pub in_pairs: bool,
-    /// True if all blocks of a replicate have one input, as making it takes many times as long as
-    /// the samples of a block.
+    /// True if all blocks of a replicate share one input, because making an input takes many times
+    /// as long as the samples of a block.
     pub one_input: bool,
-    /// The work that one iteration gets done, for rates beside the times.
+    /// The work done by one iteration, from which rates are computed.
     pub throughput: Option<Throughput>,
-    /// Set if this is a rerun of another benchmark, for example in turns instead of side by side. It
-    /// gets no verdict of its own.
+    /// Set if this is a rerun of another benchmark, for example in turns instead of side by side. A
+    /// rerun gets no verdict.
     pub rerun: Option<Rerun>,
     /// Set when the contenders of a block run side by side; `None` when they take turns.
     pub side_by_side: Option<SideBySide>,
     /// The reason why the contenders take turns; `None` if deadheat did not try them side by side.
     pub turns_because: Option<TurnsReason>,
-    /// Metrics of this benchmark beside those of the run, in column order after them.
+    /// Metrics that only this benchmark has, in column order after the metrics of the run.
     pub counters: Vec<Metric>,
-    /// The facts that a file of another tool told of it; `None` when deadheat measures.
+    /// Facts from a result file of another tool; `None` if deadheat measures the benchmark.
     pub saved: Option<Saved>,
-    /// The comparisons of a gate among which it must not be slower: its race goes on after that
-    /// verdict until it holds at their level, or to the last look. 0 and 1 for none but its own.
+    /// Number of comparisons that share the α of the gate `--fail-on slower`. A race that finds
+    /// "slower" continues until the verdict holds at the level of the look divided by this number,
+    /// or to the last look. 0 and 1 mean that this comparison does not share α.
     pub family: u32,
-    /// The settings decided for it otherwise than for all.
+    /// Settings of this benchmark that differ from those of the run.
     pub overrides: BenchmarkOverrides,
-    /// The files of the benchmark itself that differ between the sides: its source, what it imports
-    /// of its suite, and data of the suite.
+    /// Files of the benchmark that differ between the sides: its source, its imports from the
+    /// suite, and data of the suite.
     pub changed_files: Vec<String>,
 }
 
-/// Settings that a plan gives to one benchmark in place of those of the design. A field that is
-/// `None` is as the design has it.
+/// Settings of a plan for one benchmark, which replace those of the design. `None` means the
+/// setting of the design.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BenchmarkOverrides {
-    /// Smallest relative change of it worth acting on.
+    /// Smallest relative change worth acting on; 0.01 is 1%.
     pub margin: Option<f64>,
-    /// The chance of a wrong verdict on it, and the numbers of replicates after which the verdict
-    /// may be called.
+    /// Accepted probability of a wrong verdict, and the looks at which the verdict may be reached.
     pub level: Option<LevelOverride>,
-    /// The metric its verdict speaks of.
+    /// The judged metric.
     pub judged: Option<Metric>,
-    /// The quantile of single iterations that its verdict speaks of.
+    /// The judged quantile of single iterations; 0.99 is the 99% quantile.
     pub quantile: Option<f64>,
-    /// No block of it starts after this much time of its own, nor after its share of the budget of
-    /// the run.
+    /// Time limit of this benchmark: none of its blocks starts later. The benchmark's share of the
+    /// run's budget is a second limit.
     pub budget: Option<Duration>,
 }
 
 impl BenchmarkOverrides {
-    /// Returns true if everything is as the design has it.
+    /// Returns true if all settings are those of the design.
     pub fn is_empty(&self) -> bool {
         *self == BenchmarkOverrides::default()
     }
 }
 
-/// A chance of a wrong verdict, and the looks that spend it.
+/// An accepted probability of a wrong verdict, and the looks among which it is divided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelOverride {
-    /// Chance of a wrong verdict that is accepted.
+    /// Accepted probability of a wrong verdict.
     pub alpha: f64,
-    /// When the verdict may be called.
+    /// The looks at which the verdict may be reached.
     pub looks: Looks,
 }
 
-/// The facts that a file of another tool tells of a benchmark beside its values.
+/// Facts about a benchmark from a result file of another tool, apart from the values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saved {
-    /// The metric the verdict speaks of where that is not the metric of the design: the benchmarks
-    /// of a file need not measure the same.
+    /// The judged metric; `None` for that of the design. The benchmarks of a file may measure
+    /// different metrics.
     pub judged: Option<Metric>,
-    /// The label that the benchmark gives itself beside its name.
+    /// The label that the benchmark has in addition to its name.
     pub label: Option<String>,
-    /// Threads it ran on.
+    /// Number of threads that the benchmark ran on.
     pub threads: Option<u32>,
-    /// The statistic that is all that was kept of one side: "median".
+    /// The statistic, such as "median", if the file of one side contains only this statistic of the
+    /// benchmark; `None` if both sides have samples.
     pub summary: Option<String>,
-    /// The candidates whose recordings of it are those of the baseline.
+    /// Candidates whose recordings of the benchmark are the same as the baseline's.
     pub same: Vec<String>,
 }
 
@@ -116,23 +119,25 @@ pub struct Saved {
 pub struct Rerun {
     /// Index in the plan of the benchmark that is rerun.
     pub of: usize,
-    /// Number of replicates, whatever their result.
+    /// Number of replicates of the rerun. It is fixed: no result ends the rerun earlier.
     pub replicates: u32,
-    /// The difference between the two.
+    /// The way in which the rerun differs from the benchmark that it repeats.
     pub kind: RerunKind,
 }
 
-/// The way in which a rerun differs.
+/// The way in which a rerun differs from the benchmark that it repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RerunKind {
-    /// As the user linked it, where the benchmark itself runs on neutral links.
+    /// The rerun uses the user's own link; the benchmark that it repeats uses neutral links.
     OwnLink,
-    /// In turns, where the contenders of the benchmark itself run side by side.
+    /// The contenders take turns in the rerun, and run side by side in the benchmark that it
+    /// repeats.
     Turns,
 }
 
 impl RerunKind {
-    /// The words for it behind the name of the benchmark.
+    /// Returns the words that reports append to the name of the repeated benchmark to name the
+    /// rerun.
     pub fn label(self) -> &'static str {
         match self {
             Self::OwnLink => "own link",
@@ -141,35 +146,35 @@ impl RerunKind {
     }
 }
 
-/// The contenders of a block are started at the same moment on one core, which the kernel
-/// alternates between them. Each is judged by its CPU time.
+/// Side-by-side launches: the contenders of a block start at the same moment on one core, and the
+/// kernel alternates between them. Each is judged by its CPU time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SideBySide {
-    /// The time slice that the kernel is asked for; `None` for its own.
+    /// The time slice requested from the kernel; `None` for the kernel's default.
     pub slice: Option<Duration>,
 }
 
-/// The work that one iteration of a benchmark gets done.
+/// The work done by one iteration of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Throughput {
-    /// So many bytes are worked through.
+    /// Number of bytes processed.
     Bytes(u64),
-    /// So many items are worked through.
+    /// Number of items processed.
     Items(u64),
 }
 
 named! {
-    /// The reason why commands take turns.
+    /// The reason why launches take turns instead of running side by side.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub listed enum TurnsReason: name(self) {
         /// A command fails if the others run at the same time.
         Fails = "fails",
-        /// A command writes to files on a disk, which the others may write, too.
+        /// A command writes to files on a disk, which the other commands may write as well.
         WritesFiles = "writes-files",
-        /// A command uses too little CPU time to share it in slices.
+        /// A command uses less than 5 ms of CPU time, too little to divide into time slices.
         Short = "short",
-        /// A command sleeps or waits for I/O, or several of its threads or processes run at the same
-        /// time.
+        /// A command sleeps or waits for I/O, or several of its threads or processes run at the
+        /// same time.
         NotBusy = "not-busy",
         /// The CPU times of the commands differ too much.
         DifferentTimes = "different-times",
@@ -183,7 +188,7 @@ named! {
 }
 
 impl Benchmark {
-    /// The identities of the contenders that are compared with the baseline.
+    /// Returns the identities of the contenders that are compared with the baseline.
     pub fn candidates(&self) -> impl Iterator<Item = ContenderId> + use<> {
         (1..self.rivals()).map(|index| ContenderId(index as u8))
     }
@@ -200,14 +205,14 @@ impl Benchmark {
         contenders.any(|contender| matches!(contender.workload, Workload::Command(_)))
     }
 
-    /// Returns true if all blocks of a replicate run in the order of its first: each slot is one
-    /// launch of a Google Benchmark executable, which takes the samples of all blocks in a row.
+    /// Returns true if all blocks of a replicate run in the order of its first block: each slot is
+    /// one launch of a harness executable, which takes the samples of all blocks in a row.
     pub fn keeps_order(&self) -> bool {
         let mut contenders = self.contenders.iter();
         contenders.any(|contender| matches!(contender.workload, Workload::Harness(_)))
     }
 
-    /// Returns true if the code is compiled anew in every process, as it runs: no linker places it,
+    /// Returns true if every process compiles the code while it runs. No linker places such code,
     /// and the first repetitions of a launch are slower.
     pub fn is_compiled_in_each_process(&self) -> bool {
         let mut contenders = self.contenders.iter();
@@ -238,7 +243,8 @@ impl Benchmark {
             })
     }
 
-    /// Processes started for a replicate; `None` where every sample is one of its own.
+    /// Returns the number of processes started for a replicate; `None` if every sample is a
+    /// separate process.
     pub fn processes_per_replicate(&self) -> Option<u64> {
         let mut last = None;
         for contender in &self.contenders {
@@ -254,20 +260,22 @@ impl Benchmark {
         last.map(|last| last as u64 + 1)
     }
 
-    /// Returns true if a replicate is one launch of each of two commands, side by side. Drift meets
-    /// both at once, so nothing is gained by a second pair in the same replicate, and two replicates
-    /// tell more than one of twice the length. A harness may need a link for every replicate, which
-    /// takes longer than its launches.
+    /// Returns true if a replicate is one launch of each of two commands, side by side.
+    ///
+    /// Drift affects both launches equally, so a replicate of two such pairs gains nothing over two
+    /// replicates of one pair each. Harness executables are excluded, because they may need a new
+    /// link for every replicate, which takes longer than the launches.
     pub fn races_in_pairs(&self) -> bool {
         self.contenders.len() == 2 && self.side_by_side.is_some() && self.launches_commands()
     }
 
-    /// Returns true if blocks are ABBA or BAAB.
+    /// Returns true if every block has the order ABBA or BAAB.
     pub fn has_abba_blocks(&self) -> bool {
         self.contenders.len() == 2 && !self.in_pairs && !self.races_in_pairs()
     }
 
-    /// The number of slots in one block: four of ABBA, else one of each contender.
+    /// Returns the number of slots in one block: four in an ABBA block, else one for each
+    /// contender.
     pub fn slots_per_block(&self) -> usize {
         if self.has_abba_blocks() {
             4
@@ -276,20 +284,20 @@ impl Benchmark {
         }
     }
 
-    /// The second copy of the baseline, if there is one.
+    /// Returns the control, the second copy of the baseline, if there is one.
     pub fn control(&self) -> Option<ContenderId> {
         let last = self.contenders.len().checked_sub(1)?;
         self.control.then_some(ContenderId(last as u8))
     }
 
-    /// Contenders that are raced for their own sake: the baseline and the candidates.
+    /// Returns the number of contenders other than the control: the baseline and the candidates.
     pub fn rivals(&self) -> usize {
         let copies = usize::from(self.control);
         self.contenders.len().saturating_sub(copies)
     }
 
-    /// Adds a second copy of the baseline as last contender, unless there is one already. Where
-    /// contenders have processes of their own, so has the copy.
+    /// Adds a second copy of the baseline as last contender, unless there is one already. If every
+    /// contender has a separate process, the copy gets one as well.
     pub fn add_control(&mut self) {
         let Some(baseline) = self.contenders.first().filter(|_| !self.control) else {
             return;
@@ -304,7 +312,8 @@ impl Benchmark {
         self.control = true;
     }
 
-    /// The highest number of a process that a contender is called in.
+    /// Returns the highest number of a worker process that calls a contender; `None` without
+    /// workers.
     fn processes(&self) -> Option<usize> {
         let process = |contender: &Contender| match &contender.workload {
             Workload::Worker(calls) => Some(calls.process),
@@ -313,7 +322,7 @@ impl Benchmark {
         self.contenders.iter().filter_map(process).max()
     }
 
-    /// `NAME (control)`, or with a number where somebody is called that.
+    /// Returns `NAME (control)`, with a number if a contender already has this name.
     fn name_of_control(&self, baseline: &str) -> String {
         let taken = |name: &String| self.contenders.iter().any(|other| other.name == *name);
         let numbered = |number: usize| match number {
@@ -325,12 +334,12 @@ impl Benchmark {
     }
 }
 
-/// Anything that can be timed.
+/// A named workload that races in a benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contender {
     /// The name shown and recorded.
     pub name: String,
-    /// The work it does.
+    /// The workload that is timed.
     pub workload: Workload,
 }
 
@@ -339,10 +348,10 @@ pub struct Contender {
 pub struct ContenderId(pub u8);
 
 impl ContenderId {
-    /// The contender all others are compared against.
+    /// The contender that all others are compared with.
     pub const BASELINE: ContenderId = ContenderId(0);
 
-    /// The role this contender plays.
+    /// Returns the role of this contender.
     pub fn role(self) -> Role {
         if self == Self::BASELINE {
             Role::Baseline
@@ -351,7 +360,7 @@ impl ContenderId {
         }
     }
 
-    /// The position in the benchmark's list of contenders.
+    /// Returns the position in the benchmark's list of contenders.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
@@ -361,25 +370,25 @@ named! {
     /// The role of a contender in the race.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Role: name(self) {
-        /// Compared against.
+        /// The contender that the others are compared with.
         Baseline = "baseline",
-        /// Judged.
+        /// A contender that is compared with the baseline.
         Candidate = "candidate",
     }
 }
 
-/// A scheduled place for one sample.
+/// A place in a block at which one sample is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// The contender that runs.
     pub contender: ContenderId,
-    /// Bytes added to the environment of the process, 0–4095. It moves the stack, so that no
-    /// contender owns a lucky alignment.
+    /// Bytes added to the environment of the process, 0–4095. They move the stack, so that no
+    /// contender always has a lucky alignment.
     pub padding: u16,
 }
 
-/// Slots run without a pause between them: ABBA or BAAB for two contenders that take turns, a
-/// Williams row for others, a single slot for a contender alone.
+/// Slots that run without a pause: ABBA or BAAB for two contenders that take turns, a row of a
+/// Williams design for other numbers, a single slot for one contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Index of the benchmark in the plan.
@@ -388,9 +397,10 @@ pub struct Block {
     pub replicate: u32,
     /// The place of the block in its replicate, counted from 0.
     pub index: u32,
-    /// Run once and thrown away before the first slot, when the contender of the first slot is not
-    /// the one that ran last. Without it the first slot would be the only one whose predecessor is
-    /// decided by the last block.
+    /// A discarded sample of the first slot's contender before the block, so that the first slot
+    /// does not depend on the order of the previous block. Blocks of commands always have one,
+    /// other blocks only if another contender ran last. Blocks of one slot and side-by-side blocks
+    /// have none.
     pub prime: Option<Slot>,
     /// The slots in the order they run.
     pub slots: Vec<Slot>,

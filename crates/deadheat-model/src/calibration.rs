@@ -1,171 +1,175 @@
-//! Calibrations: what a machine showed when things raced against themselves and against known
-//! differences, with the shares that counts speak for and what was promised of them.
+//! Calibrations: the results of racing identical contenders and known differences on a machine,
+//! with confidence bounds of the error rates.
 
 use crate::estimate::{Interval, LogRatio, Verdict};
 use crate::plan::Plan;
 use crate::workload::Workload;
 
-/// One race of a calibration, judged.
+/// The result of one race of a calibration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationRace {
     /// The kind of race.
     pub kind: RaceKind,
-    /// By how much more work the candidate has, 0.01 for 1 %; 0 where a thing raced against itself.
+    /// Relative additional work of the candidate, 0.01 for 1%; 0 for identical contenders.
     pub change: f64,
     /// The verdict.
     pub verdict: Verdict,
-    /// The estimate.
+    /// The estimated effect.
     pub effect: LogRatio,
-    /// Its interval.
+    /// The confidence interval of the effect.
     pub interval: Option<Interval>,
-    /// Variance that one replicate adds to the estimate, in squared log-ratio units: between
-    /// processes, and of blocks within.
+    /// The variance between processes, and the variance between blocks of one process, in squared
+    /// log-ratio units.
     pub variances: Option<(f64, f64)>,
     /// Blocks in a replicate.
     pub blocks_per_replicate: u32,
-    /// Replicates it took.
+    /// Number of replicates in the race.
     pub replicates: u32,
-    /// Seconds from its first block to its last.
+    /// Seconds from the first block of the race to the last.
     pub seconds: f64,
     /// Median time of the baseline in nanoseconds.
     pub baseline_ns: f64,
 }
 
-/// The noise floor, which remains when nothing differs.
+/// The noise floor: the changes that races of identical contenders measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoiseFloor {
-    /// The 95th percentile of the sizes of the estimates.
+    /// The 95th percentile of the absolute estimated effects of identical contenders.
     pub estimate: LogRatio,
-    /// The median half width of the intervals.
+    /// The median half-width of the confidence intervals of identical contenders.
     pub half_width: Option<LogRatio>,
-    /// Standard deviation between the processes of replicates; `None` where a block is a process of
-    /// its own.
+    /// Standard deviation between processes; `None` if every block is a separate process.
     pub process: Option<LogRatio>,
-    /// Standard deviation of blocks within one.
+    /// Standard deviation between blocks of one process.
     pub block: Option<LogRatio>,
 }
 
 /// The cost of a replicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplicateCost {
-    /// Seconds, the mean over all races, with everything between its samples.
+    /// Mean seconds per replicate over all races, including the time between samples.
     pub seconds: f64,
-    /// Blocks in it, the median over all races.
+    /// Median number of blocks per replicate over all races.
     pub blocks: u32,
 }
 
-/// An effect that is found with 80 % power after so many replicates.
+/// An effect that is detected with 80% power within a number of replicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
-    /// Replicates of the last look.
+    /// Number of replicates at the last look.
     pub replicates: u32,
-    /// The effect.
+    /// The detectable effect.
     pub effect: LogRatio,
 }
 
-/// The change that a budget finds.
+/// The smallest change that a time budget can detect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detectable {
-    /// The budget.
+    /// The time budget in seconds.
     pub budget_seconds: f64,
-    /// With as many replicates at most as by default; `None` when the budget ends before the first
-    /// look.
+    /// The detectable effect with at most the default number of replicates; `None` if the budget
+    /// ends before the first look.
     pub at_defaults: Option<Found>,
-    /// With as many replicates at most as the budget buys.
+    /// The detectable effect with as many replicates as the budget allows.
     pub at_most: Option<Found>,
 }
 
-/// Races of a difference that is known.
+/// The results of the races with one known difference of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnownDifference {
-    /// The difference of work, 0.01 for 1 %.
+    /// The relative difference of work, 0.01 for 1%.
     pub change: f64,
-    /// The verdicts.
+    /// Numbers of races by verdict.
     pub calls: Tally,
-    /// Intervals on the right side of zero.
+    /// The share of races whose interval is entirely on the correct side of zero.
     pub right: Share,
-    /// Intervals on the wrong side of it.
+    /// Number of races whose interval is entirely on the wrong side of zero.
     pub wrong: u64,
-    /// Intervals that hold the truth; `None` where that is not known exactly.
+    /// The share of races whose interval contains the true difference; `None` if the true
+    /// difference in time is not known exactly.
     pub covered: Option<Share>,
-    /// The median estimate.
+    /// The median estimated effect of the races with this difference.
     pub estimate: Option<LogRatio>,
 }
 
-/// Findings about one kind of race.
+/// The results of a calibration for one kind of race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibratedKind {
-    /// The kind.
+    /// The kind of race.
     pub kind: RaceKind,
-    /// The reason why it was not raced, or no further.
+    /// The reason why the kind of race was not raced, or was stopped early; `None` if all planned
+    /// races were run.
     pub problem: Option<String>,
-    /// Races of things against themselves that were planned.
+    /// Planned number of races of identical contenders.
     pub planned: u64,
-    /// Median time of what raced against itself, in nanoseconds.
+    /// Median time of the identical contenders, in nanoseconds.
     pub baseline_ns: Option<f64>,
-    /// Ends of races of things against themselves.
+    /// Races of identical contenders by verdict.
     pub calls: Tally,
-    /// Those of them called faster or slower.
+    /// False positives: races of identical contenders called faster or slower.
     pub false_calls: Share,
-    /// The promise that these are no more than were accepted.
+    /// The state of the promise that the rate of false positives is at most α.
     pub promise: Promise,
-    /// The noise floor, which remains when nothing differs.
+    /// The noise floor: the changes that races of identical contenders measure.
     pub noise: Option<NoiseFloor>,
     /// The cost of a replicate.
     pub cost: Option<ReplicateCost>,
-    /// The changes that budgets find.
+    /// The smallest changes that time budgets of several lengths can detect.
     pub detectable: Vec<Detectable>,
-    /// Races of known differences, the smallest first.
+    /// Results of the races with known differences, the smallest difference first.
     pub known: Vec<KnownDifference>,
-    /// Intervals of these that hold the truth; `None` where that is not known exactly.
+    /// The share of races with a known difference whose interval contains the true difference;
+    /// `None` if the true difference in time is not known exactly.
     pub coverage: Option<Share>,
-    /// The promise that these are as many as promised.
+    /// The state of the promise that at least 1 − α of the intervals contain the true difference;
+    /// `None` if it is not known exactly.
     pub coverage_promise: Option<Promise>,
 }
 
 /// The end of a calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CalibrationEnd {
-    /// Everything planned was raced.
+    /// All planned races were run.
     Finished,
     /// The budget was used up.
     Budget,
-    /// A signal, by number.
+    /// A signal with this number stopped the calibration.
     Interrupted(i32),
 }
 
-/// A machine, calibrated.
+/// The results of `deadheat calibrate` on a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// Version of deadheat that raced.
+    /// Version of deadheat that ran the calibration.
     pub tool_version: String,
-    /// Seconds since 1970-01-01 UTC when it began, when known.
+    /// Start of the calibration in seconds since 1970-01-01 UTC, if known.
     pub started_at: Option<u64>,
     /// The machine.
     pub machine: Machine,
-    /// The source of every random choice.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Chance of a wrong verdict that was accepted.
+    /// Accepted probability of a wrong verdict.
     pub alpha: f64,
     /// Smallest relative change worth acting on.
     pub margin: f64,
-    /// Replicates of a race at most.
+    /// Largest number of replicates of a race.
     pub max_replicates: u32,
-    /// True if fewer races were planned than a full calibration has.
+    /// True if fewer races were planned than in a full calibration.
     pub quick: bool,
     /// True if deadheat was built with debug assertions.
     pub debug_build: bool,
-    /// Findings, kind by kind.
+    /// Results for each kind of race.
     pub kinds: Vec<CalibratedKind>,
-    /// Its cost.
+    /// Duration of the calibration in seconds.
     pub elapsed_seconds: f64,
-    /// Its end.
+    /// How the calibration ended.
     pub ending: CalibrationEnd,
 }
 
 impl Calibration {
-    /// Returns the reason why it says nothing of this machine under this version of deadheat, in
-    /// words; empty when it does. Another major version may race otherwise.
+    /// Returns the reasons why the calibration does not apply to this machine and this version of
+    /// deadheat, in words; empty if it applies. Another major version is a reason, because it may
+    /// race differently.
     pub fn outdated(&self, machine: &Machine, version: &str) -> Vec<&'static str> {
         let major = |version: &str| version.split('.').next().map(str::to_owned);
         let mut differences = self.machine.differences(machine);
@@ -175,7 +179,8 @@ impl Calibration {
         differences
     }
 
-    /// The part that a run of this kind quotes; `None` when nothing of the kind was raced.
+    /// Returns the part of the calibration that a run of this kind records and reports; `None` if
+    /// the calibration has no races of identical contenders of this kind.
     pub fn note(&self, kind: RaceKind) -> Option<CalibrationNote> {
         let found = self.kinds.iter().find(|one| one.kind == kind)?;
         (found.false_calls.of > 0).then(|| CalibrationNote {
@@ -189,30 +194,30 @@ impl Calibration {
     }
 }
 
-/// The note of a run on a calibration of its machine.
+/// The part of the machine's calibration that a run records and reports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationNote {
-    /// Version of deadheat that calibrated.
+    /// Version of deadheat that ran the calibration.
     pub tool_version: String,
-    /// Seconds since 1970-01-01 UTC, when known.
+    /// Start of the calibration in seconds since 1970-01-01 UTC, if known.
     pub started_at: Option<u64>,
     /// The kind of race.
     pub kind: RaceKind,
-    /// Races of things against themselves that were called faster or slower.
+    /// False positives: races of identical contenders called faster or slower.
     pub false_calls: Share,
-    /// The share of them that was accepted.
+    /// Accepted share of false positives.
     pub alpha: f64,
-    /// The 95th percentile of the sizes of their estimates.
+    /// The 95th percentile of the absolute estimated effects of identical contenders.
     pub noise_floor: Option<LogRatio>,
 }
 
 named! {
-    /// Kinds of races that have an error rate of their own.
+    /// A kind of race with a separately calibrated error rate.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub listed enum RaceKind: name(self) {
         /// Functions that share a worker process.
         Functions = "functions",
-        /// Functions of two builds, each in a process of its own.
+        /// Functions of two builds; each build has a separate process.
         Builds = "builds",
         /// Whole commands.
         Commands = "commands",
@@ -220,13 +225,13 @@ named! {
 }
 
 impl RaceKind {
-    /// The kind of this name.
+    /// Returns the kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The kind of the races of a plan; `None` for recordings, and for what no calibration races:
-    /// Google Benchmark executables, and quantiles.
+    /// Returns the kind of the races of a plan; `None` for recordings, harness executables and
+    /// quantiles, which no calibration races.
     pub fn of(plan: &Plan) -> Option<Self> {
         if (0..plan.benchmarks.len()).any(|benchmark| plan.quantile(benchmark).is_some()) {
             return None;
@@ -243,14 +248,15 @@ impl RaceKind {
         }
     }
 
-    /// Returns true if a known difference of work is one of times as well. Starting a command takes
-    /// as long on both sides and makes the ratio smaller.
+    /// Returns true if a known difference in work is an equal difference in time. For commands it
+    /// is not: starting the process takes the same time on both sides, which brings the ratio of
+    /// the times closer to 1.
     pub fn is_exact(self) -> bool {
         self != RaceKind::Commands
     }
 }
 
-/// The facts that tell machines apart.
+/// Facts that distinguish machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
     /// Operating system and architecture.
@@ -259,15 +265,15 @@ pub struct Machine {
     pub kernel: Option<String>,
     /// Processor model.
     pub cpu: Option<String>,
-    /// Logical cores deadheat may use.
+    /// Number of logical cores that deadheat may use.
     pub cores: Option<u32>,
-    /// The system's name for this installation, made unrecognisable; `None` where it has no name.
+    /// Hash of the system's machine id; `None` if the system has none.
     pub id: Option<String>,
 }
 
 impl Machine {
-    /// The facts that differ here and there, in words; empty for one machine. An installation
-    /// without a name is told apart by the other facts alone.
+    /// Returns the facts that differ between two machines, in words; empty for the same machine.
+    /// The ids are compared only if both machines have one.
     pub fn differences(&self, other: &Machine) -> Vec<&'static str> {
         let named = self.id.is_some() && other.id.is_some();
         let facts = [
@@ -282,46 +288,46 @@ impl Machine {
     }
 }
 
-/// So many of so many, and which true shares that speaks for.
+/// A share of the races of a calibration, with exact confidence bounds of the true share.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {
-    /// Their number.
+    /// Number of races that meet the condition.
     pub hits: u64,
-    /// Of how many.
+    /// Number of all races.
     pub of: u64,
-    /// Lower exact 95 % bound; 0 of none.
+    /// Lower exact 95% bound of the true share; 0 without races.
     pub low: f64,
-    /// Upper exact 95 % bound; 1 of none.
+    /// Upper exact 95% bound of the true share; 1 without races.
     pub high: f64,
 }
 
 named! {
-    /// The state of a promise about a share.
+    /// The state of a promise about a share, judged by its confidence bounds.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub listed enum Promise: name(self) {
-        /// Both bounds do.
+        /// The promised limit holds for both confidence bounds of the share.
         Kept = "kept",
-        /// The promised share lies between the bounds: too few were raced to tell.
+        /// The promised limit lies between the confidence bounds: there were too few races to tell.
         Open = "open",
-        /// Neither bound does.
+        /// The promised limit is broken at both confidence bounds of the share.
         Broken = "broken",
     }
 }
 
 impl Promise {
-    /// The one of this name.
+    /// Returns the state with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 }
 
 impl Share {
-    /// The share seen; `None` of none.
+    /// Returns the observed share; `None` without races.
     pub fn seen(&self) -> Option<f64> {
         (self.of > 0).then(|| self.hits as f64 / self.of as f64)
     }
 
-    /// Returns true if the true share is at most this one.
+    /// Judges the promise that the true share is at most `promised`.
     pub fn at_most(&self, promised: f64) -> Promise {
         match (self.low > promised, self.high <= promised) {
             (true, _) => Promise::Broken,
@@ -330,7 +336,7 @@ impl Share {
         }
     }
 
-    /// Returns true if the true share is at least this one.
+    /// Judges the promise that the true share is at least `promised`.
     pub fn at_least(&self, promised: f64) -> Promise {
         match (self.high < promised, self.low >= promised) {
             (true, _) => Promise::Broken,
@@ -340,21 +346,21 @@ impl Share {
     }
 }
 
-/// Counts of how races ended.
+/// Numbers of races by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Called faster.
+    /// Number of races with the verdict faster.
     pub faster: u64,
-    /// Called slower.
+    /// Number of races with the verdict slower.
     pub slower: u64,
-    /// Dead heats.
+    /// Number of dead heats.
     pub equivalent: u64,
-    /// Too close to call.
+    /// Number of races that were too close to call.
     pub inconclusive: u64,
 }
 
 impl Tally {
-    /// One more.
+    /// Counts one race.
     pub fn count(&mut self, verdict: Verdict) {
         *match verdict {
             Verdict::Faster => &mut self.faster,
@@ -364,12 +370,12 @@ impl Tally {
         } += 1;
     }
 
-    /// Those called faster or slower.
+    /// Returns the number of races called faster or slower.
     pub fn called(&self) -> u64 {
         self.faster + self.slower
     }
 
-    /// All of them.
+    /// Returns the number of all races.
     pub fn races(&self) -> u64 {
         self.called() + self.equivalent + self.inconclusive
     }

@@ -1,41 +1,41 @@
 //! The checkup of `deadheat doctor`: facts about a machine, and its findings.
 //!
-//! Facts are what the system tells of itself, thing by thing. What it does not tell is `None` or
+//! Facts are reported by the system, topic by topic. Facts that it does not report are `None` or
 //! empty.
 
 use crate::Pinning;
 
 named! {
-    /// The things a checkup looks at, in the order they are mended.
+    /// The topics of a checkup, in the order in which problems should be fixed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Topic: name(self) {
-        /// Containers, and how much of the processor they may use.
+        /// Containers, and their limits on processor time.
         Container = "container",
-        /// Time that a hypervisor gives to others.
+        /// Steal time, which a hypervisor gives to other machines.
         Steal = "steal",
-        /// Other tasks that run.
+        /// Other running tasks.
         Load = "load",
-        /// Heat.
+        /// Processor temperature.
         Thermal = "thermal",
-        /// Memory moved to disk.
+        /// Swap, memory moved to disk.
         Swap = "swap",
         /// Interrupts on the measuring core.
         Interrupts = "interrupts",
         /// How the kernel shares a core between two tasks.
         Sharing = "sharing",
-        /// The governor that chooses the frequency.
+        /// The frequency governor.
         Governor = "governor",
-        /// Frequencies above the nominal one.
+        /// Turbo, frequencies above the nominal one.
         Turbo = "turbo",
-        /// Threads that share a core.
+        /// Simultaneous multithreading: hardware threads that share a core.
         Smt = "smt",
-        /// Random addresses.
+        /// Address-space layout randomisation.
         Aslr = "aslr",
-        /// The clock.
+        /// The clock that times samples.
         Clock = "clock",
-        /// Pages of 2 MiB.
+        /// Huge pages of 2 MiB.
         HugePages = "huge-pages",
-        /// Cores set apart.
+        /// Cores isolated from other tasks.
         Isolation = "isolation",
         /// Hardware counters.
         Counters = "counters",
@@ -57,25 +57,25 @@ pub enum TurboSwitch {
     BoostOfCores,
 }
 
-/// The busiest interrupt of a device on the measuring core.
+/// The device interrupt that fires most often on the measuring core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BusyLine {
-    /// Its number.
+    /// The number of the interrupt.
     pub label: String,
-    /// The switch that raises it.
+    /// The name of the device or of its queue, such as `nvme0q1`.
     pub name: String,
-    /// Times a second.
+    /// Interrupts per second.
     pub per_second: f64,
 }
 
-/// A sensor.
+/// A temperature sensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensor {
-    /// Its name.
+    /// The name of the sensor.
     pub name: String,
-    /// Degrees Celsius.
+    /// Temperature in degrees Celsius.
     pub celsius: f64,
-    /// Where the machine would switch itself off.
+    /// Temperature at which the machine switches itself off, in degrees Celsius, if known.
     pub critical: Option<f64>,
 }
 
@@ -84,33 +84,33 @@ pub struct Sensor {
 pub enum Host {
     /// Real hardware, as far as can be seen.
     Hardware,
-    /// A virtual machine, of this make where it is known.
+    /// A virtual machine, with its make if known.
     VirtualMachine(Option<String>),
-    /// The system does not tell.
+    /// The system does not report whether it is virtual.
     Unknown,
 }
 
-/// The share of the processors that a control group may use.
+/// The CPU quota of a control group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quota {
-    /// Cores' worth of time: 1.5 is one core and half of another.
+    /// CPU time per unit of real time: 1.5 is one core and half of another.
     pub cores: f64,
-    /// After how many milliseconds it is counted anew.
+    /// Length of a quota period in milliseconds.
     pub period_ms: f64,
-    /// The file that sets it.
+    /// The file that sets the quota.
     pub file: String,
 }
 
 /// The reason why hardware counters cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// This process may not.
+    /// This process lacks the permission.
     NotPermitted,
-    /// The machine has none, or hides them as most virtual machines do.
+    /// The machine has no counters, or hides them, as most virtual machines do.
     NotThere,
-    /// The kernel was built without them.
+    /// The kernel was built without support for counters.
     NotBuilt,
-    /// Something else, in the words of the system.
+    /// Another reason, in the words of the system.
     Other(String),
 }
 
@@ -128,14 +128,14 @@ named! {
 }
 
 named! {
-    /// Scheduling policies, which commands inherit from deadheat.
+    /// The scheduling policy of a task, which commands inherit from deadheat.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Policy: name(self) {
-        /// The default.
+        /// The default policy of ordinary tasks.
         Other = "other",
-        /// Real-time tasks that run until they wait.
+        /// Real-time tasks that run until they wait (first in, first out).
         Fifo = "fifo",
-        /// Real-time tasks that take turns.
+        /// Real-time tasks that take turns (round robin).
         RoundRobin = "rr",
         /// Ordinary tasks that never preempt others when they wake up.
         Batch = "batch",
@@ -147,149 +147,151 @@ named! {
 }
 
 impl Policy {
-    /// True if such tasks run before all ordinary ones.
+    /// Returns true if tasks with this policy run before all ordinary tasks.
     pub fn is_real_time(self) -> bool {
         matches!(self, Self::Fifo | Self::RoundRobin | Self::Deadline)
     }
 }
 
 named! {
-    /// Reasons why commands that run side by side on one core would be compared badly.
+    /// A problem that makes comparisons of commands side by side on one core unreliable.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SharingFlaw: name(self) {
-        /// deadheat has a real-time policy.
+        /// deadheat runs with a real-time policy.
         RealTime = "real-time",
         /// Two loops that started together ran one after the other.
         OneAfterTheOther = "one-after-the-other",
-        /// One of two equal loops uses more CPU time than the other in most pairs.
+        /// One of two equal loops uses more CPU time than the other in most pairs of loops.
         Biased = "biased",
-        /// The CPU time of two equal loops differs from pair to pair.
+        /// The difference of the CPU times of two equal loops varies from pair to pair of loops.
         Scattered = "scattered",
         /// deadheat has a nice value above 0, so other tasks get more of the core.
         Nice = "nice",
     }
 }
 
-/// Facts that the system tells, thing by thing.
+/// The facts that the system reports about one topic.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Facts {
-    /// The clock.
+    /// The clock that times samples.
     Clock {
-        /// `tsc`, `cntvct` or `os`: what samples of functions are timed by.
+        /// The clock that times samples of functions: `tsc`, `cntvct` or `os`.
         source: String,
-        /// The reason why it is not the counter of the processor.
+        /// The reason why the processor's own counter does not time the samples; `None` if it does.
         fallback: Option<String>,
-        /// The clock that the kernel keeps time by.
+        /// The clock source of the kernel.
         kernel: Option<String>,
-        /// All it could use.
+        /// All clock sources that the kernel could use.
         available: Vec<String>,
     },
-    /// The governor that chooses the frequency.
+    /// The frequency governor.
     Governor {
-        /// The governors of the cores deadheat may use, each once.
+        /// The distinct governors of the cores that deadheat may use.
         governors: Vec<String>,
-        /// The driver below them.
+        /// The frequency driver.
         driver: Option<String>,
-        /// The range of the measuring core, in kHz.
+        /// The lowest and the highest frequency of the measuring core, in kHz.
         range_khz: Option<(u64, u64)>,
     },
-    /// Frequencies above the nominal one.
+    /// Turbo, frequencies above the nominal one.
     Turbo {
-        /// True if they are allowed.
+        /// True if frequencies above the nominal one are allowed.
         on: Option<bool>,
-        /// The switch that turns them off.
+        /// The file that turns frequencies above the nominal one on and off.
         switch: Option<TurboSwitch>,
-        /// The core that was kept busy to see what they share.
+        /// Another core that was kept busy, to see if its load slows the measuring core down.
         other_core: Option<u32>,
     },
-    /// Threads that share a core.
+    /// Simultaneous multithreading: hardware threads that share a core.
     Smt {
-        /// True if cores are shared.
+        /// True if hardware threads share cores.
         active: Option<bool>,
-        /// The others that share the measuring core.
+        /// The other hardware threads of the measuring core.
         siblings: Vec<u32>,
-        /// Share of the time that they were busy by themselves.
+        /// Share of the time in which other tasks used the busiest sibling thread of the measuring
+        /// core.
         siblings_busy: Option<f64>,
     },
-    /// Time that a hypervisor gives to others.
+    /// Steal time, which a hypervisor gives to other machines.
     Steal {
-        /// Share of the time since the system started.
+        /// Stolen share of the time since the system started.
         since_start: Option<f64>,
     },
-    /// Other tasks that run.
+    /// Other running tasks.
     Load {
-        /// Tasks that ran or wanted to, on average over the last minute.
+        /// Load average over the last minute: tasks that ran or waited to run.
         one_minute: Option<f64>,
-        /// Tasks that wanted to run when doctor started, itself included.
+        /// Number of tasks that wanted to run when doctor started, including itself.
         running: Option<u32>,
-        /// Share of the last ten seconds in which some task waited for a core.
+        /// Share of the last ten seconds in which at least one task waited for a core.
         pressure: Option<f64>,
-        /// Cores that are there.
+        /// Number of cores.
         cores: u32,
     },
-    /// Cores set apart.
+    /// Cores isolated from other tasks.
     Isolation {
-        /// Cores that the scheduler leaves alone (`isolcpus`, cpusets).
+        /// Cores without ordinary scheduling (`isolcpus`, cpusets).
         isolated: Vec<u32>,
-        /// Cores that need no timer while one task runs (`nohz_full`).
+        /// Cores without a timer tick while a single task runs (`nohz_full`).
         tickless: Vec<u32>,
-        /// True if this process may use any of the isolated ones.
+        /// True if this process may use at least one of the isolated cores.
         reachable: bool,
     },
     /// Interrupts on the measuring core.
     Interrupts {
-        /// The device that interrupts most.
+        /// The device interrupt that fires most often on the measuring core.
         busiest: Option<BusyLine>,
-        /// Another core that could take its interrupts.
+        /// Another core that could handle the busiest device interrupt.
         other_core: Option<u32>,
     },
     /// How the kernel shares a core between two tasks.
     Sharing {
         /// The core that two loops shared; `None` if none could be chosen.
         core: Option<u32>,
-        /// CPU time of each loop, in milliseconds.
+        /// CPU time of each of the two loops, in milliseconds.
         loop_ms: f64,
-        /// The scheduler, judged by the version of the kernel.
+        /// The scheduler, derived from the version of the kernel.
         scheduler: Option<Scheduler>,
-        /// True if a task may choose its time slice, as it may from Linux 6.12 on.
+        /// True if a task may choose its time slice, which Linux supports from 6.12 on.
         slices: bool,
-        /// True if the kernel shares a core between sessions before it shares it between tasks.
+        /// True if the kernel divides a core among sessions first, and then among the tasks of
+        /// each.
         autogroup: Option<bool>,
         /// The nice value of deadheat, which commands inherit.
         nice: Option<i32>,
         /// The scheduling policy of deadheat, which commands inherit.
         policy: Option<Policy>,
-        /// Share of the time that real-time tasks may take before the kernel stops them.
+        /// Share of the time that real-time tasks may use before the kernel stops them.
         real_time_share: Option<f64>,
-        /// What is wrong, the worst first.
+        /// The problems found, the worst first.
         flaws: Vec<SharingFlaw>,
     },
-    /// Random addresses.
+    /// Address-space layout randomisation.
     Aslr {
-        /// The setting of the kernel: 0, 1 or 2.
+        /// The setting of the kernel (`randomize_va_space`): 0, 1 or 2.
         setting: Option<u8>,
-        /// True if this process was started without them, as `setarch -R` does.
+        /// True if this process was started without random addresses, as by `setarch -R`.
         switched_off: bool,
     },
-    /// Pages of 2 MiB.
+    /// Huge pages of 2 MiB.
     HugePages {
-        /// `always`, `madvise` or `never`.
+        /// The setting of the kernel: `always`, `madvise` or `never`.
         enabled: Option<String>,
-        /// The kernel's policy on making them.
+        /// The setting of the kernel for compacting memory to make huge pages.
         defrag: Option<String>,
     },
-    /// Memory moved to disk.
+    /// Swap, memory moved to disk.
     Swap {
-        /// Bytes there are; 0 without any.
+        /// Bytes of swap space; 0 without any.
         total: Option<u64>,
-        /// Bytes in use.
+        /// Bytes of swap space in use.
         used: Option<u64>,
     },
-    /// Heat.
+    /// Processor temperature.
     Thermal {
         /// The hottest sensor.
         hottest: Option<Sensor>,
-        /// Number of times the processor slowed itself down since the start.
+        /// Number of times the processor throttled itself since the system started.
         throttled: Option<u64>,
     },
     /// Virtual machines.
@@ -297,31 +299,31 @@ pub enum Facts {
         /// The host that the system runs on.
         host: Host,
     },
-    /// Containers, and how much of the processor they may use.
+    /// Containers, and their limits on processor time.
     Container {
-        /// `docker`, `podman` and the like; `None` outside of any.
+        /// `docker`, `podman` or another kind of container; `None` outside of containers.
         kind: Option<String>,
-        /// 1 or 2: the control groups that hold this process.
+        /// Version of the control groups of this process: 1 or 2.
         version: Option<u8>,
-        /// The tightest quota above this process.
+        /// The tightest quota of all control groups that contain this process.
         quota: Option<Quota>,
     },
     /// Hardware counters.
     Counters {
-        /// The setting of the kernel.
+        /// The setting of the kernel (`perf_event_paranoid`).
         paranoid: Option<i32>,
-        /// The reason why they could not be opened; `None` when they could.
+        /// The reason why counters could not be opened; `None` if they could.
         refused: Option<Refused>,
     },
     /// The build of deadheat itself.
     Build {
-        /// True if with debug assertions.
+        /// True if deadheat was built with debug assertions.
         debug_assertions: bool,
     },
 }
 
 impl Facts {
-    /// Their topic.
+    /// Returns the topic of these facts.
     pub fn topic(&self) -> Topic {
         match self {
             Self::Clock { .. } => Topic::Clock,
@@ -345,57 +347,57 @@ impl Facts {
     }
 }
 
-/// A core that a loop span on without pause, reading the clock: every gap between two readings is
-/// time that somebody else had the core.
+/// Measurements of one core by a loop that reads the clock without pause. Every gap between two
+/// readings is time in which something else had the core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoreWatch {
-    /// The core; `None` where the scheduler moved the loop as it liked.
+    /// The core; `None` if the scheduler chose the cores of the loop.
     pub core: Option<u32>,
-    /// Seconds for which it was watched.
+    /// Duration of the measurement in seconds.
     pub seconds: f64,
-    /// Gaps per second.
+    /// Number of times per second that something else had the core.
     pub taken_away: f64,
-    /// The longest gap, in nanoseconds; 0 without any.
+    /// Longest time in nanoseconds for which something else had the core; 0 if it never happened.
     pub longest_ns: f64,
-    /// Share of the time that lies in gaps, from 0 to 1.
+    /// Share of the time, from 0 to 1, in which something else had the core.
     pub lost: f64,
-    /// Share of the time that the loop could have run and another task did, or a quota kept it
-    /// waiting, as the scheduler counts it.
+    /// Share of the time in which the loop was ready to run, but another task had the core or a
+    /// quota stopped the loop, as counted by the scheduler.
     pub waiting: Option<f64>,
-    /// Share of the time that the hypervisor gave to others, as the kernel counts it, in steps of
-    /// its clock.
+    /// Share of the time that the hypervisor gave to other machines, as counted by the kernel at
+    /// its timer interrupts.
     pub stolen: Option<f64>,
-    /// Interrupts per second; `None` where the system does not tell.
+    /// Interrupts per second; `None` if the system does not report them.
     pub interrupts: Option<f64>,
-    /// True if the kernel keeps other tasks away from it.
+    /// True if the kernel keeps other tasks away from the core.
     pub isolated: bool,
 }
 
 impl CoreWatch {
-    /// Share of the time lost to anything but waiting tasks: interrupts, the hypervisor, the
-    /// firmware. Where waiting is unknown, all that was lost.
+    /// Returns the share of the time lost to interrupts, the hypervisor and the firmware. If the
+    /// share of waiting for other tasks is unknown, returns the share of all lost time.
     pub fn lost_to_interrupts(&self) -> f64 {
         (self.lost - self.waiting.unwrap_or(0.0)).max(0.0)
     }
 }
 
-/// Time lost on the measuring core from which a machine is poor, as a share.
+/// A machine is rated poor if at least this share of the time on the measuring core is lost.
 const POOR_LOST: f64 = 0.05;
 
 named! {
     /// The fitness of a machine for measuring.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Fitness: name(self) {
-        /// Nothing disturbs.
+        /// Nothing disturbs measurements.
         Good = "good",
-        /// Something disturbs; races take longer for the same answer.
+        /// Something disturbs measurements, so races need more time for the same precision.
         Fair = "fair",
-        /// So much is lost that small differences are not found.
+        /// So much time is lost that small differences are not detected.
         Poor = "poor",
     }
 }
 
-/// Everything `deadheat doctor` found out.
+/// All results of `deadheat doctor`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkup {
     /// The version of deadheat.
@@ -406,47 +408,48 @@ pub struct Checkup {
     pub kernel: Option<String>,
     /// Processor model.
     pub cpu: Option<String>,
-    /// Cores that are running; empty where the system does not tell.
+    /// Cores that are online; empty if the system does not report them.
     pub online: Vec<u32>,
-    /// Cores deadheat may use; empty where the system does not tell.
+    /// Cores that deadheat may use; empty if the system does not report them.
     pub allowed: Vec<u32>,
-    /// The cores that were asked for.
+    /// The cores that the user asked for.
     pub pinning: Pinning,
-    /// The cores that were watched, in order.
+    /// Measurements of the watched cores, in order.
     pub cores: Vec<CoreWatch>,
-    /// The core all else was measured on; `None` where the scheduler decided.
+    /// The core on which all facts and effects except `cores` were measured; `None` if the
+    /// scheduler chose it.
     pub measured_on: Option<u32>,
-    /// Seconds that all of it took.
+    /// Duration of the checkup in seconds.
     pub seconds: f64,
     /// Findings, in the order of [`Topic`].
     pub findings: Vec<Finding>,
-    /// Which cores to race on.
+    /// Advice on the cores to race on.
     pub advice: PinAdvice,
 }
 
 impl Checkup {
-    /// The finding about a topic.
+    /// Returns the finding about a topic.
     pub fn finding(&self, topic: Topic) -> Option<&Finding> {
         self.findings.iter().find(|one| one.topic() == topic)
     }
 
-    /// The findings in this state, what to mend first coming first.
+    /// Returns the findings in this state, in the order in which they should be fixed.
     pub fn in_state(&self, state: State) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |one| one.state == state)
     }
 
-    /// The topic to mend first; `None` when nothing disturbs.
+    /// Returns the finding to fix first; `None` if nothing disturbs measurements.
     pub fn first(&self) -> Option<&Finding> {
         self.in_state(State::Disturbs).next()
     }
 
-    /// The core all else was measured on, as it was watched.
+    /// Returns the measurements of the core on which the effects were measured.
     pub fn watch(&self) -> Option<&CoreWatch> {
         let mut cores = self.cores.iter();
         cores.find(|watch| watch.core == self.measured_on)
     }
 
-    /// The fitness of the machine for measuring.
+    /// Returns the fitness of the machine for measuring.
     pub fn fitness(&self) -> Fitness {
         let lost = self.watch().map_or(0.0, |watch| watch.lost);
         match self.first() {
@@ -458,62 +461,62 @@ impl Checkup {
 }
 
 named! {
-    /// The state of a thing, for races in pairs.
+    /// The state of a topic, rated by its influence on paired comparisons.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum State: name(self) {
-        /// Nothing to mend.
+        /// There is nothing to fix.
         Fine = "fine",
-        /// It shows, but pairs cancel it, it costs little, or what it lacks is not needed for a
-        /// verdict.
+        /// A problem that pairing the samples cancels or that costs little, or a missing feature
+        /// that a verdict does not need.
         Minor = "minor",
-        /// It makes answers less precise, or wrong.
+        /// A problem that makes results less precise, or wrong.
         Disturbs = "disturbs",
-        /// The system does not tell, and nothing could be measured.
+        /// The system does not report the facts, and they could not be measured.
         Unknown = "unknown",
     }
 }
 
 named! {
-    /// The reason why there is no number.
+    /// The reason why an effect was not measured.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum NotMeasured: name(self) {
-        /// It takes a second core.
+        /// The measurement needs a second core.
         OneCore = "one-core",
-        /// It takes the other thread of the core, which deadheat may not use.
+        /// The measurement needs the other thread of the core, which deadheat may not use.
         SiblingNotAllowed = "sibling-not-allowed",
-        /// The system hides what it would take.
+        /// The system hides information that the measurement needs.
         Hidden = "hidden",
-        /// There is too little memory to try.
+        /// There is too little memory for the measurement.
         TooLittleMemory = "too-little-memory",
         /// The kernel gave no huge pages when asked.
         NoHugePages = "no-huge-pages",
-        /// It takes many processes, which a race has and a checkup has not.
+        /// The measurement needs many processes, which a checkup does not start.
         TakesProcesses = "takes-processes",
-        /// Other tasks had the core for so much of the time that too little got done.
+        /// Other tasks used the core so much that too little could be measured.
         TooBusy = "too-busy",
     }
 }
 
-/// One thing a checkup looked at: what is, and what it does here.
+/// One topic of a checkup: its facts and its measured effects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Facts that the system tells.
+    /// Facts that the system reports.
     pub facts: Facts,
-    /// Its state.
+    /// The state of the topic.
     pub state: State,
     /// Measured effects.
     pub effects: Vec<Effect>,
-    /// The reason why something was not, where it could have been.
+    /// The reason why an effect was not measured; `None` if all were.
     pub not_measured: Option<NotMeasured>,
 }
 
 impl Finding {
-    /// Its topic.
+    /// Returns the topic of the finding.
     pub fn topic(&self) -> Topic {
         self.facts.topic()
     }
 
-    /// The number of this kind, where it was measured.
+    /// Returns the value of an effect, if it was measured.
     pub fn effect(&self, kind: EffectKind) -> Option<f64> {
         let mut effects = self.effects.iter();
         effects
@@ -523,63 +526,69 @@ impl Finding {
 }
 
 named! {
-    /// Measured effects.
+    /// A kind of measured effect.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub listed enum EffectKind: name(self) {
-        /// Smallest step of the clock of samples.
+        /// Smallest step of the clock that times samples.
         ClockResolution = "clock-resolution",
-        /// The noise of an empty sample.
+        /// Median duration of an empty sample.
         ClockCost = "clock-cost",
-        /// One reading of the clock of the operating system.
+        /// Time of one reading of the operating system's clock.
         SystemClockCost = "system-clock-cost",
-        /// A fixed piece of work, again and again: the middle 80 % of its times, relative to their
-        /// median.
+        /// Spread of the times of a repeated fixed piece of work: the width of the middle 80%,
+        /// relative to the median.
         WorkSpread = "work-spread",
-        /// The change of its median from the first to the last quarter.
+        /// Relative change of the median time of a repeated fixed piece of work, from the first to
+        /// the last quarter of the repetitions.
         WorkDrift = "work-drift",
-        /// The change of its time with the other thread of the core busy.
+        /// Relative change of the time of a fixed piece of work while the other hardware thread of
+        /// the core is busy.
         SiblingSlowdown = "sibling-slowdown",
-        /// The change of its time with another core busy.
+        /// Relative change of the time of a fixed piece of work while another core is busy.
         OtherSlowdown = "other-core-slowdown",
-        /// Share of the time that the hypervisor gave to others.
+        /// Share of the time that the hypervisor gave to other machines.
         Stolen = "stolen",
-        /// Share of the time that other tasks had the core.
+        /// Share of the time in which other tasks had the core.
         Waiting = "waiting",
-        /// Number of times the core was taken away.
+        /// Number of times per second that the core was taken away from the measuring loop.
         TakenAway = "taken-away",
-        /// The longest time it was gone.
+        /// Longest time for which the core was taken away from the measuring loop.
         LongestAway = "longest-away",
-        /// Share of the time it was gone.
+        /// Share of the time for which the core was taken away from the measuring loop.
         TimeLost = "time-lost",
-        /// Interrupts of every kind.
+        /// Interrupts of every kind per second.
         Interrupts = "interrupts",
-        /// Those of the timer among them.
+        /// Timer interrupts per second.
         TimerInterrupts = "timer-interrupts",
-        /// Those of devices among them.
+        /// Device interrupts per second.
         DeviceInterrupts = "device-interrupts",
-        /// One random read from memory in small pages.
+        /// Time of one random read from memory in small pages.
         SmallPageRead = "small-page-read",
-        /// One random read from memory in huge pages.
+        /// Time of one random read from memory in huge pages.
         HugePageRead = "huge-page-read",
-        /// Pages moved to and from swap while everything was measured.
+        /// Pages moved to and from swap during the checkup.
         SwappedPages = "swapped-pages",
-        /// Number of times the processor slowed itself down for heat meanwhile.
+        /// Number of times the processor throttled itself during the checkup.
         ThrottleEvents = "throttle-events",
         /// Share of the measuring time in which the CPU quota throttled the control group.
         QuotaThrottled = "quota-throttled",
-        /// Pairs of equal loops that shared a core.
+        /// Number of pairs of equal loops that shared a core.
         SharingPairs = "sharing-pairs",
-        /// CPU time of the first loop relative to the second, as a mean over the pairs.
+        /// Relative difference of the CPU times of two equal loops that shared a core, first to
+        /// second, averaged over the pairs.
         SharingDifference = "sharing-difference",
-        /// The standard error of that mean.
+        /// Standard error of `SharingDifference`.
         SharingError = "sharing-error",
-        /// The standard deviation of the pairs.
+        /// Standard deviation of the relative difference of the CPU times of two equal loops, over
+        /// the pairs of loops.
         SharingScatter = "sharing-scatter",
-        /// CPU time of the loop that ended first, as a share of what both had used by then.
+        /// CPU time of the loop that ended first, as a share of the CPU time that both loops had
+        /// used until then.
         SharingFirst = "sharing-first",
-        /// Switches between the loops per second of CPU time, while both ran.
+        /// Context switches between two loops that share a core, per second of CPU time, while both
+        /// ran.
         SharingSwitches = "sharing-switches",
-        /// CPU time that a loop got in one go, on average.
+        /// Average CPU time of a loop between two context switches.
         SharingTurn = "sharing-turn",
     }
 }
@@ -590,19 +599,19 @@ named! {
     pub enum EffectUnit: name(self) {
         /// Nanoseconds.
         Nanoseconds = "ns",
-        /// A part of the time, from 0 to 1.
+        /// A share of the time, from 0 to 1.
         Share = "share",
-        /// A relative change: 0.01 is one per cent more.
+        /// A relative change; 0.01 is 1% more.
         Change = "change",
-        /// So many a second.
+        /// A rate per second.
         PerSecond = "1/s",
-        /// So many in all.
+        /// A total number, for example of events or pages.
         Count = "count",
     }
 }
 
 impl EffectKind {
-    /// The unit of its values.
+    /// Returns the unit of this effect's values.
     pub fn unit(self) -> EffectUnit {
         match self {
             Self::ClockResolution
@@ -634,48 +643,49 @@ impl EffectKind {
     }
 }
 
-/// One number that was measured.
+/// One measured effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
-    /// Of what.
+    /// The kind of effect.
     pub kind: EffectKind,
-    /// Its size, in the unit of its kind; always finite.
+    /// The value in the unit of its kind; always finite.
     pub value: f64,
 }
 
 impl Effect {
-    /// The effect, or `None` for a number that is not finite.
+    /// Returns the effect; `None` if `value` is not finite.
     pub fn new(kind: EffectKind, value: f64) -> Option<Self> {
         value.is_finite().then_some(Self { kind, value })
     }
 }
 
-/// The reason why these cores and no others.
+/// The reason for the choice of cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinReason {
-    /// The kernel keeps other work away from them.
+    /// The kernel keeps other work away from the chosen cores.
     Isolated,
-    /// They were taken away the least.
+    /// The chosen cores lost the least time to other work.
     Quietest,
     /// No core was quieter than the others.
     Alike,
-    /// There is only one.
+    /// There is only one core.
     OnlyOne,
-    /// Cores were not compared, as was asked for.
+    /// Cores were not compared, for example because the user chose the core.
     NotCompared,
 }
 
-/// Which cores to race on, and the option that says so.
+/// Advice on the cores to race on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PinAdvice {
     /// The value for `--pin`.
     pub pinning: Pinning,
-    /// The cores this comes down to for a race of commands; empty where the scheduler decides.
+    /// The cores that a race of commands uses with the advised `--pin`; empty if the scheduler
+    /// decides.
     pub cores: Vec<u32>,
-    /// The reason why these.
+    /// The reason why these cores are advised.
     pub reason: PinReason,
-    /// Cores that deadheat has to be started with, because it is not given the advised ones as it
-    /// is started now; empty when it is.
+    /// Cores that the user must start deadheat on, for example with `taskset`, so that deadheat may
+    /// use the advised cores; empty if it may already use them.
     pub start_with: Vec<u32>,
 }
 

@@ -1,5 +1,4 @@
-//! Effects with the doubt that belongs to them, the units they are in, and the four things deadheat
-//! can say.
+//! Effects with their uncertainty and their units, and the four possible verdicts.
 
 /// A two-sided confidence interval on the log-ratio scale; finite, and it contains its estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -8,69 +7,69 @@ pub struct Interval {
     pub low: LogRatio,
     /// Upper end.
     pub high: LogRatio,
-    /// Two-sided confidence, 0.95 for 95 %.
+    /// Two-sided confidence, 0.95 for 95%.
     pub confidence: f64,
 }
 
-/// An effect as estimated.
+/// An estimated effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The effect.
     pub effect: LogRatio,
-    /// Its interval; `None` when the data cannot give one.
+    /// The confidence interval; `None` if the data do not allow one.
     pub interval: Option<Interval>,
-    /// Two-sided p-value of no change at the look that ended the race.
+    /// Two-sided p-value of the hypothesis of no change, at the look that ended the race.
     pub p_value: Option<f64>,
-    /// Replicates it rests on; without pairs the observations of both sides.
+    /// Number of replicates in the estimate; for unpaired data, the observations of both sides.
     pub replicates: usize,
-    /// Blocks it rests on; 0 without pairs.
+    /// Number of blocks in the estimate; 0 for unpaired data.
     pub blocks: usize,
 }
 
-/// The effect of a candidate with its error, over all replicates that a run has of it.
+/// The effect of a candidate with its standard error, over all its replicates in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredEffect {
-    /// The place of the benchmark in the plan.
+    /// Index of the benchmark in the plan.
     pub benchmark: usize,
-    /// The place of the candidate among those of the benchmark, from 0.
+    /// Index of the candidate among the candidates of the benchmark, from 0.
     pub candidate: usize,
     /// The effect.
     pub effect: LogRatio,
-    /// Its standard error, positive and finite.
+    /// Standard error of the effect, positive and finite.
     pub se: f64,
     /// Degrees of freedom of the error, at least 1.
     pub df: f64,
-    /// Replicates it rests on.
+    /// Number of replicates in the estimate.
     pub replicates: usize,
 }
 
-/// Medians over blocks of the contrasts that should be zero when order does not matter, in
-/// log-ratio units.
+/// Order effects within ABBA and BAAB blocks: medians over the blocks, in log-ratio units. Each is
+/// zero if the order of the slots does not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockDiagnostics {
-    /// Second half of the block against the first.
+    /// How much slower the second half of a block is than the first.
     pub drift: f64,
-    /// The trace that a contender leaves behind for the other.
+    /// How much slower a side is after the other side than after itself.
     pub carry_over: f64,
-    /// Second against first of each pair.
+    /// How much slower the second slot of each half is than the first.
     pub second_position: f64,
 }
 
 /// An effect `θ = ln(candidate / baseline)`.
 ///
-/// All inference happens on this scale, because it is symmetric: swapping the roles flips the sign
-/// and nothing else. People see [`LogRatio::change`].
+/// All inference happens on this scale, because it is symmetric: swapping the roles only flips the
+/// sign. Reports show [`LogRatio::change`].
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct LogRatio(pub f64);
 
 impl LogRatio {
-    /// The relative change `e^θ − 1`: −0.01 means the candidate needs 1 % less. Finite for every
-    /// finite effect: an effect beyond 709 gives the largest number there is.
+    /// Returns the relative change `e^θ − 1`: −0.01 means that the candidate needs 1% less. The
+    /// result is finite for every finite effect: effects above 709 return `f64::MAX`.
     pub fn change(self) -> f64 {
         self.0.exp_m1().min(f64::MAX)
     }
 
-    /// The effect that a relative change stands for, `ln(1 + change)`.
+    /// Returns the effect of a relative change, `ln(1 + change)`.
     pub fn from_change(change: f64) -> Self {
         Self(change.ln_1p())
     }
@@ -80,35 +79,35 @@ named! {
     /// The answer to "is the candidate faster?".
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Verdict: name(self) {
-        /// The candidate needs less.
+        /// The candidate is better: it needs less time, or less of another cost.
         Faster = "faster",
-        /// The candidate needs more.
+        /// The candidate is worse: it needs more time, or more of another cost.
         Slower = "slower",
-        /// The change is smaller than the margin: a dead heat.
+        /// A dead heat: the change is smaller than the margin.
         Equivalent = "equivalent",
-        /// Too close to call.
+        /// Too close to call: the interval contains zero and is not entirely within the margin.
         Inconclusive = "inconclusive",
     }
 }
 
 named! {
-    /// The scope of a verdict.
+    /// The scope of a verdict: binaries, or their source code.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Scope: name(self) {
         /// The binaries as they were linked.
         Binary = "binary",
-        /// The source: placement was drawn anew for every replicate.
+        /// The source code, because code placement was drawn again for every replicate.
         Source = "source",
     }
 }
 
-/// The outcome of the baseline against its second copy.
+/// The result of a control race, the baseline against a second copy of itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
-    /// The change from the baseline to its copy, which is none in truth. Its interval is as sure as
-    /// that of a candidate that is alone.
+    /// The change from the baseline to its copy, which is zero in truth. Its interval is not
+    /// corrected for the number of controls.
     pub estimate: Estimate,
-    /// True if the two are told apart, paid for by all controls of the run.
+    /// True if the copies differ significantly after a correction for all controls of the run.
     pub separated: bool,
 }
 

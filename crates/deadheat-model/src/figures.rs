@@ -1,23 +1,24 @@
-//! Secondary figures of a comparison: they inform, they never decide.
+//! Secondary figures of a comparison, which never affect the verdict.
 //!
-//! Every one is `None` where it cannot be formed, and finite otherwise. What is marked as naive
-//! takes every sample for independent, which samples of one process are not.
+//! Every figure is `None` if it cannot be formed, and finite otherwise. Figures marked as naive
+//! treat all samples as independent, which samples of one process are not.
 //!
-//! Wall times counted by size, for tools that read histograms.
+//! Also histograms of wall times, for tools that read them.
 
 use crate::benchmark::ContenderId;
 use crate::estimate::{Interval, LogRatio};
 
-/// Everything that is shown of the judged metric beside the verdict.
+/// All secondary figures of the judged metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// The baseline.
     pub baseline: SideFigures,
-    /// The candidate; `None` for a contender alone.
+    /// The candidate; `None` if the benchmark has only one contender.
     pub candidate: Option<SideFigures>,
-    /// The two sides against each other; `None` for a contender alone.
+    /// The two sides compared by other methods than the race's; `None` if the benchmark has only
+    /// one contender.
     pub between: Option<BetweenFigures>,
-    /// The steadiness of the run; `None` without pairs.
+    /// The steadiness of the effect during the run; `None` if the samples are not paired.
     pub stability: Option<StabilityFigures>,
 }
 
@@ -26,209 +27,217 @@ pub struct Figures {
 pub struct SideFigures {
     /// Percentiles 1 to 99 of a histogram with three significant digits, in the unit of the metric.
     pub percentiles: Vec<f64>,
-    /// Skewness of the logarithms, a pure number.
+    /// Skewness of the logarithms, dimensionless.
     pub log_skewness: Option<f64>,
-    /// Excess kurtosis of the logarithms, a pure number.
+    /// Excess kurtosis of the logarithms, dimensionless.
     pub log_excess_kurtosis: Option<f64>,
-    /// W and the p-value that the logarithms are normal; up to 5,000 samples.
+    /// The Shapiro–Wilk test of the logarithms for normality, for up to 5,000 samples.
     pub shapiro_wilk: Option<Tested>,
-    /// Distributions fitted to the values, the likeliest first.
+    /// Distributions fitted to the values, the most likely first.
     pub fits: Vec<Fit>,
-    /// (mean − min)/mean, a share.
+    /// (mean − min)/mean, dimensionless.
     pub mean_over_min: Option<f64>,
-    /// Standard deviations from the smallest value up to the mean.
+    /// Distance from the smallest value to the mean, in standard deviations.
     pub min_sigmas: Option<f64>,
-    /// Standard deviations from the mean up to the largest value.
+    /// Distance from the mean to the largest value, in standard deviations.
     pub max_sigmas: Option<f64>,
-    /// The samples of the first half of the run; `None` for a single sample.
+    /// Figures of the samples of the first half of the run; `None` for a single sample.
     pub first_half: Option<FirstHalf>,
 }
 
-/// The first half of one side's samples, to be laid over the whole.
+/// The first half of one side's samples, for comparison with all samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstHalf {
     /// Median, in the unit of the metric.
     pub median: f64,
-    /// As [`SideFigures::percentiles`].
+    /// Percentiles 1 to 99, in the unit of the metric.
     pub percentiles: Vec<f64>,
-    /// Kolmogorov–Smirnov distance from the second half; naive.
+    /// Kolmogorov–Smirnov test of the first half against the second. It is naive: it treats all
+    /// samples as independent.
     pub against_second: Option<Tested>,
 }
 
-/// A test statistic, a pure number, and its two-sided p-value.
+/// A dimensionless test statistic and its two-sided p-value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tested {
-    /// The statistic.
+    /// The test statistic.
     pub statistic: f64,
     /// The p-value.
     pub p: f64,
 }
 
 named! {
-    /// A shape with a location and a scale.
+    /// A family of distributions with a location and a scale.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Family: name(self) {
-        /// Location is the mean, scale the standard deviation.
+        /// Normal: location is the mean, scale the standard deviation.
         Normal = "normal",
-        /// The same of the logarithms.
+        /// Log-normal: location and scale are mean and standard deviation of the logarithms.
         LogNormal = "log-normal",
-        /// Location is the mode, the standard deviation scale·π/√6.
+        /// Gumbel: location is the mode, and the standard deviation is scale·π/√6.
         Gumbel = "gumbel",
     }
 }
 
-/// The member of a family under which the values are the most likely.
+/// The maximum-likelihood fit of one family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// Of which family.
+    /// The fitted family.
     pub family: Family,
-    /// In the unit of the metric; of its logarithm for the log-normal.
+    /// Location, in the unit of the metric; for the log-normal family, of its logarithm.
     pub location: f64,
-    /// As the location.
+    /// Scale, in the same unit as the location.
     pub scale: f64,
-    /// Σ ln density; it depends on the unit, so only differences between families mean anything.
+    /// Σ ln density. It depends on the unit, so only differences between families are meaningful.
     pub log_likelihood: f64,
 }
 
-/// A change and the interval that a method gives it.
+/// A change as estimated by one method, with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// ln(candidate/baseline).
     pub effect: LogRatio,
-    /// At the confidence 1 − α; `None` where there is none.
+    /// The interval at confidence 1 − α; `None` if the method gives none.
     pub interval: Option<Interval>,
 }
 
-/// The two sides compared by other methods.
+/// The two sides compared by other methods than the race's.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BetweenFigures {
-    /// Of the minima.
+    /// Change of the minimum.
     pub min: Option<LogRatio>,
-    /// Of the medians.
+    /// Change of the median.
     pub median: Option<LogRatio>,
-    /// Of the means.
+    /// Change of the mean.
     pub mean: Option<LogRatio>,
-    /// The median of all ratios of a candidate's sample to a baseline's (Hodges–Lehmann); its
-    /// interval is naive.
+    /// The median of all ratios of a candidate's sample to a baseline's sample (Hodges–Lehmann).
+    /// Its interval is naive: it treats all samples as independent.
     pub shift: Option<Change>,
-    /// Which of a pair was larger, with the sign test; naive.
+    /// Numbers of pairs by which side was larger, with the sign test. The test is naive: it treats
+    /// all pairs as independent.
     pub pairs: Option<PairSigns>,
-    /// Welch's test of the logarithms; naive.
+    /// Welch's test of the logarithms. It is naive: it treats all samples as independent.
     pub welch: Option<TTested>,
-    /// Student's test of the logarithms; naive.
+    /// Student's test of the logarithms. It is naive: it treats all samples as independent.
     pub student: Option<TTested>,
-    /// Student's test of the paired differences of logarithms; naive.
+    /// Student's test of the paired differences of logarithms. It is naive: it treats all pairs as
+    /// independent.
     pub student_paired: Option<TTested>,
-    /// z and the normal p-value of the mean paired difference; naive.
+    /// z and the normal p-value of the mean paired difference of logarithms. They are naive: they
+    /// treat all pairs as independent.
     pub z_paired: Option<Tested>,
-    /// Wilcoxon's signed ranks of the block effects.
+    /// Wilcoxon's signed-rank test of the block effects.
     pub signed_rank: Option<SignedRanks>,
-    /// Mann–Whitney U of the samples; naive.
+    /// Mann–Whitney U of the samples. Its p-value is naive: it treats all samples as independent.
     pub mann_whitney: Option<RankSums>,
-    /// The p-value of the rank-sum test without corrections; naive.
+    /// The p-value of the rank-sum test without corrections. It is naive: it treats all samples as
+    /// independent.
     pub rank_sum_p: Option<f64>,
-    /// Distance of the two distributions; naive.
+    /// Kolmogorov–Smirnov test of the two distributions. It is naive: it treats all samples as
+    /// independent.
     pub kolmogorov_smirnov: Option<Tested>,
     /// Wasserstein-1 distance of the two distributions as a share of the median of both.
     pub wasserstein: Option<f64>,
-    /// Outlying paired differences by direction.
+    /// Paired differences far from their median, by direction.
     pub opposite_peaks: Option<OppositePeaks>,
 }
 
 /// A t test of a difference of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TTested {
-    /// The difference as a change.
+    /// The difference of means as a change.
     pub change: Change,
-    /// The difference in standard errors.
+    /// The difference divided by its standard error.
     pub t: f64,
     /// Degrees of freedom.
     pub df: f64,
-    /// Two-sided.
+    /// Two-sided p-value of equal means.
     pub p: f64,
 }
 
 /// Number of pairs in which the candidate's value was below, at and above the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairSigns {
-    /// Below: the candidate needed less.
+    /// Pairs in which the candidate needed less.
     pub less: usize,
-    /// Equal.
+    /// Pairs with equal values.
     pub equal: usize,
-    /// Above.
+    /// Pairs in which the candidate needed more.
     pub greater: usize,
-    /// The sign test.
+    /// Two-sided p-value of the sign test.
     pub p: f64,
 }
 
-/// Ranks of the sizes of block effects, summed by sign.
+/// Sums of the ranks of the absolute block effects, by sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignedRanks {
-    /// Of effects below zero: the candidate needed less.
+    /// Rank sum of the effects below zero, in which the candidate needed less.
     pub less: f64,
-    /// Of effects above zero.
+    /// Rank sum of the effects above zero.
     pub greater: f64,
-    /// Exact up to 200 effects, normal beyond.
+    /// Two-sided p-value: exact for up to 200 effects, normal approximation beyond.
     pub p: f64,
 }
 
-/// All pairs of a baseline's and a candidate's sample, by which is larger.
+/// Counts of all pairs of a baseline's and a candidate's sample, by which is larger.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankSums {
     /// Pairs whose baseline value is the larger one, ties counted half.
     pub u_baseline: f64,
     /// Pairs whose candidate value is the larger one, ties counted half.
     pub u_candidate: f64,
-    /// Exact for small samples, normal with corrections beyond.
+    /// Two-sided p-value: exact for small samples, normal approximation with corrections beyond.
     pub p: f64,
 }
 
 /// Paired differences further than five scaled MADs from their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OppositePeaks {
-    /// Below: the baseline was hit.
+    /// Differences far below the median: the baseline was disturbed.
     pub below: usize,
-    /// Above: the candidate was hit.
+    /// Differences far above the median: the candidate was disturbed.
     pub above: usize,
-    /// That a peak is as likely to go either way; `None` without peaks.
+    /// P-value of peaks being equally likely in both directions; `None` without peaks.
     pub p: Option<f64>,
 }
 
 /// The steadiness of the effect over the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StabilityFigures {
-    /// θ̂ of the first half of the replicates (of the blocks, where there is one replicate only).
+    /// The estimated effect of the first half of the replicates, or of the blocks if there is only
+    /// one replicate.
     pub first_half: Option<LogRatio>,
-    /// θ̂ of the rest.
+    /// The estimated effect of the second half of the replicates, or of the blocks if there is only
+    /// one replicate.
     pub second_half: Option<LogRatio>,
-    /// Where the scatter of the block effects comes from; `None` where every replicate is a single
-    /// block.
+    /// Components of the scatter of block effects; `None` if every replicate is a single block.
     pub spread: Option<Spread>,
 }
 
-/// Standard deviations of block effects, in log-ratio units, of the effects as the estimate sees
-/// them: limited to 1.5 scales around it.
+/// Standard deviations of block effects, in log-ratio units. Effects further than 1.5 scales from
+/// the estimate are moved to that limit first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Of blocks within their replicate.
+    /// Standard deviation between blocks of one replicate.
     pub within: f64,
-    /// Between replicates, beyond what their blocks explain: what placement and process alone do.
+    /// Standard deviation between replicates beyond what their blocks explain, caused by placement
+    /// and process.
     pub between: f64,
 }
 
 named! {
-    /// The unit of a whole step of a histogram.
+    /// The unit of the whole numbers in a histogram.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum HistogramUnit: name(self) {
-        /// The unit that tools take for granted.
+        /// The unit that most tools expect.
         Nanoseconds = "nanoseconds",
-        /// Where whole nanoseconds would lose digits.
+        /// Picoseconds, used if whole nanoseconds would lose significant digits.
         Picoseconds = "picoseconds",
     }
 }
 
 impl HistogramUnit {
-    /// The number of units in a millisecond.
+    /// Returns the number of units in a millisecond.
     pub fn per_millisecond(self) -> u64 {
         match self {
             HistogramUnit::Nanoseconds => 1_000_000,
@@ -237,30 +246,30 @@ impl HistogramUnit {
     }
 }
 
-/// High dynamic range histograms of the wall times of a run, all of one shape, so that they can be
-/// laid over each other.
+/// High dynamic range (HDR) histograms of the wall times of a run. All have the same buckets, so
+/// that they can be overlaid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histograms {
-    /// Of the values of all of them.
+    /// The unit of all values.
     pub unit: HistogramUnit,
-    /// Decimal digits to which values are told apart, 1 to 5.
+    /// Decimal digits of precision, 1 to 5.
     pub significant_digits: u8,
-    /// The largest value they have a bucket for, at least 2 and below 2⁶³. The smallest told apart
-    /// from 0 is 1.
+    /// Largest value with a bucket, at least 2 and below 2⁶³. The smallest value distinguished from
+    /// 0 is 1.
     pub highest: u64,
     /// One per contender that ran, in the order of the plan.
     pub contenders: Vec<ContenderHistogram>,
 }
 
-/// Times of a contender counted by size, one count per sample.
+/// Histogram of the times of a contender, one count per sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContenderHistogram {
-    /// The benchmark, as an index into the plan.
+    /// Index of the benchmark in the plan.
     pub benchmark: usize,
     /// The contender.
     pub contender: ContenderId,
     /// The largest value that was counted.
     pub largest: u64,
-    /// The count of every bucket, the lowest first, up to the highest bucket that holds something.
+    /// Counts of the buckets, the lowest first, up to the highest bucket that is not empty.
     pub counts: Vec<u64>,
 }

@@ -1,9 +1,9 @@
-//! JSON, built as a tree and written, in one line or indented by two spaces; or read into one, or
-//! scanned without.
+//! JSON as a tree, which is written in one line or indented by two spaces, or read from a text.
+//! Large texts can be scanned without a tree.
 //!
-//! Run files, answers and messages of workers are a few dozen fields each. Derived for every type,
-//! the code for them was a third of what everybody who races functions waited for; a tree is one
-//! type, built, written and read once.
+//! Run files, answers and messages of workers have a few dozen fields each. When serialisation code
+//! was derived for every type, it took a third of the build time of every benchmark of functions. A
+//! tree is a single type with a single reader and writer.
 
 mod read;
 #[cfg(feature = "scan")]
@@ -19,24 +19,24 @@ pub use scan::{JsonPieces, JsonScalar, JsonScan, NO_NUMBERS, plain_bytes};
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
-    /// Nothing.
+    /// The value `null`.
     Null,
-    /// True or false.
+    /// `true` or `false`.
     Bool(bool),
     /// A whole number.
     Integer(i128),
-    /// Any other number. One that is not finite is written as null.
+    /// Any other number. A number that is not finite is written as null.
     Number(f64),
     /// A text.
     Text(String),
     /// A list.
     List(Vec<Json>),
-    /// A list that stays in one line where others are indented: a hundred lines of percentiles help
-    /// nobody.
+    /// A list that stays in one line even if others are indented, because a hundred lines of
+    /// percentiles do not help a reader.
     Row(Vec<Json>),
     /// Named values, in the order they are written.
     Object(Object),
-    /// A value that was [written](Json::written) already, and of which nothing is known any more.
+    /// A value that is already [written](Json::written) as text, so that its contents are unknown.
     Written(String),
 }
 
@@ -47,19 +47,19 @@ pub struct Object {
 }
 
 impl Object {
-    /// No values yet.
+    /// Returns an object without values.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One more at the end.
+    /// Adds a value at the end.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Json>) -> Self {
         self.push(name.into(), value.into());
         self
     }
 
-    /// One more at the end, or nothing where there is none.
+    /// Adds a value at the end, unless it is `None`.
     #[must_use]
     pub fn with_some(self, name: &'static str, value: Option<impl Into<Json>>) -> Self {
         match value {
@@ -68,24 +68,24 @@ impl Object {
         }
     }
 
-    /// One more at the end, of any name.
+    /// Adds a value with any name at the end.
     pub fn push(&mut self, name: Cow<'static, str>, value: Json) {
         self.fields.push((name, value));
     }
 
-    /// The value of that name.
+    /// Returns the value with this name.
     pub fn get(&self, name: &str) -> Option<&Json> {
         let mut fields = self.fields.iter();
         let named = fields.find(|(known, _)| known == name);
         named.map(|(_, value)| value)
     }
 
-    /// All names and values, in order.
+    /// Returns all names and values, in order.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.fields.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// The name and value of an object that has just one.
+    /// Returns the name and value of an object that has exactly one.
     pub fn only(&self) -> Option<(&str, &Json)> {
         match self.fields.as_slice() {
             [(name, value)] => Some((name, value)),
@@ -95,12 +95,12 @@ impl Object {
 }
 
 impl Json {
-    /// An object of one value: how a kind is told with what belongs to it.
+    /// Returns an object with a single field, whose name states the kind of its value.
     pub fn tagged(tag: &'static str, value: impl Into<Json>) -> Self {
         Object::new().with(tag, value).into()
     }
 
-    /// Its values, when it is an object.
+    /// Returns the object; `None` for values of other kinds.
     pub fn as_object(&self) -> Option<&Object> {
         match self {
             Json::Object(object) => Some(object),
@@ -108,7 +108,7 @@ impl Json {
         }
     }
 
-    /// The values of a list.
+    /// Returns the values of a list; `None` for values of other kinds.
     pub fn as_list(&self) -> Option<&[Json]> {
         match self {
             Json::List(values) | Json::Row(values) => Some(values),
@@ -116,7 +116,7 @@ impl Json {
         }
     }
 
-    /// The text.
+    /// Returns the text; `None` for values of other kinds.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Json::Text(text) => Some(text),
@@ -124,7 +124,7 @@ impl Json {
         }
     }
 
-    /// True or false.
+    /// Returns the truth value; `None` for values of other kinds.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Json::Bool(value) => Some(*value),
@@ -132,7 +132,7 @@ impl Json {
         }
     }
 
-    /// The number, whole or not.
+    /// Returns the number, whole or not; `None` for values of other kinds.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Json::Number(number) => Some(*number),
@@ -141,7 +141,7 @@ impl Json {
         }
     }
 
-    /// The number, when it is whole, not negative and fits.
+    /// Returns the number if it is whole, not negative and at most `u64::MAX`.
     pub fn as_u64(&self) -> Option<u64> {
         match self {
             Json::Integer(integer) => u64::try_from(*integer).ok(),
@@ -150,7 +150,7 @@ impl Json {
     }
 }
 
-/// Makes JSON of the plain types, a row for each.
+/// Implements `From` for the plain types, one row for each.
 macro_rules! json_of {
     ($($value:ident: $type:ty => $json:expr,)*) => {$(
         impl From<$type> for Json {
@@ -193,21 +193,21 @@ impl<T: Into<Json>> FromIterator<T> for Json {
     }
 }
 
-/// From here on down and from there on up numbers have an exponent, before they become a row of
-/// zeros.
+/// Numbers other than 0 with an absolute value below `SMALL`, or of at least `LARGE`, are written
+/// with an exponent instead of a row of zeros.
 const SMALL: f64 = 1e-5;
 const LARGE: f64 = 1e16;
 
 impl Json {
-    /// The text on many lines, indented by two spaces. The last line is not ended.
+    /// Returns the text on several lines, indented by two spaces, without a final newline.
     pub fn pretty(&self) -> String {
         let mut text = String::new();
         write(&mut text, self, Some(0)).expect("a String takes every text");
         text
     }
 
-    /// The value as its text, for a place so deep among others on many lines: so that of a long list
-    /// some values can be written while others are not even made.
+    /// Returns the value as finished text ([`Json::Written`]), indented for nesting level `depth`.
+    /// A long list can so be built value by value: each becomes text before the next is built.
     #[must_use]
     pub fn written(&self, depth: usize) -> Self {
         let mut text = String::new();
@@ -223,7 +223,7 @@ impl fmt::Display for Json {
     }
 }
 
-/// Writes a value; `depth` says how far its lines are indented, `None` that it has but one.
+/// Writes a value. `depth` is the nesting level of its lines; `None` writes one line.
 fn write(out: &mut dyn Write, value: &Json, depth: Option<usize>) -> fmt::Result {
     match value {
         Json::Null => out.write_str("null"),
@@ -280,13 +280,13 @@ fn begin_line(out: &mut dyn Write, depth: Option<usize>) -> fmt::Result {
     Ok(())
 }
 
-/// With the fewest digits that read back, and never as a whole number.
+/// Writes the number with the fewest digits that read back, and never in the form of an integer.
 fn write_number(out: &mut dyn Write, number: f64) -> fmt::Result {
     let size = number.abs();
     if !number.is_finite() {
         out.write_str("null")
     } else if size >= LARGE {
-        // The sign of the exponent is what most writers add.
+        // Most writers add the sign of the exponent.
         out.write_str(&format!("{number:e}").replace('e', "e+"))
     } else if number != 0.0 && size < SMALL {
         write!(out, "{number:e}")
@@ -377,8 +377,9 @@ mod tests {
         assert_eq!(Json::Number(f64::NEG_INFINITY).to_string(), "null");
     }
 
-    /// The same text, or one as short of the same number: 798403336413266.25 lies halfway between
-    /// two texts that both read back, and writers differ in which they take.
+    /// Returns true if serde_json writes the same text, or another one of the same length for the
+    /// same number: 798403336413266.25 lies halfway between two texts that both read back, and
+    /// writers choose differently.
     fn is_written_as_by_others(number: f64) -> bool {
         let ours = Json::Number(number).to_string();
         let theirs = serde_json::to_string(&number).unwrap();

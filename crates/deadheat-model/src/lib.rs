@@ -1,4 +1,4 @@
-//! The nouns of a race, shared by every room of deadheat.
+//! The data types of a race, shared by all crates of deadheat.
 //!
 //! This crate holds data and its invariants, nothing else: it reads no clock, opens no file, starts
 //! no process and computes no statistic. Data flows through these types in one direction:
@@ -7,9 +7,8 @@
 //! Plan → Schedule[Block[Slot]] → Sample → Run → Analysis
 //! ```
 
-/// Declares an enum with the name of each variant in files, in JSON and on command lines behind it,
-/// and the method that gives the name. So a variant and its name stand in one place. A `listed` enum
-/// has a list of its variants, too.
+/// Declares an enum together with the name of each variant in files, in JSON and on command lines,
+/// and a method that returns the name. A `listed` enum also has a list of its variants.
 #[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* pub listed enum $type:ident: name(self) {
@@ -21,7 +20,7 @@ macro_rules! named {
         }
 
         impl $type {
-            /// All of them, in the order declared.
+            /// All variants, in the order declared.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
         }
     };
@@ -32,7 +31,7 @@ macro_rules! named {
         pub enum $type { $($(#[$doc])* $variant $({ $($fields)* })?,)* }
 
         impl $type {
-            /// Its stable name, for files, JSON and command lines.
+            /// Returns the stable name for files, JSON and command lines.
             pub fn $method($(&$life)? $me) -> &'static str {
                 match $me {
                     $(Self::$variant { .. } => $name,)*

@@ -1,30 +1,31 @@
-//! Messages to a user: `WHAT failed: WHY`, and in a line below it what to do.
+//! Messages to the user: `WHAT failed: WHY`, followed by a line of advice.
 
 use std::io;
 
-/// The text between an error and its advice, in every message that has advice.
+/// The text that separates an error from its advice in every message.
 pub const HELP: &str = "\nhelp: ";
 
 /// The beginning of a line that quotes the output of a program.
 pub const QUOTE: &str = "  | ";
 
-/// The message in one line, for a table, a file or another message: the advice follows a semicolon.
+/// Returns the message in one line, for a table, a file or another message. A semicolon separates
+/// the advice.
 pub fn in_one_line(message: &str) -> String {
     message.replace(HELP, "; ")
 }
 
-/// The message with more said after its error, before the advice.
+/// Returns the message with `more` appended to its error, before the advice.
 pub fn before_help(message: &str, more: &str) -> String {
     let (error, help) = message.split_at(message.find(HELP).unwrap_or(message.len()));
     format!("{error}{more}{help}")
 }
 
-/// The message without its advice.
+/// Returns the message without its advice.
 pub fn without_help(message: &str) -> &str {
     message.split(HELP).next().unwrap_or_default()
 }
 
-/// An error of the operating system in words, without its number.
+/// Returns an error of the operating system in words, without its number.
 pub fn words_of_system(error: &io::Error) -> String {
     let text = error.to_string();
     if error.raw_os_error().is_none() {
@@ -43,8 +44,8 @@ pub fn words_of_system(error: &io::Error) -> String {
     words.to_owned()
 }
 
-/// The message without the numbers of the system's errors. Lines that quote the output of a program
-/// keep theirs.
+/// Returns the message without the numbers of operating-system errors. Lines that quote the output
+/// of a program keep theirs.
 pub fn without_system_numbers(message: &str) -> String {
     let mut kept = String::with_capacity(message.len());
     for line in message.split_inclusive('\n') {

@@ -1,18 +1,17 @@
-//! Metrics: quantities measured beside, or instead of, wall time, and their names as columns of a
-//! file.
+//! Metrics, the quantities measured for every sample, and their names as columns of a file.
 
 use std::borrow::Cow;
 use std::fmt;
 
 named! {
-    /// The unit a metric is recorded in.
+    /// The unit in which a metric is recorded.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Unit: name(self) {
         /// Nanoseconds.
         Nanoseconds = "ns",
         /// Bytes.
         Bytes = "bytes",
-        /// A plain count of events, or a number whose unit only its name tells.
+        /// A count of events, or a number whose unit is known only from its name.
         Count = "count",
         /// Bytes in a second.
         BytesPerSecond = "bytes/s",
@@ -28,14 +27,14 @@ named! {
         MebibytesPerSecond = "MiB/s",
         /// 1,024³ bytes in a second.
         GibibytesPerSecond = "GiB/s",
-        /// So many in a second.
+        /// A number per second.
         PerSecond = "1/s",
     }
 }
 
 impl Unit {
-    /// The unit of a rate by the name of its metric, as far as the end of the name tells it:
-    /// `items_per_second`, `requests/s`, `read MB/s`.
+    /// Returns the unit of a rate, derived from the end of the metric's name: `items_per_second`,
+    /// `requests/s`, `read MB/s`.
     pub fn of_rate(name: &str) -> Option<Unit> {
         let endings = ["/s", "/sec", "_per_second", "_per_sec"];
         let amount = endings.iter().find_map(|end| name.strip_suffix(end))?;
@@ -52,7 +51,8 @@ impl Unit {
         })
     }
 
-    /// The bytes per second in one of this unit; `None` if it is another kind of unit.
+    /// Returns how many bytes per second one of this unit is; `None` if it is not a unit of data
+    /// rates.
     pub fn bytes_per_second(self) -> Option<f64> {
         Some(match self {
             Unit::BytesPerSecond => 1.0,
@@ -72,29 +72,30 @@ impl Unit {
     }
 }
 
-/// Which way a quantity improves.
+/// The direction in which a quantity improves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Better {
-    /// The smaller, the better, as of all times.
+    /// Less is better, as for times.
     Less,
-    /// The larger, the better, as of a throughput.
+    /// More is better, as for a throughput.
     More,
-    /// Nobody told.
+    /// The direction is unknown.
     Unknown,
 }
 
-/// A quantity that another tool recorded, and what it says of it.
+/// A quantity that another tool recorded, with that tool's description.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ForeignMetric {
-    /// Its name there.
+    /// The name in the other tool.
     pub name: String,
-    /// The unit its values were brought to.
+    /// The unit that the values were converted to.
     pub unit: Unit,
-    /// Which way it improves.
+    /// The direction in which the quantity improves.
     pub better: Better,
 }
 
-/// One quantity recorded for every sample. Less is better for all that deadheat measures itself.
+/// One quantity recorded for every sample. For everything that deadheat itself measures, less is
+/// better.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     /// Elapsed time by the monotonic clock.
@@ -105,23 +106,23 @@ pub enum Metric {
     User,
     /// CPU time in the kernel.
     System,
-    /// The largest resident set.
+    /// Peak resident set size in bytes.
     PeakRss,
     /// Page faults served without reading a disk.
     MinorFaults,
     /// Page faults that read a disk.
     MajorFaults,
-    /// Context switches the contender asked for, by waiting.
+    /// Context switches that the contender caused by waiting.
     VoluntarySwitches,
     /// Context switches forced on the contender.
     InvoluntarySwitches,
     /// Moves to another core.
     Migrations,
-    /// Time that a thread which could have run waited for a core.
+    /// Time that a runnable thread waited for a core.
     RunDelay,
     /// Allocations from the heap.
     Allocations,
-    /// Bytes asked of the heap.
+    /// Bytes requested from the heap.
     AllocatedBytes,
     /// CPU cycles.
     Cycles,
@@ -131,24 +132,25 @@ pub enum Metric {
     BranchMisses,
     /// Misses of the last-level cache.
     CacheMisses,
-    /// Time of a GPU, between events around the calls.
+    /// GPU time between events before and after the calls.
     Gpu,
     /// The largest amount of GPU memory that a call allocates.
     PeakGpuMemory,
-    /// Time that the benchmark itself reports, for example by Google Benchmark's `SetIterationTime`.
+    /// Time that the benchmark itself reports, for example by Google Benchmark's
+    /// `SetIterationTime`.
     Manual,
     /// Time of garbage collection in a call, in a language such as JavaScript.
     GcTime,
     /// Bytes that a call allocates on the heap of a language such as JavaScript.
     HeapBytes,
-    /// Anything else a recording brings along, kept under its own name.
+    /// Any other quantity of a recording, known only by its name.
     Custom(String),
-    /// Something that another tool recorded and described.
+    /// A quantity that another tool recorded and described.
     Foreign(Box<ForeignMetric>),
 }
 
 impl Metric {
-    /// Every metric deadheat itself can measure, in the order they are shown.
+    /// All metrics that deadheat itself can measure, in the order they are shown.
     pub const BUILT_IN: [Metric; 22] = [
         Metric::Wall,
         Metric::Cpu,
@@ -174,7 +176,7 @@ impl Metric {
         Metric::HeapBytes,
     ];
 
-    /// The name used by `--metric`, in files and in JSON.
+    /// Returns the name used by `--metric`, in files and in JSON.
     pub fn name(&self) -> &str {
         match self {
             Metric::Wall => "wall",
@@ -204,7 +206,7 @@ impl Metric {
         }
     }
 
-    /// The metric of that name; an unknown name is a [`Metric::Custom`].
+    /// Returns the metric with this name; an unknown name becomes a [`Metric::Custom`].
     pub fn from_name(name: &str) -> Metric {
         Metric::BUILT_IN
             .into_iter()
@@ -212,8 +214,8 @@ impl Metric {
             .unwrap_or_else(|| Metric::Custom(name.to_owned()))
     }
 
-    /// The metric of a name that is all there is to know of it, beside which way it improves. Unless
-    /// more is better it is a [`Metric::Custom`].
+    /// Returns the metric for a name and a direction, if nothing else is known about it. It is a
+    /// [`Metric::Custom`] unless more is better.
     pub fn named(name: &str, better: Better) -> Metric {
         let custom = Metric::Custom(name.to_owned());
         match better {
@@ -222,8 +224,7 @@ impl Metric {
         }
     }
 
-    /// This metric as one of these describes it, which was asked for by its name alone; as it is
-    /// where none has its name.
+    /// Returns the metric in `described` that has the same name, or this metric if none has.
     pub fn as_in(self, described: &[Metric]) -> Metric {
         if described.contains(&self) {
             return self;
@@ -232,7 +233,7 @@ impl Metric {
         named.cloned().unwrap_or(self)
     }
 
-    /// The unit of the recorded values.
+    /// Returns the unit of the recorded values.
     pub fn unit(&self) -> Unit {
         match self {
             Metric::Wall
@@ -256,7 +257,8 @@ impl Metric {
     }
 
     /// Returns true if the recorded value adds up over the iterations of a sample, so that it is
-    /// divided by their number. A peak does not, and of a foreign metric we cannot know.
+    /// divided by their number. A peak does not add up. The metrics of other tools and custom
+    /// metrics count as not adding up, because their meaning is unknown.
     pub fn adds_up(&self) -> bool {
         !matches!(
             self,
@@ -264,7 +266,8 @@ impl Metric {
         )
     }
 
-    /// Returns true for times of which less is called faster. A delay is not the pace of anything.
+    /// Returns true for times in which less means a faster program; false for delays, such as the
+    /// time spent waiting for a core.
     pub fn is_pace(&self) -> bool {
         matches!(
             self,
@@ -277,8 +280,8 @@ impl Metric {
         )
     }
 
-    /// Returns true if a process uses it up by itself, so that it means something while another one
-    /// shares the core.
+    /// Returns true if the metric counts only what the process itself uses, so that it is
+    /// meaningful while another process shares the core.
     pub fn is_used_by_itself(&self) -> bool {
         matches!(
             self,
@@ -286,7 +289,8 @@ impl Metric {
         )
     }
 
-    /// Which way it improves. A custom metric, of which only a name is known, counts as a cost.
+    /// Returns the direction in which the metric improves. A custom metric, of which only the name
+    /// is known, counts as a cost.
     pub fn better(&self) -> Better {
         match self {
             Metric::Foreign(foreign) => foreign.better,
@@ -294,7 +298,7 @@ impl Metric {
         }
     }
 
-    /// A metric of another tool.
+    /// Returns a metric of another tool.
     pub fn foreign(name: impl Into<String>, unit: Unit, better: Better) -> Metric {
         Metric::Foreign(Box::new(ForeignMetric {
             name: name.into(),
@@ -310,10 +314,11 @@ impl fmt::Display for Metric {
     }
 }
 
-/// Marks the column of a custom metric whose name alone would be mistaken for something else.
+/// Prefix of the column of a custom metric whose bare name would be read as another metric or
+/// column.
 const CUSTOM: &str = "custom:";
 
-/// Marks the column of a metric of which more is better, so that a file tells it to its reader.
+/// Prefix of the column of a metric of which more is better, so that readers of the file know it.
 const MORE: &str = "more:";
 
 /// Columns of tidy CSV that are not metrics.
@@ -328,13 +333,13 @@ pub const FIXED_COLUMNS: [&str; 8] = [
     "flags",
 ];
 
-/// The column of a metric: its name with `_` for `-` and the unit at the end, such as `wall_ns`,
-/// `peak_rss_bytes` or `minor_faults`; a unit the name already ends in is not repeated, as in
-/// `allocated_bytes`.
+/// Returns the column name of a metric: its name with `_` for `-` and the unit at the end, such as
+/// `wall_ns`, `peak_rss_bytes` or `minor_faults`. A unit that the name already ends in is not
+/// repeated, as in `allocated_bytes`.
 ///
-/// A custom metric keeps its own name, with `custom:` before it when that name is taken by another
-/// column; so does a foreign one, which is read back as a custom one. One of which more is better has
-/// `more:` before its name.
+/// A custom or foreign metric keeps its name, with the prefix `custom:` if another column has that
+/// name, or `more:` if more is better. Foreign metrics without `more:` are read back as custom
+/// ones.
 pub fn column_name(metric: &Metric) -> Cow<'_, str> {
     match metric {
         Metric::Custom(name) if is_taken(name) => format!("{CUSTOM}{name}").into(),
@@ -350,7 +355,7 @@ pub fn column_name(metric: &Metric) -> Cow<'_, str> {
     }
 }
 
-/// The metric of a column; the reverse of [`column_name`].
+/// Returns the metric of a column; the reverse of [`column_name`].
 pub fn metric_of_column(column: &str) -> Metric {
     if let Some(name) = column.strip_prefix(CUSTOM) {
         return Metric::Custom(name.to_owned());

@@ -1,21 +1,21 @@
-//! Names that come from a file or a repository, and so from anyone: ids of git's objects, and paths
-//! that must stay below a folder.
+//! Names from files or repositories, which are not trusted: ids of git objects, and paths that must
+//! stay below a folder.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
 /// Returns true for the full id of an object of git: 40 or 64 hexadecimal digits. No other text may
-/// reach a command line of git as a commit, because git would take `--output=FILE` for an option and
-/// `main~3` for another commit.
+/// reach a command line of git as a commit, because git would take `--output=FILE` for an option
+/// and `main~3` for another commit.
 pub fn is_object_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns true for a relative path that leads below every folder that it is joined to: it has a
-/// name, no `.`, no `..`, no root and no NUL. Links on the disk are not looked at.
+/// Returns true for a relative path that stays below any folder it is joined to: it has a name, no
+/// `.`, no `..`, no root and no NUL. Symbolic links on the disk are not checked.
 pub fn is_inner_path(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
-    // `components` would skip `.` and doubled slashes.
+    // The bytes are split here, because `components` would skip `.` and doubled slashes.
     !bytes.is_empty()
         && !bytes.contains(&0)
         && bytes

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 /// Creates something in a folder under a name made of a random number, and returns its path. All
 /// temporary files and folders of deadheat get their names here.
 ///
-/// `name` makes the name of a random number. `create` must create the path exclusively, as `mkdir`,
-/// `symlink` and `File::create_new` do: they follow no link that lies
-/// there. If the name is taken, the next number is tried.
+/// `name` turns a random number into a name. `create` must create the path exclusively, as `mkdir`,
+/// `symlink` and `File::create_new` do, because these do not follow an existing link. If the name
+/// is taken, the next number is tried.
 ///
 /// # Errors
 ///
@@ -21,7 +21,7 @@ pub fn under_new_name<T>(
     mut create: impl FnMut(&Path) -> io::Result<T>,
 ) -> Result<(PathBuf, T), (PathBuf, io::Error)> {
     for attempt in 0_u8..=u8::MAX {
-        // Each of these hashers has keys of its own, which come from the system's random numbers.
+        // Each of these hashers has different keys, which come from the system's random numbers.
         let path = folder.join(name(RandomState::new().hash_one(attempt)));
         match create(&path) {
             Ok(made) => return Ok((path, made)),

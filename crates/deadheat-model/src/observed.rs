@@ -1,6 +1,7 @@
-//! What the kernel showed of the processes that were measured, as opposed to what deadheat started.
+//! Properties of the measured processes as the kernel shows them, which may differ from those that
+//! deadheat started them with.
 
-/// The processes of one contender, as observed from one replicate on, until another observation of
+/// The processes of one contender, as observed from one replicate on, until the next observation of
 /// the same contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
@@ -8,19 +9,19 @@ pub struct Observed {
     pub benchmark: usize,
     /// Index of the contender in the benchmark.
     pub contender: usize,
-    /// The first replicate that this holds for, counted from 0.
+    /// The first replicate that the observation applies to, counted from 0.
     pub replicate: u32,
-    /// What was observed.
+    /// The observed properties.
     pub process: ObservedProcess,
 }
 
-/// What was observed of a process. Whatever could not be observed is `None` or
+/// Observed properties of a process. Properties that could not be observed are `None` or
 /// [`ObservedImage::Unseen`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservedProcess {
-    /// The file that it executed last.
+    /// The file that the process executed last.
     pub image: ObservedImage,
-    /// Whether the kernel drew its addresses.
+    /// Random or fixed addresses of the process.
     pub addresses: Option<AddressSpace>,
     /// True if the program of a command starts itself again at fixed addresses. Then all commands
     /// of the benchmark are started at fixed addresses.
@@ -28,12 +29,12 @@ pub struct ObservedProcess {
     /// The name of a process that was still running when its command had ended. deadheat kills such
     /// processes at the end of the launch.
     pub left_behind: Option<String>,
-    /// False if its main thread, or any thread seen, may run on a core that it was not given.
+    /// False if the main thread, or any observed thread, may run on a core that it was not given.
     pub keeps_cores: Option<bool>,
-    /// True if the padding is in its environment, and with it the other variables that deadheat
-    /// sets.
+    /// True if the environment of the process contains the bytes that deadheat adds to move the
+    /// stack (padding), and the other variables that deadheat sets.
     pub is_padded: Option<bool>,
-    /// Variables that move memory, change libraries or set a number of threads, each as
+    /// Environment variables that move memory, change libraries or set a number of threads, each as
     /// `NAME=value`, sorted.
     pub variables: Vec<String>,
 }
@@ -46,25 +47,26 @@ pub enum ObservedImage {
     AsStarted,
     /// Another file, by its path: the process replaced itself, or left the work to a child.
     Other(String),
-    /// It ended before it was seen, or executed something else after it was seen last.
+    /// The process ended before it was observed, or executed another file after its last
+    /// observation.
     #[default]
     Unseen,
 }
 
-/// Whether the kernel drew the addresses of a process.
+/// The choice of addresses of a process by the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressSpace {
-    /// The kernel drew them for this process.
+    /// The kernel drew random addresses for this process.
     Random,
-    /// The same in every process: the personality of the process has `ADDR_NO_RANDOMIZE`, or the
-    /// whole system draws none.
+    /// The addresses are the same in every process: the personality of the process has
+    /// `ADDR_NO_RANDOMIZE`, or the whole system has randomisation off.
     Fixed,
 }
 
 /// A difference between the processes of the two sides that the user did not ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessDifference {
-    /// The addresses of one side are drawn, those of the other are not.
+    /// One side has random addresses, the other has fixed ones.
     Addresses {
         /// The contender with fixed addresses.
         fixed: String,
@@ -73,26 +75,30 @@ pub enum ProcessDifference {
     },
     /// Only the program of one side starts itself again at fixed addresses.
     FixesAddresses {
-        /// The contender whose program does so.
+        /// The contender whose program starts itself again at fixed addresses.
         by: String,
-        /// The other contender.
+        /// The contender whose program does not start itself again.
         not_by: String,
     },
-    /// The processes of one side may leave the core they were given.
+    /// The processes of one side may leave the cores that they were given.
     Cores {
-        /// That contender.
+        /// The contender whose processes may leave their cores.
         leaves: String,
     },
-    /// What deadheat sets in the environment does not reach the processes of one side.
+    /// The environment variables that deadheat sets do not reach the processes of one side.
     Padding {
-        /// That contender.
+        /// The contender whose processes lack the variables that deadheat sets.
         without: String,
     },
 }
 
 impl ObservedProcess {
-    /// Merges two observations of one contender: a property stays only if both have it, the first
-    /// file that is not the one started stays, and the variables are those of `other`.
+    /// Merges two observations of one contender.
+    ///
+    /// `keeps_cores` and `is_padded` are true only if both observations confirm it, and false if
+    /// either denies it. `addresses` remains only if both agree. `image` is the first file that
+    /// deadheat did not start. `fixes_addresses` and `left_behind` remain if either observation has
+    /// them. `variables` are those of `other`.
     #[must_use]
     pub fn common(&self, other: &Self) -> Self {
         let both = |one: Option<bool>, other: Option<bool>| match (one, other) {
@@ -136,7 +142,7 @@ impl ObservedProcess {
             }
             _ => {}
         }
-        // The name of the side without, if the other has it.
+        // The name of the side that lacks the property, if the other side has it.
         let without = |ours: Option<bool>, theirs: Option<bool>| match (ours, theirs) {
             (Some(false), Some(true)) => Some(name.to_owned()),
             (Some(true), Some(false)) => Some(other_name.to_owned()),

@@ -14,58 +14,59 @@ use crate::workload::Workload;
 pub struct Plan {
     /// The settings by which the race is run and judged.
     pub design: Design,
-    /// The source of every random choice of the run.
+    /// The seed of all random choices of the run.
     pub seed: u64,
-    /// Benchmarks, raced one after the other.
+    /// The benchmarks, in the order in which they race.
     pub benchmarks: Vec<Benchmark>,
 }
 
 /// The reason why a plan cannot be run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlanError {
-    /// A number lies outside its range.
+    /// A number is outside its range.
     OutOfRange {
-        /// The flag that set it, or the key in `deadheat.toml` and its benchmark.
+        /// The option that set the number, or the key in `deadheat.toml` and the benchmark that it
+        /// is for.
         of: String,
         /// The value given.
         value: f64,
         /// The values allowed, in words.
         range: &'static str,
     },
-    /// The looks do not fit together.
+    /// The looks are not in rising order, or lack a level or a weight.
     MalformedLooks,
-    /// A benchmark has no contender, or more than a run can tell apart.
+    /// A benchmark has no contender, or too many.
     Contenders {
-        /// The benchmark.
+        /// The name of the benchmark.
         benchmark: String,
-        /// The number it has.
+        /// Number of contenders of the benchmark.
         count: usize,
-        /// The largest number that is possible.
+        /// The largest allowed number of contenders.
         max: usize,
     },
-    /// There is nothing to race.
+    /// The plan has no benchmark to race.
     Empty,
-    /// Callgrind counts instructions and no time, and something else is to be judged.
+    /// Callgrind counts only instructions, but another metric is to be judged.
     NotCounted {
-        /// The benchmark.
+        /// The name of the benchmark.
         benchmark: String,
         /// The metric that is to be judged.
         judged: Metric,
     },
-    /// A control that should be a second copy of the baseline is not.
+    /// The control is not a second copy of the baseline.
     Control {
-        /// The benchmark.
+        /// The name of the benchmark.
         benchmark: String,
         /// The problem, in words.
         problem: &'static str,
     },
-    /// A benchmark cannot be a rerun.
+    /// A rerun in the plan is invalid.
     Rerun {
-        /// The benchmark that says so.
+        /// The name of the rerun.
         benchmark: String,
-        /// Its place in the plan.
+        /// Index of the rerun in the plan.
         index: usize,
-        /// The place of the benchmark that it should rerun.
+        /// Index of the benchmark that the rerun should repeat.
         of: usize,
         /// The problem, in words.
         problem: &'static str,
@@ -79,7 +80,7 @@ impl std::fmt::Display for PlanError {
                 write!(f, "{of} must be {range}, not {value}")
             }
             Self::MalformedLooks => {
-                f.write_str("looks must rise and have a level and a weight each")
+                f.write_str("looks must increase, and each needs a level and a weight")
             }
             Self::Contenders {
                 benchmark,
@@ -116,10 +117,10 @@ impl std::fmt::Display for PlanError {
 impl std::error::Error for PlanError {}
 
 impl Plan {
-    /// Most contenders that fit one benchmark.
+    /// The largest number of contenders in a benchmark.
     pub const MAX_CONTENDERS: usize = 64;
 
-    /// Blocks in a replicate of one benchmark, at least 1.
+    /// Returns the number of blocks in a replicate of a benchmark, at least 1.
     pub fn blocks_per_replicate(&self, benchmark: usize) -> u32 {
         let own = self.benchmarks.get(benchmark);
         own.and_then(|benchmark| benchmark.blocks_per_replicate)
@@ -127,13 +128,15 @@ impl Plan {
             .max(1)
     }
 
-    /// Returns true if a benchmark races in rounds with others.
+    /// Returns true if a benchmark races in rounds: one replicate of each undecided benchmark, then
+    /// the next replicate of each.
     pub fn races_in_rounds(&self, benchmark: usize) -> bool {
         let benchmark = self.benchmarks.get(benchmark);
         self.design.rounds && benchmark.is_some_and(|one| one.rerun.is_none())
     }
 
-    /// Returns true if this part of the race, or the race where that is all of it, races a benchmark.
+    /// Returns true if the part of the race that this machine runs includes a benchmark. A race
+    /// that is not divided includes all benchmarks.
     pub fn races(&self, benchmark: &Benchmark) -> bool {
         let part = self.design.shard;
         part.is_none_or(|part| part.races(&benchmark.name, &benchmark.parameters))
@@ -225,15 +228,15 @@ impl Plan {
         Ok(())
     }
 
-    /// The index of the rerun of a benchmark in this way, if there is one.
+    /// Returns the index of the rerun of a benchmark, if the plan has a rerun of this kind.
     pub fn rerun(&self, of: usize, kind: RerunKind) -> Option<usize> {
         let is_it = |rerun: Rerun| rerun.of == of && rerun.kind == kind;
         let mut benchmarks = self.benchmarks.iter();
         benchmarks.position(|other| other.rerun.is_some_and(is_it))
     }
 
-    /// The indices of all reruns, by the index of the benchmark and the kind: for callers that ask for
-    /// each benchmark, because [`Self::rerun`] looks through the whole plan.
+    /// Returns the indices of all reruns, by the index of the benchmark and the kind. For many
+    /// look-ups this is faster than [`Self::rerun`], which searches the whole plan.
     pub fn reruns(&self) -> HashMap<(usize, RerunKind), usize> {
         let mut reruns = HashMap::new();
         for (index, benchmark) in self.benchmarks.iter().enumerate() {
@@ -244,37 +247,37 @@ impl Plan {
         reruns
     }
 
-    /// The index of the benchmark that is this one as the user linked it, if there is one.
+    /// Returns the index of the rerun of a benchmark with the user's own link, if the plan has one.
     pub fn own_link_of(&self, benchmark: usize) -> Option<usize> {
         self.rerun(benchmark, RerunKind::OwnLink)
     }
 }
 
-/// The settings of one benchmark: its own where it has some, else those of the run.
+/// The settings of one benchmark: its overrides, or else the settings of the run.
 impl Plan {
     fn own(&self, benchmark: usize) -> Option<&BenchmarkOverrides> {
         Some(&self.benchmarks.get(benchmark)?.overrides)
     }
 
-    /// Smallest relative change of a benchmark worth acting on.
+    /// Returns the smallest relative change of a benchmark worth acting on.
     pub fn margin(&self, benchmark: usize) -> f64 {
         let own = self.own(benchmark).and_then(|own| own.margin);
         own.unwrap_or(self.design.margin)
     }
 
-    /// Chance of a wrong verdict on a benchmark that is accepted.
+    /// Returns the accepted probability of a wrong verdict on a benchmark.
     pub fn alpha(&self, benchmark: usize) -> f64 {
         let own = self.own(benchmark).and_then(|own| own.level.as_ref());
         own.map_or(self.design.alpha, |level| level.alpha)
     }
 
-    /// When the verdict on a benchmark may be called.
+    /// Returns the looks at which the verdict on a benchmark may be reached.
     pub fn looks(&self, benchmark: usize) -> &Looks {
         let own = self.own(benchmark).and_then(|own| own.level.as_ref());
         own.map_or(&self.design.looks, |level| &level.looks)
     }
 
-    /// Every number of replicates at which some verdict may be called, rising.
+    /// Returns all numbers of replicates at which any verdict may be reached, ascending.
     pub fn all_looks(&self) -> Vec<u32> {
         let of_each = (0..self.benchmarks.len()).map(|benchmark| self.looks(benchmark));
         let all = of_each.chain([&self.design.looks]);
@@ -284,13 +287,13 @@ impl Plan {
         at
     }
 
-    /// The most replicates that any benchmark may take.
+    /// Returns the largest number of replicates of any benchmark.
     pub fn max_replicates(&self) -> u32 {
         self.all_looks().last().copied().unwrap_or(0)
     }
 
-    /// The metric that the verdict on a benchmark speaks of: by its overrides, by what a file told
-    /// of it, or that of the design.
+    /// Returns the judged metric of a benchmark: from its overrides, from a result file, or from
+    /// the design.
     pub fn judged(&self, benchmark: usize) -> &Metric {
         let own = self.own(benchmark).and_then(|own| own.judged.as_ref());
         let saved = self.benchmarks.get(benchmark);
@@ -298,14 +301,14 @@ impl Plan {
         own.or(saved).unwrap_or(&self.design.judged)
     }
 
-    /// The quantile of single iterations that the verdict on a benchmark speaks of; `None` for
-    /// their centre.
+    /// Returns the judged quantile of a benchmark's single iterations; `None` if their centre is
+    /// judged.
     pub fn quantile(&self, benchmark: usize) -> Option<f64> {
         let own = self.own(benchmark).and_then(|own| own.quantile);
         own.or(self.design.quantile)
     }
 
-    /// Time that a benchmark may take for itself, if it has a limit of its own.
+    /// Returns the time limit of a benchmark, if it has one.
     pub fn budget(&self, benchmark: usize) -> Option<Duration> {
         self.own(benchmark)?.budget
     }
@@ -342,15 +345,15 @@ impl Plan {
 }
 
 impl Benchmark {
-    /// Checks that the last contender can be a copy of the first.
+    /// Checks that the control, if there is one, is a copy of the first contender.
     pub(crate) fn validate_control(&self) -> Result<(), PlanError> {
         let problem = match (&self.contenders[..], self.control) {
             (_, false) => return Ok(()),
             ([baseline, .., copy], true) if alike(&baseline.workload, &copy.workload) => {
                 return Ok(());
             }
-            ([_, .., _], true) => "its last contender does something else than its first",
-            (_, true) => "it has one contender only",
+            ([_, .., _], true) => "its last contender is not a copy of its first",
+            (_, true) => "it has only one contender",
         };
         Err(PlanError::Control {
             benchmark: self.name.clone(),
@@ -359,7 +362,7 @@ impl Benchmark {
     }
 }
 
-/// Returns true if two contenders do the same, in whichever process.
+/// Returns true if two workloads do the same, whatever the number of their worker process.
 fn alike(one: &Workload, other: &Workload) -> bool {
     match (one, other) {
         (Workload::Worker(one), Workload::Worker(other)) => {
@@ -528,7 +531,7 @@ mod tests {
             (None, Some(Duration::from_secs(3)))
         );
         assert_eq!(plan.all_looks(), [6, 8, 11]);
-        // A benchmark the plan does not know is as all.
+        // A benchmark that the plan lacks has the settings of the run.
         assert_eq!(plan.margin(9), 0.01);
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// `30s`, `1.5 min`, `500ms`, `2h`; a bare number is seconds.
+/// Parses a duration: `30s`, `1.5 min`, `500ms`, `2h`; a bare number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let trimmed = text.trim();
     let split = trimmed
@@ -41,7 +41,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// `1%` or `0.01`.
+/// Parses a fraction: `1%` or `0.01`.
 pub fn fraction(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let (number, is_percent) = match trimmed.strip_suffix('%') {
@@ -56,17 +56,17 @@ pub fn fraction(text: &str) -> Result<f64, String> {
         };
         format!("'{text}' is not a share\nhelp: {advice}")
     })?;
-    // Read as a decimal number: 99.9 / 100.0 is 0.9990000000000001.
+    // Parsed as a decimal number, because 99.9 / 100.0 is 0.9990000000000001.
     let share = is_percent.then(|| format!("{number}e-2").parse());
     Ok(match share {
         Some(Ok(share)) => share,
-        // The number has an exponent itself.
+        // Parsing fails if the number itself has an exponent.
         Some(Err(_)) => value / 100.0,
         None => value,
     })
 }
 
-/// A number of bytes: `1500`, or with `K`, `M` or `G` for powers of 1024.
+/// Parses a number of bytes: `1500`, or with `K`, `M` or `G` for powers of 1024.
 pub fn byte_size(text: &str) -> Option<u64> {
     let (digits, factor) = match text.trim().char_indices().next_back()? {
         (at, 'K' | 'k') => (&text.trim()[..at], 1 << 10),
@@ -77,7 +77,7 @@ pub fn byte_size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// A day of the Gregorian calendar, in UTC. Days are ordered as they follow each other.
+/// A day of the Gregorian calendar, in UTC. Days compare in calendar order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day {
     year: u16,
@@ -88,7 +88,8 @@ pub struct Day {
 const DAYS_IN_400_YEARS: u64 = 146_097;
 
 impl Day {
-    /// The day with these numbers; `None` where the calendar has none, such as a 30th of February.
+    /// Returns the day with these numbers; `None` if the calendar lacks it, such as the 30th of
+    /// February.
     pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
         let exists = (1..=12).contains(&month)
             && day >= 1
@@ -96,7 +97,7 @@ impl Day {
         exists.then_some(Self { year, month, day })
     }
 
-    /// The day of a text such as `2026-12-31`. `Err` says what is wrong with it.
+    /// Parses a day such as `2026-12-31`. The error describes the problem.
     pub fn parse(text: &str) -> Result<Self, String> {
         let no_date = || format!("'{text}' is not a date such as 2026-12-31");
         let mut parts = text.split('-');
@@ -109,12 +110,13 @@ impl Day {
         if parts.next().is_some() {
             return Err(no_date());
         }
-        // Two digits fit.
+        // Two digits fit in a `u8`.
         Self::new(year, month as u8, day as u8)
-            .ok_or_else(|| format!("'{text}' is not a day of the calendar"))
+            .ok_or_else(|| format!("'{text}' does not exist in the calendar"))
     }
 
-    /// The seconds from the beginning of 1970 to that of the day, in UTC; 0 for an earlier day.
+    /// Returns the seconds from the beginning of 1970 to the beginning of the day, in UTC; 0 for an
+    /// earlier day.
     pub fn unix_seconds(self) -> u64 {
         let year = u64::from(self.year);
         let years = (1970..year).map(days_in_year).sum::<u64>();
@@ -125,10 +127,10 @@ impl Day {
         (years + months.sum::<u64>() + u64::from(self.day) - 1) * 86_400
     }
 
-    /// The day so many seconds after the beginning of 1970, in UTC.
+    /// Returns the day in UTC, given the seconds since the beginning of 1970.
     pub fn of_unix_seconds(seconds: u64) -> Self {
         let mut days = seconds / 86_400;
-        // Whole cycles of 400 years first: the calendar repeats after them.
+        // Whole cycles of 400 years come first, because the calendar repeats after each.
         let mut year = 1970 + days / DAYS_IN_400_YEARS * 400;
         days %= DAYS_IN_400_YEARS;
         while days >= days_in_year(year) {
@@ -167,7 +169,7 @@ fn days_in_month(year: u64, month: u64) -> u64 {
     }
 }
 
-/// The hash of a name, by FNV-1a of 64 bits: the same on every machine and in every version.
+/// Returns the 64-bit FNV-1a hash, which is the same on every machine and in every version.
 pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
     let hashed = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, hashed)
@@ -237,11 +239,11 @@ mod tests {
     #[test]
     fn what_the_calendar_does_not_have_is_refused() {
         for (text, told) in [
-            ("2026-02-29", "not a day of the calendar"),
-            ("1900-02-29", "not a day of the calendar"),
-            ("2026-13-01", "not a day of the calendar"),
-            ("2026-00-10", "not a day of the calendar"),
-            ("2026-04-31", "not a day of the calendar"),
+            ("2026-02-29", "does not exist in the calendar"),
+            ("1900-02-29", "does not exist in the calendar"),
+            ("2026-13-01", "does not exist in the calendar"),
+            ("2026-00-10", "does not exist in the calendar"),
+            ("2026-04-31", "does not exist in the calendar"),
             ("2026-4-30", "not a date"),
             ("tomorrow", "not a date"),
             ("2026-12-31T00:00:00Z", "not a date"),

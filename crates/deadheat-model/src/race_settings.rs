@@ -1,5 +1,5 @@
-//! The settings of a race: one table, from which the options of every command line, the keys of
-//! `deadheat.toml` and the design of the plan follow.
+//! The settings of a race, in one table that defines the options of every command line, the keys of
+//! `deadheat.toml` and the design of the plan.
 
 use std::time::Duration;
 
@@ -10,25 +10,26 @@ use crate::setting_values::{
 use crate::shard::{Shard, ShardBy, ShardNumber};
 use crate::workload::Values;
 
-/// A command line on which settings are written as options.
+/// A command line that takes settings as options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Front {
     /// `deadheat run`.
     Run,
-    /// `deadheat bench`, `deadheat rev`, `deadheat compare`, and `cargo deadheat` behind `--`.
+    /// `deadheat bench`, `deadheat rev`, `deadheat compare`, and `cargo deadheat` after `--`.
     Bench,
-    /// A bench target, behind `cargo bench --`.
+    /// A bench target, after `cargo bench --`.
     Harness,
     /// `deadheat calibrate`.
     Calibrate,
-    /// `deadheat analyze` and `deadheat report`, which judge what was recorded.
+    /// `deadheat analyze` and `deadheat report`, which judge recorded samples.
     Recording,
-    /// Every subcommand that answers, beside the front of its race.
+    /// Every subcommand that prints results. It takes the settings of the gate, in addition to
+    /// those of its race.
     Answer,
 }
 
 impl Front {
-    /// All of them, in the order declared.
+    /// All command lines that take settings, in the order declared.
     pub const ALL: [Self; 6] = [
         Self::Run,
         Self::Bench,
@@ -42,38 +43,39 @@ impl Front {
 /// The values that a setting takes.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueKind {
-    /// None: it is there or it is not. Where a file may say it, `=false` behind it says otherwise.
+    /// No value: the flag is present or absent. If `deadheat.toml` may set the flag, `=false` on
+    /// the command line takes it back.
     Flag,
-    /// A share in a range, as `1%` or `0.01`.
+    /// A share in a range, such as `1%` or `0.01`.
     Share(&'static ShareRange),
-    /// A whole number from 1 on. A command line takes 0 as well and leaves it to the plan.
+    /// A whole number from 1 on. Command lines also take 0, which the plan rejects later.
     Count,
     /// Any whole number.
     Number,
-    /// A time, as `30s`; in a file also a number of seconds.
+    /// A time, such as `30s`; in `deadheat.toml` also a number of seconds.
     Time,
-    /// A text that its parser understands; what to write in a file.
+    /// A text that the setting's parser reads. The string says what to write in `deadheat.toml`.
     Text(&'static str),
     /// Verdicts that fail a run, separated by commas; several options add up.
     Verdicts,
 }
 
-/// Where in `deadheat.toml` a setting may stand.
+/// The places in `deadheat.toml` where a setting may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileScope {
-    /// At its top, for all benchmarks.
+    /// At the top level, for all benchmarks.
     File,
-    /// There, and in `[[benchmark]]`, for some.
+    /// At the top level, and in `[[benchmark]]` for some benchmarks.
     Benchmarks,
 }
 
-/// The help of a setting on some fronts.
+/// The help text of a setting on some of the command lines.
 #[derive(Clone, Copy, Debug)]
 pub struct FrontHelp {
     fronts: &'static [Front],
     /// The effect of the setting, in a sentence without its full stop.
     help: &'static str,
-    /// The value that counts where none is written; empty where the text tells, or there is none.
+    /// The default value; empty if the help text states it, or if there is none.
     default: &'static str,
 }
 
@@ -85,29 +87,31 @@ const fn help(fronts: &'static [Front], help: &'static str, default: &'static st
     }
 }
 
-/// A row of the table: a setting by its name, its values and the fronts that take it.
+/// One row of the table of settings: the setting's name, its values and the command lines that take
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// The long option without its dashes, and the key in `deadheat.toml`.
     pub name: &'static str,
-    /// The word that stands for the value in help texts; empty for a flag.
+    /// The placeholder for the value in help texts; empty for a flag.
     pub value: &'static str,
-    /// The values it takes.
+    /// The values that the setting takes.
     pub kind: ValueKind,
-    /// Where `deadheat.toml` may hold it, if it may.
+    /// The places in `deadheat.toml` where the setting may occur; `None` if it may not.
     pub in_file: Option<FileScope>,
     helps: &'static [FrontHelp],
     set: fn(&mut RaceSettings, &str) -> Result<(), String>,
 }
 
 impl Setting {
-    /// The settings that a front takes, in the order of the table.
+    /// Returns the settings that a command line takes, in the order of the table.
     pub fn of(front: Front) -> impl Iterator<Item = &'static Setting> {
         let takes = move |setting: &&Setting| setting.help_on(front).is_some();
         SETTINGS.iter().filter(takes)
     }
 
-    /// The settings that may stand in `deadheat.toml`: in `[[benchmark]]`, or at its top.
+    /// Returns the settings that `deadheat.toml` may contain: in `[[benchmark]]` if `of_benchmarks`
+    /// is true, else at the top level.
     pub fn in_file(of_benchmarks: bool) -> impl Iterator<Item = &'static Setting> {
         SETTINGS
             .iter()
@@ -123,7 +127,8 @@ impl Setting {
         helps.find(|help| help.fronts.contains(&front))
     }
 
-    /// Returns its help on a front with the default behind it; empty where the front lacks it.
+    /// Returns the help text of the setting on a command line, followed by the default; empty if
+    /// that command line does not take the setting.
     pub fn help(&self, front: Front) -> String {
         match self.help_on(front) {
             None => String::new(),
@@ -134,13 +139,14 @@ impl Setting {
         }
     }
 
-    /// Returns true for a flag that a command line can take back, since a file may say it.
+    /// Returns true for a flag that `=false` on the command line can take back, because
+    /// `deadheat.toml` may set it.
     pub fn can_be_denied(&self) -> bool {
         matches!(self.kind, ValueKind::Flag) && self.in_file.is_some()
     }
 
-    /// Reads a value as it was typed; `true` for a flag. The error is a sentence for whoever typed
-    /// it, without the name of the setting.
+    /// Parses a typed value into `settings`; a flag takes `true`. The error is a sentence for the
+    /// user, without the name of the setting.
     pub fn set(&self, settings: &mut RaceSettings, text: &str) -> Result<(), String> {
         if let ValueKind::Share(range) = self.kind {
             range.check_text(text)?;
@@ -149,29 +155,29 @@ impl Setting {
     }
 }
 
-/// Makes the struct and the table from one list, so that no setting is in one of them alone.
+/// Generates the struct and the table from one list, so that no setting is missing from either.
 macro_rules! settings {
     ($($(#[$doc:meta])* $field:ident: $type:ty { $($row:tt)* })*) => {
-        /// The settings that a user gives a race, on a command line or in `deadheat.toml`. A
-        /// setting that is `None` is not given.
+        /// The settings that the user gives for a race, on a command line or in `deadheat.toml`.
+        /// `None` means that the user did not give the setting.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct RaceSettings {
             $($(#[$doc])* pub $field: Option<$type>,)*
         }
 
         impl RaceSettings {
-            /// Returns these settings and, where they say nothing, what others say.
+            /// Returns these settings, with those of `others` where these are `None`.
             pub fn or(self, others: &Self) -> Self {
                 Self { $($field: self.$field.or_else(|| others.$field.clone()),)* }
             }
 
-            /// Returns these settings without those that others decide.
+            /// Returns these settings without those that `others` has as well.
             pub fn without(self, others: &Self) -> Self {
                 Self { $($field: self.$field.filter(|_| others.$field.is_none()),)* }
             }
         }
 
-        /// Every setting, in the order that help texts tell them.
+        /// Every setting, in the order of the help texts.
         const SETTINGS: &[Setting] = &[
             $(Setting {
                 set: |settings, text| SettingValue::add(&mut settings.$field, text),
@@ -182,7 +188,7 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    /// Smallest relative change worth acting on; 0.01 is 1%.
     margin: f64 {
         name: "margin",
         value: "CHANGE",
@@ -196,12 +202,12 @@ settings! {
             ),
             help(
                 &[Front::Recording],
-                "Smallest change worth acting on, for recordings (a run carries its own)",
+                "Smallest change worth acting on, for recordings (a run file contains its own)",
                 "1%",
             ),
         ],
     }
-    /// Chance of any wrong verdict that is accepted.
+    /// Accepted probability of any wrong verdict.
     alpha: f64 {
         name: "alpha",
         value: "P",
@@ -220,11 +226,11 @@ settings! {
             ),
         ],
     }
-    /// The metric judged.
+    /// The judged metric.
     metric: Metric {
         name: "metric",
         value: "METRIC",
-        kind: ValueKind::Text("write the name of a metric, as \"wall\" or \"cpu\""),
+        kind: ValueKind::Text("write the name of a metric, such as \"wall\" or \"cpu\""),
         in_file: Some(FileScope::Benchmarks),
         helps: &[
             help(
@@ -250,12 +256,13 @@ settings! {
         in_file: None,
         helps: &[help(
             &[Front::Run, Front::Bench],
-            "Count instructions by callgrind, and judge them: exact, fifty times slower, and without times",
+            "Count instructions with callgrind, and judge them: exact, but fifty times slower and \
+             without times",
             "",
         )],
     }
-    /// The quantile of single iterations that is judged in place of their centre; 0.99 is the
-    /// 99 % quantile.
+    /// The quantile of single iterations that is judged instead of their centre; 0.99 is the 99%
+    /// quantile.
     quantile: f64 {
         name: "quantile",
         value: "SHARE",
@@ -267,7 +274,7 @@ settings! {
             "",
         )],
     }
-    /// Replicates of each benchmark at most.
+    /// Largest number of replicates of each benchmark.
     max_replicates: u32 {
         name: "max-replicates",
         value: "N",
@@ -276,19 +283,19 @@ settings! {
         helps: &[
             help(
                 &[Front::Run],
-                "Limit of replicates; with --resume, how many more [default: as many as fit into 5 s, \
-                 from 40 to 200]",
+                "Maximum number of replicates; with --resume, of further ones [default: as many as \
+                 fit into 5 s, from 40 to 200]",
                 "",
             ),
             help(
                 &[Front::Bench, Front::Harness],
-                "Limit of replicates of each benchmark, each in fresh processes [default: as many as \
-                 fit into 5 s, from 40 to 200]",
+                "Maximum number of replicates of each benchmark; each replicate starts new \
+                 processes [default: as many as fit into 5 s, from 40 to 200]",
                 "",
             ),
         ],
     }
-    /// Blocks in a replicate.
+    /// Number of blocks in a replicate.
     blocks: u32 {
         name: "blocks",
         value: "N",
@@ -313,18 +320,18 @@ settings! {
             help(
                 &[Front::Run],
                 "Race the baseline against a second copy of itself as well; verdicts are \
-                 provisional when the two seem to differ",
+                 provisional if the two copies seem to differ",
                 "",
             ),
             help(
                 &[Front::Bench, Front::Harness],
                 "Race each baseline against a second copy of itself as well; verdicts are \
-                 provisional when the two seem to differ",
+                 provisional if the two copies seem to differ",
                 "",
             ),
         ],
     }
-    /// No block starts after this much time: of the run, or of a benchmark.
+    /// Time after which no block of the run, or of a benchmark, starts.
     budget: Duration {
         name: "budget",
         value: "TIME",
@@ -343,7 +350,7 @@ settings! {
             ),
         ],
     }
-    /// The least duration of a sample, where not only its clock decides.
+    /// Shortest duration of a sample, if the clock alone does not require a longer one.
     sample_time: Duration {
         name: "sample-time",
         value: "TIME",
@@ -355,7 +362,7 @@ settings! {
             "",
         )],
     }
-    /// The most time that a launch of a command may take, or a single sample of a function.
+    /// Time limit of a launch of a command, or of a single sample of a function.
     timeout: TimeLimit {
         name: "timeout",
         value: "TIME",
@@ -365,21 +372,21 @@ settings! {
             help(&[Front::Run], "Kill a launch or hook that takes longer than this, and fail", ""),
             help(
                 &[Front::Bench, Front::Harness],
-                "Time limit of a single sample, or 'none': kill what takes longer",
+                "Kill a sample that takes longer than this; 'none' for no limit",
                 "60s",
             ),
         ],
     }
-    /// Cores of the contenders.
+    /// Cores that the contenders may run on.
     pin: Pinning {
         name: "pin",
         value: "CORES",
-        kind: ValueKind::Text("write cores, as \"2,4-6\", or \"none\" or \"auto\""),
+        kind: ValueKind::Text("write cores, such as \"2,4-6\", or \"none\" or \"auto\""),
         in_file: None,
         helps: &[
             help(
                 &[Front::Run],
-                "Cores of the commands: none, auto (one core, deadheat elsewhere) or a list",
+                "Cores of the commands: none, auto (one core, which deadheat avoids) or a list",
                 "none",
             ),
             help(
@@ -389,13 +396,14 @@ settings! {
             ),
             help(
                 &[Front::Calibrate],
-                "Cores of what races: none, auto or a list [default: as each kind of race has it]",
+                "Cores of the racing programs: none, auto or a list [default: that of each kind of \
+                 race]",
                 "",
             ),
         ],
     }
-    /// Which links are raced. The plan does not say: whether there are neutral ones turns out when
-    /// the race begins.
+    /// The links that are raced. The plan does not contain this setting, because only the start of
+    /// the race shows if neutral links can be made.
     placement: Placement {
         name: "placement",
         value: "WHICH",
@@ -424,7 +432,8 @@ settings! {
             ),
         ],
     }
-    /// How the contenders of a block share the machine. The plan says what a pilot found.
+    /// The arrangement of a block's contenders. The plan does not contain this setting, but the
+    /// arrangement that the pilot (a short trial before the race) chose.
     arrangement: Arrangement {
         name: "arrangement",
         value: "HOW",
@@ -457,7 +466,7 @@ settings! {
             "auto",
         )],
     }
-    /// The source of every random choice. A front draws one where nobody says.
+    /// The seed of all random choices. If the user gives no seed, deadheat draws one.
     seed: u64 {
         name: "seed",
         value: "N",
@@ -469,11 +478,11 @@ settings! {
             "",
         )],
     }
-    /// The part of the race that is raced here, where it is spread over several machines.
+    /// The part of the race that this machine runs, if the race is divided among several machines.
     shard: ShardNumber {
         name: "shard",
         value: "I/N",
-        kind: ValueKind::Text("write the number of the part and how many there are, as \"2/4\""),
+        kind: ValueKind::Text("write the number of the part and of all parts, such as \"2/4\""),
         in_file: None,
         helps: &[help(
             &[Front::Run, Front::Bench],
@@ -482,7 +491,7 @@ settings! {
             "",
         )],
     }
-    /// The division of the race among its parts.
+    /// The way in which the race is divided into parts.
     shard_by: ShardBy {
         name: "shard-by",
         value: "WHAT",
@@ -490,13 +499,13 @@ settings! {
         in_file: None,
         helps: &[help(
             &[Front::Run, Front::Bench],
-            "How parts divide the race: host (each races everything, with its share of the \
-             replicates) or benchmark (each benchmark on one part)",
+            "How parts divide the race: host (each part races all benchmarks, with its share of \
+             the replicates) or benchmark (each benchmark races in one part)",
             "host",
         )],
     }
-    /// True if benchmarks that break a rule are raced once more, and break it only if the second
-    /// race agrees. The plan does not say: the second race has one of its own.
+    /// True if benchmarks that break a rule are raced again, and break it only if the second race
+    /// agrees. The plan does not contain this setting, because the second race has a separate plan.
     confirm: bool {
         name: "confirm",
         value: "",
@@ -504,7 +513,8 @@ settings! {
         in_file: Some(FileScope::File),
         helps: &[help(
             &[Front::Run, Front::Bench, Front::Harness],
-            "Race again what breaks a rule of --fail-on, and fail only if the second race agrees",
+            "Race a benchmark again if it breaks a rule of --fail-on, and fail only if the second \
+             race agrees",
             "",
         )],
     }
@@ -522,12 +532,12 @@ settings! {
             ),
             help(
                 &[Front::Harness],
-                "Exit with 1 on slower, inconclusive or not-equivalent",
+                "Exit with 1 on any of these, separated by commas: slower, inconclusive, not-equivalent",
                 "",
             ),
         ],
     }
-    /// True if a gate that could judge no benchmark passes.
+    /// True if a gate passes even if it could not judge any benchmark.
     allow_unjudged: bool {
         name: "allow-unjudged",
         value: "",
@@ -535,7 +545,7 @@ settings! {
         in_file: Some(FileScope::File),
         helps: &[help(
             &[Front::Answer, Front::Harness],
-            "Let a --fail-on pass that could judge no benchmark; it exits with 2 otherwise",
+            "Pass even if --fail-on could judge no benchmark, instead of exiting with 2",
             "",
         )],
     }
@@ -544,42 +554,42 @@ settings! {
 /// The settings by which a race is run and judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
-    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    /// Smallest relative change worth acting on; 0.01 is 1%.
     pub margin: f64,
-    /// Chance of any wrong verdict that the user accepts.
+    /// Accepted probability of any wrong verdict.
     pub alpha: f64,
-    /// When the verdict may be called.
+    /// The looks at which the verdict may be reached.
     pub looks: Looks,
-    /// Blocks in a replicate, at least 1, unless a benchmark has a number of
-    /// its own. For whole commands a block is a replicate of its own.
+    /// Blocks in a replicate, at least 1, unless a benchmark overrides the number. For commands,
+    /// every block is a replicate.
     pub blocks_per_replicate: u32,
     /// Discarded launches of each contender before the first block.
     pub warmup: u32,
-    /// No new block starts after this much time.
+    /// Time after which no new block starts.
     pub budget: Option<Duration>,
-    /// The numbers read from what commands print.
+    /// The numbers that are read from the output of commands.
     pub values: Values,
-    /// The metric the verdict speaks of.
+    /// The judged metric.
     pub judged: Metric,
     /// True if instructions are counted by callgrind, and nothing else is measured.
     pub callgrind: bool,
-    /// The quantile of single iterations that it speaks of; `None` for their centre.
+    /// The judged quantile of single iterations; `None` if their centre is judged.
     pub quantile: Option<f64>,
-    /// Where the contenders may run.
+    /// The cores that the contenders may run on.
     pub pinning: Pinning,
-    /// The treatment of the time they wait for a core.
+    /// The treatment of the time spent waiting for a core.
     pub waiting: Waiting,
-    /// The part of the race that is raced; `None` where that is all of it.
+    /// The part of the race that this machine runs; `None` for the whole race.
     pub shard: Option<Shard>,
-    /// True if the benchmarks race in rounds: one replicate of each that is still open, then the
-    /// next of each.
+    /// True if the benchmarks race in rounds: one replicate of each undecided benchmark, then the
+    /// next replicate of each.
     pub rounds: bool,
 }
 
-/// The looks at the data and the error each may spend.
+/// The looks (interim analyses) at the data, and the error probability that each may spend.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Looks {
-    /// Numbers of complete replicates, rising; the last ends the race.
+    /// Numbers of complete replicates, ascending; the race ends at the last.
     pub at: Vec<u32>,
     /// Two-sided nominal level at each look.
     pub levels: Vec<f64>,
@@ -588,12 +598,12 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// The largest number of replicates.
+    /// Returns the largest number of replicates.
     pub fn max_replicates(&self) -> u32 {
         self.at.last().copied().unwrap_or(0)
     }
 
-    /// Returns true if they rise from a replicate on, each with a level and a weight.
+    /// Returns true if the looks ascend and each has a level and a weight.
     pub(crate) fn are_well_formed(&self) -> bool {
         let rising = self.at.windows(2).all(|pair| pair[0] < pair[1]);
         let complete = self.levels.len() == self.at.len() && self.weights.len() == self.at.len();
@@ -602,24 +612,25 @@ impl Looks {
 }
 
 impl Default for Design {
-    /// The design of a race of commands of which nobody says anything, without a look.
+    /// Returns the design of a race of commands with default settings and without looks.
     fn default() -> Self {
         RaceSettings::default().design(Front::Run, Looks::default())
     }
 }
 
 impl RaceSettings {
-    /// Replicates of each benchmark at most, where nobody says and no pilot finds that more cost
-    /// little.
+    /// Default limit of replicates per benchmark, unless a pilot (a short trial before the race)
+    /// finds that more replicates cost little.
     pub const UNSAID_REPLICATES: u32 = 40;
 
-    /// Smallest relative change worth acting on, where a benchmark has none of its own.
+    /// Returns the smallest relative change worth acting on, for benchmarks that do not override
+    /// it.
     pub fn margin(&self) -> f64 {
         self.margin.unwrap_or(0.01)
     }
 
-    /// The part of the race that is raced; `None` where that is all of it, or nobody has found out
-    /// yet which.
+    /// Returns the part of the race that this machine runs; `None` for the whole race, or if the
+    /// number of the part is not known yet.
     pub fn part(&self) -> Option<Shard> {
         match self.shard? {
             ShardNumber::Auto => None,
@@ -630,18 +641,18 @@ impl RaceSettings {
         }
     }
 
-    /// The replicates that each benchmark has, where its parts divide them and so no look can end
-    /// the race.
+    /// Returns the number of replicates of each benchmark, if the parts of the race divide the
+    /// replicates. Interim analyses cannot end such a race early.
     pub fn replicates_of_part(&self) -> Option<u32> {
         self.part().map(|part| part.replicates).filter(|of| *of > 0)
     }
 
-    /// Accepted chance of a wrong verdict, likewise.
+    /// Returns the accepted probability of a wrong verdict, for benchmarks that do not override it.
     pub fn alpha(&self) -> f64 {
         self.alpha.unwrap_or(0.05)
     }
 
-    /// The metric judged, likewise.
+    /// Returns the judged metric, for benchmarks that do not override it.
     pub fn judged(&self) -> Metric {
         let unsaid = if self.callgrind() {
             Metric::Instructions
@@ -656,7 +667,8 @@ impl RaceSettings {
         self.callgrind.unwrap_or(false)
     }
 
-    /// Replicates of each benchmark at most, as far as is known before its pilot.
+    /// Returns the largest number of replicates of each benchmark. A pilot (a short trial before
+    /// the race) may raise the default.
     pub fn max_replicates(&self) -> u32 {
         self.max_replicates.unwrap_or(Self::UNSAID_REPLICATES)
     }
@@ -666,18 +678,19 @@ impl RaceSettings {
         self.control.unwrap_or(false)
     }
 
-    /// Returns true if what breaks a rule is raced once more.
+    /// Returns true if benchmarks that break a rule are raced again.
     pub fn confirm(&self) -> bool {
         self.confirm.unwrap_or(false)
     }
 
-    /// The source of every random choice; 0 where none was drawn.
+    /// Returns the seed of all random choices; 0 if none was drawn.
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or(0)
     }
 
-    /// The most time that a launch or sample may take; as long as it likes when `None`. A benchmark
-    /// that hangs must not hang a night's worth of CI, a command is stopped by whoever started it.
+    /// Returns the time limit of a launch or sample; `None` for no limit. Benchmarks have a default
+    /// limit, because a hanging benchmark must not block CI for a night. `deadheat run` has none,
+    /// because the user who started a hanging command can stop it.
     pub fn timeout(&self, front: Front) -> Option<Duration> {
         let default = match front {
             Front::Bench | Front::Harness => Some(Duration::from_secs(60)),
@@ -686,8 +699,9 @@ impl RaceSettings {
         self.timeout.map_or(default, |limit| limit.0)
     }
 
-    /// Cores of the contenders. Commands may have several threads, so they keep the affinity that
-    /// deadheat was started with.
+    /// Returns the cores of the contenders. By default, benchmarks run on one core that deadheat
+    /// chooses. Commands may have several threads, so they keep the affinity that deadheat was
+    /// started with.
     pub fn pinning(&self, front: Front) -> Pinning {
         let default = match front {
             Front::Bench | Front::Harness => Pinning::Auto,
@@ -696,12 +710,12 @@ impl RaceSettings {
         self.pin.clone().unwrap_or(default)
     }
 
-    /// The treatment of the time spent waiting for a core.
+    /// Returns the treatment of the time spent waiting for a core.
     pub fn waiting(&self) -> Waiting {
         self.waiting.unwrap_or(Waiting::Auto)
     }
 
-    /// The design of a race that is looked at so.
+    /// Returns the design of a race on this command line with these looks.
     pub fn design(&self, front: Front, looks: Looks) -> Design {
         Design {
             margin: self.margin(),

@@ -1,6 +1,6 @@
 //! The files that compared results were read from.
 
-/// Facts that a file tells of where its values come from; what it does not say is `None`.
+/// Facts about the origin of a result file's values; facts that the file lacks are `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultFacts {
     /// Name of the machine.
@@ -13,27 +13,27 @@ pub struct ResultFacts {
     pub cores: Option<u32>,
     /// Language runtime and its version.
     pub runtime: Option<String>,
-    /// When it was measured, as written there.
+    /// Date of the measurement, as written in the file.
     pub date: Option<String>,
-    /// The same in seconds from a moment that is the same for all files, where that can be told.
+    /// The date of the measurement as seconds, comparable between files, if it can be determined.
     pub moment: Option<f64>,
-    /// When the file was written last, in seconds since 1970; of a pipe nobody knows.
+    /// Last modification of the file in seconds since 1970; `None` for a pipe.
     pub modified: Option<f64>,
-    /// A digest of what was recorded, the same for copies of a file.
+    /// Digest of the recorded values, equal for copies of a file.
     pub digest: Option<u64>,
-    /// Files of the same side that hold this recording, too, and are left out.
+    /// Other files of the same side that hold the same recording and are left out.
     pub copies: Vec<String>,
-    /// Names of benchmarks that share theirs with another one of the file, and are told from it only
-    /// by their order.
+    /// Names that several benchmarks of the file share, so that only their order distinguishes
+    /// them.
     pub repeated: Vec<String>,
     /// True if the frequency of the processor was being scaled.
     pub cpu_scaling: Option<bool>,
-    /// True if something measured, or the library that measured it, was a debug build.
+    /// True if the measured code, or the library that measured it, was a debug build.
     pub debug_build: Option<bool>,
 }
 
 impl ResultFacts {
-    /// The facts that are text of the file.
+    /// Returns the facts that are texts from the file.
     pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let texts = [
             &mut self.host,
@@ -49,11 +49,11 @@ impl ResultFacts {
 /// A file that values were read from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultSource {
-    /// As it was named.
+    /// The file as the user named it.
     pub source: String,
-    /// The tool that wrote it.
+    /// The tool that wrote the file.
     pub tool: String,
-    /// Facts it tells of the machine and the build.
+    /// Facts from the file about the machine and the build.
     pub facts: ResultFacts,
 }
 
@@ -62,6 +62,6 @@ pub struct ResultSource {
 pub struct ResultSide {
     /// The contender's name.
     pub name: String,
-    /// Where its values were read from.
+    /// The files that the contender's values were read from.
     pub files: Vec<ResultSource>,
 }

@@ -1,6 +1,6 @@
-//! Rules that a project sets for its benchmarks, as `deadheat.toml` says them, the conditions and
-//! patterns they are made of; and what a gate says of a comparison: the rule it breaks, and what
-//! excuses it.
+//! Rules of a project for its benchmarks, as written in `deadheat.toml`, with their conditions and
+//! patterns. Also the result of a gate for a comparison: the broken rule, and the reason why it may
+//! be excused.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,34 +9,35 @@ use crate::quantities::Day;
 use crate::race_settings::RaceSettings;
 use crate::setting_values::FailOn;
 
-/// All that a rules file says.
+/// The contents of a rules file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RulesFile {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The settings that hold for every benchmark.
+    /// The settings for every benchmark.
     pub all: RaceSettings,
-    /// Which benchmarks are raced or judged; all when there are none.
+    /// Patterns of the benchmarks to race or judge; all benchmarks if empty.
     pub include: Vec<Glob>,
-    /// Which are not.
+    /// Patterns of the benchmarks to exclude.
     pub exclude: Vec<Glob>,
-    /// Rules of some benchmarks, in the order of the file.
+    /// Rules for some benchmarks, in the order of the file.
     pub some: Vec<RulesOfSome>,
-    /// Broken rules that do not fail the run for now, in the same order.
+    /// Exceptions that allow rules to be broken for now, in the order of the file.
     pub ignores: Vec<Ignore>,
 }
 
-/// Rules of the benchmarks whose names fit.
+/// Rules for the benchmarks that match a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulesOfSome {
-    /// Which benchmarks.
+    /// The pattern for the names of the benchmarks.
     pub name: Glob,
-    /// The settings that hold for them.
+    /// The settings for these benchmarks.
     pub rules: RaceSettings,
 }
 
 impl RulesOfSome {
-    /// The rules of one benchmark: of all that fit its name the last wins, key by key.
+    /// Returns the rules for one benchmark. If several patterns match its name, the last one wins,
+    /// key by key.
     pub fn of(some: &[RulesOfSome], benchmark: &str) -> RaceSettings {
         let fitting = some.iter().filter(|some| some.name.fits(benchmark));
         fitting.fold(RaceSettings::default(), |found, some| {
@@ -45,50 +46,51 @@ impl RulesOfSome {
     }
 }
 
-/// A rule that may be broken for now.
+/// An exception that allows a rule to be broken for now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignore {
-    /// Which benchmarks.
+    /// Pattern of the benchmarks that the exception applies to.
     pub name: Glob,
-    /// Why, for whoever asks.
+    /// The reason for the exception.
     pub reason: String,
-    /// The last day it holds; `None` when it has no end.
+    /// The last day of the exception; `None` if it does not expire.
     pub until: Option<Day>,
-    /// The only rule it excuses; all when `None`.
+    /// The only rule that the exception excuses; `None` for all rules.
     pub rule: Option<FailOn>,
-    /// The line it begins at, counted from 1.
+    /// The line of the file at which the exception begins, counted from 1.
     pub line: u64,
 }
 
 /// A rule of `--fail-on` or of `deadheat.toml` that a comparison breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateHit {
-    /// The rule by its name: `slower`.
+    /// The name of the rule, such as `slower`.
     pub rule: String,
-    /// The reason why somebody accepts that; `None` where nobody does.
+    /// The exception that excuses the broken rule; `None` if there is none.
     pub excuse: Option<Excuse>,
-    /// The evidence that is missing for a red light; `None` where there is enough.
+    /// The reason why the evidence does not suffice to fail the run for this broken rule; `None` if
+    /// it suffices.
     pub unproven: Option<Unproven>,
 }
 
 impl GateHit {
-    /// Returns true if the run fails for it.
+    /// Returns true if the run fails because of this broken rule.
     pub fn fails(&self) -> bool {
         self.excuse.is_none() && self.unproven.is_none()
     }
 }
 
-/// The evidence that a benchmark which breaks a rule by its own verdict lacks.
+/// The reason why a benchmark whose verdict breaks a rule does not fail the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unproven {
-    /// It is not slower at the level at which all benchmarks of the gate keep α together.
+    /// The slowdown is not significant after the correction for all benchmarks of the gate.
     SuiteLevel,
     /// A second race did not confirm the first.
     SecondRace,
 }
 
 impl Unproven {
-    /// Its name in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::SuiteLevel => "suite-level",
@@ -97,89 +99,90 @@ impl Unproven {
     }
 }
 
-/// The comparisons that a gate holds α for together.
+/// The comparisons of a run that share the α of a gate: the probability that the gate fails the run
+/// by chance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SuiteLevel {
-    /// Their number.
+    /// Number of comparisons.
     pub comparisons: usize,
-    /// The relative change that half of them would be found slower by at that level, with 80 %
-    /// power; `None` where no error is known.
+    /// Median, over the comparisons, of the relative slowdown that a comparison detects with 80%
+    /// power at the corrected level; `None` if no standard error is known.
     pub detectable: Option<f64>,
 }
 
 /// The reason why a broken rule does not count for now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excuse {
-    /// The reason that somebody wrote down for whoever asks.
+    /// The reason written in the ignore list.
     pub reason: String,
-    /// The last day it holds, as `2026-12-31`; `None` when it has no end.
+    /// The last day of the exception, such as `2026-12-31`; `None` if it does not expire.
     pub until: Option<String>,
 }
 
-/// Statements of the gates beside the comparisons.
+/// Results of the gates that do not belong to a single comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gates {
-    /// Rules that some benchmark must not break, by name; empty where nobody set one.
+    /// Names of the rules that apply to at least one benchmark; empty without rules.
     pub asked: Vec<String>,
     /// The rules file that was read.
     pub config: Option<String>,
-    /// The comparisons that the rule `slower` is held for together; `None` for a single comparison.
+    /// The comparisons that share the α of the rule `slower`; `None` for a single comparison.
     pub suite: Option<SuiteLevel>,
-    /// True if there are rules, and not one benchmark could be judged by them.
+    /// True if there are rules, but they could not judge any benchmark.
     pub judged_nothing: bool,
-    /// True if the user accepts that.
+    /// True if the user accepts that no benchmark could be judged.
     pub allows_unjudged: bool,
-    /// Entries of its ignore list that excuse nothing, in the order of the file.
+    /// Entries of the ignore list that excuse nothing, in the order of the file.
     pub idle: Vec<IdleIgnore>,
 }
 
 /// An entry of an ignore list that excuses nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleIgnore {
-    /// Which benchmarks it is about, as written.
+    /// Pattern of the benchmarks that the entry is for, as written.
     pub name: String,
-    /// The only rule it is about, by its name; all when `None`.
+    /// Name of the only rule that the entry excuses; `None` for all rules.
     pub rule: Option<String>,
-    /// The line of the rules file that it begins at, counted from 1.
+    /// The line of the rules file at which the entry begins, counted from 1.
     pub line: u64,
-    /// The reason why it excuses nothing.
+    /// The reason why the entry excuses nothing.
     pub why: Idle,
 }
 
 /// The reason why an entry of an ignore list excuses nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Idle {
-    /// No benchmark that was judged has such a name.
+    /// No judged benchmark matches the pattern.
     NoBenchmark,
-    /// Those that have break no rule that it is about.
+    /// The matching benchmarks do not break any rule that the entry excuses.
     NothingBroken,
-    /// Its last day, as `2026-12-31`, is over. What it was about counts again.
+    /// The last day of the entry is over, so broken rules fail the run again.
     Expired {
-        /// That day.
+        /// The last day of the entry, such as `2026-12-31`.
         until: String,
-        /// True if a rule it is about is broken.
+        /// True if a rule that the entry excused is broken.
         broken: bool,
     },
 }
 
-/// A pattern on the whole name of a benchmark: `*` stands for any characters, also for none and for
-/// slashes, `?` for one. All others stand for themselves, brackets too, since names such as
-/// `test[1]` hold them.
+/// A pattern for the whole name of a benchmark. `*` matches any number of characters, including
+/// none and slashes, `?` matches one character. All other characters match themselves, including
+/// brackets, because names such as `test[1]` contain them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob(String);
 
 impl Glob {
-    /// This pattern. Every text is one.
+    /// Returns a pattern with this text. Every text is a valid pattern.
     pub fn new(pattern: impl Into<String>) -> Self {
         Self(pattern.into())
     }
 
-    /// As it was written.
+    /// Returns the pattern as written.
     pub fn pattern(&self) -> &str {
         &self.0
     }
 
-    /// Returns true if the whole name fits.
+    /// Returns true if the pattern matches the whole name.
     pub fn fits(&self, name: &str) -> bool {
         match self.0.contains('?') {
             true => self.fits_by_characters(name),
@@ -187,7 +190,7 @@ impl Glob {
         }
     }
 
-    /// The same, of a pattern without `?`, in time that grows with the sum of both lengths.
+    /// Matches a pattern without `?`, in time proportional to the sum of both lengths.
     fn fits_by_parts(&self, name: &str) -> bool {
         let Some((head, rest)) = self.0.split_once('*') else {
             return self.0 == name;
@@ -196,7 +199,8 @@ impl Glob {
         let Some(mut name) = name.strip_prefix(head) else {
             return false;
         };
-        // The first place of each part is the best: it leaves the most to the next.
+        // The first match of each part is the best, because it leaves the most text to the next
+        // part.
         for part in middle.split('*') {
             let Some(at) = name.find(part) else {
                 return false;
@@ -210,9 +214,9 @@ impl Glob {
         let pattern: Vec<char> = self.0.chars().collect();
         let name: Vec<char> = name.chars().collect();
         let (mut at, mut read) = (0, 0);
-        // The last star, and how much of the name it has taken so far. Giving it one character more
-        // is all there is to try: an earlier star can do nothing a later one cannot, so no pattern
-        // takes long.
+        // The last star, and the number of characters it has taken so far. If the rest does not
+        // match, the last star takes one character more. Earlier stars need no other attempt,
+        // because the last one can take the same characters, so no pattern takes long.
         let mut star: Option<(usize, usize)> = None;
         while read < name.len() {
             match pattern.get(at) {

@@ -1,4 +1,4 @@
-//! A run: what was raced, where and on which machine, and what came of it.
+//! A run: its plan, its machine, its samples and its end.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use crate::samples::Samples;
 use crate::shard::{Conditions, Merged};
 use crate::surroundings::Surroundings;
 
-/// Where the samples come from, which decides how they may be judged.
+/// The origin of the samples, which decides how they may be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// deadheat measured them under a frozen plan.
+    /// deadheat measured the samples under a frozen plan.
     Race,
-    /// Read from a file that says which block each sample belongs to.
+    /// The samples were read from a file that states the block of each sample.
     PairedRecording,
-    /// Read from a file that does not.
+    /// The samples were read from a file without blocks.
     UnpairedRecording,
 }
 
@@ -27,11 +27,11 @@ pub enum Origin {
 pub struct RunHeader {
     /// Version of deadheat that measured.
     pub tool_version: String,
-    /// Seconds since 1970-01-01 UTC, when known.
+    /// Start of the run in seconds since 1970-01-01 UTC, if known.
     pub started_at: Option<u64>,
-    /// Where the samples come from.
+    /// The origin of the samples.
     pub origin: Origin,
-    /// The command that runs the same race again, seed and all, word by word; empty when it is not
+    /// The command that repeats the same race with the same seed, word by word; empty if it is not
     /// known.
     pub command: Vec<String>,
     /// The frozen plan.
@@ -42,20 +42,21 @@ pub struct RunHeader {
     pub metrics: Vec<Metric>,
     /// Resolution of the wall clock in nanoseconds, when known.
     pub tick_ns: Option<f64>,
-    /// Benchmarks that are not in the plan though somebody might look for them.
+    /// Benchmarks left out of the plan, with the reasons.
     pub left_out: Vec<LeftOut>,
 }
 
 impl RunHeader {
-    /// The metrics of every sample of a benchmark, in column order: those of the run, then its own
-    /// counters.
+    /// Returns the metrics of every sample of a benchmark, in column order: those of the run, then
+    /// the benchmark's counters.
     pub fn metrics_of(&self, benchmark: usize) -> Vec<Metric> {
         let own = self.plan.benchmarks.get(benchmark);
         let counters = own.map_or(&[][..], |benchmark| &benchmark.counters);
         self.metrics.iter().chain(counters).cloned().collect()
     }
 
-    /// Returns true if any benchmark has this metric: of the run, or of its own.
+    /// Returns true if any benchmark records this metric, as a metric of the run or as one of its
+    /// counters.
     pub fn records(&self, metric: &Metric) -> bool {
         let mut benchmarks = self.plan.benchmarks.iter();
         self.metrics.contains(metric)
@@ -63,56 +64,56 @@ impl RunHeader {
     }
 }
 
-/// A benchmark that is not raced, and why.
+/// A benchmark that is not raced, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its name.
+    /// The name of the benchmark.
     pub benchmark: String,
-    /// The reason why it is not raced.
+    /// The reason why the benchmark is not raced.
     pub reason: LeftOutReason,
 }
 
 /// The reason why a benchmark is not raced.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LeftOutReason {
-    /// Only this contender has it.
+    /// Only this contender has the benchmark.
     OnlyIn(String),
-    /// It says of itself that it does not run, in these words.
+    /// The benchmark skips itself, with this message.
     Skipped(String),
-    /// Its two sides cannot be raced against each other, for this reason.
+    /// The two sides of the benchmark cannot be raced against each other, for this reason.
     NotAlike(String),
 }
 
 /// The reason why no further block was run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndReason {
-    /// Every benchmark came to its verdict or to its last replicate.
+    /// Every benchmark reached its verdict or its last replicate.
     Finished,
     /// The time budget was used up.
     Budget,
-    /// A signal, by number.
+    /// A signal with this number stopped the run.
     Interrupted(i32),
     /// A contender or a hook failed.
     Failed(String),
 }
 
-/// A benchmark that could not be raced to its end, in a run that went on without it.
+/// A benchmark that failed, in a run that continued without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchmarkFailure {
     /// Index of the benchmark in the plan.
     pub benchmark: usize,
-    /// The error, and where it happened.
+    /// The error, with the place where it happened.
     pub message: String,
 }
 
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
-    /// The reason why it ended.
+    /// The reason why the run ended.
     pub reason: EndReason,
-    /// Processes launched in all, discarded ones included.
+    /// Number of processes launched, including discarded launches.
     pub launches: u64,
-    /// Nanoseconds from the start of the run.
+    /// Nanoseconds from the start of the run to its end.
     pub elapsed_ns: u64,
 }
 
@@ -123,27 +124,27 @@ pub struct Run {
     pub header: RunHeader,
     /// Samples of each benchmark, parallel to the plan's benchmarks.
     pub benchmarks: Vec<Samples>,
-    /// Which files the samples of each contender were read from; empty where deadheat measured.
+    /// The files that the samples of each contender were read from; empty if deadheat measured.
     pub sides: Vec<ResultSide>,
-    /// Where the code lay in each replicate, where that was drawn.
+    /// The code placement of each replicate, if it was drawn at random.
     pub placed: Vec<Placed>,
-    /// What was observed of the processes, in the order it was recorded.
+    /// Observed properties of the processes, in the order they were recorded.
     pub observed: Vec<Observed>,
-    /// Benchmarks that failed, in the order it happened.
+    /// Benchmarks that failed, in the order of the failures.
     pub failures: Vec<BenchmarkFailure>,
-    /// When the run was taken up again after it had stopped: the blocks each benchmark had when
-    /// that first happened.
+    /// If the run was resumed after a stop: the number of blocks of each benchmark when it was
+    /// resumed first.
     pub resumed_at: Option<Vec<usize>>,
-    /// Its end; `None` when deadheat was killed or the file was cut.
+    /// How the run ended; `None` if deadheat was killed or the file was truncated.
     pub end: Option<RunEnd>,
     /// Nanoseconds from the start to the end of the last completed block.
     pub elapsed_ns: u64,
-    /// Processes launched, discarded ones included, as far as recorded.
+    /// Number of processes launched, including discarded launches, as far as recorded.
     pub launches: u64,
 }
 
 impl Run {
-    /// A run that has not measured anything yet.
+    /// Returns a run without measurements.
     pub fn new(header: RunHeader) -> Self {
         let benchmarks = 0..header.plan.benchmarks.len();
         let benchmarks = benchmarks
@@ -163,20 +164,21 @@ impl Run {
         }
     }
 
-    /// Returns true for a part of a race whose hosts share its replicates: it has as many as its
-    /// plan says, whatever they show.
+    /// Returns true for a part of a race whose hosts divide the replicates. The number of its
+    /// replicates is fixed in its plan, whatever the results.
     pub fn is_of_shared_replicates(&self) -> bool {
         let part = self.header.plan.design.shard;
         part.is_some_and(|part| part.replicates > 0)
     }
 
-    /// Returns true if the race was over: no signal stopped it, and nobody killed it.
+    /// Returns true if the race ended by its plan or its budget, and was not stopped by a signal, a
+    /// failure or a kill.
     pub fn has_come_to_its_end(&self) -> bool {
         let reason = self.end.as_ref().map(|end| &end.reason);
         matches!(reason, Some(EndReason::Finished | EndReason::Budget))
     }
 
-    /// The first failure of each benchmark that failed, by its index.
+    /// Returns the first failure of each failed benchmark, by the index of the benchmark.
     pub fn first_failures(&self) -> HashMap<usize, &BenchmarkFailure> {
         let mut first = HashMap::new();
         for failure in &self.failures {
@@ -185,7 +187,8 @@ impl Run {
         first
     }
 
-    /// Takes the run up again: what follows was not planned, unless nothing can change the plan.
+    /// Marks the run as resumed. Blocks that are measured from now on count as unplanned, unless
+    /// the number of replicates is fixed.
     pub fn resume(&mut self) {
         if self.is_of_shared_replicates() {
             self.end = None;
@@ -196,16 +199,16 @@ impl Run {
         self.end = None;
     }
 
-    /// Returns true if a benchmark, whose samples these are, has blocks that were measured after
-    /// the run had been taken up again.
+    /// Returns true if a benchmark with these samples has blocks that were measured after the run
+    /// was resumed.
     pub fn went_on(&self, benchmark: usize, samples: &Samples) -> bool {
         self.resumed_at
             .as_ref()
             .is_some_and(|blocks| samples.blocks().len() > blocks[benchmark])
     }
 
-    /// Returns true if the run was stopped by something its plan does not know, so that only a rule
-    /// valid at any time may judge what it left open.
+    /// Returns true if the race was resumed, or stopped for a reason outside of its plan.
+    /// Benchmarks that had not reached their verdict then need the anytime rule.
     pub fn left_its_plan(&self) -> bool {
         let by_plan = matches!(
             self.end,
@@ -218,59 +221,59 @@ impl Run {
     }
 }
 
-/// The access to hardware counters.
+/// Access to hardware counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CounterAccess {
-    /// They were recorded.
+    /// The counters were recorded.
     Available,
-    /// They were not, for this reason.
+    /// The counters were not recorded, for this reason.
     Unavailable(String),
 }
 
 /// The clock that timed the samples of functions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClockFacts {
-    /// `tsc`, `cntvct` or `os`.
+    /// The name of the clock: `tsc`, `cntvct` or `os`.
     pub source: String,
     /// Smallest step seen, in nanoseconds.
     pub resolution_ns: f64,
-    /// Nanoseconds that reading it twice takes.
+    /// Nanoseconds that two readings of the clock take.
     pub overhead_ns: f64,
     /// The reason why the counter of the processor was not used.
     pub fallback: Option<String>,
 }
 
-/// A commit of git.
+/// A git commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its name, all digits of it.
+    /// The full id in hexadecimal.
     pub id: String,
     /// The time of the commit in seconds since 1970-01-01 UTC, when known.
     pub committed_at: Option<u64>,
-    /// The first line of its message.
+    /// The first line of the commit message.
     pub subject: String,
 }
 
 impl Commit {
-    /// The name as people read it.
+    /// Returns the first eight digits of the id.
     pub fn short(&self) -> &str {
         self.id.get(..8).unwrap_or(&self.id)
     }
 }
 
-/// Facts about the machine; a fact that could not be learned is `None`.
+/// Facts about the machine; unknown facts are `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Environment {
     /// Operating system and architecture, such as `linux x86_64`.
     pub system: String,
-    /// The identity of this boot of the machine, where the race is spread over several.
+    /// Identifier of this boot of the machine, if the race is divided among several machines.
     pub boot: Option<String>,
-    /// The contents of the programs that race, each by its name and SHA-256, where the race is
-    /// spread over several machines: all have to race the same.
+    /// Name and SHA-256 of each program that races, if the race is divided among several machines,
+    /// because all machines must race the same programs.
     pub programs: Vec<(String, String)>,
-    /// The conditions that this host measures under, where the race is spread over several.
+    /// The measurement conditions on this host, if the race is divided among several machines.
     pub conditions: Conditions,
-    /// The parts that the run was merged of; `None` where it was raced as one.
+    /// The parts from which the run was merged; `None` for a run that was not divided.
     pub merged: Option<Merged>,
     /// Kernel release.
     pub kernel: Option<String>,
@@ -282,32 +285,33 @@ pub struct Environment {
     pub governor: Option<String>,
     /// Load average over one minute when the run began.
     pub load: Option<f64>,
-    /// Cores the contenders were held on; empty when they were not pinned.
+    /// Cores that the contenders were pinned to; empty if they were not pinned.
     pub pinned: Vec<u32>,
-    /// Access to hardware counters; `None` when nobody asked.
+    /// Access to hardware counters; `None` if they were not requested.
     pub counters: Option<CounterAccess>,
-    /// The clock of the samples, where it is not the one of the system that times whole processes.
+    /// The clock of the samples, if it is not the system clock that times whole processes.
     pub clock: Option<ClockFacts>,
-    /// True if the code measured was built with debug assertions.
+    /// True if the measured code was built with debug assertions.
     pub debug_build: bool,
-    /// The executables that neutral links were asked of; empty when nobody asked.
+    /// The executables for which neutral links were requested; empty if none were requested.
     pub neutral_links: Vec<NeutralLinks>,
-    /// The way of each side to be built, the baseline first, where these are two; else empty.
+    /// Build options of each side, the baseline first, if the sides were built differently; else
+    /// empty.
     pub builds: Vec<String>,
-    /// What the sides have besides the code under test.
+    /// Differences between the sides outside of the code under test.
     pub surroundings: Surroundings,
-    /// The commits that the two sides were built from, the baseline first; empty where a side is not
-    /// a commit, or its build differs from the other side's.
+    /// The commits that the two sides were built from, the baseline first; empty if a side is not a
+    /// commit, or if the sides were built differently.
     pub commits: Vec<Commit>,
-    /// The short name of this installation, written beside commits: races of one machine are
-    /// checked together.
+    /// Short name of this installation, recorded with commits, so that races on the same machine
+    /// can be analysed together.
     pub machine: Option<String>,
-    /// The calibration of races of this kind on this machine; `None` where it was not calibrated.
+    /// The calibration of this machine for races of this kind; `None` if it was not calibrated.
     pub calibration: Option<CalibrationNote>,
 }
 
 impl Machine {
-    /// The machine of these facts.
+    /// Returns the machine that these facts describe.
     pub fn of(environment: &Environment, id: Option<String>) -> Self {
         Self {
             system: environment.system.clone(),
@@ -319,64 +323,64 @@ impl Machine {
     }
 }
 
-/// Facts known before the race of neutral links of one executable: links of the same objects with
-/// their function sections aligned and shuffled.
+/// Facts about the neutral links of one executable, known before the race. Neutral links are made
+/// from the same object files, with function sections aligned and shuffled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeutralLinks {
-    /// The executable as it was named.
+    /// The executable as the user named it.
     pub executable: String,
-    /// The linker that makes them, with its version. `Err` says why there are none.
+    /// The linker and its version; `Err` is the reason why neutral links cannot be made.
     pub made_by: Result<String, String>,
-    /// Object files whose functions share one section, so that they keep their places among each
-    /// other however the sections are shuffled.
+    /// Object files whose functions share one section, so that shuffling the sections does not move
+    /// the functions relative to each other.
     pub unsectioned: Vec<String>,
-    /// `Ok` if the links of one replicate are matched to those of the other builds: what the builds
-    /// share lies at the same places in all of them. `Err` says why not, and `None` that nobody
-    /// asked for it or there is no other build.
+    /// `Ok` if the links of each replicate are matched across builds: code that the builds share
+    /// has the same addresses in all of them. `Err` is the reason why not; `None` means that
+    /// matching was not requested, or that only one build races.
     pub matched: Option<Result<(), String>>,
-    /// True if they are matched and every process is loaded at an address of its own all the same,
-    /// because the system does not let that be fixed.
+    /// True if the links are matched but every process is still loaded at a random address, because
+    /// the system cannot fix it.
     pub random_addresses: bool,
 }
 
 impl NeutralLinks {
-    /// Returns true if they are matched to those of the other builds.
+    /// Returns true if the links are matched to those of the other builds.
     pub fn is_matched(&self) -> bool {
         matches!(self.matched, Some(Ok(())))
     }
 }
 
-/// One neutral link.
+/// One neutral link: an executable linked again, with its functions in a random order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeutralLink {
-    /// The seed its function sections were shuffled by.
+    /// The seed of the shuffled function sections.
     pub seed: u32,
-    /// The beginning of the SHA-256 of the executable, in hexadecimal.
+    /// The first digits of the executable's SHA-256, in hexadecimal.
     pub hash: String,
-    /// True if what the builds that are raced share lies where it does in the links that the others
-    /// have.
+    /// True if code that the racing builds share has the same addresses in this link and in the
+    /// links of the other builds.
     pub matched: bool,
 }
 
-/// Where the code of one contender lay.
+/// The code placement of one contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placing {
-    /// Where the user's own link put it.
+    /// The code is where the user's own link put it.
     Own,
-    /// Where a neutral link put it.
+    /// The code is where a neutral link put it.
     Neutral(NeutralLink),
 }
 
 /// A neutral link that could not be raced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedLink {
-    /// The seed its function sections were shuffled by.
+    /// The seed of the shuffled function sections.
     pub seed: u32,
-    /// The error, and how to see it again.
+    /// The error, and how to reproduce it.
     pub reason: String,
 }
 
-/// Where the code lay in one replicate.
+/// The code placement in one replicate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// Index of the benchmark in the plan.
@@ -385,22 +389,22 @@ pub struct Placed {
     pub replicate: u32,
     /// One entry per contender. Contenders of one executable share a link.
     pub contenders: Vec<Placing>,
-    /// Links that were drawn for this replicate before, and came to nothing.
+    /// Links that were drawn for this replicate earlier and failed.
     pub refused: Vec<RefusedLink>,
-    /// The reason why somebody runs as linked by the user although neutral links had been possible
-    /// when the race began.
+    /// The reason why a contender runs with the user's own link, although neutral links were
+    /// possible when the race began.
     pub fallen_back: Option<String>,
 }
 
 impl Placed {
-    /// Returns true if the placement of these two contenders was drawn.
+    /// Returns true if the code placements of both contenders were drawn at random.
     pub fn is_drawn(&self, baseline: usize, candidate: usize) -> bool {
         [baseline, candidate]
             .iter()
             .all(|index| matches!(self.contenders.get(*index), Some(Placing::Neutral(_))))
     }
 
-    /// Returns true if these two are builds whose links were matched.
+    /// Returns true if both contenders are builds with matched links.
     pub fn is_matched(&self, baseline: usize, candidate: usize) -> bool {
         [baseline, candidate].iter().all(|index| {
             matches!(self.contenders.get(*index), Some(Placing::Neutral(link)) if link.matched)

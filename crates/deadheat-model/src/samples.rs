@@ -5,32 +5,33 @@ use std::collections::HashMap;
 use crate::benchmark::ContenderId;
 use crate::metric::Metric;
 
-/// Evidence that something outside the contender disturbed a sample, and what is known of its waiting
+/// Evidence that something outside of the contender disturbed a sample, and facts about its waiting
 /// for a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
 impl Flags {
-    /// Nothing was seen.
+    /// No evidence of disturbance.
     pub const NONE: Flags = Flags(0);
     /// The contender was taken off its core by another task.
     pub const PREEMPTED: Flags = Flags(1);
     /// The contender was moved to another core.
     pub const MIGRATED: Flags = Flags(2);
-    /// The contender may have waited for a core by its own doing: threads or child processes of its
-    /// own ran beside the thread that was timed, or it had another priority than deadheat.
+    /// The contender may have waited for a core because of its own actions: its threads or child
+    /// processes ran at the same time as the timed thread, or its priority differed from that of
+    /// deadheat.
     pub const CONCURRENT: Flags = Flags(4);
-    /// The time it waited for a core could not be read.
+    /// The time that the contender waited for a core could not be read.
     pub const DELAY_UNREAD: Flags = Flags(8);
-    /// The GPU was throttled, or its clock stepped.
+    /// The GPU was throttled, or its clock frequency changed.
     pub const GPU_CLOCK: Flags = Flags(16);
 
-    /// Flags from their bits in a file; unknown bits are dropped.
+    /// Returns flags from their bits in a file; unknown bits are dropped.
     pub fn from_bits(bits: u8) -> Flags {
         Flags(bits & 31)
     }
 
-    /// The bits as written to files.
+    /// Returns the bits as written to files.
     pub fn bits(self) -> u8 {
         self.0
     }
@@ -40,23 +41,23 @@ impl Flags {
         self.0 & (Flags::PREEMPTED.0 | Flags::MIGRATED.0 | Flags::GPU_CLOCK.0) != 0
     }
 
-    /// Returns true if all evidence of `other` is among this.
+    /// Returns true if all flags of `other` are set.
     pub fn holds(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// These flags without those of `other`.
+    /// Returns these flags without those of `other`.
     pub fn without(self, other: Flags) -> Flags {
         Flags(self.0 & !other.0)
     }
 
-    /// The evidence of both.
+    /// Returns the union of both sets of flags.
     pub fn and(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 }
 
-/// One timed batch of iterations by one contender; its metric values stand in the columns of
+/// One timed batch of iterations of one contender. Its metric values are in the columns of
 /// [`Samples`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
@@ -64,20 +65,20 @@ pub struct Sample {
     pub contender: ContenderId,
     /// Evidence of disturbance.
     pub flags: Flags,
-    /// The exit code of the process, when the sample was one.
+    /// The exit code of the process, if the sample was a launch.
     pub exit_code: Option<i32>,
-    /// Calls in the batch, at least 1.
+    /// Number of iterations in the batch, at least 1.
     pub iterations: u64,
 }
 
-/// One completed block as measured. The buffers are reused between blocks.
+/// One completed block as measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockRecord {
     /// Index of the benchmark in the plan.
     pub benchmark: usize,
     /// The replicate, counted from 0.
     pub replicate: u32,
-    /// The block within the replicate, counted from 0.
+    /// Index of the block in its replicate, counted from 0.
     pub index: u32,
     /// True if a discarded launch preceded the first slot.
     pub primed: bool,
@@ -85,38 +86,38 @@ pub struct BlockRecord {
     pub elapsed_ns: u64,
     /// One entry per slot, in the order run.
     pub samples: Vec<Sample>,
-    /// Metric values, slot by slot; within a slot in the run's column order.
+    /// Metric values, slot by slot, and within a slot in column order.
     pub values: Vec<f64>,
 }
 
-/// Where a block's samples stand in [`Samples`].
+/// The position of a block's samples in [`Samples`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSpan {
     /// The replicate of the block.
     pub replicate: u32,
-    /// The place of the block in its replicate.
+    /// Index of the block in its replicate.
     pub index: u32,
-    /// Index of its first sample.
+    /// Index of the block's first sample.
     pub first: usize,
-    /// Number of its samples.
+    /// Number of samples in the block.
     pub len: usize,
 }
 
 impl BlockSpan {
-    /// Indices of the block's samples.
+    /// Returns the indices of the block's samples.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.first..self.first + self.len
     }
 }
 
-/// A block that cannot have been measured.
+/// The error for a block whose samples cannot have been measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleError {
     /// The replicate.
     pub replicate: u32,
-    /// The block within the replicate.
+    /// Index of the block in its replicate.
     pub block: u32,
-    /// The problem with it.
+    /// The problem with the samples of the block.
     pub problem: SampleProblem,
 }
 
@@ -127,19 +128,19 @@ pub enum SampleProblem {
     BadValue {
         /// The metric.
         metric: Metric,
-        /// The slot within the block.
+        /// Index of the slot in the block.
         slot: usize,
-        /// The value found.
+        /// The rejected value.
         value: f64,
     },
     /// The number of values is not samples × metrics.
     WrongShape {
-        /// Samples × metrics.
+        /// The expected number of values: samples × metrics.
         expected: usize,
-        /// Values found.
+        /// The number of values that the block has.
         found: usize,
     },
-    /// The sample of this slot claims to be a batch of no calls.
+    /// The sample in this slot has zero iterations.
     NoIterations(usize),
 }
 
@@ -153,7 +154,7 @@ impl std::fmt::Display for SampleError {
                 value,
             } => write!(
                 f,
-                "{metric} of {place}, slot {slot} is {value}; it must be finite and not negative"
+                "{metric} of {place}, slot {slot} (counted from 0) is {value}; it must be finite and not negative"
             ),
             SampleProblem::WrongShape { expected, found } => {
                 write!(
@@ -162,7 +163,10 @@ impl std::fmt::Display for SampleError {
                 )
             }
             SampleProblem::NoIterations(slot) => {
-                write!(f, "{place}, slot {slot} has no iterations")
+                write!(
+                    f,
+                    "{place}, slot {slot} (counted from 0) is a sample of 0 iterations"
+                )
             }
         }
     }
@@ -175,12 +179,12 @@ const FEW_METRICS: usize = 16;
 
 /// All samples of one benchmark in the order they were taken.
 ///
-/// One column per metric: a look at one metric touches one contiguous slice, and 100,000 samples of
-/// 13 metrics stay near 12 MB.
+/// Values are stored in one column per metric: reading one metric touches one contiguous slice, and
+/// 100,000 samples of 13 metrics take about 12 MB.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     metrics: Vec<Metric>,
-    /// By metric; empty if there are few.
+    /// Column index by metric; empty if there are few metrics.
     places: HashMap<Metric, usize>,
     samples: Vec<Sample>,
     columns: Vec<Vec<f64>>,
@@ -188,7 +192,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// No samples yet, of these metrics.
+    /// Returns an empty table with columns for these metrics.
     pub fn new(metrics: Vec<Metric>) -> Self {
         let columns = metrics.iter().map(|_| Vec::new()).collect();
         let mut places = HashMap::new();
@@ -230,9 +234,9 @@ impl Samples {
         Ok(())
     }
 
-    /// Appends rows that were recorded without blocks, each as a block of its own and one call of
-    /// the contender. They have as many replicates as rows, and their values stand row by row; of
-    /// those of a row, the one in each of these `places` goes into the column of that place.
+    /// Appends rows that were recorded without blocks. Each row becomes a block with one sample of
+    /// one iteration of `contender`. `replicates` has one entry per row, and `values` is row by
+    /// row. `places` has one entry per column: the index of its value within a row.
     pub fn push_rows(
         &mut self,
         contender: ContenderId,
@@ -287,7 +291,7 @@ impl Samples {
         Ok(())
     }
 
-    /// Makes room for so many more blocks and their samples, where somebody knows how many come.
+    /// Reserves memory for additional blocks and samples, if the caller knows their number.
     pub fn reserve(&mut self, blocks: usize, samples: usize) {
         self.blocks.reserve_exact(blocks);
         self.samples.reserve_exact(samples);
@@ -296,16 +300,16 @@ impl Samples {
         }
     }
 
-    /// The first thing that is wrong with a block.
+    /// Returns the first problem of a block.
     fn problem(&self, block: &BlockRecord) -> Option<SampleProblem> {
         let width = self.metrics.len();
         let (expected, found) = (block.samples.len() * width, block.values.len());
         if found != expected {
             return Some(SampleProblem::WrongShape { expected, found });
         }
-        // Of a number that is none no comparison holds.
+        // NaN is rejected as well, because comparisons with NaN are false.
         let possible = |value: f64| (0.0..f64::INFINITY).contains(&value);
-        // A whole block at once: nearly none has a problem.
+        // The whole block is checked first, because nearly every block is valid.
         let counted = block.samples.iter().all(|sample| sample.iterations > 0);
         let measured = block.values.iter().fold(true, |all, v| all & possible(*v));
         if counted && measured {
@@ -325,28 +329,28 @@ impl Samples {
         })
     }
 
-    /// The metrics recorded, in column order.
+    /// Returns the recorded metrics, in column order.
     pub fn metrics(&self) -> &[Metric] {
         &self.metrics
     }
 
-    /// Every sample, in the order taken.
+    /// Returns all samples, in the order taken.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
 
-    /// The completed blocks, in the order run.
+    /// Returns the completed blocks, in the order run.
     pub fn blocks(&self) -> &[BlockSpan] {
         &self.blocks
     }
 
-    /// Values of one metric, parallel to [`Samples::samples`], whole samples (not divided by
-    /// iterations). `None` when it was not recorded.
+    /// Returns the values of one metric, one for each of [`Samples::samples`], not divided by
+    /// iterations. `None` if the metric was not recorded.
     pub fn column(&self, metric: &Metric) -> Option<&[f64]> {
         Some(&self.columns[self.place(metric)?])
     }
 
-    /// The place of a metric among [`Samples::metrics`].
+    /// Returns the index of a metric in [`Samples::metrics`].
     pub fn place(&self, metric: &Metric) -> Option<usize> {
         match self.metrics.len() {
             ..=FEW_METRICS => self.metrics.iter().position(|own| own == metric),

@@ -1,5 +1,5 @@
-//! The two seams that keep the engine ignorant: what it hands over after each block, and when it is
-//! to stop.
+//! The traits through which the engine hands over its measurements and learns when to stop, so that
+//! it needs no knowledge of files or statistics.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,12 +11,12 @@ use crate::observed::Observed;
 use crate::run::{BenchmarkFailure, Placed, RunEnd};
 use crate::samples::{BlockRecord, Samples};
 
-/// The record could not be kept.
+/// The error if a measurement could not be recorded.
 #[derive(Debug)]
 pub struct SinkError {
     /// The file or device, in words.
     pub place: String,
-    /// The error of the system.
+    /// The error of the operating system.
     pub source: std::io::Error,
 }
 
@@ -33,23 +33,22 @@ impl std::error::Error for SinkError {
     }
 }
 
-/// Takes raw samples as they are measured. The engine starts the next block only after `block` has
-/// returned.
+/// A recorder of raw samples. The engine starts the next block only after `block` has returned.
 pub trait RecordSink {
-    /// Keeps one completed block.
+    /// Records one completed block.
     fn block(&mut self, block: &BlockRecord) -> Result<(), SinkError>;
-    /// Notes where the code lies in a replicate, before its first block.
+    /// Records the code placement of a replicate, before its first block.
     fn placed(&mut self, placed: &Placed) -> Result<(), SinkError>;
-    /// Notes a change in what was observed of the processes of a contender, before the block in
-    /// which it was seen.
+    /// Records a change in the observed processes of a contender, before the block in which it was
+    /// observed.
     fn observed(&mut self, observed: &Observed) -> Result<(), SinkError>;
-    /// Notes that a benchmark cannot be raced any further.
+    /// Records that a benchmark failed and is not raced any further.
     fn failed(&mut self, failure: &BenchmarkFailure) -> Result<(), SinkError>;
-    /// Notes how the run ended.
+    /// Records how the run ended.
     fn end(&mut self, end: &RunEnd) -> Result<(), SinkError>;
 }
 
-/// Keeps nothing: for runs that stay in memory.
+/// A recorder that discards everything, for runs that stay in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Unrecorded;
 
@@ -75,7 +74,7 @@ impl RecordSink for Unrecorded {
     }
 }
 
-/// The answer to "shall we go on?".
+/// The decision after a replicate of a benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     /// Another replicate is needed.
@@ -84,22 +83,24 @@ pub enum Decision {
     Stop,
 }
 
-/// A question at every look of a plan, in place of the verdict: is enough known of this benchmark?
+/// A condition that ends the race of a benchmark instead of its verdict. At every look of the plan,
+/// a closure decides if the effect is known well enough.
 ///
-/// Levels of commits ask for an error that is small enough, a search for a culprit asks its
-/// posterior.
+/// Measuring the level of a commit ends when the error is small enough; a search for a culprit
+/// commit ends by its posterior probabilities.
 #[derive(Clone)]
 pub struct Until(Rc<RefCell<Question>>);
 
 type Question = dyn FnMut(&str, MeasuredEffect) -> bool;
 
 impl Until {
-    /// The question, which is asked with the name of the benchmark.
+    /// Returns a condition from a closure, which receives the name of the benchmark and its effect
+    /// so far.
     pub fn new(question: impl FnMut(&str, MeasuredEffect) -> bool + 'static) -> Self {
         Self(Rc::new(RefCell::new(question)))
     }
 
-    /// Asks.
+    /// Returns true if the closure accepts the effect so far as precise enough.
     pub fn is_enough(&self, benchmark: &str, effect: MeasuredEffect) -> bool {
         (self.0.borrow_mut())(benchmark, effect)
     }
@@ -111,14 +112,14 @@ impl fmt::Debug for Until {
     }
 }
 
-/// Judges the data after every completed replicate.
+/// A rule that judges the data after every completed replicate.
 ///
-/// The engine calls this and knows no statistics itself.
+/// The engine calls it, and computes no statistics itself.
 pub trait StoppingRule {
     /// Decides whether the benchmark needs more replicates; `samples` holds everything measured for
     /// it so far.
     fn decide(&mut self, benchmark: usize, samples: &Samples) -> Decision;
 
-    /// Where the race stands, for people watching. Never used to stop.
+    /// Returns the interim result of the race, for display only. It never stops the race.
     fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing>;
 }

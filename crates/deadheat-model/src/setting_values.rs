@@ -8,7 +8,7 @@ use crate::metric::Metric;
 use crate::quantities::{duration, fraction};
 use crate::shard::{ShardBy, ShardNumber};
 
-/// The shares that make sense for a setting.
+/// The range of valid shares for a setting.
 #[derive(Debug)]
 pub struct ShareRange {
     /// The range in words.
@@ -19,21 +19,22 @@ pub struct ShareRange {
 }
 
 impl ShareRange {
-    /// Margins.
+    /// The valid margins.
     pub const MARGIN: ShareRange = ShareRange {
         words: "above 0 and below 1 (100%)",
         least: 0.0,
         most: 1.0,
         includes_most: false,
     };
-    /// Accepted chances of a wrong verdict.
+    /// The valid probabilities of a wrong verdict.
     pub const ALPHA: ShareRange = ShareRange {
         words: "above 0 and at most 0.5",
         least: 0.0,
         most: 0.5,
         includes_most: true,
     };
-    /// Quantiles. Further out a replicate would take tens of thousands of iterations.
+    /// The valid quantiles. A quantile closer to 0 or 1 would take tens of thousands of iterations
+    /// per replicate.
     pub const QUANTILE: ShareRange = ShareRange {
         words: "at least 0.001 (0.1%) and at most 0.999 (99.9%)",
         least: 0.001,
@@ -41,13 +42,13 @@ impl ShareRange {
         includes_most: true,
     };
 
-    /// Returns whether the range holds a share; it holds no NaN.
+    /// Returns true if the range contains a share; false for NaN.
     pub fn holds(&self, share: f64) -> bool {
         let enough = share > 0.0 && share >= self.least;
         enough && (share < self.most || (self.includes_most && share == self.most))
     }
 
-    /// The share in a text such as `1%` or `0.01`.
+    /// Parses a share such as `1%` or `0.01` and checks that it is in the range.
     ///
     /// # Errors
     ///
@@ -60,8 +61,8 @@ impl ShareRange {
         self.check(share)
     }
 
-    /// The share, or an error that follows the name of its setting. A number that makes sense as a
-    /// percentage is taken for one that lacks its sign, in the advice.
+    /// Returns the share, or an error text that follows the name of the setting. If the number
+    /// would be valid as a percentage, the error suggests to add the percent sign.
     pub fn check(&self, share: f64) -> Result<f64, String> {
         if self.holds(share) {
             return Ok(share);
@@ -75,20 +76,20 @@ impl ShareRange {
     }
 }
 
-/// Which cores the contenders run on.
+/// The cores that the contenders run on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Pinning {
-    /// The affinity deadheat was started with. Commands may be
-    /// multi-threaded, so this is the default.
+    /// The affinity that deadheat was started with. This is the default, because commands may be
+    /// multi-threaded.
     #[default]
     Inherit,
-    /// One core for the contenders, deadheat elsewhere.
+    /// One core for the contenders, other cores for deadheat.
     Auto,
-    /// These cores.
+    /// The cores with these numbers.
     Cores(Vec<u32>),
 }
 
-/// The limit of a time, or that there is none.
+/// A time limit; `None` for no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit(pub Option<Duration>);
 
@@ -104,18 +105,18 @@ pub enum FailOn {
 }
 
 impl FailOn {
-    /// All conditions, in the order they are told.
+    /// All conditions, in the order in which they are listed to users.
     pub const ALL: [Self; 3] = [Self::Slower, Self::Inconclusive, Self::NotEquivalent];
 
-    /// Their names, in the same order.
+    /// Names of the conditions, in the order of `ALL`.
     pub const NAMES: [&'static str; 3] = ["slower", "inconclusive", "not-equivalent"];
 
-    /// The condition as it is written.
+    /// Returns the name of the condition, as it is written in options and files.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 
-    /// Its meaning, in a few words.
+    /// Returns the meaning of the condition, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Slower => "A candidate is slower",
@@ -124,14 +125,14 @@ impl FailOn {
         }
     }
 
-    /// The condition of this name. The error lists those there are.
+    /// Returns the condition with this name. The error lists all names.
     pub fn parse(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|rule| rule.name() == text);
         known.ok_or_else(|| format!("'{text}' is not one of {}", Self::NAMES.join(", ")))
     }
 
-    /// Returns true if a comparison with this verdict fails; `None` stands for data that allow no
-    /// verdict.
+    /// Returns true if a comparison with this verdict fails the run; `None` means that the data
+    /// allow no verdict.
     pub fn holds(self, verdict: Option<Verdict>) -> bool {
         match self {
             Self::Slower => verdict == Some(Verdict::Slower),
@@ -141,57 +142,60 @@ impl FailOn {
     }
 }
 
-/// Which links of an executable are raced.
+/// The links of an executable that are raced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// Neutral ones, another one in every replicate, where there are any.
+    /// Neutral links, a different one in every replicate, if neutral links can be made.
     #[default]
     Neutral,
-    /// Neutral ones, which builds draw each for itself: nothing is matched.
+    /// Neutral links that are drawn for each build separately, without matching.
     Independent,
-    /// The one the user made.
+    /// The user's own link.
     Own,
 }
 
 /// How the contenders of a block share the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrangement {
-    /// Side by side where a pilot finds that this is possible, in turns otherwise.
+    /// Side by side if a pilot (a short trial before the race) finds it possible, otherwise in
+    /// turns.
     #[default]
     Auto,
-    /// One after the other.
+    /// The contenders run one after the other.
     Turns,
-    /// At the same time, on one core.
+    /// The contenders run at the same time, on one core.
     SideBySide,
 }
 
 /// The treatment of the time a contender waited for a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// It is taken out of the wall time of contenders of one thread and one process, which cannot
-    /// wait for themselves, when it is more than a small part of it.
+    /// The waiting time is subtracted from the wall time if it is more than a small part of the
+    /// wall time. This applies only to contenders with one thread and one process, because such a
+    /// contender cannot wait for itself.
     Auto,
-    /// It counts, as in runs from before there was a choice.
+    /// The waiting time is part of the wall time, as in all runs recorded before this setting
+    /// existed.
     #[default]
     Keep,
 }
 
-/// A value of a setting, from the text that was typed.
+/// The value type of a setting, which can be parsed from the typed text.
 pub(crate) trait SettingValue: Sized {
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Takes a value into a setting that may have one already.
+    /// Adds a value to a setting that may already have one.
     fn add(to: &mut Option<Self>, text: &str) -> Result<(), String> {
         *to = Some(Self::read(text)?);
         Ok(())
     }
 }
 
-/// Reads a whole number from 0 on.
+/// Parses a whole number from 0 on.
 pub fn whole_number<N: TryFrom<u64> + Bounded>(text: &str) -> Result<N, String> {
     use std::num::IntErrorKind::PosOverflow;
     let digits = text.trim();
-    let too_large = || format!("it is above {}, the largest number here", N::LARGEST);
+    let too_large = || format!("it is above {}, the maximum", N::LARGEST);
     match digits.parse::<u64>() {
         Ok(number) => N::try_from(number).map_err(|_| too_large()),
         Err(error) if *error.kind() == PosOverflow => Err(too_large()),
@@ -202,7 +206,7 @@ pub fn whole_number<N: TryFrom<u64> + Bounded>(text: &str) -> Result<N, String> 
     }
 }
 
-/// Reads a whole number from 1 on.
+/// Parses a whole number from 1 on.
 pub fn positive_number<N: TryFrom<u64> + Bounded + Default + PartialEq>(
     text: &str,
 ) -> Result<N, String> {
@@ -213,9 +217,9 @@ pub fn positive_number<N: TryFrom<u64> + Bounded + Default + PartialEq>(
     Ok(number)
 }
 
-/// A type of whole numbers and the largest of them.
+/// A type of whole numbers with an upper limit.
 pub trait Bounded {
-    /// The largest number.
+    /// The largest number of the type.
     const LARGEST: u64;
 }
 
@@ -231,7 +235,7 @@ impl Bounded for u64 {
     const LARGEST: u64 = u64::MAX;
 }
 
-/// Makes a type a value of settings by the function that reads it.
+/// Implements `SettingValue` for types, given the functions that parse them.
 macro_rules! read_by {
     ($($type:ty: $read:expr,)*) => {$(
         impl SettingValue for $type {
@@ -257,30 +261,30 @@ read_by! {
         "neutral" => Ok(Placement::Neutral),
         "independent" => Ok(Placement::Independent),
         "own" => Ok(Placement::Own),
-        other => Err(format!("'{other}' is none of neutral, independent, own")),
+        other => Err(format!("'{other}' is not one of neutral, independent, own")),
     },
     Arrangement: |text| match text {
         "auto" => Ok(Arrangement::Auto),
         "turns" => Ok(Arrangement::Turns),
         "side-by-side" => Ok(Arrangement::SideBySide),
-        other => Err(format!("'{other}' is none of auto, turns, side-by-side")),
+        other => Err(format!("'{other}' is not one of auto, turns, side-by-side")),
     },
     Waiting: |text| match text {
         "auto" => Ok(Waiting::Auto),
         "keep" => Ok(Waiting::Keep),
-        other => Err(format!("'{other}' is none of auto, keep")),
+        other => Err(format!("'{other}' is not one of auto, keep")),
     },
     Pinning: Pinning::parse,
     ShardNumber: ShardNumber::parse,
     ShardBy: |text| match text {
         "host" => Ok(ShardBy::Host),
         "benchmark" => Ok(ShardBy::Benchmark),
-        other => Err(format!("'{other}' is none of host, benchmark")),
+        other => Err(format!("'{other}' is not one of host, benchmark")),
     },
 }
 
 impl Pinning {
-    /// Reads `none`, `auto`, or cores and ranges of them: `2,4-6`.
+    /// Parses `none`, `auto`, or a list of cores and ranges such as `2,4-6`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let list = match text {
             "none" => return Ok(Pinning::Inherit),

@@ -1,26 +1,26 @@
-//! A race spread over several machines: the part that one of them races, and the hosts of a run that
-//! was merged of such parts.
+//! Races divided among several machines: the part raced by one machine, and the hosts of a run
+//! merged from such parts.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::quantities::fnv1a;
 
-/// The division of a race among its parts.
+/// The way in which a race is divided into parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShardBy {
-    /// Each races every benchmark, and has its share of the replicates.
+    /// Each part races every benchmark, with a share of the replicates.
     #[default]
     Host,
-    /// Each benchmark is raced by one of them, with all of its replicates.
+    /// Each part races some of the benchmarks, with all of their replicates.
     Benchmark,
 }
 
-/// The number of a part, as it is asked for.
+/// The number of a part, as the user requests it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShardNumber {
-    /// What the variables of the scheduler say that started the job.
+    /// The number is in the environment variables of the scheduler that started the job.
     Auto,
-    /// This one of so many, counted from 1.
+    /// The number of the part, counted from 1, and the number of parts.
     Of(u32, u32),
 }
 
@@ -45,27 +45,28 @@ impl ShardNumber {
     }
 }
 
-/// The part of a race that one run holds.
+/// The part of a race that a run covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Its number, counted from 1.
+    /// The number of the part, counted from 1.
     pub index: u32,
     /// The number of parts.
     pub count: u32,
-    /// The division of the race.
+    /// The way in which the race is divided.
     pub by: ShardBy,
-    /// Replicates of each benchmark in a part, where each races all benchmarks; else 0.
+    /// Replicates of each benchmark in this part, if each part races all benchmarks; else 0.
     pub replicates: u32,
 }
 
-/// Replicates of a benchmark on each host at least: fewer have no verdict.
+/// The least number of replicates of a benchmark on each host, because fewer allow no verdict.
 const LEAST_REPLICATES: u32 = 6;
 
 impl Shard {
-    /// More parts than anybody starts; a mistyped number should not be taken for one.
+    /// Largest number of parts. A higher number is probably a typing error and is rejected.
     pub const MOST: u32 = 1_000_000;
 
-    /// The part of a race that would take so many replicates of each benchmark at most.
+    /// Returns part `index` of `count` parts. Without division, the race would take at most `most`
+    /// replicates of each benchmark.
     pub fn of(index: u32, count: u32, by: ShardBy, most: u32) -> Self {
         let replicates = match by {
             ShardBy::Host => most.div_ceil(count.max(1)).max(LEAST_REPLICATES),
@@ -79,59 +80,59 @@ impl Shard {
         }
     }
 
-    /// The number of its first replicate: every draw is made by the number of its replicate, so no
-    /// two parts draw the same.
+    /// Returns the number of the part's first replicate. Random draws depend on the number of the
+    /// replicate, so different parts draw different numbers.
     pub fn first_replicate(&self) -> u32 {
         (self.index - 1).saturating_mul(self.replicates)
     }
 
-    /// Returns true if it races a benchmark of this name with these parameter values. Where
-    /// benchmarks are divided it hangs on both alone, so that a benchmark stays on its part when
-    /// others are added.
+    /// Returns true if the part races a benchmark with this name and these parameter values. If the
+    /// parts divide the benchmarks, only the name and the parameter values decide, so that a
+    /// benchmark stays in its part when other benchmarks are added.
     pub fn races(&self, name: &str, parameters: &[(String, String)]) -> bool {
         if self.by == ShardBy::Host {
             return true;
         }
         let parameters = parameters.iter().flat_map(|(name, value)| [name, value]);
         let words = std::iter::once(name).chain(parameters.map(String::as_str));
-        // Each word with its end.
+        // A zero byte ends each word.
         let hash = fnv1a(words.flat_map(|word| word.bytes().chain([0])));
-        // The low bits of FNV are those of the last bytes.
+        // The low bits of an FNV hash are mixed poorly.
         let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         mixed % u64::from(self.count.max(1)) == u64::from(self.index - 1)
     }
 }
 
-/// What the container around a part of a race may use; `None` where nothing limits it.
+/// The limits of the container around a part of a race; `None` if unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
     /// Cores' worth of time: 1.5 is one core and half of another.
     pub cores: Option<f64>,
-    /// Bytes of memory.
+    /// Limit of memory in bytes.
     pub memory: Option<u64>,
 }
 
-/// A thing that disturbs measurements on a host.
+/// Something that disturbs measurements on a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Disturbance {
-    /// Its short name, as `deadheat doctor` has it: `load`, `steal`.
+    /// The short name of the disturbance, as in `deadheat doctor`: `load`, `steal`.
     pub name: String,
-    /// What was found of it, in a few words.
+    /// A description of the disturbance in a few words.
     pub found: String,
 }
 
-/// The conditions that a host measures under.
+/// The measurement conditions on a host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
-    /// What its container may use.
+    /// The limits of the container that deadheat runs in.
     pub limits: Limits,
-    /// What disturbs measurements there; empty where nothing does, or nobody looked.
+    /// The disturbances on the host; empty if there are none, or if the host was not checked.
     pub disturbances: Vec<Disturbance>,
 }
 
 impl Conditions {
-    /// Of several parts on one host: the tightest limits, and what any of them says disturbs, each
-    /// thing once.
+    /// Combines the conditions of several parts on one host: the tightest limits, and each
+    /// disturbance once.
     pub fn of_all<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
         let mut all = Self::default();
         let mut named: HashSet<&str> = HashSet::new();
@@ -148,12 +149,12 @@ impl Conditions {
     }
 }
 
-/// A host of a merged run, as its part of the run tells of it.
+/// A host of a merged run, as its part of the run describes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Host {
-    /// The number of the part that it raced.
+    /// The number of the part that the host raced.
     pub shard: u32,
-    /// The identity of this boot of it; `None` where the system does not say.
+    /// Identifier of the host's boot; `None` if the system does not report it.
     pub boot: Option<String>,
     /// Operating system and architecture.
     pub system: String,
@@ -161,29 +162,30 @@ pub struct Host {
     pub kernel: Option<String>,
     /// Processor model.
     pub cpu: Option<String>,
-    /// Logical cores it let deadheat use.
+    /// Number of logical cores that deadheat could use.
     pub cores: Option<u32>,
-    /// Seconds since 1970-01-01 UTC when the part began, by the clock of the host.
+    /// Start of the part in seconds since 1970-01-01 UTC, by the clock of the host.
     pub started_at: Option<u64>,
-    /// The conditions that it measured under.
+    /// The measurement conditions on the host.
     pub conditions: Conditions,
 }
 
-/// The parts that a run was merged of.
+/// The parts from which a run was merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
-    /// The number of parts that the race has; those that are missing have no host.
+    /// The number of parts of the race; missing parts have no entry in `hosts`.
     pub count: u32,
-    /// The division of the race.
+    /// The way in which the race was divided.
     pub by: ShardBy,
-    /// Replicates of each benchmark in a part, where each races all benchmarks; else 0.
+    /// Replicates of each benchmark in a part, if each part races all benchmarks; else 0.
     pub replicates: u32,
     /// The hosts, in the order of their parts.
     pub hosts: Vec<Host>,
 }
 
 impl Merged {
-    /// Hosts that are one machine in one boot, each machine as the places of its parts.
+    /// Groups the parts that were raced by one machine in one boot. Each group has the indices of
+    /// its hosts.
     pub fn machines(&self) -> Vec<Vec<usize>> {
         let mut machines: Vec<Vec<usize>> = Vec::new();
         let mut of_boot: HashMap<&str, usize> = HashMap::new();
@@ -201,7 +203,7 @@ impl Merged {
         machines
     }
 
-    /// The numbers of the parts that are missing.
+    /// Returns the numbers of the parts that are missing.
     pub fn missing(&self) -> impl Iterator<Item = u32> + use<> {
         let here: HashSet<u32> = self.hosts.iter().map(|host| host.shard).collect();
         (1..=self.count).filter(move |index| !here.contains(index))

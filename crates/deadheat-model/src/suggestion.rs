@@ -1,8 +1,8 @@
 //! The name that a misspelled word was probably meant to be.
 
-/// Returns the name that needs the fewest edits to become `typed`, if they are few for its length: one
-/// edit in three characters at most. Case and leading dashes do not count; two letters swapped are
-/// one edit.
+/// Returns the name with the smallest edit distance from `typed`, if it is small for the length: at
+/// most one edit for every three characters. Case and leading dashes do not count, and swapping two
+/// letters is one edit.
 pub fn suggestion<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |word: &str| word.trim_start_matches('-').to_lowercase();
     let typed = plain(typed);
@@ -10,7 +10,7 @@ pub fn suggestion<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> 
         let name_plain = plain(name);
         let (one, other) = (typed.chars().count(), name_plain.chars().count());
         let most = one.max(other) / 3;
-        // Far longer words are not compared letter by letter.
+        // Words of very different lengths are not compared letter by letter.
         let edits = (one.abs_diff(other) <= most).then(|| edits(&typed, &name_plain))?;
         (edits <= most).then_some((name, edits))
     };
@@ -18,7 +18,8 @@ pub fn suggestion<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> 
     near.min_by_key(|(_, edits)| *edits).map(|(name, _)| name)
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours between two words.
+/// Returns the number of insertions, deletions, substitutions and swaps of neighbours between two
+/// words.
 fn edits(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];

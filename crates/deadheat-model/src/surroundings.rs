@@ -5,30 +5,31 @@
 pub struct Surroundings {
     /// The suite that both sides run; `None` if each side runs its own.
     pub suite: Option<SharedSuite>,
-    /// The side whose suite both sides can run (`--benches-from`); `None` if neither suite fits both.
+    /// The side whose suite both sides can run (`--benches-from`); `None` if neither suite fits
+    /// both.
     pub benches_from: Option<String>,
     /// The interpreter of each side, the baseline's first; empty if they are the same.
     pub interpreters: Vec<String>,
     /// The packages whose versions differ between the sides, without those under test.
     pub packages: Vec<PackageVersions>,
-    /// True if the user named the environments of both sides. The race may then be a comparison of
-    /// their packages.
+    /// True if the user named two different Python interpreters, one for each side. The race may
+    /// then be meant to compare their packages.
     pub chosen: bool,
 }
 
 /// The suite of one side, which both sides run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedSuite {
-    /// The name of that side.
+    /// The name of the side whose suite both sides run.
     pub side: String,
-    /// The files in which the suites of the sides differ.
+    /// The files in which the two sides' suites differ.
     pub files: Vec<String>,
 }
 
 /// A package that the sides have in different versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PackageVersions {
-    /// Its name.
+    /// The name of the package.
     pub name: String,
     /// The version of the baseline; `None` if the baseline lacks the package.
     pub baseline: Option<String>,

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// How texts are written into the cells of a table that users open in a spreadsheet, or print in a
-/// terminal or a log of CI.
+/// The form of texts in the cells of a table that users open in a spreadsheet, or print in a
+/// terminal or a CI log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextCells {
     /// Puts an apostrophe before a text that a spreadsheet would run as a formula, and escapes
@@ -13,7 +13,7 @@ pub enum TextCells {
     /// `=HYPERLINK(…)`.
     #[default]
     Guarded,
-    /// Unchanged.
+    /// Writes a text unchanged.
     Exact,
 }
 
@@ -29,7 +29,7 @@ impl TextCells {
     }
 }
 
-/// The text of a cell, guarded or not; the reverse of [`TextCells::cell`].
+/// Returns the text of a cell, guarded or not; the reverse of [`TextCells::cell`].
 pub fn text_of_cell(cell: &str) -> Cow<'_, str> {
     if let Some(text) = cell.strip_prefix('\'')
         && needs_apostrophe(text)
@@ -44,28 +44,30 @@ pub fn text_of_cell(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns true if a runner of GitHub Actions would execute a line as a workflow command because of its
-/// beginning. It also executes [`ORDERS`] within a line.
+/// Returns true if a runner of GitHub Actions would execute a line as a workflow command because of
+/// its beginning. The runner also executes [`ORDERS`] within a line.
 pub fn is_workflow_command(line: &str) -> bool {
     line.trim_start().starts_with("::")
 }
 
-/// The beginnings of what the runners of GitHub, Azure and TeamCity execute anywhere in a line.
+/// The texts that runners of GitHub, Azure and TeamCity execute anywhere in a line.
 pub const ORDERS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
-/// Returns true if a spreadsheet may run a text as a formula, or if [`text_of_cell`] would change it.
+/// Returns true if a spreadsheet may run a text as a formula, or if [`text_of_cell`] would change
+/// it.
 fn needs_apostrophe(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
     text.starts_with(begins_a_formula) || text.starts_with(['\t', '\r', '\n', '\\'])
 }
 
-/// ASCII characters and their full-width forms, which spreadsheets of East Asia read alike.
+/// Returns true for ASCII characters that begin a formula, and for their full-width forms, which
+/// East Asian spreadsheets treat alike.
 fn begins_a_formula(character: char) -> bool {
     matches!(character, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')
 }
 
-/// Returns true if `text` begins with a semicolon after which a formula begins: where the comma is the
-/// decimal sign, spreadsheets split lines there.
+/// Returns true if `text` begins with a semicolon after which a formula begins: where the comma is
+/// the decimal sign, spreadsheets split lines there.
 fn splits_before_a_formula(text: &str) -> bool {
     let next = text
         .strip_prefix(';')
@@ -80,7 +82,8 @@ fn is_obeyed(text: &str) -> bool {
         || (text.match_indices(';')).any(|(at, _)| splits_before_a_formula(&text[at..]))
 }
 
-/// Characters that move the cursor, change the colour or reverse the reading direction.
+/// Returns true for characters that move the cursor, change the colour or reverse the reading
+/// direction.
 fn is_control(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -91,8 +94,8 @@ fn is_control(character: char) -> bool {
     }
 }
 
-/// A backslash, and the text with escapes for backslashes, controls, the first character of a workflow
-/// command or an order, and semicolons before a formula.
+/// Returns a backslash, followed by the text with escapes for backslashes, control characters, the
+/// first character of a workflow command or of one of [`ORDERS`], and semicolons before a formula.
 fn escaped(text: &str) -> String {
     let mut safe = String::from('\\');
     for line in text.split_inclusive('\n') {
@@ -114,7 +117,8 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-/// Reverses [`escaped`]. `cell` is without the first backslash; `None` if an escape in it is invalid.
+/// Reverses [`escaped`]. `cell` is without the first backslash; `None` if an escape in it is
+/// invalid.
 fn unescaped(cell: &str) -> Option<String> {
     let mut text = String::with_capacity(cell.len());
     let mut rest = cell;

@@ -1,47 +1,47 @@
-//! Typed doubts attached to a result. What they say to people is worded in the report.
+//! Typed warnings about a result. The report words them.
 
 use crate::estimate::{LogRatio, Verdict};
 use crate::observed::ProcessDifference;
 
-/// The unit that counts as one independent observation of a side where nothing is paired.
+/// The unit that counts as one independent observation of a side in unpaired data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// A file; all its processes are one observation, however many.
     File,
     /// A process; its samples are one observation, however many.
     Process,
-    /// A sample: nothing is known of processes.
+    /// A sample, because its process is unknown.
     Sample,
 }
 
-/// The reason why wall time and CPU time tell different stories.
+/// The reason why wall time and CPU time disagree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockCause {
-    /// Other tasks took the core: wall time was disturbed.
+    /// Other tasks took the core, which disturbed the wall time.
     Preempted,
-    /// The contender waits: CPU time leaves that out.
+    /// The contender waits, which CPU time does not include.
     Waited,
-    /// Nothing recorded tells.
+    /// The recorded metrics do not show a reason.
     Unknown,
 }
 
-/// The reason why repetitions that were cut short count all the same.
+/// The reason why repetitions that were cut short were still counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CutShortKept {
     /// Launches of one side were cut short more often, so that the code itself may cause it.
     OneSided {
-        /// Exact p-value of equal rates.
+        /// Exact p-value of the hypothesis that launches of both sides are cut short equally often.
         p: f64,
     },
-    /// Too many blocks would go.
+    /// Too many blocks would be excluded.
     TooMany {
-        /// Share of blocks that would.
+        /// Share of blocks that would be excluded.
         share: f64,
     },
 }
 
 named! {
-    /// A doubt about a result, or something the user should know to read it.
+    /// A warning about a result, or a fact that readers need to interpret it.
     #[derive(Clone, Debug, PartialEq)]
     pub enum Warning: code(&'_ self) {
         /// Too few replicates for a verdict.
@@ -54,12 +54,12 @@ named! {
         /// A recording of a few replicates of one block each, for which the plain interval is a
         /// little too narrow.
         SingleBlocks {
-            /// Their number.
+            /// Number of replicates.
             replicates: usize,
         } = "single-blocks",
-        /// One replicate only: the layout of memory was drawn once.
+        /// There is only one replicate, so the memory layout was drawn only once.
         Provisional = "provisional",
-        /// Some times were zero and counted as half a tick.
+        /// Some times were zero and counted as half the resolution of the clock.
         ZeroTimes {
             /// Share of samples that were zero.
             share: f64,
@@ -69,75 +69,79 @@ named! {
             /// Share of samples that were zero.
             share: f64,
         } = "too-many-zeros",
-        /// A sample lasts only a few ticks of the clock.
+        /// A sample lasts only a few steps of the clock.
         CoarseClock {
-            /// Ticks in a median sample.
+            /// Duration of the median sample, in steps of the clock.
             ticks: f64,
         } = "coarse-clock",
-        /// Many differences are exactly zero.
+        /// Many blocks have an effect of exactly zero.
         Ties {
             /// Share of blocks whose effect is zero.
             share: f64,
         } = "ties",
-        /// Every difference is the same: only the clock limits the interval.
+        /// All blocks have the same effect, so only the clock limits the interval.
         TimerLimited = "timer-limited",
-        /// The replicates fall into groups, so the interval may be too narrow.
+        /// The effects of the replicates fall into groups, so the interval may be too narrow.
         Bimodal = "bimodal",
-        /// One side has more slow samples, or its mean moves unlike its centre.
+        /// One side has more slow samples, or its mean moves differently from its centre.
         TailDiffers {
-            /// Share of baseline samples over three pooled medians.
+            /// Share of baseline samples above three times the pooled median.
             baseline: f64,
-            /// Share of candidate samples over three pooled medians.
+            /// Share of candidate samples above three times the pooled median.
             candidate: f64,
             /// Relative change of the means.
             mean_change: f64,
         } = "tail-differs",
-        /// Blocks with evidence of disturbance were dropped, and with them the answer would be
-        /// another one.
+        /// Blocks with evidence of disturbance were excluded, and the verdict would be different if
+        /// they were included.
         BlocksDropped {
-            /// Their number.
+            /// Number of excluded blocks.
             count: usize,
-            /// The relative change had they been kept.
+            /// Relative change with the excluded blocks included.
             change_with_all: f64,
-            /// The verdict had they been kept; `None` where only an estimate is allowed.
+            /// Verdict with the excluded blocks included; `None` if the data allow only an
+            /// estimate.
             verdict_with_all: Option<Verdict>,
         } = "blocks-dropped",
-        /// Disturbed samples were kept, since the two sides were disturbed at different rates.
+        /// Disturbed samples were kept, because the two sides were disturbed at different rates.
         DisturbedUnevenly {
-            /// Exact p-value of equal rates.
+            /// Exact p-value of the hypothesis that both sides are disturbed equally often.
             p: f64,
         } = "disturbed-unevenly",
-        /// Disturbed samples were kept, since too many blocks would have gone.
+        /// Disturbed samples were kept, because too many blocks would have been excluded.
         DisturbedTooOften {
-            /// Share of blocks with evidence.
+            /// Share of blocks with evidence of disturbance.
             share: f64,
         } = "disturbed-too-often",
         /// The harness cut repetitions short: they have fewer than a tenth of the planned
         /// iterations.
         CutShort {
-            /// Their number.
+            /// Number of repetitions that were cut short.
             count: usize,
-            /// The number of all repetitions.
+            /// Number of all repetitions.
             of: usize,
-            /// Blocks that were left out with them.
+            /// Number of blocks that were excluded because a repetition was cut short.
             blocks: usize,
-            /// The reason, if they were kept.
+            /// The reason why the repetitions that were cut short were still counted; `None` if
+            /// they were excluded.
             kept: Option<CutShortKept>,
         } = "cut-short",
-        /// The GPU was throttled, or its clock stepped, while samples ran.
+        /// The GPU was throttled, or its clock frequency changed, while samples ran.
         GpuClock {
-            /// Their number.
+            /// Number of samples during which the GPU was throttled or its clock frequency changed.
             count: usize,
-            /// The number of all samples.
+            /// Number of all samples.
             of: usize,
-            /// Blocks that were left out with them.
+            /// Number of blocks that were excluded because of the GPU's clock.
             blocks: usize,
-            /// The reason, if they were kept.
+            /// The reason why samples with a throttled GPU were still counted; `None` if they were
+            /// excluded.
             kept: Option<CutShortKept>,
         } = "gpu-clock",
-        /// Code placement was drawn once, by the linker.
+        /// Code placement did not vary: the linker chose it once.
         PlacementFixed {
-            /// Why, when neutral links had been asked for.
+            /// The reason why the requested neutral links were not raced; `None` if none were
+            /// requested.
             reason: Option<String>,
         } = "placement-fixed",
         /// The processes of the two sides differ, and the user did not ask for it.
@@ -145,239 +149,245 @@ named! {
             /// The differences.
             differences: Vec<ProcessDifference>,
         } = "processes-differ",
-        /// Processes of a command were still running when the command had ended. deadheat killed them.
+        /// Processes of a command were still running when the command had ended. deadheat killed
+        /// them.
         LeftBehind {
-            /// The contenders whose commands left them.
+            /// The contenders whose commands left processes running.
             by: Vec<String>,
-            /// The name of one of these processes.
+            /// The name of one process that was still running.
             process: String,
         } = "left-behind",
-        /// Some neutral links could not be raced, and others took their place.
+        /// Some neutral links could not be raced and were replaced by others.
         LinksRefused {
-            /// The seeds they were shuffled by.
+            /// The seeds of the links that failed.
             seeds: Vec<u32>,
-            /// The error of the first.
+            /// The error of the first link that failed.
             reason: String,
         } = "links-refused",
-        /// Two builds were placed anew, but not matched, although that was asked for.
+        /// Two builds were placed randomly but not matched, although matching was requested.
         BuildsUnmatched {
-            /// The reason, if anybody gave one.
+            /// The reason why the builds were not matched, if known.
             reason: Option<String>,
         } = "builds-unmatched",
-        /// The estimate on the user's own link lies apart from that on neutral links by more than
-        /// the margin.
+        /// The estimate on the user's own link differs from that on neutral links by more than the
+        /// margin.
         OwnLinkApart {
-            /// Relative change on the own link less that on neutral links.
+            /// Relative change on the own link minus that on neutral links.
             apart: f64,
         } = "own-link-apart",
-        /// The same race in turns contradicts the one side by side by more than the margin.
+        /// The race in turns contradicts the race side by side by more than the margin.
         TurnsApart {
-            /// Relative change in turns less that side by side.
+            /// Relative change in turns minus that side by side.
             apart: f64,
         } = "turns-apart",
-        /// A control of the run separated: a second copy of the baseline seems to differ from it.
+        /// A control of the run separated: a second copy of the baseline differs significantly from
+        /// it.
         ControlSeparated {
-            /// The benchmark it stood beside; where several separated, the one least likely to by
-            /// chance.
+            /// The benchmark whose control separated. If several separated, the benchmark whose
+            /// control has the smallest p-value.
             benchmark: String,
             /// Relative change from the baseline to its copy.
             change: f64,
-            /// Controls that separated.
+            /// Number of controls that separated.
             separated: usize,
-            /// Controls of the run that could be judged.
+            /// Number of controls of the run that could be judged.
             of: usize,
         } = "control-separated",
-        /// The benchmark itself differs between the sides, so a change may not be that of the code
+        /// The benchmark code differs between the sides, so a change may not come from the code
         /// under test.
         BenchmarkDiffers {
-            /// Its files that differ.
+            /// The files that differ.
             files: Vec<String>,
-            /// The side whose suite both sides could run; `None` if there is no such choice.
+            /// The side whose suite both sides could run; `None` if neither suite fits both.
             benches_from: Option<String>,
         } = "benchmark-differs",
-        /// Functions of these object files keep their places among each other.
+        /// Functions of these object files are not shuffled relative to each other.
         Unsectioned {
             /// The object files.
             objects: Vec<String>,
         } = "unsectioned",
-        /// Wall time and CPU time tell different stories.
+        /// Wall time and CPU time disagree.
         ClocksDisagree {
             /// Relative change in wall time.
             wall: f64,
             /// Relative change in CPU time.
             cpu: f64,
-            /// Why, as far as the samples tell.
+            /// The reason why the clocks disagree, as far as the samples show it.
             cause: ClockCause,
         } = "clocks-disagree",
-        /// The race stopped early, where estimates lean away from zero.
+        /// The race stopped early, which makes estimates overstate the effect on average.
         EarlyStop {
-            /// Replicates used.
+            /// Number of replicates used.
             replicates: usize,
-            /// Replicates planned at most.
+            /// Largest number of replicates planned.
             planned: usize,
         } = "early-stop",
         /// The time budget ran out.
         BudgetSpent {
-            /// Replicates used.
+            /// Number of replicates used.
             replicates: usize,
-            /// Replicates planned at most.
+            /// Largest number of replicates planned.
             planned: usize,
         } = "budget-spent",
-        /// The run was interrupted, cut or taken up again, so the interval is the wider one that
-        /// holds at any time.
+        /// The run was interrupted, truncated or resumed, so the interval is the wider one that is
+        /// valid at any time.
         JudgedAnytime = "judged-anytime",
-        /// No block structure: samples cannot be paired.
+        /// The samples have no block structure, so they cannot be paired.
         Unpaired {
-            /// The things compared.
+            /// The unit that counts as one observation.
             each: Observation,
         } = "unpaired",
-        /// Files that were recorded in turns: each was set against its neighbour in time.
+        /// The files of the two sides were recorded in turns, so each was compared with its
+        /// neighbour in time.
         InTurns = "in-turns",
-        /// Too few observations for a verdict on samples that are not paired.
+        /// There are too few observations for a verdict on unpaired samples.
         FewObservations {
             /// Observations of the baseline.
             baseline: usize,
             /// Observations of the candidate.
             candidate: usize,
-            /// Observations of each that a verdict needs.
+            /// Number of observations per side that a verdict needs.
             need: usize,
-            /// The things counted.
+            /// The unit that counts as one observation.
             each: Observation,
         } = "few-observations",
-        /// Of one side only a summary was kept, so nothing tells how sure it is.
+        /// The file of one side contains only a summary statistic, so the uncertainty of that side
+        /// is unknown.
         OnlySummaries {
-            /// Which: "median".
+            /// The statistic, such as "median".
             statistic: String,
         } = "only-summaries",
-        /// The sides were recorded on machines that are not the same.
+        /// The sides were recorded on different machines.
         DifferentMachines {
-            /// Facts told of the baseline's.
+            /// Facts about the baseline's machine.
             baseline: String,
-            /// Facts told of the candidate's.
+            /// Facts about the candidate's machine.
             candidate: String,
         } = "different-machines",
-        /// The sides were recorded by different tools or runtimes, or by other versions of them.
+        /// The sides were recorded with different tools or runtimes, or with different versions.
         DifferentTools {
-            /// Those of the baseline.
+            /// The tool and runtime of the baseline.
             baseline: String,
-            /// Those of the candidate.
+            /// The tool and runtime of the candidate.
             candidate: String,
         } = "different-tools",
-        /// A row without a verdict lies further from the middle of all rows than they scatter. That
-        /// is no verdict.
+        /// A row without a verdict lies further from the median of all rows than their scatter
+        /// explains. This is not a verdict.
         StandsOut {
-            /// Scaled median absolute deviations from the median of the rows.
+            /// Distance from the median of all rows, in scaled median absolute deviations.
             z: f64,
         } = "stands-out",
-        /// One file stands apart from all others of its side, and may open every row.
+        /// One file differs from all other files of its side, and may leave every row undecided.
         StandsApart {
-            /// Its name.
+            /// The name of the file.
             file: String,
-            /// Rows in which it stands apart.
+            /// Number of rows in which the file differs from the others.
             rows: usize,
-            /// Rows of its side.
+            /// Number of rows of the side that the file belongs to.
             of: usize,
-            /// Its distance from the other files, in the median of these rows.
+            /// Distance of the file from the other files of its side: the median over the rows in
+            /// which it differs.
             distance: LogRatio,
-            /// Rows that are faster, slower, a dead heat and open without it.
+            /// Numbers of rows that are faster, slower, a dead heat and undecided without this
+            /// file.
             without: [usize; 4],
         } = "stands-apart",
         /// All files of one side were recorded before any of the other.
         RecordedInOrder {
-            /// The side that came first.
+            /// The side whose files were recorded first.
             first: String,
-            /// The side that came last.
+            /// The side whose files were recorded last.
             last: String,
         } = "recorded-in-order",
         /// Both sides hold the same recordings, so that nothing can differ.
         SameRecordings {
-            /// criterion made the copy: it copies what it measures to the set `base`.
+            /// True if criterion made the copy: it copies its measurements to the set `base`.
             by_criterion: bool,
         } = "same-recordings",
         /// Some recordings are on both sides.
         SharedRecordings {
-            /// The files of the candidate that hold them.
+            /// The files of the candidate that contain recordings of the baseline.
             files: Vec<String>,
         } = "shared-recordings",
-        /// A side has a recording in several files, of which one counts.
+        /// A side has one recording in several files, of which only one counts.
         CopiedRecordings {
-            /// The side.
+            /// The side that has the copies.
             side: String,
             /// The files that were left out.
             files: Vec<String>,
         } = "copied-recordings",
-        /// Benchmarks share their name with others of their file, so that only their order pairs them.
+        /// Several benchmarks of a file share a name, so that only their order pairs them.
         RepeatedNames {
-            /// The names, numbered.
+            /// The repeated names as reports show them, such as `sort #2`.
             names: Vec<String>,
         } = "repeated-names",
-        /// The frequency of the processor was being scaled.
+        /// The frequency of the processor was scaled during the recording.
         CpuScaling {
-            /// While these sides were recorded.
+            /// The sides that were recorded while the frequency was scaled.
             sides: Vec<String>,
         } = "cpu-scaling",
-        /// A debug build was recorded, or a debug build of the library recorded.
+        /// The measured code, or the library that measured it, was a debug build.
         DebugRecording {
-            /// These sides.
+            /// The sides with debug builds.
             sides: Vec<String>,
         } = "debug-recording",
         /// Hardware counters could not be read.
         NoCounters {
-            /// The reason.
+            /// The reason why hardware counters could not be read.
             reason: String,
         } = "no-counters",
         /// Callgrind counted instructions, and no time was measured.
         CountedByCallgrind = "counted-by-callgrind",
-        /// The time spent waiting for a core was kept in all samples, since the contender had
-        /// threads or child processes of its own, which it may have waited for, or another priority
-        /// than deadheat.
+        /// The waiting time was kept in all samples, because the contender had threads or child
+        /// processes, which it may have waited for, or another priority than deadheat.
         WaitingOfItsOwn {
-            /// The contenders.
+            /// The contenders whose waiting time was kept.
             contenders: Vec<String>,
-            /// Share of their samples.
+            /// Share of the samples of these contenders in which the waiting time was kept.
             share: f64,
         } = "waiting-of-its-own",
-        /// The time spent waiting for a core could not be read, so nothing was taken out.
+        /// The waiting time could not be read, so it was not subtracted.
         WaitingUnread {
-            /// Share of the samples.
+            /// Share of the samples whose waiting time could not be read.
             share: f64,
         } = "waiting-unread",
-        /// The counter of the processor could not serve as clock.
+        /// The counter of the processor could not be used as clock.
         ClockFallback {
-            /// The reason.
+            /// The reason why the counter of the processor could not be used.
             reason: String,
         } = "clock-fallback",
         /// The code was built with debug assertions.
         DebugBuild = "debug-build",
-        /// A call takes less than a cycle, so there is nothing left of it.
+        /// A call takes less than one CPU cycle, so the compiler removed its work.
         OptimisedAway {
-            /// The contender.
+            /// The contender whose calls take less than one CPU cycle.
             contender: String,
-            /// Nanoseconds of a call.
+            /// Nanoseconds per call.
             ns: f64,
         } = "optimised-away",
-        /// A sentence of the worker about what it calls.
+        /// A text that the worker sent about the functions it calls.
         WorkerNote {
-            /// The sentence.
+            /// The text from the worker.
             note: String,
         } = "worker-note",
-        /// The first repetitions counted of launches differ from those behind them, or the first
-        /// blocks of an interpreter from the last, so that the benchmark was still warming up.
+        /// The benchmark was still warming up: the first counted repetition of each launch differs
+        /// from the later ones, or the first blocks of an interpreter are slower than the last.
         StillWarming {
-            /// Relative change from those behind them, or from the last.
+            /// Relative change of the first from the later repetitions, or of the first from the
+            /// last blocks.
             change: f64,
         } = "still-warming",
-        /// The command is so short that starting the process dominates.
+        /// The command is so short that process start-up dominates.
         ShortCommand {
-            /// Median of the slower contender in nanoseconds.
+            /// Median time of the slower contender in nanoseconds.
             median_ns: f64,
         } = "short-command",
     }
 }
 
 impl Warning {
-    /// Returns true if it says that each side is a single recording, within which nothing tells how
-    /// the next would come out.
+    /// Returns true if the warning means that each side is a single recording, so that run-to-run
+    /// variation is unknown.
     pub fn is_one_a_side(&self) -> bool {
         matches!(
             self,

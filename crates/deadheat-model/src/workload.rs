@@ -1,28 +1,29 @@
-//! The workload of a contender: a command, a function in a worker process, or a program that holds
-//! benchmarks. For a command, also what is launched, its files, and the hooks around each launch.
+//! The workload of a contender: a command, a function in a worker process, or a program that
+//! contains benchmarks. For a command, also its program, its files, and the hooks around each
+//! launch.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::metric::Metric;
 
-/// The workload of a contender when its turn comes.
+/// The work that a contender does in a slot.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Workload {
-    /// A process is launched.
+    /// deadheat launches a command.
     Command(Box<CommandLine>),
-    /// A function of the program that races is called inside a worker process.
+    /// A worker process of the racing program calls a function.
     Function(FunctionCalls),
-    /// A function of another program is called inside a worker process.
+    /// A worker process of another program calls a function.
     Worker(Box<WorkerCalls>),
-    /// An executable of a harness that knows nothing of deadheat is launched.
+    /// deadheat launches an executable of another benchmark harness.
     Harness(Box<HarnessCalls>),
-    /// Nothing: its samples were read from a file.
+    /// Nothing is run, because the samples were read from a file.
     Recording,
 }
 
 impl Workload {
-    /// The calls of a function, when this is one.
+    /// Returns the calls, if the workload is a function.
     pub fn calls(&self) -> Option<FunctionCalls> {
         match self {
             Workload::Function(calls) => Some(*calls),
@@ -31,7 +32,7 @@ impl Workload {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the calls for changes, if the workload is a function.
     pub fn calls_mut(&mut self) -> Option<&mut FunctionCalls> {
         match self {
             Workload::Function(calls) => Some(calls),
@@ -44,14 +45,14 @@ impl Workload {
 /// The calls of a function in each slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionCalls {
-    /// Calls in a sample by each thread, the same for all contenders of a benchmark.
+    /// Calls per sample and thread, the same for all contenders of a benchmark.
     pub iterations: u64,
-    /// Threads that call it at the same time.
+    /// Number of threads that call the function at the same time.
     pub threads: u32,
 }
 
 impl Default for FunctionCalls {
-    /// One call by one thread.
+    /// Returns one call by one thread.
     fn default() -> Self {
         Self {
             iterations: 1,
@@ -60,14 +61,14 @@ impl Default for FunctionCalls {
     }
 }
 
-/// An executable and what it is told, as it is started for every replicate.
+/// An executable with its arguments, which is started for every replicate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// The executable, or a script that names its interpreter.
     pub executable: PathBuf,
-    /// Its arguments.
+    /// Arguments of the executable.
     pub arguments: Vec<String>,
-    /// The folder in which it runs; that of deadheat when `None`.
+    /// The working folder; `None` for that of deadheat.
     pub directory: Option<PathBuf>,
 }
 
@@ -76,18 +77,18 @@ pub struct Program {
 pub struct WorkerCalls {
     /// The program that is started.
     pub program: Program,
-    /// The process of the replicate that calls it: contenders of a benchmark with the same number
-    /// share one, which has this program.
+    /// The number of the worker process that calls the function. Contenders of a benchmark with the
+    /// same number share one process.
     pub process: usize,
-    /// The benchmark, by which the program knows it.
+    /// The program's name for the benchmark.
     pub benchmark: String,
-    /// The contender, by which the program knows it.
+    /// The program's name for the contender.
     pub contender: String,
-    /// Its calls.
+    /// Number of calls and threads per sample.
     pub calls: FunctionCalls,
 }
 
-/// A harness whose executables are raced as they are, launch by launch.
+/// A harness whose executables are raced unchanged, launch by launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Harness {
     /// Google Benchmark, of C++.
@@ -97,7 +98,7 @@ pub enum Harness {
     Criterion,
     /// divan, of Rust.
     Divan,
-    /// The test executables of Go, which hold benchmarks too.
+    /// Test executables of Go, which can contain benchmarks.
     Go,
     /// JMH, of Java.
     Jmh,
@@ -106,7 +107,7 @@ pub enum Harness {
 }
 
 impl Harness {
-    /// All of them, in the order in which programs are asked.
+    /// All harnesses, in the order in which a program is tested for them.
     pub const ALL: [Self; 6] = [
         Self::GoogleBenchmark,
         Self::Criterion,
@@ -116,7 +117,7 @@ impl Harness {
         Self::Pyperf,
     ];
 
-    /// The name of the harness, for people.
+    /// Returns the name of the harness for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::GoogleBenchmark => "Google Benchmark",
@@ -128,7 +129,7 @@ impl Harness {
         }
     }
 
-    /// The word for it in files and options.
+    /// Returns the name of the harness in files and options.
     pub fn key(self) -> &'static str {
         match self {
             Self::GoogleBenchmark => "google_benchmark",
@@ -141,42 +142,42 @@ impl Harness {
     }
 }
 
-/// A benchmark of an executable of a harness.
+/// One benchmark in an executable of a harness.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HarnessCalls {
     /// The harness.
     pub harness: Harness,
     /// The program that is launched.
     pub program: Program,
-    /// The benchmark, by which the program knows it.
+    /// The program's name for the benchmark.
     pub benchmark: String,
     /// The length of each repetition.
     pub length: RepetitionLength,
-    /// Repetitions at the beginning of a launch that are not counted, as what is called then is
-    /// still warming up.
+    /// Repetitions at the beginning of a launch that are discarded as warm-up.
     pub warm_up: u32,
-    /// The number of iterations of a repetition, over all threads, that the pilot saw; `None` if it
-    /// differs between the repetitions of a launch, and in files of older releases.
+    /// The number of iterations of a repetition, over all threads, in the pilot (a short trial
+    /// before the race). `None` if it differs between the repetitions of a launch, and in files of
+    /// older releases.
     pub planned_iterations: Option<u64>,
-    /// Repetitions in a launch behind these, each a sample.
+    /// Repetitions of a launch after the warm-up, each of them a sample.
     pub repetitions: u32,
-    /// Threads that the benchmark runs on.
+    /// Number of threads that the benchmark runs on.
     pub threads: u32,
     /// True if the program starts itself again at fixed addresses, as Google Benchmark does from
-    /// 1.9.3 on. Then all sides are started at fixed addresses, so none of them
-    /// starts itself again.
+    /// 1.9.3 on. All sides are then started at fixed addresses, so that none of them starts itself
+    /// again.
     pub fixes_addresses: bool,
 }
 
 /// The length of a repetition in a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum RepetitionLength {
-    /// So many iterations, whatever they take.
+    /// This many iterations, whatever their duration.
     Iterations(u64),
-    /// As many iterations as take at least so many seconds, which the executable finds anew in
-    /// every launch: criterion and Google Benchmark before 1.8 know no other way.
+    /// As many iterations as take at least this many seconds. The executable determines the number
+    /// again in every launch; criterion, and Google Benchmark before 1.8, support no other way.
     Seconds(f64),
-    /// As the source of the benchmark says.
+    /// The length set in the source of the benchmark.
     #[default]
     Own,
 }
@@ -188,25 +189,24 @@ pub struct CommandLine {
     pub text: String,
     /// Program and arguments; with a shell, the shell's words and the text.
     pub words: Vec<String>,
-    /// The folder that the program and the commands around it run in; `None` for that of deadheat.
-    /// A program with a slash in its name is looked for from there. Files of input and output are
-    /// not.
+    /// The working folder of the program and its hooks; `None` for that of deadheat. A relative
+    /// path of the program starts there. The paths of input and output files do not.
     pub directory: Option<PathBuf>,
-    /// Where standard input comes from.
+    /// The source of standard input.
     pub input: Input,
-    /// Where standard output goes.
+    /// The destination of standard output.
     pub output: Output,
     /// The time limit of one launch.
     pub timeout: Option<Duration>,
-    /// Which exit codes count as success.
+    /// The exit codes that count as success.
     pub exit_policy: ExitPolicy,
-    /// Commands run around the launches, untimed.
+    /// Commands run before and after the launches, untimed.
     pub hooks: Hooks,
 }
 
 impl CommandLine {
-    /// The program as it is found from deadheat's own folder: a path, or a name to be looked for in
-    /// `PATH`.
+    /// Returns the program as a path that is valid in deadheat's own working folder, or as a name
+    /// to be searched in `PATH`; `None` for an empty command.
     pub fn program(&self) -> Option<PathBuf> {
         let program = self.words.first()?;
         Some(match &self.directory {
@@ -216,67 +216,68 @@ impl CommandLine {
     }
 }
 
-/// Where a command reads from.
+/// The source of a command's standard input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Input {
     /// `/dev/null`.
     #[default]
     Null,
-    /// A file, opened anew for every launch.
+    /// A file, opened again for every launch.
     File(PathBuf),
 }
 
-/// Where a command writes to.
+/// The destination of a command's standard output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// `/dev/null`.
     #[default]
     Null,
-    /// A pipe that is read and discarded. Some programs do less work when they see `/dev/null`.
+    /// A pipe that is read and discarded, because some programs do less work if they detect
+    /// `/dev/null`.
     Pipe,
     /// deadheat's own standard output and error.
     Inherit,
     /// A file, truncated before every launch.
     File(PathBuf),
-    /// Kept for the length of a block and compared between the contenders.
+    /// The output is kept for one block and compared between the contenders.
     Compared,
-    /// Kept for the length of a block, and the values of the plan read from it.
+    /// The output is kept for one block, and the values of the plan are read from it.
     Read,
 }
 
-/// The numbers that commands report of themselves, each a metric of the run.
+/// The numbers that commands report themselves, each a metric of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     /// The numbers, in column order.
     pub read: Vec<Value>,
-    /// The file that every launch writes them to; `None` for standard output.
+    /// The file to which every launch writes the numbers; `None` for standard output.
     pub file: Option<PathBuf>,
 }
 
 /// A number that a command reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// The metric it becomes.
+    /// The metric that the number becomes.
     pub metric: Metric,
-    /// The place where it stands: a JSON pointer where the text begins with `/`, else a regular
-    /// expression, whose first group is the number.
+    /// The place of the number in the output: a JSON pointer if the text begins with `/`, else a
+    /// regular expression whose first group is the number.
     pub pattern: String,
 }
 
-/// Which exit codes count as success.
+/// The exit codes that count as success.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ExitPolicy {
     /// Only 0.
     #[default]
     ZeroOnly,
-    /// Every exit code; a death by signal is still a failure.
+    /// Every exit code; being killed by a signal is still a failure.
     Any,
-    /// 0 and these.
+    /// 0 and these exit codes.
     Also(Vec<i32>),
 }
 
 impl ExitPolicy {
-    /// Returns true if a command that exited with `code` did its work.
+    /// Returns true if the exit code counts as success.
     pub fn accepts(&self, code: i32) -> bool {
         code == 0
             || match self {
@@ -287,16 +288,16 @@ impl ExitPolicy {
     }
 }
 
-/// Commands run around the launches of a contender; each is a list of words.
+/// Commands run before and after the launches of a contender; each is a list of words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hooks {
-    /// Once, before the first launch of the benchmark.
+    /// The command that is run once, before the first launch of the benchmark.
     pub setup: Option<Vec<String>>,
-    /// Before every launch, warm-ups included.
+    /// The command that is run before every launch, including warm-ups.
     pub prepare: Option<Vec<String>>,
-    /// After every launch.
+    /// The command that is run after every launch.
     pub conclude: Option<Vec<String>>,
-    /// Once, after the last launch of the benchmark.
+    /// The command that is run once, after the last launch of the benchmark.
     pub cleanup: Option<Vec<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! Ages of what is stored, in hours, days or weeks.
+//! Ages of stored files, in hours, days or weeks.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// The text is not an age. The message shows ages.
+/// Fails if the text is not an age; the message shows the accepted form.
 pub fn age(text: &str) -> Result<Duration, String> {
     const DAY: u64 = 86_400;
     let (number, unit) = match text.trim().char_indices().next_back() {

@@ -1,5 +1,5 @@
-//! Options of answers: how a race is judged, how its answer is printed, and the files that it is
-//! written to as well.
+//! Options of answers: how a race is judged, how its answer is printed, and the files that the
+//! answer is also written to.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ use deadheat_import::{
     write_smaller_is_better,
 };
 
-/// How the answer is printed and what it does to the exit code.
+/// The format of the answer and its effect on the exit code.
 #[derive(Clone, Debug, Args)]
 pub struct AnswerArgs {
     /// Show every metric and note
@@ -50,7 +50,7 @@ pub struct AnswerArgs {
     /// Draw the two distributions and the differences in order of time
     #[arg(long, help_heading = "Answer")]
     plot: bool,
-    /// Show all times of tables in this unit: ns, us, ms or s [default: what suits them]
+    /// Show all times of tables in this unit: ns, us, ms or s [default: by their size]
     #[arg(long, value_name = "UNIT", value_parser = time_unit(), help_heading = "Answer")]
     pub time_unit: Option<TimeUnit>,
     /// The colours.
@@ -66,17 +66,18 @@ pub struct AnswerArgs {
     /// Read no deadheat.toml
     #[arg(long, help_heading = "Rules", conflicts_with = "config")]
     no_config: bool,
-    /// What answers are held against, once the rules are read.
+    /// The rules that answers are checked against, after the rules file is read.
     #[arg(skip)]
     pub gate: Gate,
-    /// A hint about the rules, once they are read.
+    /// A hint for the user about `--confirm`; set when the rules file is read.
     #[arg(skip)]
     pub(crate) hint: Option<String>,
 }
 
 impl AnswerArgs {
-    /// The rules of the file below those of the command line, which are the settings of a race and
-    /// the verdicts that fail it. From then on answers are held against them.
+    /// Reads the rules of the command line and of the rules file; those of the command line take
+    /// precedence. `race` has the settings of the race. Later answers are checked against these
+    /// rules.
     pub fn read_rules(
         &mut self,
         race: &RaceSettings,
@@ -92,7 +93,8 @@ impl AnswerArgs {
             ..asked
         };
         let rules = Rules::read(asked, &source)?;
-        // The merge holds all parts against the rules; a scheduler would start a red one again.
+        // A part of a race has no rules to fail, because the merge checks all parts together, and a
+        // scheduler would restart a part that fails.
         self.gate = match race.shard {
             Some(_) => Gate::default(),
             None => rules.gate(),
@@ -101,13 +103,13 @@ impl AnswerArgs {
         Ok(rules)
     }
 
-    /// Returns true if the command line itself, and not a rules file, asks to fail on this.
+    /// Returns true if the command line itself, and not a rules file, asks to fail on `condition`.
     pub fn asks_to_fail_on(&self, condition: FailOn) -> bool {
         let asked = self.fails.0.fail_on.iter().flatten();
         asked.into_iter().any(|one| *one == condition)
     }
 
-    /// The same with the rules that others asked for.
+    /// Returns these options with the rules file that `other` names.
     pub fn with_rules_of(self, other: Self) -> Self {
         Self {
             config: other.config,
@@ -116,7 +118,7 @@ impl AnswerArgs {
         }
     }
 
-    /// The answer these options ask for.
+    /// Returns the settings of the answer.
     pub fn answer(&self) -> Answer {
         Answer {
             format: match (self.json, self.format) {
@@ -138,11 +140,11 @@ impl AnswerArgs {
     }
 }
 
-/// The choices of `--format`.
+/// Returns the parser for the value of `--format`.
 fn format() -> impl TypedValueParser<Value = Format> {
     let told = Format::ALL.iter().map(|(format, name, meaning)| {
         let value = PossibleValue::new(*name).help(*meaning);
-        // libtest's word, which scripts for cargo bench know.
+        // `pretty` is libtest's word for text, which scripts for cargo bench use.
         match format {
             Format::Text => value.alias("pretty"),
             _ => value,
@@ -151,13 +153,13 @@ fn format() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(told).try_map(|name| Format::parse(&name))
 }
 
-/// The choices of `--time-unit`.
+/// Returns the parser for the value of `--time-unit`.
 fn time_unit() -> impl TypedValueParser<Value = TimeUnit> {
     let names = TimeUnit::ALL.map(|(name, _)| match name {
         "us" => PossibleValue::new(name).alias("µs"),
         _ => PossibleValue::new(name),
     });
-    let parse = |name: String| TimeUnit::parse(&name).ok_or("no such unit");
+    let parse = |name: String| TimeUnit::parse(&name).ok_or("unknown unit");
     PossibleValuesParser::new(names).try_map(parse)
 }
 
@@ -186,7 +188,7 @@ impl ShapeArgs {
     }
 }
 
-/// A choice among values, each with its name and its meaning.
+/// Returns a parser for one of several values, each with its name and its meaning.
 pub fn choice<T: Copy + Send + Sync + 'static, const N: usize>(
     all: [(T, &'static str, &'static str); N],
 ) -> impl TypedValueParser<Value = T> {
@@ -195,12 +197,13 @@ pub fn choice<T: Copy + Send + Sync + 'static, const N: usize>(
         let found = all.iter().find(|(_, name, _)| *name == given);
         found
             .map(|(value, ..)| *value)
-            .ok_or("there is no such value")
+            .ok_or("no value has this name")
     })
 }
 
-/// The settings that one front takes, by its place among all: the options, their help and what they
-/// set come from the table that a bench target and `deadheat.toml` use, too.
+/// Command-line options for the settings of a race. `FRONT` is the index in `Front::ALL` of the
+/// front end that has the options, such as `deadheat run`. The options, their help and their effect
+/// come from a table that bench targets and `deadheat.toml` use, too.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsArgs<const FRONT: usize>(pub RaceSettings);
 
@@ -235,7 +238,7 @@ impl<const FRONT: usize> FromArgMatches for SettingsArgs<FRONT> {
                 }
             };
             for text in given {
-                // Each was read before, by the parser of its option.
+                // The parser of the option has already accepted this text.
                 setting
                     .set(&mut self.0, text)
                     .map_err(|problem| clap::Error::raw(ErrorKind::ValueValidation, problem))?;
@@ -245,7 +248,8 @@ impl<const FRONT: usize> FromArgMatches for SettingsArgs<FRONT> {
     }
 }
 
-/// A setting as an option. Its value stays a text, of which the parser has seen that it makes sense.
+/// Returns the option for a setting. Its value stays text, which the parser of the option has
+/// checked.
 fn option(setting: &'static Setting, front: Front) -> Arg {
     let option = Arg::new(setting.name)
         .long(setting.name)
@@ -296,13 +300,13 @@ pub struct ExportArgs {
     /// Write summaries and all times as JSON for tools that read hyperfine's
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_json: Option<PathBuf>,
-    /// Write every sample as tidy CSV, a row each (--format csv prints a row per comparison)
+    /// Write tidy CSV with one row per sample (--format csv prints one row per comparison)
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_csv: Option<PathBuf>,
     /// Write the wall times as an HDR histogram log
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_hdr: Option<PathBuf>,
-    /// Write a Markdown table alone, for a document (--markdown writes a comment)
+    /// Write the answer as a Markdown table, for a document (--markdown writes a comment)
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_markdown: Option<PathBuf>,
     /// Write the candidate as JSON for tools that read Google Benchmark's, such as compare.py
@@ -324,7 +328,8 @@ pub struct ExportArgs {
     reports: ReportArgs,
 }
 
-/// The line about benchmarks that a format cannot hold; `None` where it holds all.
+/// Returns a line about the benchmarks that the format of the option `flag` cannot hold, or `None`
+/// if it can hold all of them.
 fn left_out(flag: &str, shape: Shape, run: &Run, analysis: &Analysis) -> Option<String> {
     let (count, why) = match shape {
         Shape::Hyperfine | Shape::Hdr | Shape::GoogleBenchmark(_) => {
@@ -337,7 +342,7 @@ fn left_out(flag: &str, shape: Shape, run: &Run, analysis: &Analysis) -> Option<
         Shape::SmallerIsBetter => {
             let comparisons = analysis.comparisons.iter();
             let rates = comparisons.filter(|one| one.terms.metric.better() != Better::Less);
-            (rates.count(), "for which less is not better")
+            (rates.count(), "whose metric is better if larger")
         }
         Shape::Csv | Shape::Markdown | Shape::Go | Shape::Bmf => return None,
     };
@@ -362,12 +367,12 @@ enum Shape {
 }
 
 impl ExportArgs {
-    /// Finds out beforehand whether the results can be written, and that none
-    /// would replace the recording they come from.
+    /// Checks in advance that every output file can be written and that none replaces the
+    /// recording.
     pub fn check(&self, recording: Option<&Path>) -> Result<(), Failure> {
         let reports = self.reports.files();
         let exports = self.given().map(|(flag, path, _)| (flag, path));
-        // Only a race takes commands.
+        // Only the command line of a race has commands.
         if recording.is_none() {
             for (flag, path) in reports.paths().chain(exports) {
                 refuse_command(flag, path)?;
@@ -380,7 +385,7 @@ impl ExportArgs {
         Ok(())
     }
 
-    /// An exported file holds one run, so there can be no more than one.
+    /// Refuses output files for several recordings, because each file holds one run.
     pub fn check_for_one(&self, recordings: usize) -> Result<(), Failure> {
         let flag = self.given().next().map(|(flag, ..)| flag);
         match flag.or(self.reports.files().first_flag()) {
@@ -393,7 +398,7 @@ impl ExportArgs {
         }
     }
 
-    /// Refuses all files but the reports.
+    /// Refuses all output files except reports.
     pub fn refuse_exports(&self, why: &str) -> Result<(), Failure> {
         match self.given().next() {
             Some((flag, ..)) => Err(Failure::Usage(format!("{flag}: {why}"))),
@@ -401,7 +406,7 @@ impl ExportArgs {
         }
     }
 
-    /// Refuses all files, where there is no answer to write.
+    /// Refuses all output files, for a command that has no answer to write.
     pub fn refuse(&self, why: &str) -> Result<(), Failure> {
         let flag = self.given().next().map(|(flag, ..)| flag);
         match flag.or(self.reports.files().first_flag()) {
@@ -410,8 +415,8 @@ impl ExportArgs {
         }
     }
 
-    /// Opens a recording: with all its samples where one of the files needs them; else they are read
-    /// as they are analysed.
+    /// Opens a recording. Reads all its samples now if an output file needs them, and otherwise
+    /// during the analysis.
     pub fn open<'a>(&self, recording: &Path, rules: &'a Rules) -> Result<Recorded<'a>, Failure> {
         if self.need_samples() {
             Recorded::read(recording, rules)
@@ -420,7 +425,7 @@ impl ExportArgs {
         }
     }
 
-    /// Returns true if one of the files needs the samples, and not the answer alone.
+    /// Returns true if an output file needs the samples, and not only the analysis.
     pub fn need_samples(&self) -> bool {
         self.given().any(|(_, _, shape)| match shape {
             Shape::Hyperfine | Shape::Csv | Shape::Hdr | Shape::GoogleBenchmark(_) | Shape::Go => {
@@ -430,13 +435,13 @@ impl ExportArgs {
         })
     }
 
-    /// The reports beside the answer.
+    /// Returns the report files.
     pub fn reports(&self) -> ReportFiles {
         self.reports.files()
     }
 
-    /// Writes what was asked for, as the answer is, and says where the reports
-    /// are.
+    /// Writes the requested files. Returns lines about the reports and about benchmarks that a
+    /// format could not hold.
     pub fn write(
         &self,
         run: &Run,
@@ -472,7 +477,7 @@ impl ExportArgs {
                 }
                 Shape::Bmf => write_export(path, |out| write_bmf(analysis, out, path)),
             };
-            // The other files are written all the same.
+            // A failure does not keep the other files from being written.
             if let Err(error) = written {
                 failed.get_or_insert_with(|| Failure::unexported(flag, &error));
             }
@@ -517,8 +522,8 @@ impl ExportArgs {
     }
 }
 
-/// Refuses a command in the place of an output file: `--html true 'true 1'` would write a page over
-/// the first command and measure only the second. A file of such a name can be given as `./true`.
+/// Refuses the name of a command as an output file: `--html true 'true 1'` would write a page over
+/// the first command and measure only the second. The user can write such a file as `./true`.
 fn refuse_command(flag: &str, path: &Path) -> Result<(), Failure> {
     let Some(text) = path.to_str() else {
         return Ok(());
@@ -564,7 +569,7 @@ pub struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The files these flags ask for.
+    /// Returns the report files that these options name.
     pub fn files(&self) -> ReportFiles {
         ReportFiles {
             html: self.html.clone(),

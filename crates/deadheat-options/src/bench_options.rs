@@ -1,4 +1,4 @@
-//! Options of all races of builds, whoever made these.
+//! Options of all races of builds, made by the user or by deadheat.
 
 use std::path::{Path, PathBuf};
 
@@ -16,13 +16,13 @@ use crate::changed_suite::ChangedSuite;
 use crate::races::{again, conditions_of_part, go_on_with_part, placements, resume};
 use crate::saved_plan::check_plan;
 
-/// How builds are raced and what becomes of the answer.
+/// Options of races of builds and of their answers.
 #[derive(Clone, Debug, Args)]
 pub struct BenchOptions {
-    /// Parts of the names of benchmarks that are meant; all when there are none.
+    /// Filters, which are parts of benchmark names; all benchmarks if empty.
     #[arg(skip)]
     pub filters: Vec<String>,
-    /// Match whole names by the filters and --skip
+    /// The filters and --skip must match whole names
     #[arg(long, help_heading = "Which benchmarks")]
     exact: bool,
     /// Skip benchmarks whose names contain this
@@ -45,7 +45,7 @@ pub struct BenchOptions {
     #[arg(long, help_heading = "Which benchmarks")]
     pub list: bool,
 
-    /// How they are raced and judged, by the command line.
+    /// The options that say how benchmarks race and are judged.
     #[command(flatten)]
     pub design: SettingsArgs<{ Front::Bench as usize }>,
     /// How each side is built, if the sides are built in two ways.
@@ -54,26 +54,26 @@ pub struct BenchOptions {
     /// Differences between the sides besides the code under test.
     #[arg(skip)]
     pub surroundings: Surroundings,
-    /// The files of the benchmarks that differ between the sides.
+    /// The source files of benchmarks that differ between the sides.
     #[arg(skip)]
     pub changed_suite: ChangedSuite,
     /// The commits that the sides were built from; empty if a side is not a commit.
     #[arg(skip)]
     pub commits: Vec<Commit>,
-    /// The words that race the same again, where those of this process do not.
+    /// The command line that repeats the race, if that of this process does not repeat it.
     #[arg(skip)]
     pub again: Option<Vec<String>>,
-    /// True where the run is added to the index of a history.
+    /// True if the run is added to the index of a history.
     #[arg(skip)]
     pub history: bool,
-    /// The question that ends a benchmark in place of its verdict.
+    /// The condition at which the race of a benchmark ends, in place of a verdict.
     #[arg(skip)]
     pub until: Option<Until>,
-    /// What is asked of the benchmarks, once the rules file is read.
+    /// The settings of the benchmarks, after the rules file is read.
     #[arg(skip)]
     pub rules: Rules,
 
-    /// The use of the plan of these benchmarks.
+    /// The use of the plan: to be raced, or to be saved to a file.
     #[arg(skip)]
     pub use_of_plan: PlanUse,
 
@@ -90,12 +90,12 @@ pub struct BenchOptions {
     /// Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub save: Option<PathBuf>,
-    /// Files beside the answer.
+    /// Output files next to the answer.
     #[command(flatten)]
     pub exports: ExportArgs,
 }
 
-/// A harness by its word.
+/// Returns the harness with this name on the command line.
 fn harness(word: &str) -> Result<Harness, String> {
     let mut all = Harness::ALL.into_iter();
     let found = all.find(|harness| harness.key().replace('_', "-") == word);
@@ -106,7 +106,7 @@ fn harness(word: &str) -> Result<Harness, String> {
 }
 
 impl BenchOptions {
-    /// Reads the rules file, to be called before anything else.
+    /// Reads the rules file. Call it before any other method.
     pub fn read_rules(&mut self) -> Result<(), Failure> {
         if self.use_of_plan == PlanUse::Save {
             check_plan(&self.design.0, self.save.as_deref(), &self.exports)?;
@@ -122,14 +122,14 @@ impl BenchOptions {
         Ok(())
     }
 
-    /// Narrows the selection to the benchmark of this name.
+    /// Narrows the selection to the benchmark with this name.
     pub fn only(&mut self, name: &str) {
         self.filters = vec![name.to_owned()];
         self.skip.clear();
         self.exact = true;
     }
 
-    /// Which benchmarks are meant.
+    /// Returns the selection of benchmarks by these options and the rules file.
     pub fn selection(&self) -> Selection {
         self.rules.selection(Selection {
             filters: self.filters.clone(),
@@ -144,7 +144,7 @@ impl BenchOptions {
         })
     }
 
-    /// Goes on with a recorded race of programs. The user may have `trusted` a file of others.
+    /// Continues a recorded race of programs. `trusted` allows a file of another user or machine.
     pub fn resume(&self, path: &Path, trusted: bool) -> Result<RaceOutcome, Failure> {
         let how = ResumeOptions {
             budget: self.design.0.budget,
@@ -164,8 +164,8 @@ impl BenchOptions {
         )
     }
 
-    /// The outcome of a part of a race that was begun already, once it is at its end; `None` where
-    /// nothing was begun.
+    /// Finishes a part of a race that was begun earlier, and returns its outcome. Returns `None` if
+    /// the part was not begun.
     pub fn begun_part(&self, race: &BenchmarkRace) -> Result<Option<RaceOutcome>, Failure> {
         let save = self.save.as_deref();
         let Some(begun) = begun_part(save, race.settings.part(), &race.command)? else {
@@ -180,11 +180,11 @@ impl BenchOptions {
         go_on_with_part(save, &begun, how, self.quiet).map(Some)
     }
 
-    /// The race of benchmarks by these options.
+    /// Returns the race of benchmarks that these options describe.
     pub fn race(&self) -> BenchmarkRace {
         let mut settings = self.rules.seeded();
-        // Races of a history or a search are compared with each other, so all of them judge the same
-        // metric.
+        // Side by side, benchmarks are judged by CPU time instead of wall time. Races of a history
+        // or a search are compared with each other, so all of them take turns.
         if self.history || self.until.is_some() {
             settings.arrangement.get_or_insert(Arrangement::Turns);
         }

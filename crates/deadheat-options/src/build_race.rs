@@ -1,5 +1,5 @@
-//! A race of programs, from what these hold, asked of each of them once, to the answer: of workers, or
-//! of executables of harnesses.
+//! Races of programs, from the listing of their benchmarks to the answer. The programs are workers
+//! or executables of harnesses.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -25,20 +25,21 @@ use crate::pyperf;
 use crate::races::{race_and_tell, tell_of_one};
 use crate::saved_plan::tell_of_plan;
 
-/// The programs of two builds, the old one first.
+/// The programs of two builds, the older build first.
 #[derive(Clone, Debug)]
 pub struct BuildPrograms {
-    /// The programs of both builds.
+    /// The targets, each with its programs from both builds.
     pub targets: Vec<Target<Program>>,
     /// The names of the builds.
     pub names: [String; 2],
 }
 
-/// A race with its answer.
+/// The outcome of a race whose answer was printed.
 pub struct AnsweredRace {
-    /// The exit status that the answer asks for.
+    /// The exit status of the answer.
     pub status: Status,
-    /// The run files that it recorded; empty if nothing was raced to its end here.
+    /// The recorded run files; empty if the benchmarks were only listed or planned, or if a part
+    /// was resumed.
     pub files: Vec<PathBuf>,
 }
 
@@ -49,17 +50,17 @@ impl AnsweredRace {
     }
 }
 
-/// The programs of a race by their kind, with what they hold.
+/// The programs of a race, by their kind, with their benchmarks.
 pub enum Field {
-    /// Workers.
+    /// Programs that serve their functions as workers.
     Workers(Vec<Worker>),
     /// Executables of harnesses, with the names of their benchmarks.
     Harness(Vec<Launched>),
 }
 
-/// Asks all programs what they hold. One alone must know; of several targets
-/// those that hold no benchmarks of any kind are told and passed over, and so are executables of
-/// harnesses beside workers.
+/// Lists the benchmarks of all programs. A single target must have benchmarks. Of several targets,
+/// those without benchmarks are reported and skipped, and so are executables of harnesses if other
+/// targets are workers.
 pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Field, Failure> {
     let mut workers: Vec<Worker> = Vec::new();
     let mut launched: Vec<Launched> = Vec::new();
@@ -84,7 +85,7 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
                     if !options.quiet {
                         to_stderr(
                             "deadheat",
-                            &format!("{}; it is skipped", without_help(&error.to_string())),
+                            &format!("skipped: {}", without_help(&error.to_string())),
                         );
                     }
                     failure.get_or_insert(error);
@@ -122,8 +123,8 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
             for (program, harness) in passed_over.filter(|_| !options.quiet) {
                 let file = program.executable.display();
                 let said = format!(
-                    "'{file}' is {}, and other targets race in workers, so it is skipped; race it \
-                     alone by naming it",
+                    "'{file}' is skipped, because it is {} and other targets are workers; to race \
+                     it alone, name it",
                     called(harness)
                 );
                 to_stderr("deadheat", &said);
@@ -135,7 +136,7 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
     }
 }
 
-/// The same, with functions of pyperf scripts called in workers where that is possible.
+/// Lists the benchmarks like [`inspect`], but turns pyperf scripts into workers if possible.
 fn inspect_for_race(targets: &[Target<Program>], options: &BenchOptions) -> Result<Field, Failure> {
     Ok(match inspect(targets, options)? {
         Field::Harness(launched) => match pyperf::as_workers(&launched, options)? {
@@ -146,13 +147,13 @@ fn inspect_for_race(targets: &[Target<Program>], options: &BenchOptions) -> Resu
     })
 }
 
-/// The program of the first side that was built.
+/// Returns the program of the first side that has one.
 fn first<L>(target: &Target<Listed<L>>) -> Option<&Program> {
     let mut sides = target.sides.iter().flatten();
     sides.next().map(|listed| &listed.program)
 }
 
-/// The same of executables of harnesses, with the harness.
+/// Returns the executable of the first side that has one, with its harness.
 fn of(target: &Launched) -> Option<(&Program, Harness)> {
     let mut sides = target.sides.iter().flatten();
     let listed = sides.next()?;
@@ -176,7 +177,8 @@ fn mixed((old, is): (&Program, String), (new, other): (&Program, String)) -> Fai
     ))
 }
 
-/// A line for each pair, and a sentence for what is left out.
+/// Returns the listing for `--list`: a line for each of `names`, and sentences about the benchmarks
+/// that are left out.
 pub fn listing<'a>(names: impl Iterator<Item = &'a str>, left_out: &[LeftOut]) -> String {
     let glyphs = Glyphs::new(terminal::speaks_unicode());
     let mut text = String::new();
@@ -189,7 +191,7 @@ pub fn listing<'a>(names: impl Iterator<Item = &'a str>, left_out: &[LeftOut]) -
     text
 }
 
-/// That the two builds have nothing in common, and what each has.
+/// Returns the error that two builds have no benchmark in common, with the benchmarks of each.
 pub fn nothing_in_common(left_out: &[LeftOut], names: &[String; 2]) -> Failure {
     let [old, new] = names;
     let glyphs = Glyphs::new(terminal::speaks_unicode());
@@ -204,7 +206,7 @@ pub fn nothing_in_common(left_out: &[LeftOut], names: &[String; 2]) -> Failure {
     })
 }
 
-/// That the filters select no benchmark, and which there are.
+/// Returns the error that the filters select no benchmark, with the names of existing benchmarks.
 pub fn nothing_selected<'a>(
     names: impl Iterator<Item = &'a str>,
     left_out: &'a [LeftOut],
@@ -216,7 +218,7 @@ pub fn nothing_selected<'a>(
     Failure::NothingSelected(settings::nothing_selected(&names, filters))
 }
 
-/// Races two builds, and answers.
+/// Races two builds, and prints the answer.
 pub fn race(entrants: &BuildPrograms, options: &BenchOptions) -> Result<AnsweredRace, Failure> {
     options.exports.check(None)?;
     let sides = &entrants.names;
@@ -228,7 +230,7 @@ pub fn race(entrants: &BuildPrograms, options: &BenchOptions) -> Result<Answered
     race_selected(pair, Some(sides), options)
 }
 
-/// Races what the options select of two builds, one race of many: nothing is answered here.
+/// Races the selected benchmarks of two builds as one of many races, without an answer.
 pub fn race_silently(
     entrants: &BuildPrograms,
     options: &BenchOptions,
@@ -243,7 +245,7 @@ pub fn race_silently(
     race_entries(&options.race(), entries(pairing, options), options)
 }
 
-/// The benchmarks that two builds have in common and that are selected.
+/// Pairs the selected benchmarks that two builds have in common.
 fn pair_builds(field: &Field, sides: &[String; 2], selection: &Selection) -> Pairing {
     match field {
         Field::Workers(targets) => pairing::pair(targets, sides, selection),
@@ -269,14 +271,14 @@ pub fn race_alone(program: Program, options: &BenchOptions) -> Result<AnsweredRa
                 .flat_map(|target| target.sides.iter().flatten());
             match sides.next() {
                 Some(listed) => harness_alone(listed, options),
-                None => Err(Failure::Internal("nobody was asked".to_owned())),
+                None => Err(Failure::Internal("no program was inspected".to_owned())),
             }
         }
     }
 }
 
-/// Races a family of one program against a family of another: each of the
-/// filters chooses among the benchmarks of its side.
+/// Races a family of benchmarks of one program against a family of another. Each filter selects the
+/// family of its side.
 pub fn race_families(
     entrants: &BuildPrograms,
     filters: &[String; 2],
@@ -292,7 +294,7 @@ pub fn race_families(
     };
     refuse_sample_time(options)?;
     let Some([Some(old), Some(new)]) = targets.first().map(|target| &target.sides) else {
-        return Err(Failure::Internal("a side was not asked".to_owned()));
+        return Err(Failure::Internal("a side was not inspected".to_owned()));
     };
     let [baseline, candidate] = filters;
     let found = families_between(
@@ -305,7 +307,7 @@ pub fn race_families(
     race_found(found, filters, sides, options)
 }
 
-/// Races what the options select of all that `pair` finds.
+/// Races those benchmarks among all returned by `pair` that the options select.
 fn race_selected(
     pair: impl Fn(&Selection) -> Pairing,
     sides: Option<&[String; 2]>,
@@ -314,7 +316,8 @@ fn race_selected(
     race_pairing(selected(pair, sides, options)?, options)
 }
 
-/// What the options select of all that `pair` finds, at least one benchmark.
+/// Returns those benchmarks among all returned by `pair` that the options select. Fails if none is
+/// selected.
 fn selected(
     pair: impl Fn(&Selection) -> Pairing,
     sides: Option<&[String; 2]>,
@@ -327,7 +330,7 @@ fn selected(
     if all.benchmarks.is_empty() {
         return Err(match sides {
             Some(sides) => nothing_in_common(&all.left_out, sides),
-            None => Failure::Usage("the program holds no benchmark".to_owned()),
+            None => Failure::Usage("the program has no benchmarks".to_owned()),
         });
     }
     let pairing = pair(&options.selection());
@@ -342,7 +345,7 @@ fn selected(
     Ok(pairing)
 }
 
-/// Races these benchmarks, or lists them, and answers.
+/// Races the paired benchmarks and prints the answer, or only lists them.
 fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<AnsweredRace, Failure> {
     if options.list {
         let names = pairing.benchmarks.iter().map(|one| one.name.as_str());
@@ -384,7 +387,7 @@ fn entries(mut pairing: Pairing, options: &BenchOptions) -> Entries {
     }
 }
 
-/// Races, and shows how far it is.
+/// Races the benchmarks and shows the progress.
 fn race_entries(
     race: &BenchmarkRace,
     entries: Entries,
@@ -397,8 +400,8 @@ fn race_entries(
     Ok(outcome)
 }
 
-/// Races two families of one program, which two filters name; with any other
-/// number of filters every benchmark is measured for itself.
+/// Races two families of one program if the user gave two filters. Otherwise, measures each
+/// selected benchmark on its own.
 fn harness_alone(
     listed: &Listed<HarnessListing>,
     options: &BenchOptions,
@@ -437,7 +440,7 @@ fn harness_alone(
     race_pairing(pairing, options)
 }
 
-/// Races the families that two filters found, with a name and a program for either.
+/// Races the two families that the filters selected. `sides` has the name and program of each side.
 fn race_found(
     found: Families,
     filters: &[String; 2],
@@ -469,8 +472,8 @@ fn refuse_sample_time(options: &BenchOptions) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Usage(
-        "--sample-time: how long a sample of an executable of a harness is, an option of that \
-         harness says, such as --benchmark_min_time (docs/suites.md)"
+        "--sample-time: for executables of a harness, an option of the harness sets the duration \
+         of samples, such as --benchmark_min_time (docs/suites.md)"
             .to_owned(),
     ))
 }

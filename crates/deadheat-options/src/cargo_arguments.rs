@@ -1,11 +1,11 @@
-//! The arguments of `cargo deadheat`: those of `cargo bench`, read only as far
-//! as it takes to know what may not be passed on.
+//! The arguments of `cargo deadheat`, most of which are arguments of `cargo bench`. They are read
+//! only as far as needed to know which of them cargo must not see.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// Long options of `cargo bench` after which a value stands as a word of its
-/// own. A value may be left out after some of them, as in `--bench --quiet`.
+/// Long options of `cargo bench` whose value is the next word. After some of them the value may be
+/// missing, as in `--bench --quiet`.
 const WITH_VALUE: [&str; 16] = [
     "package",
     "exclude",
@@ -25,7 +25,7 @@ const WITH_VALUE: [&str; 16] = [
     "color",
 ];
 
-/// Long options that are ours and say how sides are built, each with a value.
+/// Long options of deadheat about how the sides are built, each with a value.
 pub const OF_BUILDS: [&str; 8] = [
     "benches-from",
     "base-args",
@@ -43,33 +43,33 @@ const SHORT_WITH_VALUE: &str = "pjFZ";
 /// A request made by the arguments of `cargo deadheat`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Arguments {
-    /// An explanation.
+    /// Print the help.
     Help,
-    /// The version.
+    /// Print the version.
     Version,
-    /// A race.
+    /// Run a race.
     Bench(Bench),
-    /// Nothing: this word is neither an option nor the value of one, and not
-    /// the first such word, which names revisions.
+    /// Report an unexpected word. It is neither an option nor a value, and not the first such word,
+    /// which names revisions.
     Stray(String),
 }
 
-/// The arguments that a race needs to know.
+/// The arguments of a race.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bench {
     /// The revisions to race against, `BASE` or `BASE..HEAD`.
     pub base: Option<String>,
-    /// `--target-dir`, which `cargo metadata` would not understand.
+    /// The value of `--target-dir`, an option that `cargo metadata` does not accept.
     pub target_dir: Option<PathBuf>,
-    /// Options that `cargo metadata` needs to see too.
+    /// Options that are passed to `cargo metadata`, too.
     pub metadata: Vec<OsString>,
-    /// Options that say what is built, and not where, nor what is printed.
+    /// Options that determine what is built, without those for the output folder and messages.
     pub building: Vec<OsString>,
-    /// Options that say how the sides are built, which are ours.
+    /// Options of deadheat about how the sides are built.
     pub ways: Vec<OsString>,
-    /// `--no-run`.
+    /// True if `--no-run` is given.
     pub no_run: bool,
-    /// `--message-format`.
+    /// True if `--message-format` is given.
     pub message_format: bool,
     /// The arguments behind `--`.
     pub race: Vec<OsString>,
@@ -81,7 +81,7 @@ impl Arguments {
         let mut bench = Bench::default();
         let mut args = args.iter().peekable();
         while let Some(arg) = args.next() {
-            // What is no text is no option, and cargo will say so.
+            // An argument that is not UTF-8 is not an option; cargo will refuse it.
             let text = arg.to_string_lossy();
             let option = match Word::of(&text) {
                 Word::End => break,
@@ -98,7 +98,8 @@ impl Arguments {
                 _ => {}
             }
             let is_ours = text.starts_with("--") && OF_BUILDS.contains(&option.name);
-            // A value of ours is often options itself.
+            // The value of an option of deadheat may begin with a dash, because it may consist of
+            // options.
             let follows = |next: &&OsString| is_ours || !next.as_encoded_bytes().starts_with(b"-");
             let next = match option.value {
                 None if option.takes_value || is_ours => args.next_if(follows),
@@ -122,7 +123,7 @@ impl Arguments {
 }
 
 impl Bench {
-    /// Takes note of an option. Returns whether it says what is built.
+    /// Records an option. Returns true if the option determines what is built.
     fn heed(&mut self, option: &LongOrShort<'_>, value: Option<&OsStr>) -> bool {
         let name = match option.name {
             name @ ("manifest-path" | "config" | "lockfile-path") => format!("--{name}"),
@@ -155,8 +156,7 @@ enum Word<'a> {
     Stray,
 }
 
-/// An option without its dashes. Of several short ones together, only the
-/// last may have a value, and the others are flags.
+/// An option without its dashes. In a group of short options, only the last may have a value.
 struct LongOrShort<'a> {
     name: &'a str,
     /// A value in the same word.
@@ -181,7 +181,7 @@ impl<'a> Word<'a> {
                 takes_value: WITH_VALUE.contains(&name),
             });
         }
-        // `cargo +nightly deadheat` is the business of rustup alone.
+        // rustup removes `+nightly` from `cargo +nightly deadheat`, so it does not get here.
         let Some(shorts) = text.strip_prefix('-').filter(|shorts| !shorts.is_empty()) else {
             return Self::Stray;
         };

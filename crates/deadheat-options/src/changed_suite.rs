@@ -1,4 +1,4 @@
-//! The benchmarks that differ between two revisions themselves, by the files that changed.
+//! The benchmarks whose own source files differ between two revisions.
 
 use std::path::PathBuf;
 
@@ -8,21 +8,21 @@ use deadheat_build::{ChangedFile, Recipe, Sides, changed_suite, concerned_tests,
 
 use crate::repository::{asking, failure, here};
 
-/// The files of benchmarks that differ between two sides.
+/// The source files of benchmarks that differ between two sides.
 #[derive(Clone, Debug, Default)]
 pub struct ChangedSuite {
     files: Vec<ChangedFile>,
     /// The names of the executables that hold benchmarks.
     executables: Vec<String>,
-    /// The folder that pytest runs in; `None` for suites of others.
+    /// The folder in which pytest runs; `None` for other suites.
     pytest: Option<PathBuf>,
-    /// True if a file need not contain the names of its benchmarks, which macros and loops make in
-    /// Rust.
+    /// True if a file need not contain the names of its benchmarks, because macros and loops
+    /// generate them in Rust.
     is_of_cargo: bool,
 }
 
 impl ChangedSuite {
-    /// Those of two sides, built as `recipe` says.
+    /// Returns the changed files of two sides that `recipe` has built.
     pub fn between(sides: &Sides, recipe: &Recipe) -> Result<Self, Failure> {
         let both = [&sides.baseline, &sides.candidate];
         let directory = here()?;
@@ -40,7 +40,7 @@ impl ChangedSuite {
         })
     }
 
-    /// Writes into each benchmark the files of it that differ.
+    /// Adds to each benchmark the changed files that concern it.
     pub fn note_in(&self, benchmarks: &mut [Benchmark]) {
         let names: Vec<String> = benchmarks.iter().map(|one| one.name.clone()).collect();
         for file in &self.files {
@@ -57,8 +57,8 @@ impl ChangedSuite {
         }
     }
 
-    /// The rows that a file concerns: those of its executable that it names, or all of these if it
-    /// names none.
+    /// Returns the indexes of the benchmarks that a file concerns: those of its executable whose
+    /// names it contains, or all of its executable if it contains no name.
     fn concerned(&self, file: &ChangedFile, names: &[String]) -> Vec<usize> {
         let own = |name: &'_ str| -> Option<(String, String)> {
             let mut all = self.executables.iter();
@@ -91,8 +91,8 @@ impl ChangedSuite {
     }
 }
 
-/// The words of a name that stand in its source: `BM_Sort` of `BM_Sort/100`, class and method of a
-/// benchmark of Java.
+/// Returns the parts of a name that its source contains: `BM_Sort` of `BM_Sort/100`, or the class
+/// and method of a Java benchmark.
 fn parts_of(name: &str) -> Vec<&str> {
     let first = name.split(['/', ':', '<', '(', '{', ' ']).next();
     let parts = first.unwrap_or_default().split('.');

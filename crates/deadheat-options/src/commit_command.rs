@@ -16,7 +16,7 @@ use crate::repository::commit;
 /// The command that is raced in the folder of each commit, instead of executables with benchmarks.
 #[derive(Debug, Args)]
 pub struct CommitCommand {
-    /// Race this command, in the folder of each commit, once --build has run there; without a shell
+    /// Race this command without a shell, in the folder of each commit after --build has run there
     #[arg(
         id = "run_command",
         long = "run",
@@ -31,16 +31,16 @@ pub struct CommitCommand {
 }
 
 impl CommitCommand {
-    /// Refuses a command that cannot be raced, before anything is built for it, and filters, which
-    /// select benchmarks.
+    /// Refuses filters, which select benchmarks, and a command that cannot be raced. Call it before
+    /// anything is built.
     pub fn check(&self, filters: &[String]) -> Result<(), Failure> {
         let Some(command) = &self.command else {
             return Ok(());
         };
         if !filters.is_empty() {
             return Err(Failure::Usage(format!(
-                "'{}': filters select benchmarks, and --run races a command{HELP}leave them out, or \
-                 put them into the command: --run './tool {}'",
+                "'{}': filters select benchmarks, and --run races a command{HELP}leave them out, \
+                 or put them into the command: --run './tool {}'",
                 filters.join("', '"),
                 filters.join(" ")
             )));
@@ -50,18 +50,18 @@ impl CommitCommand {
             ..CommandRaceSpec::default()
         };
         match spec.plan() {
-            // Other commands have an option for that.
+            // The advice in `why` names an option that only other subcommands have.
             Err(Failure::Usage(why)) if why.contains("shell") => Err(Failure::Usage(format!(
-                "--run {}{HELP}--run \"sh -c '…'\" races a shell with all that it starts; --build CMD \
-                 is a line for a shell and builds each commit",
+                "--run {}{HELP}--run \"sh -c '…'\" races a shell with all that it starts; --build \
+                 CMD is a line for a shell and builds each commit",
                 without_help(&why)
             ))),
             checked => checked.map(|_| ()),
         }
     }
 
-    /// The way to build a commit for the command: by `build`, or not at all; `None` if benchmarks
-    /// are raced.
+    /// Returns the recipe to build a commit before the command runs: by `build`, or by doing
+    /// nothing. Returns `None` if benchmarks are raced.
     pub fn recipe(&self, build: Option<&str>, variables: Variables) -> Option<Recipe> {
         self.command.as_ref()?;
         Some(Recipe::Command(CommandBuild {
@@ -86,7 +86,7 @@ impl<'a> RaceOfCommand<'a> {
     ///
     /// # Errors
     ///
-    /// The command or the options cannot be raced.
+    /// Fails if the command or the options cannot be raced.
     pub fn new(
         [old, new]: [&Side; 2],
         command: &str,
@@ -128,11 +128,12 @@ impl<'a> RaceOfCommand<'a> {
         })
     }
 
-    /// Races, and answers.
+    /// Races, and prints the answer.
     pub fn race_and_tell(mut self) -> Result<Status, Failure> {
         self.options.exports.check(None)?;
         self.race.command = again(self.plan.seed);
-        // The races of a search have one arrangement; a race alone has the best one for its commands.
+        // All races of a bisection use the same arrangement; a single race uses the best one for
+        // its commands.
         self.race.arrangement = self.spec.arrangement(&self.plan, true)?;
         let answered = (&self.options.answer, &self.options.exports);
         let (save, quiet) = (self.options.save.as_deref(), self.options.quiet);
@@ -141,7 +142,7 @@ impl<'a> RaceOfCommand<'a> {
         })
     }
 
-    /// Races, and answers nothing. `second` is the race that confirms a first one.
+    /// Races without printing an answer. `second` describes a race that confirms the first one.
     pub fn race(&self, second: Option<&SecondRace>) -> Result<RaceOutcome, Failure> {
         let (mut plan, mut race) = (self.plan.clone(), self.race.clone());
         if let Some(second) = second {

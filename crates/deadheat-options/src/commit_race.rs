@@ -1,4 +1,4 @@
-//! Races of commits: the options of all of them, and a race of two commits that were built.
+//! Races of commits: their common options, and a race of two commits that were built.
 
 use std::ffi::OsString;
 
@@ -16,35 +16,35 @@ use crate::library_option::CriterionArgs;
 use crate::recipe::{RecipeOptions, this_program};
 use crate::repository::commit;
 
-/// Options of races of commits: what is built of each, and how that is raced.
+/// Options of races of commits: the build of each commit, and the race.
 #[derive(Debug, Args)]
 pub struct CommitRaceArgs {
-    /// What is built of each commit.
+    /// The build of each commit.
     #[command(flatten)]
     pub recipe: RecipeOptions,
     /// Race only benchmarks whose names contain this [default: all]
     #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
-    /// Whose criterion suites race with.
+    /// The criterion library of the suites.
     #[command(flatten)]
     pub criterion: CriterionArgs,
-    /// How that is raced.
+    /// The options of the race.
     #[command(flatten)]
     pub options: BenchOptions,
 
-    /// Options of cargo bench that say what is built; with --cmake or --go, arguments of the
+    /// Options of cargo bench that select what is built; with --cmake or --go, arguments of the
     /// executables; with --pytest, options of pytest; with --vitest or --node, arguments of the suite
     #[arg(last = true, value_name = "CARGO BENCH ARGS", help_heading = "Build")]
     pub cargo: Vec<OsString>,
 }
 
 impl CommitRaceArgs {
-    /// Tells the options of the race which benchmarks are meant.
+    /// Passes the filters on to the options of the race.
     pub fn select(&mut self) {
         self.options.filters = std::mem::take(&mut self.filters);
     }
 
-    /// The way to build every commit, of which there may be many.
+    /// Returns the recipe by which every commit is built.
     pub fn recipe(&self) -> Result<Recipe, Failure> {
         match self.recipe.recipe(None, Vec::new())? {
             Some(recipe) => self.criterion.refuse_without_cargo().map(|()| recipe),
@@ -55,21 +55,22 @@ impl CommitRaceArgs {
         }
     }
 
-    /// The arguments of the executables.
+    /// Returns the arguments of the raced executables.
     pub fn arguments(&mut self) -> Vec<String> {
         self.recipe.arguments(&self.cargo, &mut self.options)
     }
 }
 
-/// Options of `cargo bench` behind `--` that say what is built.
+/// Reads the words behind `--`; only options of `cargo bench` that determine what is built are
+/// allowed.
 pub fn of_cargo(words: &[OsString]) -> Result<Bench, Failure> {
     let bench = match Arguments::read(words) {
         Arguments::Bench(bench) => bench,
         Arguments::Stray(word) => return Err(stray(&word)),
         Arguments::Help | Arguments::Version => {
             return Err(Failure::Usage(
-                "after `--`, only those options of `cargo bench` are allowed that select what is \
-                 built\nhelp: see `cargo bench --help`"
+                "after `--`, deadheat expects options of `cargo bench` that select what is built\n\
+                 help: see `cargo bench --help`"
                     .to_owned(),
             ));
         }
@@ -83,7 +84,7 @@ pub fn of_cargo(words: &[OsString]) -> Result<Bench, Failure> {
     Ok(bench)
 }
 
-/// The build by cargo that both sides have in common.
+/// Returns the cargo build that both sides have in common.
 pub fn in_both(
     cargo: OsString,
     bench: Bench,
@@ -114,8 +115,8 @@ fn stray(word: &str) -> Failure {
     ))
 }
 
-/// Races what the options select of two sides that were built, and answers nothing: one race of a
-/// history or of a search.
+/// Races the selected benchmarks of two built sides without printing an answer, as one race of a
+/// history or of a bisection.
 pub fn race_sides(
     sides: [&Side; 2],
     ways: Vec<String>,
@@ -126,7 +127,7 @@ pub fn race_sides(
     race_silently(&entrants, &options)
 }
 
-/// The programs of two sides, and the options with what is known of them.
+/// Returns the programs of two sides, and the options with the commits and builds of the sides.
 pub fn ready(
     sides: [&Side; 2],
     ways: Vec<String>,
@@ -139,8 +140,8 @@ pub fn ready(
     (entrants, options)
 }
 
-/// The commits of both sides; none where one is a working tree with changes, or where they were
-/// built in two ways, whose difference no commit made.
+/// Returns the commits of both sides. Empty if a side is a working tree with changes, or if the
+/// sides were built in two ways, because then the commits do not explain the difference.
 fn commits([old, new]: [&Side; 2], ways: &[String]) -> Vec<Commit> {
     let of = |side: &Side| side.commit.as_ref().map(commit);
     let both = of(old).zip(of(new));
@@ -149,7 +150,7 @@ fn commits([old, new]: [&Side; 2], ways: &[String]) -> Vec<Commit> {
         .map_or_else(Vec::new, |(old, new)| vec![old, new])
 }
 
-/// Executables of the same name race against each other.
+/// Pairs the executables of both sides by their names.
 fn entrants([old, new]: [&Side; 2], ways: &[String], arguments: &[String]) -> BuildPrograms {
     let named = |side: &Side, name: &str| {
         let found = side.executables.iter().find(|one| one.name == name)?;

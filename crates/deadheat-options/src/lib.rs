@@ -1,16 +1,16 @@
 //! Options that several subcommands share, and the races they ask for: of builds, and of commits.
 //!
-//! Subcommands in crates of their own use these as those of `deadheat-cli` do, so that an option
-//! means the same everywhere.
+//! `deadheat-cli` and the crates of single subcommands use these options, so that an option means
+//! the same everywhere.
 //!
 //! | module | content |
 //! | --- | --- |
-//! | [`age`] | how old files are |
+//! | [`age`] | ages of stored files |
 //! | [`answer`] | how a race is judged, how its answer is printed, and the files next to it |
 //! | [`races`] | the steps that all races share: answer, resume, run again |
 //! | [`bench_options`], [`build_race`] | races of two builds, benchmark by benchmark |
 //! | [`recipe`], [`commit_race`] | what is built of a commit, and races of commits |
-//! | [`library_option`] | whose library of benchmarks suites race with |
+//! | [`library_option`] | the benchmark library that a suite is compiled with |
 //! | [`repository`] | the repository around the user, and its commits |
 
 pub mod age;

@@ -1,17 +1,18 @@
-//! Options that say whose library of benchmarks a suite is compiled with.
+//! Options that choose the benchmark library a suite is compiled with.
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use deadheat::parts::exit::Failure;
 use deadheat_build::LibraryChoice;
 
-/// The words of such an option, and the choices.
+/// The values of an option that chooses the implementation of a benchmark library.
 const CHOICES: [(&str, LibraryChoice); 2] = [
     ("swapped", LibraryChoice::Swapped),
     ("own", LibraryChoice::Own),
 ];
 
-/// Reads the word of such an option.
+/// Returns the parser for the value of an option that chooses the implementation of a benchmark
+/// library.
 pub(crate) fn choices() -> impl TypedValueParser<Value = LibraryChoice> {
     PossibleValuesParser::new(CHOICES.map(|(word, _)| word)).map(|word| {
         let found = CHOICES.iter().find(|(known, _)| *known == word);
@@ -19,11 +20,11 @@ pub(crate) fn choices() -> impl TypedValueParser<Value = LibraryChoice> {
     })
 }
 
-/// Whose criterion the bench targets are compiled with.
+/// The criterion library that the bench targets are compiled with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct CriterionArgs {
-    /// Race suites of criterion sample by sample, compiled with deadheat's criterion (swapped), or
-    /// launch by launch with the one that they name (own) [default: swapped if the suite compiles]
+    /// Race criterion suites sample by sample, compiled with deadheat's criterion (swapped), or
+    /// launch by launch with their own (own) [default: swapped if the suite compiles]
     #[arg(
         long,
         value_name = "WHICH",
@@ -35,12 +36,12 @@ pub struct CriterionArgs {
 }
 
 impl CriterionArgs {
-    /// The choice of the user, or the default.
+    /// Returns the user's choice, or the default.
     pub fn choice(&self) -> LibraryChoice {
         self.criterion.unwrap_or_default()
     }
 
-    /// Refuses a choice where cargo builds nothing.
+    /// Refuses the option if cargo builds nothing.
     pub fn refuse_without_cargo(&self) -> Result<(), Failure> {
         match self.criterion {
             None => Ok(()),

@@ -7,7 +7,7 @@ use clap::Args;
 use deadheat::parts::exit::Failure;
 use deadheat_build::{NodeBuild, NodeSuite};
 
-/// The variable that names the folder of the npm package `deadheat`.
+/// The environment variable that names the folder of the npm package `deadheat`.
 const PACKAGE: &str = "DEADHEAT_JAVASCRIPT_PACKAGE";
 const MODULES: &str = "node_modules";
 const NAME: &str = "deadheat";
@@ -40,8 +40,8 @@ impl NodeOptions {
         self.vitest || !self.node.is_empty()
     }
 
-    /// The way to build both sides, which `command` prepares if there is one; `None` if no suite of
-    /// JavaScript is raced.
+    /// Returns the build of both sides, or `None` if no JavaScript suite is raced. `command`
+    /// replaces the usual installation of the dependencies.
     pub fn build(&self, command: Option<&str>) -> Result<Option<NodeBuild>, Failure> {
         if !self.is_asked_for() {
             return Ok(None);
@@ -59,8 +59,8 @@ impl NodeOptions {
     }
 }
 
-/// The folder of the npm package: the variable names it, or Node would find it from the folder of
-/// this program or from the working folder.
+/// Returns the folder of the npm package: the one that the variable names, or else the one that
+/// Node would find from this program's folder or from the current folder.
 fn package() -> Result<PathBuf, Failure> {
     let is_package = |folder: &PathBuf| folder.join("lib/register.js").is_file();
     if let Some(named) = env::var_os(PACKAGE).filter(|named| !named.is_empty()) {
@@ -84,7 +84,7 @@ fn package() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Where Node looks for the package, from a folder upwards.
+/// Returns the folders in which Node looks for the package, from `from` upwards.
 fn folders_above(from: &Path) -> Vec<PathBuf> {
     let above = from.ancestors();
     above

@@ -1,5 +1,5 @@
-//! pyperf scripts whose functions are called in workers, which the Python package provides: a
-//! launch of pyperf costs a start of Python for a handful of values.
+//! Runs the functions of pyperf scripts in workers of the Python package, because every launch by
+//! pyperf itself costs a start of Python for a few values.
 
 use deadheat::parts::engine::{Inspected, PYTHON_WITHOUT_PACKAGE};
 use deadheat::parts::model::{Harness, Program, without_help};
@@ -10,13 +10,13 @@ use deadheat::parts::{RaceError, inspect_program};
 
 use crate::bench_options::BenchOptions;
 
-/// The module that serves a script as a worker.
+/// The Python module that turns a script into a worker.
 const MODULE: &str = "deadheat.pyperf_suite";
 /// Options of Python whose value is the next word.
 const WITH_VALUE: [&str; 3] = ["-X", "-W", "--check-hash-based-pycs"];
 
-/// The scripts as workers, or `None` if they are of another harness, if one of them cannot be a
-/// worker, or if the user names a harness.
+/// Returns the scripts as workers. Returns `None` if they belong to another harness, if one of them
+/// cannot be a worker, or if the user names a harness.
 pub fn as_workers(
     launched: &[Launched],
     options: &BenchOptions,
@@ -32,7 +32,7 @@ pub fn as_workers(
     workers.collect()
 }
 
-/// The scripts of a target as workers, or `None` if one of them cannot be a worker.
+/// Returns the scripts of a target as workers, or `None` if one of them cannot be a worker.
 fn in_workers(target: &Launched, options: &BenchOptions) -> Result<Option<Worker>, RaceError> {
     let patience = options.rules.settings().timeout(Front::Bench);
     let mut sides = [None, None];
@@ -55,7 +55,8 @@ fn in_workers(target: &Launched, options: &BenchOptions) -> Result<Option<Worker
     Ok(Some(Target { name, sides }))
 }
 
-/// The command that serves a script, from that which starts it: `python -X dev bench.py --fast`.
+/// Returns the command that runs a script as a worker. `program` starts it directly, as in
+/// `python -X dev bench.py --fast`.
 fn as_worker(program: &Program) -> Option<Program> {
     let python = program.executable.file_name()?.to_string_lossy();
     if !python.starts_with("python") && !python.starts_with("pypy") {
@@ -83,7 +84,7 @@ fn as_worker(program: &Program) -> Option<Program> {
     })
 }
 
-/// Says why pyperf itself measures a script, and what the package would bring if it is missing.
+/// Prints why pyperf itself measures a script, and what a missing package would improve.
 fn hint(program: &Program, error: &RaceError, options: &BenchOptions) {
     if options.quiet {
         return;
@@ -93,9 +94,9 @@ fn hint(program: &Program, error: &RaceError, options: &BenchOptions) {
     let reason = error.to_string();
     let (label, said) = if reason.contains(PYTHON_WITHOUT_PACKAGE) {
         let said = format!(
-            "with the package deadheat in the environment of '{python}' ({quoted} -m pip \
-             install deadheat) the functions of a script are called in workers, which takes \
-             seconds a row; without it every value needs a new process"
+            "install the package deadheat for '{python}' ({quoted} -m pip install deadheat) to \
+             call the functions of a script in workers, which takes seconds per row; without the \
+             package, every value needs a new process"
         );
         ("hint", said)
     } else {
@@ -103,8 +104,8 @@ fn hint(program: &Program, error: &RaceError, options: &BenchOptions) {
         (
             "note",
             format!(
-                "pyperf itself measures this script, which is slower, with a new process for each value: \
-                 {reason}"
+                "pyperf itself measures this script, with a new process for each value, which is \
+                 slower: {reason}"
             ),
         )
     };

@@ -1,5 +1,5 @@
-//! The parts that all races share: the words that start one again, resumption, and the answer with
-//! the files beside it.
+//! The steps that all races share: the command that repeats a race, resumption, and the answer with
+//! its files.
 
 use std::path::Path;
 
@@ -21,8 +21,8 @@ use deadheat_doctor::Root;
 
 use crate::answer::{AnswerArgs, ExportArgs};
 
-/// Races, and once more what broke a rule where the settings ask for that, and answers. `race` is
-/// given the second race when it is its turn.
+/// Races, and prints the answer. If the settings ask for confirmation, benchmarks that broke a rule
+/// are raced a second time before the answer. `race` gets `None` for the first race.
 pub fn race_and_tell(
     settings: &RaceSettings,
     save: Option<&Path>,
@@ -30,7 +30,7 @@ pub fn race_and_tell(
     (answer, exports): (&AnswerArgs, &ExportArgs),
     race: impl FnMut(Option<&SecondRace>) -> Result<RaceOutcome, Failure>,
 ) -> Result<Status, Failure> {
-    // A part of a race has no verdict to be confirmed.
+    // A part of a race has no verdict to confirm.
     let is_asked = settings.confirm() && settings.part().is_none();
     if is_asked {
         refuse_old_confirmation(save)?;
@@ -43,8 +43,8 @@ pub fn race_and_tell(
     tell(raced, answer, exports)
 }
 
-/// The conditions that this host measures under, before it races its part; nothing where the race is
-/// no part of one.
+/// Returns the measurement conditions on this host if the race is a part of a distributed race;
+/// otherwise returns empty conditions.
 pub fn conditions_of_part(settings: &RaceSettings) -> Conditions {
     match settings.part() {
         Some(_) => deadheat_doctor::conditions(&Root::real()),
@@ -52,7 +52,7 @@ pub fn conditions_of_part(settings: &RaceSettings) -> Conditions {
     }
 }
 
-/// Answers about a race that was taken up again.
+/// Prints the answer about a race without a second, confirming race.
 pub fn tell_of_one(
     outcome: RaceOutcome,
     answer: &AnswerArgs,
@@ -63,14 +63,14 @@ pub fn tell_of_one(
     tell(raced, answer, exports)
 }
 
-/// The options of the analysis of a run, for an answer and the files beside it.
+/// Returns the options of the analysis that the answer and the requested files need.
 fn analysis_options(run: &Run, answer: &AnswerArgs, exports: &ExportArgs) -> analysis::Options {
     let benchmarks = run.header.plan.benchmarks.len();
     let options = answer.answer().analysis_options();
     exports.reports().analysis_options(options, benchmarks)
 }
 
-/// Writes what was asked for, and answers.
+/// Writes the requested files, and prints the answer.
 fn tell(raced: Raced, answer: &AnswerArgs, exports: &ExportArgs) -> Result<Status, Failure> {
     let answer = answer.answer();
     let (first, analysis) = (&raced.first, &raced.analysis);
@@ -83,7 +83,7 @@ fn tell(raced: Raced, answer: &AnswerArgs, exports: &ExportArgs) -> Result<Statu
     raced.ended(status)
 }
 
-/// Goes on with a part of a race, whose header this is, to the end of its plan.
+/// Continues a part of a race to the end of its plan. `header` is the header of its run file.
 pub fn go_on_with_part(
     save: Option<&Path>,
     header: &RunHeader,
@@ -98,8 +98,8 @@ pub fn go_on_with_part(
     Ok(outcome)
 }
 
-/// Says how much deadheat keeps, once that is worth a word. Nothing is said of a run file that the
-/// user named.
+/// Returns a line about the disk space that deadheat uses, if that is large and deadheat chose the
+/// place of the run file.
 fn room(run: &Path) -> Vec<String> {
     let ours = run.ancestors().nth(2);
     let ours = ours.filter(|folder| folder.ends_with(".deadheat"));
@@ -107,7 +107,7 @@ fn room(run: &Path) -> Vec<String> {
     said.into_iter().collect()
 }
 
-/// The line about a folder that holds so much, if it is worth one.
+/// Returns a sentence about the size of a folder, or `None` if the size is below 1 GB.
 fn holds(folder: &Path, bytes: u64) -> Option<String> {
     const WORTH_A_WORD: u64 = 1_000_000_000;
     let folder = folder.display();
@@ -120,8 +120,8 @@ fn holds(folder: &Path, bytes: u64) -> Option<String> {
     (bytes >= WORTH_A_WORD).then(said)
 }
 
-/// Goes on with a recorded race of one of these kinds, for `more` replicates at
-/// most: as many as its plan had where nobody says.
+/// Continues a recorded race by at most `more` replicates; by default, by as many as its plan had.
+/// Fails if the race is not of one of the `kinds`.
 pub fn resume(
     path: &Path,
     kinds: &[Resumable],
@@ -156,26 +156,26 @@ pub fn resume(
     Ok(outcome)
 }
 
-/// The program that makes neutral links, which is this very one. Where it
-/// cannot be found, as when it was replaced meanwhile, all run as they were
-/// linked.
+/// Returns this program as the maker of neutral links. Returns `None` if the user wants no such
+/// links, or if the path of this program is unknown, for example because it was replaced meanwhile;
+/// all programs then run as they were linked.
 pub fn placements(placement: Option<Placement>) -> Option<LinkProgram> {
     LinkProgram::by(placement.unwrap_or_default(), std::env::current_exe().ok())
 }
 
-/// The words that run the race of this process again, with the seed it drew.
+/// Returns the command that repeats the race of this process, with the seed that it drew.
 pub fn again(seed: u64) -> Vec<String> {
     let (words, options) = as_typed(words_of_this_process());
     repeating(&words, options, seed)
 }
 
-/// The words of this process, which race the same again as they are: the seed is that of a plan.
+/// Returns the command line of this process. It repeats the race, because the plan fixes the seed.
 pub fn typed() -> Vec<String> {
     as_typed(words_of_this_process()).0
 }
 
-/// Programs by their names, without the folder they lie in; `cargo deadheat`
-/// as it is typed, and not as cargo passes it on.
+/// Shortens the program to its name, and restores `cargo deadheat` from the form in which cargo
+/// passes it on. Also returns the place for the options of the race: before or after `--`.
 fn as_typed(mut words: Vec<String>) -> (Vec<String>, Options) {
     let Some(first) = words.first_mut() else {
         return (words, Options::BeforeDashes);

@@ -1,4 +1,4 @@
-//! Options that say what is built of a commit: by a command, by CMake, by Go, by pip, by npm or by cargo.
+//! Options for how a commit is built: by a command, by CMake, by Go, by pip, by npm or by cargo.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,12 +15,12 @@ use crate::bench_options::BenchOptions;
 use crate::library_option::choices;
 use crate::node::NodeOptions;
 
-/// What is built of a commit: by a command, by CMake, by Go, by pip or by npm; by cargo if no option names
+/// The build of a commit: by a command, CMake, Go, pip or npm; by cargo if no option names
 /// another way.
 #[derive(Debug, Args)]
 pub struct RecipeOptions {
-    /// Build each commit by this command, which 'sh -c' runs in the folder that corresponds to this
-    /// one [default: cargo bench --no-run]
+    /// Build each commit with this command; 'sh -c' runs it in that commit's copy of this folder
+    /// [default: cargo bench --no-run]
     #[arg(
         long,
         value_name = "CMD",
@@ -28,7 +28,7 @@ pub struct RecipeOptions {
         conflicts_with = "cargo"
     )]
     pub build: Option<String>,
-    /// An executable with benchmarks that --build makes (may be repeated)
+    /// An executable with benchmarks that --build creates (may be repeated)
     #[arg(long, value_name = "PATH", help_heading = "Build", requires = "build")]
     pub exe: Vec<PathBuf>,
     /// Executables that CMake builds.
@@ -51,8 +51,8 @@ pub struct RecipeOptions {
 }
 
 impl RecipeOptions {
-    /// The way to build a side with these variables of the environment, by `command` in place of
-    /// --build if there is one; `None` where cargo builds it.
+    /// Returns the recipe to build a side with these environment variables, or `None` if cargo
+    /// builds it. `command` replaces `--build`.
     pub fn recipe(
         &self,
         command: Option<&str>,
@@ -84,7 +84,8 @@ impl RecipeOptions {
         }))
     }
 
-    /// The arguments of the executables, where not cargo builds them: these words behind `--`.
+    /// Returns those of the words after `--` that are arguments of the raced executables; empty if
+    /// cargo or a command builds the executables.
     pub fn arguments(&self, words: &[OsString], options: &mut BenchOptions) -> Vec<String> {
         if !self.go.is_empty() {
             options.harness.get_or_insert(Harness::Go);
@@ -111,7 +112,7 @@ pub struct CmakeOptions {
         conflicts_with = "build"
     )]
     cmake: Vec<String>,
-    /// With --cmake: arguments of the configuration, in the words of `cmake`, such as
+    /// With --cmake: arguments of `cmake` when it configures the build, such as
     /// '-DBUILD_BENCHMARKS=ON'
     #[arg(
         long,
@@ -122,7 +123,7 @@ pub struct CmakeOptions {
     )]
     configure: Option<String>,
     /// With --cmake: race suites of Google Benchmark sample by sample, compiled with deadheat's
-    /// library of that name (swapped), or launch by launch with the one that they name (own)
+    /// replacement library (swapped), or launch by launch with their own library (own)
     /// [default: swapped if the suite compiles]
     #[arg(
         long,
@@ -141,7 +142,7 @@ impl CmakeOptions {
         !self.cmake.is_empty()
     }
 
-    /// The way to build both sides; `None` if CMake builds nothing.
+    /// Returns the build of both sides, or `None` if CMake builds nothing.
     pub fn build(&self) -> Result<Option<CmakeBuild>, Failure> {
         if !self.is_asked_for() {
             return Ok(None);
@@ -158,13 +159,13 @@ impl CmakeOptions {
     }
 }
 
-/// The path of this program, which records links when compilers are started through it.
+/// Returns the path of this program. Builds start compilers through it, so that it records links.
 pub(crate) fn this_program() -> Result<PathBuf, Failure> {
     std::env::current_exe()
         .map_err(|problem| Failure::Internal(format!("deadheat cannot find itself: {problem}")))
 }
 
-/// The variable that names the package `deadheat` for Python: a folder, or a wheel.
+/// The environment variable that names the Python package `deadheat`, a folder or a wheel.
 const PACKAGE: &str = "DEADHEAT_PYTHON_PACKAGE";
 
 /// Options of races of pytest suites.
@@ -179,7 +180,7 @@ pub struct PytestOptions {
         conflicts_with_all = ["build", "cmake", "go"]
     )]
     pytest: Vec<String>,
-    /// With --pytest: what pip installs on both sides, in the words of `pip install`
+    /// With --pytest: arguments of `pip install` for both sides
     #[arg(
         long,
         value_name = "WORDS",
@@ -201,12 +202,12 @@ pub struct PytestOptions {
 }
 
 impl PytestOptions {
-    /// Returns true where a suite of pytest is raced.
+    /// Returns true if a pytest suite is raced.
     pub fn is_asked_for(&self) -> bool {
         !self.pytest.is_empty()
     }
 
-    /// The way to build both sides; `None` where no suite of pytest is raced.
+    /// Returns the build of both sides, or `None` if no pytest suite is raced.
     pub fn build(&self) -> Result<Option<PytestBuild>, Failure> {
         if self.pytest.is_empty() {
             return Ok(None);
@@ -222,7 +223,7 @@ impl PytestOptions {
         }))
     }
 
-    /// The arguments of the worker: the paths, and pytest's own options.
+    /// Returns the arguments of the worker: the test paths, then options of pytest.
     pub fn arguments(&self, options: &[OsString]) -> Vec<String> {
         let options = options
             .iter()
@@ -230,7 +231,7 @@ impl PytestOptions {
         self.pytest.iter().cloned().chain(options).collect()
     }
 
-    /// Finds fault with a path that a side lacks.
+    /// Returns an error if a side lacks one of the test paths.
     pub fn check(&self, sides: &[&Side]) -> Result<(), BuildError> {
         for side in sides {
             let suite = side.executables.first();
@@ -249,14 +250,14 @@ impl PytestOptions {
     }
 }
 
-/// The package that holds the worker: that which is named, or that beside which this program was
-/// installed, or else the one of this version.
+/// Returns the Python package that contains the worker: the one that the variable names, the one
+/// that this program was installed with, or else the published package of this version.
 fn package() -> Result<PythonPackage, Failure> {
     let named = std::env::var_os(PACKAGE).filter(|named| !named.is_empty());
     if let Some(named) = named.map(PathBuf::from) {
         return PythonPackage::named(&named).ok_or_else(|| {
             Failure::Usage(format!(
-                "{PACKAGE}={}: it is to name the package deadheat for Python, a folder or a wheel",
+                "{PACKAGE}={}: this is not the package deadheat for Python, as a folder or a wheel",
                 named.display()
             ))
         });

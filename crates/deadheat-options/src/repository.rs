@@ -1,6 +1,5 @@
-//! The repository around the user, as subcommands ask git about it: where the user is, the line of
-//! commits, the commits that git knows, the meaning of names, and whose fault it is where there is no
-//! answer or no build.
+//! The git repository of the current folder: ranges and names of commits, and errors of git and of
+//! builds.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +12,13 @@ use deadheat_build::{
     BuildError, CommitInfo, Fault, Interruption, Parents, Revisions, commit_named,
 };
 
-/// The folder of the user.
+/// Returns the current folder.
 pub fn here() -> Result<PathBuf, Failure> {
     let here = std::env::current_dir();
     here.map_err(|problem| Failure::Internal(format!("the current folder: {problem}")))
 }
 
-/// A path as the user would write it: from here, where it lies below.
+/// Returns a path as text, relative to the current folder if it is below that.
 pub fn shown(path: &Path) -> String {
     let from_here = here().ok();
     let from_here = from_here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
@@ -29,7 +28,7 @@ pub fn shown(path: &Path) -> String {
         .to_string()
 }
 
-/// A commit as a run file has it.
+/// Converts a commit into the form of a run file.
 pub fn commit(info: &CommitInfo) -> Commit {
     Commit {
         id: info.id.clone(),
@@ -38,7 +37,7 @@ pub fn commit(info: &CommitInfo) -> Commit {
     }
 }
 
-/// Whose fault it is that there is no build.
+/// Converts a build error into a failure with the exit code for its cause.
 pub fn failure(error: BuildError) -> Failure {
     let text = error.to_string();
     match error.fault() {
@@ -58,7 +57,7 @@ pub struct ParentsArgs {
 }
 
 impl ParentsArgs {
-    /// Those of each commit.
+    /// Returns which parents of each commit are followed.
     pub fn of_each(self) -> Parents {
         if self.all_parents {
             Parents::All
@@ -77,8 +76,8 @@ pub fn range(text: &str) -> Result<Revisions, String> {
     }
 }
 
-/// Both ends of a range of commits, which is written as `form` says; up to `HEAD` where the second is
-/// left out.
+/// Returns both ends of a range of commits; the second is `HEAD` by default. `form` is the expected
+/// form, for the error message.
 pub fn ends<'a>(range: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {
     match range.split_once("..") {
         Some((first, last)) if !first.is_empty() && !last.starts_with('.') => {
@@ -100,7 +99,8 @@ const OF_GIT_BISECT: [&str; 10] = [
     "start", "run", "reset", "good", "bad", "old", "new", "skip", "log", "replay",
 ];
 
-/// The range of two dots that the user probably means: of `v1...v2`, of `..v2`, or of `v1` alone.
+/// Returns the two-dot range that the user probably means by `v1...v2`, by `..v2`, or by `v1`
+/// alone.
 fn range_meant_by(text: &str) -> String {
     match text.split_once("..") {
         Some(("", _)) => format!("GOOD{text}"),
@@ -109,8 +109,8 @@ fn range_meant_by(text: &str) -> String {
     }
 }
 
-/// Refuses a file or program in the place of revisions, which `what` describes: the user means a command
-/// that takes files.
+/// Refuses a file or program in place of revisions, because the user means a command that takes
+/// files. `what` names the expected argument.
 pub fn refuse_path(text: &str, others: &[String], what: &str) -> Result<(), Failure> {
     let is_path = text.contains('/') && !text.ends_with('/');
     if !is_path || !Path::new(text).is_file() {
@@ -120,8 +120,8 @@ pub fn refuse_path(text: &str, others: &[String], what: &str) -> Result<(), Fail
     let advice = match found_at(text) {
         Ok(Found::Data) => format!("to compare saved results: deadheat compare {text} {second}"),
         _ => format!(
-            "it is a path; deadheat bench {text} {second} races two programs with benchmarks, deadheat \
-             run any two commands"
+            "it is a path; deadheat bench {text} {second} races two programs with benchmarks, \
+             deadheat run any two commands"
         ),
     };
     Err(Failure::Usage(format!(
@@ -129,20 +129,20 @@ pub fn refuse_path(text: &str, others: &[String], what: &str) -> Result<(), Fail
     )))
 }
 
-/// Refuses two words in the place of a range: the user of `bisect v1 v2` means `bisect v1..v2`.
+/// Refuses two words in place of a range: the user of `bisect v1 v2` means `bisect v1..v2`.
 pub fn refuse_split_range(range: &str, filters: &[String]) -> Result<(), Failure> {
     match filters {
         [second, ..] if !range.contains("..") && !OF_GIT_BISECT.contains(&range) => {
             Err(Failure::Usage(format!(
-                "'{range}' is not a range of commits{HELP}write '{range}..{second}', or leave '{second}' \
-                 behind a range if it is a filter of benchmarks"
+                "'{range}' is not a range of commits{HELP}write '{range}..{second}'; if '{second}' \
+                 is a filter of benchmarks, put it after a range"
             )))
         }
         _ => Ok(()),
     }
 }
 
-/// Refuses a second revision in the place of a filter: the user of `rev v1 HEAD` means `rev v1..HEAD`.
+/// Refuses a second revision in place of a filter: the user of `rev v1 HEAD` means `rev v1..HEAD`.
 pub fn refuse_second_revision(revisions: &str, filters: &[String]) -> Result<(), Failure> {
     let [second, ..] = filters else {
         return Ok(());
@@ -155,17 +155,19 @@ pub fn refuse_second_revision(revisions: &str, filters: &[String]) -> Result<(),
         return Ok(());
     }
     Err(Failure::Usage(format!(
-        "'{second}' is a revision, and a filter of benchmarks is expected after '{revisions}'{HELP}write \
-         '{revisions}..{second}' to race two revisions; a longer part of a benchmark's name is a filter"
+        "'{second}' is a revision, and a filter of benchmarks is expected after \
+         '{revisions}'{HELP}write '{revisions}..{second}' to race two revisions; to filter, write \
+         a longer part of a benchmark's name"
     )))
 }
 
-/// Ctrl-C and what else asks to stop, from here on heeded and not obeyed at once.
+/// Starts to record Ctrl-C and other termination signals, which then no longer end the process at
+/// once.
 pub fn interrupts() -> Result<Interrupts, Failure> {
     Interrupts::install().map_err(|problem| Failure::Internal(format!("signals: {problem}")))
 }
 
-/// Asks git something that Ctrl-C ends.
+/// Runs a query of git that Ctrl-C interrupts.
 pub fn asking<T>(
     question: impl FnOnce(Interruption<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {

@@ -23,10 +23,11 @@ pub fn check_plan(
     if settings.shard.is_some() {
         return refused("--shard: a plan is for all parts; give --shard to deadheat run --plan");
     }
-    exports.refuse("a plan has no answer; give this to deadheat run --plan or deadheat merge")
+    exports
+        .refuse("a plan has no answer; give this option to deadheat run --plan or deadheat merge")
 }
 
-/// Prints where the plan is and how to race it.
+/// Prints where the plan was saved and how to race it.
 pub fn tell_of_plan(planned: &RaceOutcome) -> Result<Status, Failure> {
     let plan = &planned.run.header.plan;
     let raced = plan.benchmarks.iter().filter(|one| one.rerun.is_none());
@@ -39,10 +40,10 @@ pub fn tell_of_plan(planned: &RaceOutcome) -> Result<Status, Failure> {
         plan.seed,
     ))?;
     line_to_stdout(&format!(
-        "race a part of it:   deadheat run --plan {quoted} --shard 1/4 --save part-1.jsonl"
+        "race one part:       deadheat run --plan {quoted} --shard 1/4 --save part-1.jsonl"
     ))?;
     line_to_stdout(&format!(
-        "take it elsewhere:   deadheat pack {quoted} -o race.tar.zst"
+        "pack for transfer:   deadheat pack {quoted} -o race.tar.zst"
     ))?;
     Ok(Status::Done)
 }

@@ -1,5 +1,5 @@
-//! The aspects of a comparison, in words and as JSON: one file for each, and here the order in which
-//! an answer has them.
+//! Sentences and JSON about the circumstances of a comparison: placement, hosts, scheduling delay
+//! and others. Each has a separate file; this file defines their order in an answer.
 
 pub(crate) mod control;
 pub(crate) mod dropped;
@@ -17,7 +17,8 @@ use crate::units::{MOST_SPREAD, two_digits};
 
 pub use placement::sentence as about_the_placement;
 
-/// The sentences below a verdict; those that only `full` answers have are among them.
+/// Returns the sentences below a verdict. Without `full`, only those about hosts and about a race
+/// side by side.
 pub(crate) fn details(comparison: &Comparison, full: bool, glyphs: Glyphs) -> Vec<String> {
     let mut details = hosts::sentences(comparison, glyphs);
     details.extend(side_by_side::sentence(comparison, glyphs));
@@ -30,7 +31,7 @@ pub(crate) fn details(comparison: &Comparison, full: bool, glyphs: Glyphs) -> Ve
     details
 }
 
-/// The same for JUnit, which has the noise floor of each comparison.
+/// Returns the sentences about a comparison for its JUnit test, including the noise floor.
 pub(crate) fn details_for_junit(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
     let mut details: Vec<String> = Vec::new();
     details.extend(side_by_side::sentence(comparison, glyphs));
@@ -40,13 +41,13 @@ pub(crate) fn details_for_junit(comparison: &Comparison, glyphs: Glyphs) -> Vec<
     details
 }
 
-/// The smallest change that the design finds, and what was left out; `None` where there is nothing
-/// to tell.
+/// Returns a sentence about the confidence level of the last look, the smallest change that this
+/// design finds, and excluded blocks; `None` if there is nothing to report.
 fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(level_of_the_look(comparison));
     let smallest = comparison.evidence.minimum_detectable_effect;
-    // Nobody looks for changes beyond what a number of percent can tell.
+    // Larger percentages are not meaningful, so the sentence omits them.
     let percent = smallest.map(|smallest| smallest.change() * 100.0);
     if let Some(percent) = percent.filter(|percent| *percent <= MOST_SPREAD) {
         parts.push(format!(
@@ -58,8 +59,8 @@ fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
-/// The object of a comparison with its aspects. Its older fields have places of their own in the
-/// document.
+/// Adds most fields of `aspects` to the JSON object of a comparison. The caller writes the other
+/// fields of `aspects`.
 pub(crate) fn with_json(object: Object, aspects: &Aspects) -> Object {
     object
         .with_some(

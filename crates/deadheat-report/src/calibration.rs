@@ -1,4 +1,5 @@
-//! A calibration in words and tables; and the one sentence of it that later answers quote.
+//! Answers about a calibration of the machine, in sentences and tables, and the sentence about it
+//! that later races quote.
 
 #[cfg(feature = "commands")]
 mod answer;
@@ -12,7 +13,7 @@ use deadheat_model::{CalibrationNote, Day, Promise, RaceKind};
 
 use crate::units::{decimals, share, two_digits};
 
-/// The name of races of a kind.
+/// Returns the plural noun for races of this kind.
 pub(crate) fn kind(kind: RaceKind) -> &'static str {
     match kind {
         RaceKind::Functions => "functions",
@@ -21,8 +22,8 @@ pub(crate) fn kind(kind: RaceKind) -> &'static str {
     }
 }
 
-/// A share in percent, with two significant digits of how far it is from none
-/// or all. What is less than a thousandth of a percent is told as one.
+/// Formats a share in percent, with two significant digits of its distance to 0% or to 100%,
+/// whichever is closer. A positive share below 0.001% is shown as 0.001%.
 fn percent(part: f64) -> String {
     match part * 100.0 {
         0.0 => "0%".to_owned(),
@@ -33,7 +34,8 @@ fn percent(part: f64) -> String {
     }
 }
 
-/// The outcome for races like these on this machine, as one sentence without its point.
+/// Returns the result of the calibration of this machine for races of this kind, as a sentence
+/// without its full stop.
 pub fn calibrated(note: &CalibrationNote) -> String {
     let when = match note.started_at {
         Some(seconds) => format!(" on {}", Day::of_unix_seconds(seconds)),
@@ -42,7 +44,8 @@ pub fn calibrated(note: &CalibrationNote) -> String {
     let calls = &note.false_calls;
     let found = match calls.at_most(note.alpha) {
         Promise::Broken => format!(
-            "at least {}, {} are accepted: verdicts on {} are doubtful on this machine",
+            "at least {}, although only {} are accepted: verdicts on {} are doubtful on this \
+             machine",
             percent(calls.low),
             share(note.alpha),
             kind(note.kind)
@@ -50,14 +53,15 @@ pub fn calibrated(note: &CalibrationNote) -> String {
         Promise::Kept | Promise::Open => format!("at most {}", percent(calls.high)),
     };
     let mut text = format!(
-        "this machine was calibrated{when}: {} of {} A/A races of {} called ({found})",
+        "this machine was calibrated{when}: {} of {} A/A races of {} were called faster or slower \
+         ({found})",
         calls.hits,
         calls.of,
         kind(note.kind)
     );
     if let Some(floor) = note.noise_floor {
         text += &format!(
-            ", changes under {} are lost in noise",
+            ", and the noise hides changes under {}",
             percent(floor.change())
         );
     }
@@ -89,15 +93,18 @@ mod tests {
     fn a_quiet_machine_is_told_by_what_it_calls_at_most() {
         assert_eq!(
             calibrated(&note(1, 0.0001, 0.0184)),
-            "this machine was calibrated on 2026-11-22: 1 of 300 A/A races of functions called \
-             (at most 1.8%), changes under 0.30% are lost in noise"
+            "this machine was calibrated on 2026-11-22: 1 of 300 A/A races of functions were \
+             called faster or slower (at most 1.8%), and the noise hides changes under 0.30%"
         );
     }
 
     #[test]
     fn a_machine_that_calls_too_much_is_told_by_what_it_calls_at_least() {
         let told = calibrated(&note(40, 0.097, 0.178));
-        assert!(told.contains("(at least 9.7%, 5% are accepted"), "{told}");
+        assert!(
+            told.contains("(at least 9.7%, although only 5% are accepted"),
+            "{told}"
+        );
         assert!(told.contains("verdicts on functions are doubtful on this machine"));
     }
 
@@ -110,7 +117,8 @@ mod tests {
         };
         assert_eq!(
             calibrated(&bare),
-            "this machine was calibrated: 0 of 300 A/A races of functions called (at most 1.2%)"
+            "this machine was calibrated: 0 of 300 A/A races of functions were called faster or \
+             slower (at most 1.2%)"
         );
     }
 

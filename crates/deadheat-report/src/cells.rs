@@ -1,4 +1,4 @@
-//! Cells that the tables of every answer have in common: values, changes and metrics.
+//! Formats table cells for all kinds of answers: values, changes and metrics.
 
 use deadheat_model::{
     AllZero, Comparison, Estimate, Metric, MetricComparison, Side, Throughput, Unit,
@@ -10,7 +10,7 @@ use crate::glyphs::Glyphs;
 use crate::names;
 use crate::units::{TimeUnit, confidence_interval, effect, interval, quantile, quantities_in};
 
-/// Quantities that stand beside each other, and the sign for nothing.
+/// Formats values that appear next to each other; a missing value is a dash.
 fn cells(
     time_unit: Option<TimeUnit>,
     unit: Unit,
@@ -27,15 +27,15 @@ fn cells(
         .collect()
 }
 
-/// The typical values of both sides, which agree with the change between them;
-/// the medians where zeros leave nothing typical. One value for a side alone.
+/// Returns the typical values of the two sides, whose ratio is consistent with the change. Returns
+/// medians instead if more than 1% of the values are zero. Without a candidate, returns one value.
 pub(crate) fn typical(baseline: &Side, candidate: Option<&Side>) -> Vec<f64> {
     let sides: Vec<&Side> = std::iter::once(baseline).chain(candidate).collect();
     let typical: Option<Vec<f64>> = sides.iter().map(|side| side.typical).collect();
     typical.unwrap_or_else(|| sides.iter().map(|side| side.median).collect())
 }
 
-/// A figure of one side.
+/// A statistic of one side.
 #[derive(Clone, Copy)]
 pub(crate) enum Figure {
     Typical,
@@ -58,7 +58,7 @@ impl Figure {
         }
     }
 
-    /// The head of its column in a table of this comparison alone.
+    /// Returns the head of this statistic's column, in a table about one comparison.
     pub(crate) fn name_in(self, comparison: &Comparison) -> String {
         match (self, comparison.terms.quantile) {
             (Figure::Typical, Some(judged)) => quantile(judged),
@@ -78,7 +78,8 @@ impl Figure {
     }
 }
 
-/// These figures of every contender of a benchmark, in one unit where that is readable.
+/// Formats these statistics for every contender of a benchmark, all in one unit if that is
+/// readable.
 pub(crate) fn figure_cells(
     sides: &[&Side],
     metric: &Metric,
@@ -101,7 +102,7 @@ pub(crate) fn figure_cells(
         .collect()
 }
 
-/// "95% CI", where that is what all of them are.
+/// Returns a head such as "95% CI" if all confidence levels are equal, otherwise "CI".
 pub(crate) fn interval_head(mut confidences: impl Iterator<Item = f64>) -> String {
     match confidences.next() {
         Some(first) if confidences.all(|other| other == first) => confidence_interval(first),
@@ -109,8 +110,8 @@ pub(crate) fn interval_head(mut confidences: impl Iterator<Item = f64>) -> Strin
     }
 }
 
-/// All metrics on the same pairs, by what is typical, but for those of which nothing was ever seen;
-/// `None` when nothing but the judged one is left, whose figures have been shown already.
+/// Returns a table with the typical values of all metrics, without metrics that are always zero.
+/// `None` if only the judged metric remains, because the answer already shows it elsewhere.
 pub(crate) fn metrics<'a>(
     comparison: &Comparison,
     time_unit: Option<TimeUnit>,
@@ -133,7 +134,7 @@ pub(crate) fn metrics<'a>(
     let mut table = Table::new(Kind::Words, heads);
     table.caption = match comparison.terms.quantile {
         Some(judged) => format!("All metrics, by their {}", quantile(judged)),
-        None => "All metrics, by what is typical".to_owned(),
+        None => "All metrics, by their typical values".to_owned(),
     };
     for row in shown {
         let unit = row.metric.unit();
@@ -160,14 +161,15 @@ pub(crate) fn metrics<'a>(
     Some(table)
 }
 
-/// True where any sample of either side was above zero. A function that neither faults nor waits
-/// would have a line of noughts for every metric that counts such things.
+/// Returns true if any sample of the baseline or the candidate is above zero. Without this check, a
+/// function without page faults and waits would have a row of zeros for each metric that counts
+/// them.
 pub(crate) fn seen(row: &MetricComparison) -> bool {
     let sides = [Some(&row.baseline), row.candidate.as_ref()];
     sides.into_iter().flatten().any(|side| side.max > 0.0)
 }
 
-/// The change of a metric that is all zero on a side, or the sign for nothing.
+/// Returns the change of a metric that is all zero on one side or on both; otherwise a dash.
 pub(crate) fn change_without_ratio(
     metric: &Metric,
     baseline: &Side,
@@ -182,7 +184,7 @@ pub(crate) fn change_without_ratio(
     }
 }
 
-/// Change and interval of a comparison, as a change in time or cost.
+/// Returns the change and the interval of a comparison, as a change in time or cost.
 pub(crate) fn cells_of_change(comparison: &Comparison, glyphs: Glyphs) -> [String; 2] {
     let cost = cost_of(comparison);
     let [change, interval] = change_cells(cost.as_ref(), glyphs);
@@ -196,7 +198,7 @@ pub(crate) fn cells_of_change(comparison: &Comparison, glyphs: Glyphs) -> [Strin
     }
 }
 
-/// Change and interval, or the sign for nothing.
+/// Returns the change and the interval, or dashes.
 pub(crate) fn change_cells(estimate: Option<&Estimate>, glyphs: Glyphs) -> [String; 2] {
     let nothing = || glyphs.nothing().to_owned();
     match estimate {
@@ -212,7 +214,7 @@ pub(crate) fn change_cells(estimate: Option<&Estimate>, glyphs: Glyphs) -> [Stri
     }
 }
 
-/// The work of each thread of either side per second, in bytes or items, at the median wall time.
+/// The throughput per thread of each side, in bytes or items per second, at the median wall time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rates {
     pub(crate) baseline: Option<f64>,
@@ -220,8 +222,8 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// The rates of a comparison; nothing where the benchmark does not say what an iteration gets
-    /// done, or where wall time is not known.
+    /// Computes the throughput of both sides; empty if the benchmark declares no throughput or has
+    /// no wall time.
     pub(crate) fn of(comparison: &Comparison) -> Rates {
         let mut rows = comparison.metrics.iter();
         let (baseline, candidate) = if comparison.terms.metric == Metric::Wall {
@@ -245,8 +247,8 @@ impl Rates {
     }
 }
 
-/// The rates of a benchmark's contenders, the baseline first, as tables show them; `None` where
-/// none is known.
+/// Formats the throughput of a benchmark's contenders, the baseline first; `None` if no throughput
+/// is known.
 pub(crate) fn rate_cells(group: &[Comparison], glyphs: Glyphs) -> Option<Vec<String>> {
     let (unit, suffix) = match group.first()?.details.throughput? {
         Throughput::Bytes(_) => (Unit::Bytes, "/s"),

@@ -1,6 +1,6 @@
-//! Saved results against each other, from top to bottom: who the sides are, one table with a row for
-//! every benchmark and candidate, whatever became of them, and the mean over all; what was counted,
-//! the metrics beside the judged one, and the doubts.
+//! The answer about saved results. It has the sides, a table with a row for every benchmark and
+//! candidate, including those without a result, and the mean over all benchmarks. The counts of
+//! verdicts, the metrics other than the judged one, and the warnings follow.
 
 mod csv;
 mod rows;
@@ -27,17 +27,18 @@ use crate::warnings::WarningText;
 use crate::{figures, gates, markdown, sentences, suite};
 use rows::{Labels, Row, RowSubject, Scene, rows};
 
-/// Columns that the name of a side may take in the head of a column of a terminal.
+/// Maximum width, in columns, of the name of a side in the head of a column, in a terminal of
+/// limited width.
 const LABEL: usize = 16;
 
-/// The same where there is no limit.
+/// Maximum width, in columns, of the name of a side if the width is not limited.
 const WIDE_LABEL: usize = 40;
 
-/// Columns that the name of a benchmark may take where nothing else limits it. A parameter may be a
-/// whole text.
+/// Maximum width, in columns, of the name of a benchmark in any format. The name may be long
+/// because it contains a parameter.
 const TITLE: usize = 1_000;
 
-/// The answer about saved results as text.
+/// Formats the answer about saved results as text.
 pub fn to_comparison(analysis: &Analysis, options: &ComparisonOptions) -> String {
     let terminal = Terminal::new(options.width, options.color, options.unicode);
     let label = if options.width == usize::MAX {
@@ -48,9 +49,8 @@ pub fn to_comparison(analysis: &Analysis, options: &ComparisonOptions) -> String
     terminal.render(&answer(analysis, options, label, terminal.glyphs))
 }
 
-/// The answer about saved results as GitHub-flavoured Markdown. Of many
-/// benchmarks only those that changed are seen at once, the others unfold.
-/// Width, colour and Unicode of the options do not matter.
+/// Formats the answer about saved results as GitHub-flavoured Markdown. A long table folds the
+/// benchmarks that did not change. The width, colour and Unicode options have no effect.
 pub fn to_comparison_markdown(analysis: &Analysis, options: &ComparisonOptions) -> String {
     markdown::document(&answer(analysis, options, WIDE_LABEL, Glyphs::Unicode))
 }
@@ -127,16 +127,17 @@ fn answer<'a>(
 /// If a table has more rows than this, formats that can fold rows fold those that did not change.
 const OPEN: usize = 50;
 
-/// The heads of a table of contenders by themselves.
+/// The column heads of the table of baselines without a candidate.
 const SUMMARY: [&str; 5] = ["benchmark", "median", "mean", "min", "samples"];
 
-/// Columns a name should have before p-values take room.
+/// If less than this width, in columns, is left for the names of benchmarks, the table omits the
+/// column of p-values.
 const NAME_AT_EASE: usize = 20;
 
-/// The columns that tell how sure the changes of a table are.
+/// The columns that show the uncertainty of the changes in a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Evidence {
-    /// How the values of each side scatter, which without any interval is all there is to see.
+    /// The standard deviation of each side, shown if no row has an interval.
     Scatter,
     Interval,
     IntervalAndP,
@@ -164,7 +165,7 @@ impl Evidence {
 }
 
 impl<'a> Scene<'a> {
-    /// The table of the judged metric.
+    /// Returns the table of the judged metric.
     fn judged(&self, rows: &[&Row<'a>]) -> Table<'a> {
         if self.compares() {
             Table {
@@ -176,7 +177,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Columns for the names of benchmark and sides, and for the change.
+    /// Returns a table with columns for the benchmark, the values of the sides, and the change.
     fn heads(&self, first: &str, change: &str) -> Table<'a> {
         let mut table = Table {
             name_at_ease: NAME_AT_EASE,
@@ -196,7 +197,7 @@ impl<'a> Scene<'a> {
         table
     }
 
-    /// The typical values of both sides, as [`Scene::heads`] has columns for them.
+    /// Returns the typical values of both sides, in the columns of [`Scene::heads`].
     fn typical(&self, metric: &Metric, sides: [&Side; 2]) -> Vec<Cell> {
         let values = typical(sides[0], Some(sides[1]));
         let shown = quantities_in(self.time_unit, metric.unit(), &values, self.glyphs);
@@ -218,7 +219,7 @@ impl<'a> Scene<'a> {
         let raced: Vec<&Comparison> = comparisons()
             .filter(|one| one.candidate.is_some())
             .collect();
-        // The mean is over all rows, shown or not.
+        // The head depends on all comparisons, because the mean includes rows that are not shown.
         let change = change_head(
             self.analysis
                 .comparisons
@@ -228,7 +229,8 @@ impl<'a> Scene<'a> {
         let mut table = self.heads(&head, change);
         let evidence = Evidence::of(&raced);
         self.heads_of_evidence(&mut table, evidence, &raced);
-        // Without pairs every verdict is provisional; the head says it for all.
+        // If every verdict is provisional, as for unpaired samples, the column head shows this once
+        // instead of every row.
         let judged = raced.iter().filter(|one| one.verdict.is_some());
         let mut judged = judged.peekable();
         let provisional = judged.peek().is_some() && judged.all(|one| one.evidence.provisional);
@@ -255,7 +257,7 @@ impl<'a> Scene<'a> {
                 let shown = metric.map(|metric| sentences::metric(metric, self.glyphs));
                 cells.push(shown.unwrap_or_default().into());
             }
-            // Further candidates of a benchmark stand below its name.
+            // Only the first row of a benchmark shows its name; its other candidates follow below.
             let again = self.several() && last == Some(&row.title) && row.comparison().is_some();
             last = Some(&row.title);
             let name = if again { "" } else { row.title.as_str() };
@@ -271,7 +273,7 @@ impl<'a> Scene<'a> {
         table
     }
 
-    /// The columns of what tells how sure the changes are.
+    /// Adds the columns that show the uncertainty of the changes.
     fn heads_of_evidence(&self, table: &mut Table<'a>, evidence: Evidence, raced: &[&Comparison]) {
         if evidence == Evidence::Scatter {
             let candidate = if self.several() {
@@ -294,7 +296,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The means over all benchmarks, a row for each candidate.
+    /// Returns the rows with the means over all benchmarks, one row for each candidate.
     fn means(&self, evidence: Evidence, width: usize) -> Vec<Line<'a>> {
         let nothing = || Cell::from(self.glyphs.nothing());
         let row = |overall: &'a Overall| {
@@ -323,7 +325,7 @@ impl<'a> Scene<'a> {
         self.analysis.overall.iter().map(row).collect()
     }
 
-    /// All cells of a comparison but its name and its metric.
+    /// Returns all cells of a comparison except its name and its metric.
     fn cells(&self, comparison: &Comparison, provisional: bool, evidence: Evidence) -> Vec<Cell> {
         let word = if provisional {
             sentences::marked_word(comparison, self.glyphs)
@@ -368,7 +370,7 @@ impl<'a> Scene<'a> {
         cells
     }
 
-    /// The cells of a row that holds nothing but why it does.
+    /// Returns the cells of a row without values: dashes, and the reason.
     fn unanswered(&self, reason: Cell, evidence: Evidence) -> Vec<Cell> {
         let before = 3 + usize::from(self.several()) + evidence.columns();
         let mut cells = vec![Cell::from(self.glyphs.nothing()); before];
@@ -376,7 +378,7 @@ impl<'a> Scene<'a> {
         cells
     }
 
-    /// The word for why a row has no answer; empty where it has one.
+    /// Returns the reason why a row has no answer; empty if it has an answer.
     fn reason(&self, row: &Row<'_>) -> Cell {
         match row.what {
             RowSubject::Compared(_) => "".into(),
@@ -391,7 +393,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Contenders without a candidate, by themselves.
+    /// Returns a table of the baselines that have no candidate.
     fn alone(&self, rows: &[&Row<'a>]) -> Table<'a> {
         let mut table = Table::new(Kind::Name, SUMMARY);
         let reasons = rows.iter().any(|row| row.comparison().is_none());
@@ -410,7 +412,8 @@ impl<'a> Scene<'a> {
         table
     }
 
-    /// Median, mean, smallest value and number of samples.
+    /// Returns the cells that show a side: the median, the mean and the smallest value of its
+    /// samples, and their number.
     fn summary(&self, metric: &Metric, side: &Side) -> Vec<Cell> {
         let values = [side.median, side.mean, side.min];
         let shown = quantities_in(self.time_unit, metric.unit(), &values, self.glyphs);
@@ -419,7 +422,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The standard deviation of a side's values as a share of their mean.
+/// Returns the standard deviation of a side's values as a percentage of their mean.
 fn scatter(side: &Side) -> Option<String> {
     let share_of_mean = side.std_dev? / side.mean;
     let percent = 100.0 * share_of_mean;
@@ -428,17 +431,19 @@ fn scatter(side: &Side) -> Option<String> {
         .then(|| format!("{}%", two_digits(percent)))
 }
 
-/// The tables of all metrics beside the judged one.
+/// The tables of all metrics except the judged one.
 #[derive(Default)]
 struct Others<'a> {
-    /// Title and table, in the order in which the metrics first come up.
+    /// Titles and tables, in the order in which the metrics first occur.
     tables: Vec<(String, Table<'a>)>,
-    /// Metrics of which no row is shown, each with the number of its rows.
+    /// Metrics without a table because no benchmark changed, each with the number of benchmarks
+    /// that have this metric.
     quiet: Vec<(String, usize)>,
 }
 
 impl<'a> Scene<'a> {
-    /// The metrics beside the judged one: where they moved, or everywhere.
+    /// Returns the tables of the metrics other than the judged one. The tables contain the
+    /// benchmarks that changed; with `all_metrics`, all benchmarks.
     fn others(&self, rows: &[Row<'_>], options: &ComparisonOptions) -> Others<'a> {
         let mut others = Others::default();
         let all = rows.iter().flat_map(|row| {
@@ -447,7 +452,7 @@ impl<'a> Scene<'a> {
         });
         for (metric, rows) in gathered(all) {
             let whole = rows.len();
-            // Beyond the margin of its own benchmark.
+            // Rules may set a different margin for each benchmark.
             let moved = |of: &Row<'_>, row: &MetricComparison| {
                 let own = of.comparison().map(|comparison| comparison.terms.margin);
                 moved(row, own.unwrap_or(self.analysis.design.margin))
@@ -524,7 +529,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The metrics of a comparison beside the judged one, but for those of which nothing was ever seen.
+/// Returns the metrics of a comparison, without the judged one and without those that are always
+/// zero.
 fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
     let others = comparison.metrics.iter();
     others.filter(|row| {
@@ -533,9 +539,10 @@ fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
     })
 }
 
-/// True where a metric is shown without being asked for: it is faster or slower. Without a verdict
-/// its change is beyond the margin, and the interval of an amount, or of a metric without a better
-/// direction, lies to one side of zero; without an interval its values lie apart.
+/// Returns true if a table shows the metric by default, because it changed: its verdict is faster
+/// or slower. Without a verdict, the change must exceed the margin. In addition, the interval of an
+/// amount, or of a metric without a known better direction, must exclude zero. Without an interval,
+/// the values of the two sides must not overlap.
 fn moved(row: &MetricComparison, margin: f64) -> bool {
     let beyond = |change: f64| change.abs() > margin;
     let estimate = row.estimate.as_ref();
@@ -543,33 +550,35 @@ fn moved(row: &MetricComparison, margin: f64) -> bool {
         (Some(verdict), ..) => matches!(verdict, Verdict::Faster | Verdict::Slower),
         (None, Some(estimate), Some(interval)) => {
             let aside = interval.low.0 > 0.0 || interval.high.0 < 0.0;
-            // Of times too few recordings are no proof, whatever their interval.
+            // A few recordings of times prove nothing, even if the interval excludes zero.
             let tells = is_amount(row.metric.unit()) || row.metric.better() == Better::Unknown;
             tells && aside && beyond(estimate.effect.change())
         }
         (None, Some(estimate), None) => {
             (exact(row) || apart(row)) && beyond(estimate.effect.change())
         }
-        // From nothing to something there is no ratio.
+        // A change from zero has no ratio and so no estimate; the values themselves decide.
         (None, None, _) => exact(row) || apart(row),
     }
 }
 
-/// True where all samples of a side have one value, and the sides differ in it:
-/// without scatter there is no interval, and nothing to doubt either.
+/// Returns true if each side has a single value, and the two values differ. Without scatter, no
+/// interval exists, but the change is certain.
 fn exact(row: &MetricComparison) -> bool {
     let one_value = |side: &Side| side.min == side.max;
     apart_if(row, one_value)
 }
 
-/// True for an amount if every value of one side exceeds every value of the other. Allocated bytes
-/// scatter by a few because a benchmark averages them over its iterations. Times of two recordings
-/// lie apart by chance.
+/// Returns true for a metric in bytes or counts, if every value of one side exceeds every value of
+/// the other. Equal values are not required, because a benchmark averages allocated bytes over its
+/// iterations, so they vary slightly. Times are left out, because the times of two recordings can
+/// be this far apart by chance.
 fn apart(row: &MetricComparison) -> bool {
     is_amount(row.metric.unit()) && apart_if(row, |_| true)
 }
 
-/// True if the values of the two sides do not overlap, and those of either side are `fit` to tell.
+/// Returns true if the values of the two sides do not overlap, and `fit` returns true for both
+/// sides.
 fn apart_if(row: &MetricComparison, fit: impl Fn(&Side) -> bool) -> bool {
     let (old, Some(new)) = (&row.baseline, &row.candidate) else {
         return false;
@@ -582,7 +591,8 @@ fn is_amount(unit: Unit) -> bool {
     matches!(unit, Unit::Bytes | Unit::Count)
 }
 
-/// The verdict on a metric in a word: what is no time and no rate is not faster or slower.
+/// Returns the word for a verdict on a metric. An amount is "more" or "less", not "slower" or
+/// "faster".
 fn word(metric: &Metric, verdict: Option<Verdict>) -> &'static str {
     let amount = is_amount(metric.unit());
     let more = metric.better() == Better::More;

@@ -1,9 +1,10 @@
-//! Changes in one direction: more is worse, as of a time. Of a rate that is the change in the time for
-//! each item, so a column never mixes both.
+//! Converts changes to changes in cost, for which more is always worse. A change of a rate becomes
+//! a change of the time per item, so that a column never mixes metrics for which more is better
+//! with others.
 
 use deadheat_model::{Better, Comparison, Estimate, Interval, LogRatio, Metric, Unit};
 
-/// The head of a column of changes in these metrics, all of them in one direction: more is worse.
+/// Returns the head of a column of changes in these metrics.
 pub(crate) fn change_head<'m>(metrics: impl Iterator<Item = &'m Metric>) -> &'static str {
     let (mut any, mut all_times) = (false, true);
     for metric in metrics {
@@ -17,8 +18,8 @@ pub(crate) fn change_head<'m>(metrics: impl Iterator<Item = &'m Metric>) -> &'st
     }
 }
 
-/// The estimate as a change in time or cost, as columns of changes have it: 14% fewer operations a
-/// second are 16% more time for each.
+/// Converts an estimate to a change in time or cost, as columns of changes show it: 14% fewer
+/// operations per second are 16% more time for each operation.
 pub(crate) fn in_cost(metric: &Metric, estimate: &Estimate) -> Estimate {
     if metric.better() != Better::More {
         return *estimate;
@@ -35,7 +36,7 @@ pub(crate) fn in_cost(metric: &Metric, estimate: &Estimate) -> Estimate {
     }
 }
 
-/// The estimate of a comparison as a change in time or cost.
+/// Returns the estimate of a comparison as a change in time or cost.
 pub(crate) fn cost_of(comparison: &Comparison) -> Option<Estimate> {
     let estimate = comparison.estimate.as_ref();
     estimate.map(|estimate| in_cost(&comparison.terms.metric, estimate))

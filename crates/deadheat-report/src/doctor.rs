@@ -1,5 +1,5 @@
-//! A checkup in words, as a page of text: how good the machine is, which cores to race on, and of
-//! every finding what is, what that does here, and what it means for races in pairs.
+//! The text of a checkup of the machine: how good the machine is, which cores to race on, and for
+//! each finding the facts, the measured effect, and its meaning for paired races.
 
 mod facts;
 mod json;
@@ -22,22 +22,22 @@ use facts::{effect, fact};
 use numbers::{cores, count, list, share, time};
 use remedies::{Remedy, remedy};
 
-/// Columns before the words of a finding: its mark and its title.
+/// The width of the mark and the title of a finding, in columns.
 const MARGIN: usize = 18;
 
-/// The look of a page.
+/// The options for printing a checkup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoctorTextOptions {
-    /// Columns to keep to; commands that are longer are not broken within.
+    /// The maximum width in columns. Commands are never broken across lines.
     pub width: usize,
-    /// True where marks and titles are coloured.
+    /// True if marks and titles are coloured.
     pub color: bool,
-    /// True where the reader can see more than ASCII.
+    /// True if the text may contain characters other than ASCII.
     pub unicode: bool,
 }
 
-/// The checkup as text: how good the machine is and what to do first, then what disturbs, what
-/// shows, what is hidden and what is fine, then the cores and which of them to race on.
+/// Formats a checkup as text: how good the machine is and what to do first, the findings from the
+/// gravest to the harmless, and the recommended cores.
 pub fn to_doctor_text(checkup: &Checkup, options: &DoctorTextOptions) -> String {
     let terminal = Terminal::new(options.width, options.color, options.unicode);
     terminal.render(&answer(checkup, terminal.glyphs))
@@ -69,7 +69,8 @@ fn answer<'a>(checkup: &Checkup, glyphs: Glyphs) -> Vec<Block<'a>> {
     blocks
 }
 
-/// The first thing to do: the remedy for the gravest thing that has one.
+/// Returns the remedy for the first disturbing finding that has one; `None` if no disturbing
+/// finding has a remedy.
 fn first(checkup: &Checkup) -> Option<Remedy> {
     let mut disturbing = checkup.in_state(State::Disturbs);
     disturbing.find_map(|finding| remedy(finding, checkup))
@@ -81,7 +82,7 @@ fn remedy_parts(remedy: Remedy, lead: &str) -> Vec<Part> {
     std::iter::once(words).chain(command).collect()
 }
 
-/// The machine in one line.
+/// Describes the machine in one line.
 fn machine(checkup: &Checkup, glyphs: Glyphs) -> String {
     let separator = format!(" {} ", glyphs.separator());
     let mut parts = vec![
@@ -109,7 +110,7 @@ fn machine(checkup: &Checkup, glyphs: Glyphs) -> String {
 
 fn entry(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Entry {
     let words = describe(finding, checkup, glyphs);
-    // What is fine needs no more than a paragraph.
+    // A finding without a problem needs only one paragraph.
     let mut parts: Vec<Part> = if finding.state == State::Fine {
         let parts = [Some(words.fact), words.meaning, words.effect];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -119,7 +120,7 @@ fn entry(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Entry {
         parts.into_iter().flatten().map(Part::Words).collect()
     };
     let remedies = remedy(finding, checkup).into_iter();
-    parts.extend(remedies.flat_map(|remedy| remedy_parts(remedy, "Mend: ")));
+    parts.extend(remedies.flat_map(|remedy| remedy_parts(remedy, "Fix: ")));
     let (mark, tone) = mark(finding.state, glyphs);
     Entry {
         lead: format!("{mark} {}", title(finding.topic())),
@@ -129,7 +130,7 @@ fn entry(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Entry {
     }
 }
 
-/// The mark of a state, one column wide, and its colour.
+/// Returns the mark of a state, one column wide, and its colour.
 fn mark(state: State, glyphs: Glyphs) -> (&'static str, Tone) {
     let (unicode, ascii, like) = match state {
         State::Fine => ("✔", "+", Verdict::Faster),
@@ -140,7 +141,7 @@ fn mark(state: State, glyphs: Glyphs) -> (&'static str, Tone) {
     (glyphs.choose(unicode, ascii), Tone::Verdict(like))
 }
 
-/// Cores side by side.
+/// Returns a table that compares the cores.
 fn table<'a>(checkup: &Checkup, glyphs: Glyphs) -> Table<'a> {
     let nothing = || glyphs.nothing().to_owned();
     let heads = [
@@ -172,18 +173,17 @@ fn table<'a>(checkup: &Checkup, glyphs: Glyphs) -> Table<'a> {
     table
 }
 
-/// The words about a finding.
+/// The sentences about a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FindingText {
-    /// The facts, as the system tells them.
+    /// The facts that the system reports.
     fact: String,
-    /// The effect here, measured, or why that could not be measured.
+    /// The measured effect on this machine, or the reason why it could not be measured.
     effect: Option<String>,
-    /// The meaning for races in pairs; `None` where there is nothing to say.
+    /// The meaning for paired races, if there is any.
     meaning: Option<String>,
 }
 
-/// Describes a finding.
 fn describe(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> FindingText {
     FindingText {
         fact: fact(finding, checkup, glyphs),
@@ -192,7 +192,6 @@ fn describe(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> FindingText
     }
 }
 
-/// The name of a topic.
 fn title(topic: Topic) -> &'static str {
     match topic {
         Topic::Container => "CPU quota",
@@ -215,7 +214,7 @@ fn title(topic: Topic) -> &'static str {
     }
 }
 
-/// True where the title of a topic takes a verb in the plural.
+/// Returns true if the title of a topic is plural.
 fn is_plural(topic: Topic) -> bool {
     matches!(
         topic,
@@ -223,12 +222,12 @@ fn is_plural(topic: Topic) -> bool {
     )
 }
 
-/// The meaning for races in pairs; `None` where there is nothing to say.
+/// Returns the meaning of a finding for paired races; `None` if it has none.
 fn meaning(finding: &Finding) -> Option<&'static str> {
     let fine = finding.state == State::Fine;
     let unknown = finding.state == State::Unknown;
     Some(match &finding.facts {
-        // The one thing that is good and looks bad.
+        // Random addresses are desirable, although they may seem to be a source of noise.
         Facts::Aslr {
             setting,
             switched_off,
@@ -253,40 +252,38 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
         }
         _ if unknown => return None,
         Facts::Clock { .. } => {
-            "Samples are made as long as their clock needs, so verdicts hold; short functions take \
-             more calls a sample."
+            "deadheat makes samples long enough for this clock, so verdicts hold; a sample of a \
+             short function takes more calls."
         }
         Facts::Governor { .. } => {
-            "What changes more slowly than a block cancels in pairs; what changes faster widens \
-             intervals."
+            "Changes slower than a block cancel in pairs; faster changes widen intervals."
         }
         Facts::Turbo { .. } => {
             "A constant load affects both sides of a pair alike and cancels; a varying load widens \
              intervals."
         }
         Facts::Smt { .. } => {
-            "This has no effect while the other thread is idle; when its load varies, intervals \
-             widen."
+            "The other thread has no effect while it is idle; if its load varies, intervals widen."
         }
         Facts::Steal { .. } => {
-            "It affects only one side of a pair: intervals widen, verdicts hold."
+            "Lost time affects only one side of a pair, so intervals widen, but verdicts hold."
         }
         Facts::Load { .. } => {
-            "It affects either side of a pair at random: intervals widen, verdicts hold. --metric \
-             cpu counts only the contender's own time."
+            "Other tasks affect either side of a pair at random, so intervals widen, but verdicts \
+             hold. --metric cpu counts only the contender's own time."
         }
-        Facts::Isolation { .. } => "Races do not need one; on an isolated core they end sooner.",
+        Facts::Isolation { .. } => "Races do not need an isolated core, but end sooner on one.",
         Facts::Interrupts { .. } => {
-            "They affect both sides of a pair equally often: short samples scatter more, verdicts \
-             hold."
+            "Interrupts affect both sides of a pair equally often, so short samples scatter more, \
+             but verdicts hold."
         }
         Facts::Sharing { .. } => {
             "Commands that race side by side share a core and are compared by their CPU time. \
              Functions, and commands in turns, do not need fair sharing."
         }
         Facts::HugePages { .. } => {
-            "Which process gets them is random for every replicate, so intervals widen but neither \
-             side is favoured."
+            "Which process gets huge pages is random for every replicate, so intervals widen, but \
+             neither side is favoured."
         }
         Facts::Swap { .. } => "A process that waits for a page from disk loses a sample.",
         Facts::Thermal { .. } => {
@@ -298,7 +295,8 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
              a whole period longer, and intervals are wide."
         }
         Facts::Counters { .. } => {
-            "Verdicts do not need them, but cycles and instructions are missing from the answer."
+            "Verdicts do not need hardware counters, but cycles and instructions are missing from \
+             the answer."
         }
         Facts::Build { .. } => {
             "The readings above come from a slow build of deadheat. Contenders are built \
@@ -310,16 +308,13 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
 const ONE_LAYOUT: &str = "Replicates share addresses: a lucky or unlucky layout looks like a \
                           difference in the code, and pairing does not cancel it.";
 
-/// The fitness of the machine, in one sentence or two.
+/// Returns a sentence or two on how good the machine is for measuring.
 fn headline(checkup: &Checkup) -> String {
     let named = disturbing(checkup);
     let unknown = checkup.in_state(State::Unknown).count();
     let hidden = match unknown {
         0 => String::new(),
-        n => format!(
-            " {} could not be found out.",
-            counted(n as u64, "thing", "things")
-        ),
+        n => format!(" {} gave no result.", counted(n as u64, "check", "checks")),
     };
     match checkup.fitness() {
         Fitness::Good => {
@@ -346,7 +341,7 @@ fn headline(checkup: &Checkup) -> String {
     }
 }
 
-/// The disturbances as the main clause of a sentence; empty where nothing does.
+/// Returns a clause that names the disturbances; empty if there are none.
 fn disturbing(checkup: &Checkup) -> String {
     let topics: Vec<Topic> = checkup
         .in_state(State::Disturbs)
@@ -360,7 +355,8 @@ fn disturbing(checkup: &Checkup) -> String {
     }
 }
 
-/// Where, how long, and that nothing was changed.
+/// Returns a sentence with the core and the duration of doctor's measurements, and that doctor
+/// changed no setting.
 fn measured(checkup: &Checkup) -> String {
     let place = match checkup.measured_on {
         Some(core) => format!("on core {core}"),
@@ -372,7 +368,7 @@ fn measured(checkup: &Checkup) -> String {
     )
 }
 
-/// The cores to race on, and why.
+/// Returns the recommended cores and the reason for choosing them.
 fn advice(checkup: &Checkup) -> String {
     let advice = &checkup.advice;
     let option = option(&advice.pinning);
@@ -399,18 +395,19 @@ fn advice(checkup: &Checkup) -> String {
             _ => format!("None of {these} is clearly quieter than the others: {option}"),
         },
         PinReason::OnlyOne => {
-            format!("There is only {these}, and nothing to choose: {option}")
+            format!("deadheat may use only {these}: {option}")
         }
         PinReason::NotCompared => match advice.pinning {
             Pinning::Auto => format!(
-                "Cores were not compared; without --pin none, doctor compares them. Until then: {option}"
+                "doctor did not compare cores, because of --pin none; without it, doctor compares \
+                 them. Until then: {option}"
             ),
             _ => format!("Only {these} was examined: {option}"),
         },
     }
 }
 
-/// A race that does as advised.
+/// Returns a command that races on the recommended cores.
 fn example(checkup: &Checkup) -> String {
     let started = match remedies::start_with(checkup) {
         Some(taskset) => format!("{taskset} "),
@@ -420,7 +417,7 @@ fn example(checkup: &Checkup) -> String {
     format!("{started}deadheat run {option} -- './old' './new'")
 }
 
-/// The option for these cores.
+/// Returns the option `--pin` for these cores.
 fn option(pinning: &Pinning) -> String {
     match pinning {
         Pinning::Inherit => "--pin none".to_owned(),

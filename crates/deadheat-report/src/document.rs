@@ -1,10 +1,11 @@
-//! An answer as a tree: what is said and of what kind it is, before it is known where it is shown.
+//! The tree of blocks that represents an answer, independent of the output format.
 //!
-//! The builders (`run`, `comparison`, `calibration`, `doctor`) put every fact into blocks once; the renderers
-//! (`terminal`, `markdown`, and `page` for HTML) know blocks and nothing of what they say. Text in a
-//! tree is escaped for terminals already (see `names`), and for no markup: that is the renderer's.
+//! The builders (`run`, `comparison`, `calibration`, `doctor`) put every fact into a block once.
+//! The renderers (`terminal`, `markdown`, and `page` for HTML) know only the types of blocks. Texts
+//! in the tree are already escaped for terminals (see `names`); the renderers escape them for
+//! markup.
 //!
-//! Products build their answers of the same blocks, and render them by
+//! Programs of deadheat build other answers from these blocks, and render them with
 //! [`Terminal`](crate::Terminal), [`markdown_of_blocks`](crate::markdown_of_blocks) and
 //! [`page_of_blocks`](crate::page_of_blocks).
 
@@ -14,96 +15,98 @@ use crate::glyphs::Glyphs;
 use crate::plot::{ForestRow, color_of};
 use crate::verdict_sentence::Sentence;
 
-/// A part of an answer, and what a medium needs to know to place it.
+/// A part of an answer, with the information that a renderer needs to place it.
 #[derive(Clone, Debug)]
 pub struct Block<'a> {
     pub(crate) content: Content<'a>,
-    /// True where no empty line parts it from the block above in a terminal.
+    /// True to omit the empty line above the block in a terminal.
     pub(crate) tight: bool,
-    /// True where it gets its room in a comment before other blocks.
+    /// True if a pull-request comment, whose length is limited, omits other blocks first, and keeps
+    /// this block.
     pub(crate) needed: bool,
-    /// The noun for one of its items and for several, where a comment has no room for them.
+    /// The singular and the plural noun for the items of the block, with which a pull-request
+    /// comment counts omitted items.
     pub(crate) nouns: (&'static str, &'static str),
 }
 
-/// The contents of a block.
 #[derive(Clone, Debug)]
 pub(crate) enum Content<'a> {
-    /// A title of this level; 1 is that of the whole answer.
+    /// A title with its level; level 1 is the title of the whole answer.
     Heading(u8, String),
-    /// The tally of verdicts, and what the run took.
+    /// The counts of the verdicts, and the time that the run took.
     Headline(String, Option<String>),
-    /// The gates of a run: whether they are open, in words, and the benchmarks that break which
-    /// rule.
+    /// The gates of a run: whether they are open, a sentence about this, and the benchmarks that
+    /// break a rule.
     Gate {
         is_open: bool,
         title: String,
         passed: Option<String>,
         broken: Vec<Broken>,
     },
-    /// Sentences; in a terminal behind so many spaces.
+    /// Sentences, and their indentation in a terminal in spaces.
     Paragraph(String, usize),
-    /// A title behind the names of what it is about.
+    /// The names of a benchmark and a candidate, followed by a title.
     Titled(Vec<String>, &'static str),
     /// Verdicts, one for each candidate.
     Verdicts(Vec<VerdictLine>),
-    /// Figures in rows and columns.
+    /// A table.
     Table(Table<'a>),
-    /// Doubts and other remarks.
     Notes(Vec<Note>),
-    /// Words and commands behind a lead, as in a dictionary.
+    /// Paragraphs and commands, indented after a short lead.
     Entry(Entry),
-    /// Sentences that stand beside each other.
+    /// A list of sentences.
     List(Vec<String>),
-    /// Facts about a thing, name by name, under a title.
+    /// A title, and facts as pairs of name and value.
     Facts(&'static str, Vec<(String, String)>),
-    /// One benchmark; nothing of it is shown where its blocks show nothing.
+    /// A section: the name of a benchmark, and blocks about it. Renderers omit a section whose
+    /// blocks are all empty.
     Section(String, Vec<Block<'a>>),
-    /// Blocks that unfold behind a summary, where a medium can fold.
+    /// A summary, and blocks that a format with folding hides until the reader opens them.
     Fold(String, Vec<Block<'a>>),
-    /// A drawing, where a medium can draw.
+    /// A plot, shown by formats that support plots.
     Plot(Plot<'a>),
-    /// A command to type.
+    /// A shell command for the user to copy.
     Code(String),
-    /// What the run took and where it is recorded; a terminal cuts no path in it.
+    /// The time that the run took, and the path of its file. A terminal never shortens this path.
     Closing(String),
 }
 
-/// The verdict on one candidate.
+/// The verdict on one candidate, with its names and the sentences below it.
 #[derive(Clone, Debug)]
 pub(crate) struct VerdictLine {
-    /// The benchmark, and the candidate where it has several: for lists over many benchmarks.
+    /// The name of the benchmark, and the name of the candidate if there are several. Only lists of
+    /// several benchmarks show these names.
     pub(crate) names: Vec<String>,
     pub(crate) mark: &'static str,
     pub(crate) tone: Option<Tone>,
     pub(crate) sentence: Sentence,
-    /// Sentences one needs to believe it: placement, design, noise floor, counts.
+    /// Sentences that support the verdict: placement, design, noise floor, counts.
     pub(crate) details: Vec<String>,
 }
 
-/// Words and commands behind a lead.
+/// Paragraphs and commands, indented after a short lead such as the title of a finding.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The text in front.
+    /// The lead, such as a mark and a title.
     pub lead: String,
     /// The colour of the lead.
     pub tone: Tone,
     /// The width of the lead in terminal columns; all lines of the text start after it.
     pub margin: usize,
-    /// Words and commands, in order.
+    /// Paragraphs and commands, in order.
     pub parts: Vec<Part>,
 }
 
 /// A part of an entry.
 #[derive(Clone, Debug)]
 pub enum Part {
-    /// Prose.
+    /// A paragraph of text.
     Words(String),
-    /// A command to type.
+    /// A shell command for the user to copy.
     Command(String),
 }
 
-/// A rule that is broken: by which benchmark and candidate, and what excuses it.
+/// A broken rule, with the names of the benchmark and candidate, and the excuse if there is one.
 #[derive(Clone, Debug)]
 pub(crate) struct Broken {
     pub(crate) names: Vec<String>,
@@ -111,18 +114,18 @@ pub(crate) struct Broken {
     pub(crate) excuse: Option<String>,
 }
 
-/// The gravity of a remark.
+/// The severity of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// A run fails for it, or a benchmark did.
+    /// A failure: the run fails for this reason, or a benchmark failed.
     Alarm,
-    /// It casts doubt on the result.
+    /// A warning: a reason to doubt the result.
     Warning,
-    /// It helps to read the result.
+    /// A note, which only helps to read the result.
     Note,
 }
 
-/// A remark, and the benchmark it is about where it does not say so itself.
+/// A remark on a result. `place` is the name of the benchmark, if the text does not contain it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     pub(crate) severity: Severity,
@@ -131,8 +134,9 @@ pub struct Note {
 }
 
 impl Note {
-    /// The remarks with the gravest first; otherwise in their order. A sort would take more code
-    /// than everything else about them.
+    /// Returns the remarks, the most severe first; remarks of equal severity keep their order. A
+    /// call of the standard library's stable sort would add more machine code than all other
+    /// functions of `Note`.
     pub(crate) fn gravest_first(notes: &[Note]) -> Vec<Note> {
         let mut ordered = Vec::with_capacity(notes.len());
         for severity in [Severity::Alarm, Severity::Warning, Severity::Note] {
@@ -141,7 +145,7 @@ impl Note {
         ordered
     }
 
-    /// Remarks of one gravity.
+    /// Returns a remark of this severity for each text.
     pub fn all(severity: Severity, texts: Vec<String>) -> Vec<Note> {
         let mut notes = Vec::with_capacity(texts.len());
         for text in texts {
@@ -150,12 +154,11 @@ impl Note {
         notes
     }
 
-    /// True if it only helps to read the result.
     pub(crate) fn is_note(&self) -> bool {
         self.severity == Severity::Note
     }
 
-    /// A remark that says itself what it is about.
+    /// Creates a remark without a place; `text` must name its subject itself.
     pub fn of(severity: Severity, text: String) -> Note {
         Note {
             severity,
@@ -165,69 +168,70 @@ impl Note {
     }
 }
 
-/// The comparisons of a benchmark, to be drawn.
+/// A plot of the comparisons of a benchmark.
 #[derive(Clone, Debug)]
 pub(crate) struct Plot<'a> {
     pub(crate) group: &'a [Comparison],
     /// The labels of the contenders, the baseline first.
     pub(crate) labels: Vec<String>,
-    /// True where the intervals are drawn too, which a table may have beside it.
+    /// True to draw the confidence intervals too; false if a table next to the plot already draws
+    /// them.
     pub(crate) intervals: bool,
 }
 
-/// The contents of a column, which decide how it is set and what becomes of it where there is
-/// little room.
+/// The type of a table column, which decides its alignment, and how a narrow terminal shortens its
+/// cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The name of a benchmark; shortened where it must be.
+    /// The name of a benchmark, which a narrow terminal shortens.
     Name,
-    /// The name of a contender: of these no two may become alike.
+    /// The name of a contender. Shortened names must stay different.
     Contender,
-    /// Prose.
+    /// Text, aligned to the left.
     Words,
-    /// A figure, set to the right.
+    /// A number, aligned to the right.
     Number,
 }
 
 impl Kind {
-    /// True where its cells are set to the left.
+    /// Returns true if cells of this type are aligned to the left.
     pub(crate) fn to_the_left(self) -> bool {
         self != Kind::Number
     }
 
-    /// True for names, which are shortened where they must be.
+    /// Returns true for names, which a narrow terminal shortens.
     pub(crate) fn is_name(self) -> bool {
         matches!(self, Kind::Name | Kind::Contender)
     }
 }
 
-/// A column and its head.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) kind: Kind,
     pub(crate) head: String,
-    /// True where it goes first when there is no room: other columns tell as much.
+    /// True if a narrow terminal omits this column before it shortens others, because other columns
+    /// show similar information.
     pub(crate) spare: bool,
 }
 
 /// The colour of a cell or a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Of a verdict.
+    /// The colour of a verdict.
     Verdict(Verdict),
-    /// Of a failure.
+    /// The colour of a failure.
     Failure,
-    /// Of what goes over all rows: no colour, but bold.
+    /// The style of a total over all rows: bold, without colour.
     Total,
 }
 
 impl Tone {
-    /// True for the colour of a change in one direction.
+    /// Returns true for the colours of faster and slower verdicts.
     pub(crate) fn moved(self) -> bool {
         matches!(self, Tone::Verdict(Verdict::Faster | Verdict::Slower))
     }
 
-    /// The colour as terminals number it.
+    /// Returns the number of the colour in terminal escape sequences.
     pub fn code(self) -> u8 {
         match self {
             Tone::Verdict(verdict) => color_of(Some(verdict)).unwrap_or_default(),
@@ -237,7 +241,7 @@ impl Tone {
     }
 }
 
-/// A cell of a row.
+/// A cell of a table row: its text, and its colour if it has one.
 #[derive(Clone, Debug)]
 pub struct Cell {
     pub(crate) text: String,
@@ -245,7 +249,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell of this colour.
+    /// Creates a cell with a colour.
     pub fn toned(text: String, tone: Option<Tone>) -> Cell {
         Cell { text, tone }
     }
@@ -261,9 +265,9 @@ impl<S: Into<String>> From<S> for Cell {
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
     pub(crate) cells: Vec<Cell>,
-    /// False where it is folded away among many rows.
+    /// False if a format with folding may hide this row in a long table.
     pub(crate) changed: bool,
-    /// The interval drawn beside it.
+    /// The interval that a page draws next to the row.
     pub(crate) drawn: Option<ForestRow<'a>>,
 }
 
@@ -277,25 +281,28 @@ impl<C: Into<Cell>> From<Vec<C>> for Row<'_> {
     }
 }
 
-/// A table: columns, and rows of as many cells.
+/// A table: columns, and rows with one cell for each column.
 #[derive(Clone, Debug, Default)]
 pub struct Table<'a> {
-    /// Its name, which a page shows; elsewhere the heads say as much.
+    /// The title of the table, which only the HTML page shows; in other formats, the column heads
+    /// are enough.
     pub caption: String,
     pub(crate) columns: Vec<Column>,
     /// The rows.
     pub rows: Vec<Row<'a>>,
-    /// Columns of a terminal that the longest name should have before spare columns take room.
+    /// If less than this width, in columns, is left for the names in a terminal, the table omits
+    /// its spare columns.
     pub name_at_ease: usize,
-    /// True where a terminal shows the names last, so that long ones push no figures away.
+    /// True if a terminal shows the names last, so that long names do not push the numbers off the
+    /// screen.
     pub(crate) names_last: bool,
-    /// With more rows than these, those that did not change are folded away where a medium can;
-    /// and how those are called.
+    /// If the table has more rows than this number, formats that can fold hide the unchanged rows.
+    /// The text describes the hidden rows.
     pub(crate) folds: Option<(usize, &'static str)>,
 }
 
 impl<'a> Table<'a> {
-    /// A table whose first column is of this kind; the other columns hold numbers.
+    /// Creates a table whose first column has the type `first`; the other columns contain numbers.
     pub fn new<S: Into<String>>(first: Kind, heads: impl IntoIterator<Item = S>) -> Self {
         let mut table = Table::default();
         for head in heads {
@@ -314,7 +321,7 @@ impl<'a> Table<'a> {
         });
     }
 
-    /// Adds a column to the right that goes first where there is no room.
+    /// Adds a spare column to the right, which a narrow terminal omits.
     pub fn spare_column(&mut self, kind: Kind, head: impl Into<String>) {
         self.column(kind, head);
         if let Some(last) = self.columns.last_mut() {
@@ -322,7 +329,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The table with all of its rows folded away where there are more than so many.
+    /// Marks all rows as foldable if the table has more than `more_than` rows.
     pub(crate) fn folded(mut self, more_than: usize) -> Table<'a> {
         self.folds = Some((more_than, ""));
         for row in &mut self.rows {
@@ -331,7 +338,7 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// The table with such of its columns as are kept.
+    /// Returns the table with only the columns for which `keeps` is true.
     pub(crate) fn keeping(&self, keeps: impl Fn(&Column) -> bool) -> Table<'a> {
         let kept: Vec<usize> = (0..self.columns.len())
             .filter(|index| keeps(&self.columns[*index]))
@@ -339,7 +346,7 @@ impl<'a> Table<'a> {
         self.in_order(&kept)
     }
 
-    /// The table with these columns in this order.
+    /// Returns the table with only these columns, in this order.
     pub(crate) fn in_order(&self, columns: &[usize]) -> Table<'a> {
         let row = |row: &Row<'a>| Row {
             cells: columns
@@ -370,42 +377,42 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A title of this level; 1 is that of the whole answer.
+    /// Creates a title with its level; level 1 is the title of the whole answer.
     pub fn heading(level: u8, title: String) -> Block<'a> {
         Block::of(Content::Heading(level, title))
     }
 
-    /// Sentences.
+    /// Creates a paragraph.
     pub fn paragraph(text: impl Into<String>) -> Block<'a> {
         Block::of(Content::Paragraph(text.into(), 0))
     }
 
-    /// A paragraph that belongs to what stands above it.
+    /// Creates an indented paragraph, which belongs to the block above.
     pub fn indented(text: impl Into<String>) -> Block<'a> {
         Block::of(Content::Paragraph(text.into(), 2))
     }
 
-    /// A table.
+    /// Creates a block with a table.
     pub fn table(table: Table<'a>) -> Block<'a> {
         Block::of(Content::Table(table)).called(("row", "rows"))
     }
 
-    /// The blocks of one benchmark below its name; nothing of it is shown where they show nothing.
+    /// Creates the section of a benchmark. It is omitted if its blocks show nothing.
     pub fn section(name: String, blocks: Vec<Block<'a>>) -> Block<'a> {
         Block::of(Content::Section(name, blocks))
     }
 
-    /// Remarks; `None` where there is none.
+    /// Creates a block of remarks; `None` if `notes` is empty.
     pub fn notes(notes: Vec<Note>) -> Option<Block<'a>> {
         (!notes.is_empty()).then(|| Block::of(Content::Notes(notes)))
     }
 
-    /// A list; `None` where it is empty.
+    /// Creates a list; `None` if it is empty.
     pub fn list(items: Vec<String>) -> Option<Block<'a>> {
         (!items.is_empty()).then(|| Block::of(Content::List(items)))
     }
 
-    /// Entries one below the other.
+    /// Creates entries one below the other, without empty lines between them.
     pub fn entries(entries: impl IntoIterator<Item = Entry>) -> Vec<Block<'a>> {
         let block = |(index, entry)| {
             let block = Block::of(Content::Entry(entry));
@@ -414,7 +421,7 @@ impl<'a> Block<'a> {
         entries.into_iter().enumerate().map(block).collect()
     }
 
-    /// A verdict of its own, with what one needs to believe it.
+    /// Creates a block with one verdict and the sentences that support it.
     pub fn verdict(
         (mark, tone): (&'static str, Option<Tone>),
         sentence: String,
@@ -429,7 +436,7 @@ impl<'a> Block<'a> {
         }]))
     }
 
-    /// The block without an empty line above it in a terminal.
+    /// Returns the block without an empty line above it in a terminal.
     pub fn tight(self) -> Block<'a> {
         Block {
             tight: true,
@@ -437,7 +444,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The block, which a comment of limited length shows before others.
+    /// Marks a block that has priority in a pull-request comment, whose length is limited.
     pub fn needed(self) -> Block<'a> {
         Block {
             needed: true,
@@ -450,7 +457,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The mark of a verdict with its colour.
+/// Returns the mark of a verdict and its colour.
 pub fn mark_of(verdict: Option<Verdict>, glyphs: Glyphs) -> (&'static str, Option<Tone>) {
     (glyphs.mark(verdict), verdict.map(Tone::Verdict))
 }

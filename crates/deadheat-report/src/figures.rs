@@ -1,4 +1,4 @@
-//! Secondary figures: tables of them, and their JSON.
+//! Tables and JSON of the secondary figures, which never decide a verdict.
 
 use deadheat_model::{
     BetweenFigures, Change, Comparison, Family, Figures, FirstHalf, Fit, Json, LogRatio, Object,
@@ -10,18 +10,18 @@ use crate::document::{Block, Content, Kind, Table};
 use crate::glyphs::Glyphs;
 use crate::units::{self, effect, interval, p_is, p_value, quantities, share, two_digits};
 
-/// The title of the figures.
+/// The title of the secondary figures.
 pub(crate) const TITLE: &str = "Secondary figures, which never decide a verdict.";
 
-/// The caveat on the p-values.
+/// The caveat about the p-values of secondary figures.
 pub(crate) const CAVEAT: &str = "Figures marked * treat all samples as independent; samples of \
     one process are not, so these p-values are too small.";
 
-/// The percentiles shown of the 99 that are known.
+/// The percentiles that are shown, out of the 99 that are computed.
 const SHOWN: [usize; 7] = [1, 5, 25, 50, 75, 95, 99];
 
-/// The secondary figures of a comparison as tables: each side by itself, and the two against each
-/// other.
+/// Returns the secondary figures of a comparison as up to two tables: one with the figures of each
+/// side, and one that compares the sides.
 pub(crate) fn tables<'a>(comparison: &Comparison, glyphs: Glyphs) -> Vec<Table<'a>> {
     let tables = [sides(comparison, glyphs), between(comparison, glyphs)];
     tables.into_iter().flatten().collect()
@@ -35,8 +35,8 @@ fn table<'a>(caption: &str, heads: &[&str], rows: Vec<Vec<String>>) -> Table<'a>
     }
 }
 
-/// The same as blocks between their title and what is to be known of them; `names` are those of
-/// the comparison.
+/// Returns blocks with the title, the tables and the caveat. `names` are the benchmark and
+/// candidate of the comparison.
 pub(crate) fn blocks<'a>(
     comparison: &Comparison,
     names: Vec<String>,
@@ -52,7 +52,7 @@ pub(crate) fn blocks<'a>(
     blocks
 }
 
-/// Each side by itself; `None` without figures.
+/// Returns the table with the figures of each side; `None` without figures.
 fn sides<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let figures = comparison.figures.as_ref()?;
     let mut sides = vec![&figures.baseline];
@@ -73,7 +73,8 @@ fn sides<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     Some(table("Each side by itself", heads, rows))
 }
 
-/// The figures of one side, as many for every side.
+/// Returns the names and values of the figures of one side; their number is the same for every
+/// side.
 fn side_rows(side: &SideFigures, unit: Unit, glyphs: Glyphs) -> Vec<(String, String)> {
     let or_nothing = |cell: Option<String>| cell.unwrap_or_else(|| glyphs.nothing().to_owned());
     let number = |value: Option<f64>| or_nothing(value.map(|value| signed(value, glyphs)));
@@ -91,7 +92,7 @@ fn side_rows(side: &SideFigures, unit: Unit, glyphs: Glyphs) -> Vec<(String, Str
     let likeliest = side.fits.first().map(|best| family(best.family).to_owned());
     let lead = side.fits.first().zip(side.fits.get(1)).map(|(best, next)| {
         let lead = best.log_likelihood - next.log_likelihood;
-        format!("{} before {}", two_digits(lead), family(next.family))
+        format!("{} over {}", two_digits(lead), family(next.family))
     });
     for (name, cell) in [
         ("median of the first half", or_nothing(half_median)),
@@ -109,14 +110,14 @@ fn side_rows(side: &SideFigures, unit: Unit, glyphs: Glyphs) -> Vec<(String, Str
             or_nothing(side.shapiro_wilk.map(tested)),
         ),
         ("likeliest shape", or_nothing(likeliest)),
-        ("by ln likelihood", or_nothing(lead)),
+        ("log-likelihood lead", or_nothing(lead)),
     ] {
         rows.push((name.to_owned(), cell));
     }
     rows
 }
 
-/// The two sides against each other; `None` for a contender alone.
+/// Returns the table that compares the two sides; `None` without a candidate.
 fn between<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let figures = comparison.figures.as_ref()?;
     let between = figures.between.as_ref()?;
@@ -134,7 +135,8 @@ fn between<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
         let between = stability.spread.map(|spread| spread.between);
         rows.deviation("sd between replicates", between);
     }
-    // Beside those, which tell no placement from a process.
+    // The standard deviations of placement and process follow, because the figures above do not
+    // separate these two sources of variation.
     if let Some(spreads) = &comparison.aspects.spreads {
         rows.deviation("sd of placement alone", spreads.placement);
         rows.deviation("sd of the process alone", spreads.process);
@@ -155,7 +157,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Adds a row, unless the figure does not exist.
+    /// Adds a row, unless the figure is missing.
     fn push(&mut self, name: &str, value: Option<String>, p: Option<f64>) {
         self.push_ranged(name, value, None, p);
     }
@@ -180,7 +182,7 @@ impl Rows {
         self.push(name, value, None);
     }
 
-    /// Adds a standard deviation of logarithms, as a share.
+    /// Adds a standard deviation of logarithms, as a percentage.
     fn deviation(&mut self, name: &str, sd: Option<f64>) {
         let share = sd.map(|sd| share(LogRatio(sd).change()));
         self.push(name, share, None);
@@ -256,7 +258,7 @@ impl Rows {
     }
 }
 
-/// The name of a family of distributions.
+/// Returns the name of a family of distributions.
 pub(crate) fn family(family: Family) -> &'static str {
     match family {
         Family::Normal => "normal",
@@ -265,12 +267,12 @@ pub(crate) fn family(family: Family) -> &'static str {
     }
 }
 
-/// A statistic and its p-value.
+/// Formats a test statistic and its p-value.
 fn tested(tested: Tested) -> String {
     format!("{:.3}, {}", tested.statistic, p_is(tested.p))
 }
 
-/// A pure number with its sign and three digits or so.
+/// Formats a dimensionless number with its sign and about three digits.
 fn signed(value: f64, glyphs: Glyphs) -> String {
     let size = value.abs();
     let digits = match size {
@@ -283,7 +285,7 @@ fn signed(value: f64, glyphs: Glyphs) -> String {
     format!("{sign}{digits}")
 }
 
-/// The secondary figures, as `deadheat.analysis/1` has them.
+/// Returns the secondary figures as JSON for `deadheat.analysis/1`.
 pub(crate) fn to_json(figures: &Figures) -> Object {
     Object::new()
         .with("baseline", side_figures(&figures.baseline))

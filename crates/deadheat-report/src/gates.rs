@@ -1,4 +1,5 @@
-//! Gates in words: which rules are broken by what, what excuses them, and which excuses are idle.
+//! Sentences about the gate of a run: broken rules and their excuses, and entries of the ignore
+//! list without effect.
 
 use deadheat_model::{
     Analysis, Comparison, Confirmation, EndReason, Ending, Estimate, Excuse, GateHit, Idle,
@@ -14,26 +15,25 @@ use crate::suite::{self, Source, signal_name};
 use crate::units::{Precision, counted, effect, range};
 use crate::verdict_sentence::why_no_verdict;
 
-/// So many names stand in a sentence; all of them are in the JSON.
+/// Maximum number of names that a sentence lists; the JSON contains all names.
 const NAMED: usize = 20;
-/// Columns that one name may take.
 const NAME: usize = 60;
-/// Columns that the path of a rules file may take.
+/// Maximum width, in columns, of the path of a rules file.
 const PATH: usize = 100;
-/// Columns that the name of a rule may take.
+/// Maximum width, in columns, of the name of a rule.
 const RULE: usize = 60;
-/// Columns that a reason in the words of others may take.
+/// Maximum width, in columns, of a reason written by the user or another program.
 const REASON: usize = 400;
 
-/// Every sentence about the gates, the gravest first; none where nobody set a rule.
+/// Returns all sentences about the gates, the most severe first; empty if no rule is set.
 pub(crate) fn gates(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let mut notes = broken(analysis, glyphs);
     notes.extend(remarks(analysis, glyphs));
     Note::gravest_first(&notes)
 }
 
-/// Sentences beside what is broken: that a second race has no say, excuses that excuse nothing,
-/// and which file the rules are from.
+/// Returns the sentences about the gate that are not about broken rules: benchmarks that it could
+/// not judge, ignore entries without effect, and the rules file.
 pub(crate) fn remarks(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let gates = &analysis.gates;
     let file = gates.config.as_deref().unwrap_or("the rules file");
@@ -51,8 +51,9 @@ pub(crate) fn remarks(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     notes
 }
 
-/// The gates of the whole run: whether they are open, and every comparison that breaks a rule,
-/// those that count first; `None` where there is no rule. `names` gives the names of a comparison.
+/// Returns the gate of the run: whether it passes, and every comparison that breaks a rule, first
+/// those that fail the run. `None` if no rule is set. `names` returns the names of the benchmark
+/// and candidate of a comparison.
 #[cfg(feature = "reports")]
 pub(crate) fn gate<'a>(
     analysis: &Analysis,
@@ -75,9 +76,9 @@ pub(crate) fn gate<'a>(
     let title = match (broken.len(), excused.len()) {
         (0, 0) => "The gate is open".to_owned(),
         (0, _) if excused.iter().any(|(_, hit)| hit.excuse.is_none()) => {
-            "The gate is open: what breaks a rule is not proven, or excused".to_owned()
+            "The gate is open: every breach of a rule is excused, or not proven".to_owned()
         }
-        (0, _) => "The gate is open: every rule that is broken is excused".to_owned(),
+        (0, _) => "The gate is open: every breach of a rule is excused".to_owned(),
         (count, _) => format!(
             "The gate is closed: {}",
             counted(count as u64, "rule broken", "rules broken")
@@ -91,7 +92,7 @@ pub(crate) fn gate<'a>(
     })
 }
 
-/// That no rule is broken; `None` where one is, or where there is none.
+/// Returns the sentence that no rule is broken; `None` if a rule is broken, or if no rule is set.
 #[cfg(feature = "reports")]
 fn passed(analysis: &Analysis) -> Option<String> {
     let broken = analysis
@@ -110,12 +111,12 @@ fn passed(analysis: &Analysis) -> Option<String> {
     ))
 }
 
-/// The name of the rule, fit to be shown.
+/// Returns the name of the rule, escaped and shortened.
 pub(crate) fn rule(hit: &GateHit, glyphs: Glyphs) -> String {
     shown(&hit.rule, RULE, glyphs)
 }
 
-/// Why a broken rule does not count: "excused until 2026-12-31: known".
+/// Formats the excuse for a broken rule: "excused until 2026-12-31: known".
 pub(crate) fn excuse(excuse: &Excuse, glyphs: Glyphs) -> String {
     let shown = |text: &str| shown(text, REASON, glyphs);
     let until = match &excuse.until {
@@ -129,7 +130,7 @@ pub(crate) fn excuse(excuse: &Excuse, glyphs: Glyphs) -> String {
     }
 }
 
-/// Returns why a broken rule does not fail the run; `None` where it does.
+/// Returns the reason why a broken rule does not fail the run; `None` if it does.
 pub(crate) fn pardon(comparison: &Comparison, hit: &GateHit, glyphs: Glyphs) -> Option<String> {
     let excuse = hit.excuse.as_ref().map(|found| excuse(found, glyphs));
     excuse.or_else(|| {
@@ -147,7 +148,7 @@ pub(crate) fn pardon(comparison: &Comparison, hit: &GateHit, glyphs: Glyphs) -> 
     })
 }
 
-/// The finding of the first race, then that of the second: "+11.6% [+10.4 to +11.9%], then +0.9%
+/// Returns the estimates of the first and the second race: "+11.6% [+10.4 to +11.9%], then +0.9%
 /// [−0.2 to +2.0%]".
 pub(crate) fn both(first: &Comparison, second: &Confirmation, glyphs: Glyphs) -> String {
     let found = |estimate: Option<&Estimate>| {
@@ -164,7 +165,7 @@ pub(crate) fn both(first: &Comparison, second: &Confirmation, glyphs: Glyphs) ->
     format!("{first}, then {second}")
 }
 
-/// The rule that a benchmark breaks, and what excuses that.
+/// Returns a clause with the broken rule and its excuse.
 #[cfg(feature = "reports")]
 pub(crate) fn breach(rule: &str, excuse: Option<String>) -> String {
     match excuse {
@@ -173,7 +174,8 @@ pub(crate) fn breach(rule: &str, excuse: Option<String>) -> String {
     }
 }
 
-/// That the second race came to no verdict on benchmarks that broke a rule in the first, and why.
+/// Returns the sentence that the second race reached no verdict on benchmarks that broke a rule in
+/// the first race, with the reason.
 pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     let ending = analysis.second_race.as_ref()?;
     let is_open = |one: &&Comparison| {
@@ -212,7 +214,8 @@ pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     ))
 }
 
-/// That no benchmark could be judged by the rules, and why; `None` where one was.
+/// Returns the sentence that the gate could judge no benchmark, with the reason; `None` if it
+/// judged any.
 pub fn judged_nothing(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     if !analysis.gates.judged_nothing || !analysis.failures.is_empty() {
         return None;
@@ -236,16 +239,16 @@ pub fn judged_nothing(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
         false => first_of(unjudged, NAMED),
     };
     let end = if analysis.gates.allows_unjudged {
-        "--allow-unjudged lets it pass"
+        "--allow-unjudged lets the gate pass"
     } else {
-        "so it would pass whatever became slower; --allow-unjudged accepts that"
+        "a gate that judges nothing would miss every regression; --allow-unjudged lets it pass"
     };
     Some(format!(
         "the gate (--fail-on) could judge no benchmark: {why}; {end}"
     ))
 }
 
-/// That some benchmarks could not be judged.
+/// Returns the sentence that the gate could not judge some benchmarks.
 fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     if analysis.gates.judged_nothing {
         return None;
@@ -264,7 +267,7 @@ fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     })
 }
 
-/// A sentence for each rule that is broken, and for each excuse.
+/// Returns a sentence for each broken rule and excuse, with the benchmarks that share them.
 fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let mut found: Vec<(&GateHit, Vec<String>)> = Vec::new();
     let rows_are_named = suite::rows_name_candidates(analysis);
@@ -289,18 +292,19 @@ fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     }
     let mut notes = Vec::new();
     for (hit, names) in found {
-        let names = first_of(names, NAMED);
+        let verb = if names.len() == 1 { "breaks" } else { "break" };
+        let names = format!("{} {verb}", first_of(names, NAMED));
         let rule = rule(hit, glyphs);
         notes.push(match (&hit.excuse, hit.unproven) {
             (None, Some(missing)) => unproven(missing, &rule, &names, analysis, glyphs),
             (None, None) => Note::of(
                 Severity::Alarm,
-                format!("the run fails: the rule '{rule}' is broken by {names}."),
+                format!("the run fails: {names} the rule '{rule}'."),
             ),
             (Some(excuse), _) => {
                 let excuse = self::excuse(excuse, glyphs);
                 let excuse = excuse.trim_end_matches('.');
-                let text = format!("the rule '{rule}' is broken by {names}, which is {excuse}.");
+                let text = format!("{names} the rule '{rule}', which is {excuse}.");
                 Note::of(Severity::Note, text)
             }
         });
@@ -308,7 +312,9 @@ fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     notes
 }
 
-/// That benchmarks break a rule by their own verdicts and do not fail the run.
+/// Returns the note that benchmarks break a rule but do not fail the run, because the second race
+/// did not confirm their verdicts, or because the verdicts do not hold after the correction for all
+/// comparisons. `names` lists the benchmarks and ends with "breaks" or "break".
 fn unproven(
     missing: Unproven,
     rule: &str,
@@ -318,8 +324,8 @@ fn unproven(
 ) -> Note {
     let said = match missing {
         Unproven::SecondRace => format!(
-            "the rule '{rule}' is broken by {names}, which the second race did not confirm; the run \
-             does not fail for it."
+            "{names} the rule '{rule}', but the second race did not confirm this, so the run does \
+             not fail for it."
         ),
         Unproven::SuiteLevel => {
             let suite = analysis.gates.suite.as_ref();
@@ -328,16 +334,16 @@ fn unproven(
             let found = suite.and_then(|suite| suite.detectable).map(|change| {
                 let change = Precision::of(None).signed(change, glyphs);
                 format!(
-                    "; after the correction, the gate finds a change of {change} with 80% power"
+                    ". After the correction, the gate finds a change of {change} with 80% power"
                 )
             });
             let again = match (Source::of(analysis), &analysis.second_race) {
                 (Source::Recording, _) | (_, Some(_)) => "",
-                _ => "; --confirm races the benchmarks that break a rule again",
+                _ => ". --confirm races the benchmarks that break a rule again",
             };
             format!(
-                "the rule '{rule}' is broken by {names} if each comparison is judged by itself, but not \
-                 after correction for all {all} of the gate, so the run does not fail for it{}{again}.",
+                "{names} the rule '{rule}' if each comparison is judged by itself, but not after \
+                 correction for all {all} of the gate, so the run does not fail for it{}{again}.",
                 found.unwrap_or_default()
             )
         }
@@ -345,8 +351,8 @@ fn unproven(
     Note::of(Severity::Note, said)
 }
 
-/// A benchmark by its name, and its candidate where rows of tables name it, too; a race of any
-/// commands, which has no name of its own, by the candidate alone.
+/// Returns the name of a benchmark, and of the candidate if table rows show candidates. A race of
+/// arbitrary commands has no name, so it is named after the candidate only.
 fn named(
     comparison: &Comparison,
     analysis: &Analysis,
@@ -366,7 +372,7 @@ fn named(
     }
 }
 
-/// That an entry of the ignore list excuses nothing, and why.
+/// Returns the note that an entry of the ignore list excuses nothing, with the reason.
 fn idle(one: &IdleIgnore, file: &str, glyphs: Glyphs) -> Note {
     let name = shown(&one.name, NAME, glyphs);
     let rule = one.rule.as_ref();
@@ -385,13 +391,13 @@ fn idle(one: &IdleIgnore, file: &str, glyphs: Glyphs) -> Note {
             broken: true,
         } => (
             Severity::Warning,
-            format!("the excuse of '{name}' ended with {until}; its broken rules count again"),
+            format!("the excuse of '{name}' expired after {until}; its broken rules count again"),
         ),
         Idle::Expired { until, .. } => (
             Severity::Note,
             format!(
-                "the excuse of '{name}' ended with {until}, and it does not break {rule}; remove \
-                 the excuse"
+                "the excuse of '{name}' expired after {until}, and it does not break {rule}; \
+                 remove the excuse"
             ),
         ),
     };

@@ -1,18 +1,18 @@
-//! The few signs that have an ASCII stand-in.
+//! Characters for Unicode terminals, with ASCII replacements.
 
 use deadheat_model::Verdict;
 
-/// The signs that the reader's terminal can show.
+/// The characters that the reader's terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyphs {
-    /// Nothing beyond ASCII.
+    /// ASCII only.
     Ascii,
-    /// The true minus, the micro sign, check marks.
+    /// ASCII, and characters such as `−`, `µ` and `✔`.
     Unicode,
 }
 
 impl Glyphs {
-    /// The signs for a reader who can, or cannot, see Unicode.
+    /// Returns `Unicode` if the terminal can show Unicode, otherwise `Ascii`.
     pub fn new(unicode: bool) -> Self {
         if unicode {
             Glyphs::Unicode
@@ -21,7 +21,7 @@ impl Glyphs {
         }
     }
 
-    /// The one of two that the reader can see.
+    /// Returns `unicode` or `ascii`, depending on the terminal.
     pub fn choose<T>(self, unicode: T, ascii: T) -> T {
         match self {
             Glyphs::Unicode => unicode,
@@ -29,12 +29,12 @@ impl Glyphs {
         }
     }
 
-    /// The sign of a negative number.
+    /// Returns the minus sign.
     pub fn minus(self) -> &'static str {
         self.choose("−", "-")
     }
 
-    /// The sign of a change, which zero has none of.
+    /// Returns the sign of a number: "+", the minus sign, or an empty string for zero.
     pub fn sign(self, change: f64) -> &'static str {
         if change < 0.0 {
             self.minus()
@@ -45,55 +45,56 @@ impl Glyphs {
         }
     }
 
-    /// To either side.
+    /// Returns the plus-minus sign.
     pub fn plus_minus(self) -> &'static str {
         self.choose("±", "+-")
     }
 
-    /// The sign behind a factor.
+    /// Returns the multiplication sign after a factor.
     pub fn times(self) -> &'static str {
         self.choose("×", "x")
     }
 
-    /// The unit of a millionth of a second.
+    /// Returns the unit symbol of microseconds.
     pub fn microseconds(self) -> &'static str {
         self.choose("µs", "us")
     }
 
-    /// The difference of one from another.
+    /// Returns the symbol for a difference.
     pub fn delta(self) -> &'static str {
         self.choose("∆", "diff")
     }
 
-    /// Stands for text left out.
+    /// Returns the ellipsis that replaces omitted text.
     pub fn ellipsis(self) -> &'static str {
         self.choose("…", "...")
     }
 
-    /// Begins the row of a part of what stands above.
+    /// Returns the prefix of a row that belongs to the row above.
     pub fn below(self) -> &'static str {
         self.choose("└", " ")
     }
 
-    /// Marks a change that holds by itself and not for the whole suite.
+    /// Returns the mark of a verdict that holds for its benchmark alone, but not after the
+    /// correction for all benchmarks of the run.
     pub(crate) fn alone(self) -> &'static str {
         self.choose("†", "^")
     }
 
-    /// Stands in a table cell that has no value.
+    /// Returns the sign for a missing value in a table cell.
     pub fn nothing(self) -> &'static str {
         self.choose("–", "-")
     }
 
-    /// Parts the pieces of a line.
+    /// Returns the separator between the parts of a line.
     pub fn separator(self) -> &'static str {
         self.choose("·", "|")
     }
 
-    /// The mark before a verdict sentence, one column wide.
+    /// Returns the mark before a verdict sentence, one column wide.
     ///
-    /// The ASCII marks read as relations: candidate `<` baseline is faster. A plus or minus would
-    /// be mistaken for the sign of the change.
+    /// The ASCII marks resemble relations: `<` means that the candidate is faster than the
+    /// baseline. Readers would mistake a plus or minus for the sign of the change.
     pub fn mark(self, verdict: Option<Verdict>) -> &'static str {
         match verdict {
             Some(Verdict::Faster) => self.choose("✔", "<"),

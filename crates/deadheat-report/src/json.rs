@@ -1,8 +1,8 @@
-//! The answer for programs: `deadheat.analysis/1`, described by
+//! The JSON of an analysis: `deadheat.analysis/1`, described by
 //! `docs/schema/analysis-1.schema.json`.
 //!
-//! The names stand apart from the types in memory, so that neither can change the other by
-//! accident. Every effect is a relative change here.
+//! The names of JSON fields are written out here, so that renaming a type or field in memory cannot
+//! change the format by accident. The document contains relative changes instead of log-ratios.
 
 use std::thread;
 
@@ -26,20 +26,20 @@ use crate::warnings;
 /// The name and major version of the schema of [`to_json`].
 const SCHEMA: &str = "deadheat.analysis/1";
 
-/// The analysis as JSON, indented by two spaces, with a line break at its end. The same analysis
-/// gives the same bytes.
+/// Formats the analysis as JSON, indented by two spaces, with a final line break. The same analysis
+/// always gives the same bytes.
 pub fn to_json(analysis: &Analysis) -> String {
     text(whole(analysis))
 }
 
-/// The beginning of a document: its schema, and the version of deadheat that wrote it.
+/// Returns the first fields of a document: its schema, and the version of deadheat that wrote it.
 pub fn document(schema: &'static str, version: &str) -> Object {
     Object::new()
         .with("schema", schema)
         .with("tool", Object::new().with("version", version))
 }
 
-/// The text of a document, indented by two spaces, with a line break at its end.
+/// Formats a document, indented by two spaces, with a final line break.
 pub fn text(document: Object) -> String {
     let mut text = Json::from(document).pretty();
     text.push('\n');
@@ -79,7 +79,8 @@ fn whole(analysis: &Analysis) -> Object {
         .with("benchmarks", benchmarks(&analysis.comparisons, source))
 }
 
-/// What differs between the sides besides the code under test; `None` if nothing does.
+/// Returns the JSON of the differences between the two sides other than the code under test, such
+/// as packages; `None` if there are none.
 fn surroundings(surroundings: &Surroundings) -> Option<Object> {
     let versions = |package: &PackageVersions| {
         Object::new()
@@ -110,13 +111,13 @@ fn surroundings(surroundings: &Surroundings) -> Option<Object> {
     })
 }
 
-/// Fewer comparisons than these are not worth a thread.
+/// Minimum number of comparisons per thread, so that starting a thread saves time.
 const LEAST_PART: usize = 32;
 
-/// All comparisons, written one by one and in parts at once: with their figures 250 of them are five
-/// megabytes.
+/// Returns the JSON of all comparisons, written by several threads. With their figures, 250
+/// comparisons are 5 MB of JSON.
 fn benchmarks(comparisons: &[Comparison], source: Source) -> Json {
-    // A list in the outermost object.
+    // `2` is the nesting depth of a list in the outermost object.
     let written = |one: &Comparison| Json::from(comparison(one, source)).written(2);
     let part = |some: &[Comparison]| some.iter().map(written).collect::<Vec<Json>>();
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -136,7 +137,7 @@ fn benchmarks(comparisons: &[Comparison], source: Source) -> Json {
     })
 }
 
-/// The object with the end of a race, and what brought it about where that was no verdict.
+/// Adds the end of a race to its object, with the signal or error that ended it.
 fn ended(object: Object, ending: &Ending) -> Object {
     let (ended, signal, failure) = match ending {
         Ending::Recorded(EndReason::Finished) => ("finished", None, None),
@@ -152,7 +153,7 @@ fn ended(object: Object, ending: &Ending) -> Object {
         .with_some("failure", failure)
 }
 
-/// A benchmark that somebody might look for, and why it is not there.
+/// Returns the JSON of a benchmark that is not compared, with the reason.
 pub fn left_out(left_out: &LeftOut) -> Object {
     let (reason, side, message) = match &left_out.reason {
         LeftOutReason::OnlyIn(side) => ("only-in", Some(side), None),
@@ -238,14 +239,15 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         )
 }
 
-/// The comparisons that the gate keeps α for together, and the change it would find.
+/// Returns the JSON of the correction for all comparisons of a gate: their number, and the change
+/// that the gate finds with 80% power.
 fn gate_suite(suite: &SuiteLevel) -> Object {
     Object::new()
         .with("comparisons", suite.comparisons)
         .with("detectable_change", suite.detectable)
 }
 
-/// The second race of a comparison that broke a rule.
+/// Returns the JSON of the second race of a comparison that broke a rule.
 fn confirmation(second: &Confirmation) -> Object {
     let estimate = second.estimate.as_ref();
     let interval = estimate.and_then(|estimate| estimate.interval.as_ref());
@@ -257,7 +259,7 @@ fn confirmation(second: &Confirmation) -> Object {
         .with("alpha", second.alpha)
 }
 
-/// The rule that a comparison breaks, and whether the run fails for it.
+/// Returns the JSON of a broken rule, and whether the run fails because of it.
 fn gate(hit: &GateHit) -> Object {
     let excuse = hit.excuse.as_ref();
     Object::new()
@@ -268,7 +270,7 @@ fn gate(hit: &GateHit) -> Object {
         .with_some("until", excuse.and_then(|excuse| excuse.until.as_ref()))
 }
 
-/// An entry of the ignore list that excuses nothing.
+/// Returns the JSON of an entry of the ignore list that excuses nothing.
 fn idle_ignore(idle: &IdleIgnore) -> Object {
     let (why, until, broken) = match &idle.why {
         Idle::NoBenchmark => ("no-benchmark", None, None),
@@ -284,7 +286,7 @@ fn idle_ignore(idle: &IdleIgnore) -> Object {
         .with_some("broken", broken)
 }
 
-/// A benchmark without an answer.
+/// Returns the JSON of a benchmark that failed.
 fn failed(failure: &FailedBenchmark) -> Object {
     Object::new()
         .with("benchmark", &failure.benchmark)
@@ -292,7 +294,8 @@ fn failed(failure: &FailedBenchmark) -> Object {
         .with("message", &failure.message)
 }
 
-/// Parameter values as an object, in the order declared; `None` without any.
+/// Returns parameter values as an object, in the order of their declaration; `None` if there are
+/// none.
 fn parameters(parameters: &[(String, String)]) -> Option<Object> {
     let mut values = Object::new();
     for (name, value) in parameters {
@@ -301,7 +304,7 @@ fn parameters(parameters: &[(String, String)]) -> Option<Object> {
     (!parameters.is_empty()).then_some(values)
 }
 
-/// The work that one iteration gets done.
+/// Returns the JSON of the work per iteration.
 fn throughput(throughput: Throughput) -> Json {
     match throughput {
         Throughput::Bytes(bytes) => Json::tagged("bytes", bytes),
@@ -339,7 +342,7 @@ fn metric(row: &MetricComparison) -> Object {
         .with("verdict", row.verdict.map(|verdict| verdict.name()))
 }
 
-/// The way a metric improves; `None` for a cost, as nearly all are.
+/// Returns the JSON name of the better direction; `None` for a cost, which is the usual case.
 fn better(better: Better) -> Option<&'static str> {
     match better {
         Better::Less => None,
@@ -348,7 +351,7 @@ fn better(better: Better) -> Option<&'static str> {
     }
 }
 
-/// Warnings in the order of a report.
+/// Returns the JSON of warnings, in the order in which reports show them.
 fn warnings(warnings: &[Warning], of: Option<&Comparison>, source: Source) -> Json {
     let warnings = warnings::in_order(warnings).into_iter();
     let object = |one: &Warning| {
@@ -360,14 +363,14 @@ fn warnings(warnings: &[Warning], of: Option<&Comparison>, source: Source) -> Js
     warnings.map(object).collect()
 }
 
-/// The files of one side of saved results.
+/// Returns the JSON of the files of one side of saved results.
 fn side_files(side: &ResultSide) -> Object {
     Object::new()
         .with("name", &side.name)
         .with("files", all(&side.files, file))
 }
 
-/// A file and the facts it tells; those it does not tell are left out.
+/// Returns the JSON of a file and its facts; missing facts are omitted.
 fn file(file: &ResultSource) -> Object {
     let facts = &file.facts;
     Object::new()
@@ -383,7 +386,8 @@ fn file(file: &ResultSource) -> Object {
         .with_some("debug_build", facts.debug_build)
 }
 
-/// The mean over all benchmarks for one candidate, and the benchmarks its interval speaks of.
+/// Returns the JSON of the mean over all benchmarks for one candidate, and of the benchmarks to
+/// which its interval generalises.
 fn overall(one: &Overall) -> Object {
     let population = match one.population {
         Population::These => "these",
@@ -395,7 +399,8 @@ fn overall(one: &Overall) -> Object {
     estimated(object, &one.estimate).with("population", population)
 }
 
-/// The calibration of the machine for races of this kind, by the words of the run file.
+/// Returns the JSON of the calibration of the machine, with the same field names as in the run
+/// file.
 fn calibration(note: &CalibrationNote) -> Object {
     let calls = &note.false_calls;
     let calls = Object::new()

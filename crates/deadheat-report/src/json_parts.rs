@@ -1,15 +1,15 @@
-//! The parts that several JSON documents share.
+//! JSON parts that several documents share.
 
 use deadheat_model::{Estimate, Interval, Json, LogRatio, Object};
 
 use crate::units;
 
-/// A list of objects.
+/// Returns a JSON list: the result of `one` for each item.
 pub fn all<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Json {
     items.iter().map(one).collect()
 }
 
-/// A list of objects; `None` without any.
+/// Returns a JSON list: the result of `one` for each item; `None` if `items` is empty.
 pub(crate) fn some<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Option<Json> {
     (!items.is_empty()).then(|| all(items, one))
 }
@@ -27,12 +27,12 @@ pub(crate) fn change(estimate: &Estimate) -> f64 {
     estimate.effect.change()
 }
 
-/// The ends of an interval, as relative changes.
+/// Returns the ends of an interval as relative changes.
 pub fn ends(interval: &Interval) -> Json {
     Json::from_iter(units::ends(interval))
 }
 
-/// A standard deviation, or another logarithm, as a relative change.
+/// Converts a standard deviation, or another logarithm, to a relative change.
 pub(crate) fn relative(log_ratio: f64) -> f64 {
     LogRatio(log_ratio).change()
 }

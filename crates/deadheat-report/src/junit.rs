@@ -1,9 +1,10 @@
-//! The answer for services that collect the results of tests.
+//! The answer as JUnit XML, for services that collect test results.
 //!
-//! The place of everything follows from the things such a service shows. A broken rule is a
-//! failure, and nothing else is: what merely got slower while no gate was set passes, with its
-//! sentence. A broken rule that is excused is skipped, since services show a skipped test with its
-//! message and a passed one without. What broke down is an error, what was not raced is skipped.
+//! CI services show the message of a test that failed, had an error or was skipped, but not the
+//! message of a passed test. A comparison that breaks a rule of the gate is a failed test. One that
+//! breaks a rule with an excuse is a skipped test. One that is slower without breaking a rule is a
+//! passed test, with its verdict in the output. A benchmark that failed is an error, and a
+//! benchmark that was not raced is a skipped test.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,23 +17,23 @@ use crate::sentences::{self, Called, Source};
 use crate::warnings::{self, WarningText};
 use crate::{gates, suite, verdict_sentence};
 
-/// Columns a name may take.
+/// Maximum width, in columns, of the name of a test.
 const NAME: usize = 200;
 
-/// Columns the name of a contender may take in a sentence.
+/// Maximum width, in columns, of the name of a contender in a sentence.
 const LABEL: usize = 100;
 
-/// The reporter, which is the class of every test.
+/// The class name of every test, which is the name of the tool.
 const CLASS: &str = "deadheat";
 
 const GLYPHS: Glyphs = Glyphs::Unicode;
 
-/// The analysis as JUnit XML, as `junit-10.xsd` of Jenkins has it: one suite, with a test for every
-/// benchmark and candidate.
+/// Formats the analysis as JUnit XML that conforms to `junit-10.xsd` of Jenkins: one suite, with a
+/// test for every benchmark and candidate.
 ///
-/// The `time` of a test is the median wall time of one iteration of the candidate (of a contender
-/// alone, its own), in seconds; of saved results that have none it is left out. That of the suite
-/// is what the run took.
+/// The `time` of a test is the median wall time of one iteration in seconds, for the candidate or
+/// for the only contender. It is omitted for saved results without wall times. The `time` of the
+/// suite is the duration of the run.
 pub fn to_junit(analysis: &Analysis) -> String {
     let all = every_warning(analysis);
     let shared = warnings::shared_warnings(&all);
@@ -59,12 +60,12 @@ pub fn to_junit(analysis: &Analysis) -> String {
     document(analysis, &tests, shared)
 }
 
-/// One test of the suite.
+/// A JUnit test: a comparison, or a benchmark without an answer.
 struct Test {
     name: String,
-    /// Seconds.
+    /// The median wall time of an iteration in seconds; `None` if it is unknown.
     time: Option<f64>,
-    /// `None` where it passed.
+    /// `None` if the test passed.
     outcome: Option<Outcome>,
     out: Vec<String>,
 }
@@ -80,11 +81,11 @@ impl Test {
     }
 }
 
-/// The element that says that a test did not pass (`failure`, `error` or `skipped`), its type and
-/// its message.
+/// The XML element of a test that did not pass (`failure`, `error` or `skipped`), its type, and its
+/// message.
 type Outcome = (&'static str, String, String);
 
-/// The warnings and notes on a comparison.
+/// Returns the warnings and notes on a comparison.
 fn warnings_on(
     comparison: &Comparison,
     candidate: Option<&str>,
@@ -94,7 +95,7 @@ fn warnings_on(
     warnings::messages(one, &[candidate.unwrap_or("")], source, GLYPHS)
 }
 
-/// The warnings on each comparison.
+/// Returns the warnings and notes on each comparison.
 fn every_warning(analysis: &Analysis) -> Vec<Vec<WarningText>> {
     let source = Source::of(analysis);
     let comparisons = analysis.comparisons.iter();
@@ -168,21 +169,21 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
     }
 }
 
-/// A warning, or a note that helps to read the result, as a line.
+/// Formats a warning or a note as a line.
 fn line(one: WarningText) -> String {
     let kind = if one.information { "note" } else { "warning" };
     format!("{kind}: {}", one.text)
 }
 
-/// Seconds that an iteration takes.
+/// Returns the median wall time of an iteration in seconds.
 fn time(comparison: &Comparison) -> Option<f64> {
     let mut metrics = comparison.metrics.iter();
     let wall = metrics.find(|metric| metric.metric == Metric::Wall)?;
     Some(wall.candidate.as_ref().unwrap_or(&wall.baseline).median * 1e-9)
 }
 
-/// The test that fails where the run did not come to its end; a race that was cut short must not
-/// look green since what it did not get to is missing.
+/// Returns a test that fails if the run ended early. Without this test, a run with missing
+/// benchmarks would pass.
 fn broken_off(analysis: &Analysis) -> Option<Test> {
     let kind = cut_short(&analysis.ending)?;
     let message = sentences::ending(&analysis.ending, Source::of(analysis), GLYPHS);
@@ -190,7 +191,8 @@ fn broken_off(analysis: &Analysis) -> Option<Test> {
     Some(Test::without_answer("the run itself".to_owned(), outcome))
 }
 
-/// The same of the second race, where what breaks a rule lacks a verdict for it.
+/// Returns a test that fails if the second race ended early and left a broken rule without a
+/// verdict.
 fn unconfirmed(analysis: &Analysis) -> Option<Test> {
     let kind = cut_short(analysis.second_race.as_ref()?)?;
     let outcome = (
@@ -201,7 +203,7 @@ fn unconfirmed(analysis: &Analysis) -> Option<Test> {
     Some(Test::without_answer("the second race".to_owned(), outcome))
 }
 
-/// The word for a race that did not come to its end; `None` where it did.
+/// Returns a word for the reason why a race ended early; `None` if it ended as planned.
 fn cut_short(ending: &Ending) -> Option<&'static str> {
     match ending {
         Ending::Recording | Ending::Recorded(EndReason::Finished | EndReason::Budget) => None,
@@ -250,7 +252,7 @@ fn document(analysis: &Analysis, tests: &[Test], shared: Vec<WarningText>) -> St
     text
 }
 
-/// The settings that hold for the whole suite.
+/// Returns the settings of the whole suite as properties.
 fn properties(analysis: &Analysis) -> String {
     let mut known = vec![
         ("deadheat", analysis.tool_version.clone()),
@@ -276,7 +278,7 @@ fn testcase(test: &Test) -> String {
     if let Some((element, kind, message)) = &test.outcome {
         let (kind, message) = (xml(kind), xml(message));
         text += &format!("      <{element} type=\"{kind}\" message=\"{message}\"");
-        // Of a failure, some services show the message and some the text.
+        // Some services show the message of a failure, others its text.
         text += &match *element {
             "failure" => format!(">{message}</failure>\n"),
             _ => "/>\n".to_owned(),
@@ -288,13 +290,13 @@ fn testcase(test: &Test) -> String {
     text + "    </testcase>\n"
 }
 
-/// An element with a line for each text.
+/// Returns an XML element with one line for each text.
 fn lines(indent: &str, element: &str, texts: &[String]) -> String {
     let texts: Vec<String> = texts.iter().map(|line| xml(line)).collect();
     format!("{indent}<{element}>{}</{element}>\n", texts.join("\n"))
 }
 
-/// Names of which no two are alike: whoever comes later under a name that is taken gets a number.
+/// Appends a number to every name that is already used, so that all names differ.
 fn unique(names: Vec<String>) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::with_capacity(names.len());
     let mut last: HashMap<String, usize> = HashMap::new();

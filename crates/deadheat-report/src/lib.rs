@@ -1,29 +1,29 @@
-//! From an analysis to words, tables and JSON.
+//! Formats an analysis as text, tables and JSON.
 //!
 //! Everything here is a pure function of an [`Analysis`](deadheat_model::Analysis) and a few
-//! options: no statistic is computed, no file, clock or environment is read. Whether there is a
-//! terminal, how wide it is and what it can show is for the caller to find out.
+//! options. This crate computes no statistics and reads no file, clock or environment. The caller
+//! finds out if the output is a terminal, how wide it is, and what characters it can show.
 //!
-//! - [`to_text`]: the answer for people at a terminal
+//! - [`to_text`]: the answer for a terminal
 //! - [`to_json`]: the answer for programs, schema `deadheat.analysis/1`
 //! - [`to_markdown`]: the answer as a Markdown document
 //! - [`to_comment`]: the answer as a comment on a pull request
-//! - [`to_page`]: everything there is to see, as one HTML file with charts
-//! - [`to_junit`]: the answer for services that collect results of tests
-//! - [`to_paired`]: minima and means side by side, a line per comparison
+//! - [`to_page`]: the complete answer as one HTML file with charts
+//! - [`to_junit`]: the answer for services that collect test results
+//! - [`to_paired`]: minima and means of both sides, one line per comparison
 //! - `to_pictures`, with the feature `commands`: plots for papers, as SVG; with
 //!   the feature `png` as PNG
 //! - `to_comparison`, `to_comparison_markdown`, `to_comparison_csv`, with the
 //!   feature `commands`: the answer about saved results, a row per benchmark
-//! - `to_doctor_text`, `to_doctor_json`, with the feature `commands`: what
-//!   `deadheat doctor` found out about a machine
-//! - `to_calibration_text` and `to_calibration_markdown`, with the feature
-//!   `commands`: what a machine showed of itself
-//! - [`progress_line`]: the line to watch while a race goes on
+//! - `to_doctor_text`, `to_doctor_json`, with the feature `commands`: the checkup of the machine by
+//!   `deadheat doctor`
+//! - `to_calibration_text` and `to_calibration_markdown`, with the feature `commands`: the
+//!   calibration of a machine by `deadheat calibrate`
+//! - [`progress_line`]: the progress of a race in one line
 //!
-//! An answer is a tree of blocks (`document`): built once (`run`, `comparison`, `calibration`),
-//! and rendered by `terminal`, `markdown` and `page`. Sentences about results are in
-//! [`sentences`], those about doubts in [`warnings`].
+//! An answer is a tree of blocks (`document`). The modules `run`, `comparison` and `calibration`
+//! build it, and `terminal`, `markdown` and `page` render it. Sentences about results are in
+//! [`sentences`], and sentences about warnings in [`warnings`].
 
 #![cfg_attr(
     not(feature = "commands"),

@@ -1,5 +1,5 @@
-//! An answer in GitHub-flavoured Markdown, as a document of any length or as a comment that must
-//! not become longer than GitHub takes.
+//! An answer in GitHub-flavoured Markdown: a document of any length, or a comment that stays below
+//! GitHub's length limit.
 
 use crate::document::{
     Block, Cell, Content, Entry, Kind, Part, Row, Severity, Table, Tone, VerdictLine,
@@ -8,14 +8,14 @@ use crate::glyphs::Glyphs;
 use crate::names::shorten;
 use crate::units::counted;
 
-/// Columns a name may take: nobody reads a longer one in a table.
+/// Maximum width, in columns, of a name in a table.
 const NAME_AT_MOST: usize = 100;
 
-/// Characters kept free for the sentence about what is missing.
+/// Characters reserved for the sentence about omitted items.
 const RESERVE: usize = 400;
 
-/// The Markdown of a block: items between an opening and a close, so that some of them can be left
-/// out.
+/// The Markdown of a block: items between an opening and a closing text. A pull-request comment may
+/// omit some of the items.
 struct Piece {
     open: String,
     items: Vec<String>,
@@ -24,15 +24,15 @@ struct Piece {
     nouns: (&'static str, &'static str),
 }
 
-/// The blocks one below the other.
+/// Formats blocks as Markdown, without a length limit.
 pub fn document(blocks: &[Block<'_>]) -> String {
     let whole = |piece: Piece| format!("{}{}{}", piece.open, piece.items.concat(), piece.close);
     let parts = pieces(blocks).into_iter().map(whole);
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// The same in at most so many characters. Room goes to the needed ones first, then to the others
-/// in their order; what finds none is counted at the end.
+/// Formats blocks as Markdown of at most `at_most` characters. Blocks marked as needed come first,
+/// then the others in their order. A sentence at the end counts the omitted items.
 pub(crate) fn comment(blocks: &[Block<'_>], at_most: usize) -> String {
     limited(&pieces(blocks), at_most)
 }
@@ -68,14 +68,14 @@ fn limited(pieces: &[Piece], at_most: usize) -> String {
     parts.join("\n")
 }
 
-/// Length as GitHub counts it at worst.
+/// Returns the length in UTF-16 units, the largest count that GitHub may use.
 fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// The number of items of a piece that find room, which they take.
+/// Returns the number of items of a piece that fit into `room`, and reduces `room` by their length.
 fn fitting(piece: &Piece, room: &mut usize) -> usize {
-    // The line between two pieces counts as well.
+    // The empty line between two pieces counts as well.
     let around = length(&piece.open) + length(&piece.close) + 1;
     let Some(mut left) = room.checked_sub(around) else {
         return 0;
@@ -98,7 +98,7 @@ fn pieces(blocks: &[Block<'_>]) -> Vec<Piece> {
     pieces.filter(|piece| !piece.items.is_empty()).collect()
 }
 
-/// The pieces of a block; `folded` where it stands behind a summary.
+/// Returns the pieces of a block; `folded` is true if the block is inside a fold.
 fn of_block(block: &Block<'_>, folded: bool) -> Vec<Piece> {
     let piece = |open: String, items: Vec<String>| Piece {
         open,
@@ -207,7 +207,7 @@ fn of_block(block: &Block<'_>, folded: bool) -> Vec<Piece> {
                 ..piece(summarised(summary) + &open, items)
             }]
         }
-        // A picture of characters is none where letters differ in width.
+        // Plots made of characters need a font of fixed width.
         Content::Plot(_) => Vec::new(),
         Content::Code(command) => {
             let longest = command.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -224,7 +224,7 @@ fn summarised(summary: &str) -> String {
     format!("<details><summary>{}</summary>\n\n", prose(summary))
 }
 
-/// A verdict behind the names it is about, and below it what one needs to believe it.
+/// Formats a verdict after the names of its benchmark and candidate, and its details below.
 fn verdict(one: &VerdictLine) -> String {
     let names = if one.names.is_empty() {
         String::new()
@@ -246,7 +246,7 @@ fn verdict(one: &VerdictLine) -> String {
     )
 }
 
-/// Words and commands behind their lead.
+/// Formats paragraphs and commands after their lead.
 fn entry(entry: &Entry) -> String {
     let parts = entry.parts.iter().map(|part| match part {
         Part::Words(words) => format!(" {}", prose(words)),
@@ -260,7 +260,7 @@ fn codes(names: &[String]) -> String {
     names.join(", ")
 }
 
-/// The table, and of many rows those that did not change in one that unfolds.
+/// Returns the table. If it has many rows, the unchanged rows are in a second, folded table.
 fn tables(table: &Table<'_>, piece: &dyn Fn(String, Vec<String>) -> Piece) -> Vec<Piece> {
     let totals = |row: &&Row<'_>| row.cells[0].tone == Some(Tone::Total);
     let count = table.rows.len() - table.rows.iter().filter(totals).count();
@@ -308,7 +308,7 @@ fn shown(cell: &Cell, kind: Kind) -> String {
         Kind::Name | Kind::Contender if !cell.text.is_empty() => {
             code(&shorten(&cell.text, NAME_AT_MOST, Glyphs::Unicode))
         }
-        // An interval in brackets is no link, as long as none follows.
+        // Brackets around an interval are safe, because no link target follows them.
         Kind::Number => prose(&cell.text)
             .replace("&#91;", "[")
             .replace("&#93;", "]"),
@@ -324,8 +324,8 @@ fn line(cells: impl Iterator<Item = String>) -> String {
     format!("|{}\n", cells.collect::<String>())
 }
 
-/// A name as code. Backticks serve most names; where one holds a sign that
-/// could end the code or the table cell, entities do, which never can.
+/// Formats a name as code. Names with characters that could end the code or the table cell use
+/// entities; other names use backticks, which are easier to read.
 fn code(name: &str) -> String {
     let risky = |c: char| matches!(c, '`' | '|' | '\\' | '<' | '>' | '&');
     if name.is_empty() {
@@ -337,8 +337,8 @@ fn code(name: &str) -> String {
     }
 }
 
-/// Text in which nothing is markup, and nobody is called by a name in it. A sign written as an
-/// entity is shown but cannot open a tag, a link, a table cell or emphasis.
+/// Escapes all markup, so that the text cannot open a tag, a link, a table cell or emphasis, and
+/// cannot notify GitHub users by `@name`.
 fn prose(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,6 +1,6 @@
-//! Names as they may be shown. They come from command lines and files, so they can hold anything:
-//! escaped for terminals, for runners of workflows and for XML, shortened, told apart, and several of
-//! them in a sentence.
+//! Formatting of names that come from command lines and files, so that they may contain any
+//! characters. They are escaped for terminals, CI systems and XML, shortened so that they stay
+//! different, and joined in sentences.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,18 +12,18 @@ use deadheat_model::{ORDERS, is_workflow_command};
 use crate::glyphs::Glyphs;
 use crate::layout::Width as _;
 
-/// The text with everything escaped that would move the cursor, change the
-/// colour, reverse the reading direction, not be seen at all, or be an order to a runner.
+/// Escapes everything that would move the cursor, change the colour, reverse the reading direction,
+/// be invisible, or be a command to a CI system.
 pub fn escape(text: &str, glyphs: Glyphs) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            // Harmless, though Rust would put a backslash before some of them.
+            // Printable ASCII is harmless, although Rust would escape some of it with a backslash.
             ' '..='~' => safe.push(character),
             _ if glyphs == Glyphs::Ascii => safe.extend(character.escape_default()),
             _ => {
                 // A combining mark belongs to the character before it and is part of many scripts.
-                // Escaped alone it would be taken apart, so it is judged behind a letter.
+                // Rust escapes a combining mark on its own, so a letter is put before it.
                 let behind_a_letter = format!("a{character}");
                 safe.extend(behind_a_letter.escape_debug().skip(1));
             }
@@ -32,7 +32,8 @@ pub fn escape(text: &str, glyphs: Glyphs) -> String {
     without_orders(safe.into()).into_owned()
 }
 
-/// The text without orders to runners: the second `#` is escaped as in JSON, so that a document stays valid.
+/// Disarms commands to CI systems by escaping their second `#` as JSON does, so that a JSON
+/// document stays valid.
 fn without_orders(text: Cow<'_, str>) -> Cow<'_, str> {
     let mut safe = text;
     for order in ORDERS {
@@ -45,10 +46,11 @@ fn without_orders(text: Cow<'_, str>) -> Cow<'_, str> {
     safe
 }
 
-/// A message in which nothing is obeyed by a terminal, nor by a runner of workflows.
+/// Escapes a message so that neither a terminal nor a CI system executes anything in it.
 ///
-/// A line break of ours is followed by two spaces. Any other came with a text from outside, and so
-/// did one before `::`, with which a line is an order to a runner of GitHub: these are escaped.
+/// A line break that deadheat writes is followed by two spaces and stays. Any other line break came
+/// with a text from outside and is escaped. So is a line break before `::`, because GitHub executes
+/// lines that begin with `::`.
 pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
     let mut lines = text.split('\n');
     let mut safe = escape(lines.next().unwrap_or_default(), glyphs);
@@ -63,8 +65,8 @@ pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
     safe
 }
 
-/// One line of output that names things from outside, such as paths and commits, without its line
-/// break: no terminal and no runner of workflows obeys it.
+/// Escapes a line of output with texts from outside, such as paths and commits, so that neither a
+/// terminal nor a CI system executes anything in it. `text` has no line break at its end.
 pub fn escape_line(text: &str, glyphs: Glyphs) -> String {
     let safe = escape(text, glyphs);
     match is_workflow_command(&safe) {
@@ -73,10 +75,11 @@ pub fn escape_line(text: &str, glyphs: Glyphs) -> String {
     }
 }
 
-/// A whole output that neither a terminal nor a runner of workflows obeys, except for the colours of
-/// answers. Other control characters than line breaks and tabs are escaped as JSON does it, so that a
-/// document stays valid. A backslash precedes an order at the beginning of a line: lines are wrapped
-/// after names were escaped, and Markdown does not show it.
+/// Makes a whole output harmless for terminals and CI systems, but keeps the colours of answers.
+/// Control characters other than line breaks and tabs are escaped as JSON does, so that a document
+/// stays valid. A line that a CI system would execute gets a backslash in front. This is necessary
+/// because wrapping may move an escaped name to the beginning of a line. Markdown does not show the
+/// backslash.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     let safe = without_orders(without_controls(text));
     if !safe.lines().any(is_workflow_command) {
@@ -115,7 +118,7 @@ fn without_controls(text: &str) -> Cow<'_, str> {
     (safe + rest).into()
 }
 
-/// The bytes of the colour sequence that the text begins with, or 0.
+/// Returns the length in bytes of the colour sequence at the beginning of the text, or 0.
 fn length_of_color(text: &str) -> usize {
     let Some(parameters) = text.strip_prefix("\u{1b}[") else {
         return 0;
@@ -127,8 +130,8 @@ fn length_of_color(text: &str) -> usize {
     }
 }
 
-/// The text cut to `width` columns by leaving out its middle: the program
-/// is at the head, and what tells two commands apart often at the tail.
+/// Shortens a text to `width` columns by omitting its middle. A command begins with its program,
+/// and similar commands often differ only at their ends.
 pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
     if has_room(text, width) {
         return text.to_owned();
@@ -141,8 +144,8 @@ pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
     format!("{head}{}{tail}", glyphs.ellipsis())
 }
 
-/// The names, each at most `width` columns, and no two that differ alike: where the middle is what
-/// tells them apart, that stays, and where not even that has room, they are numbered.
+/// Shortens each name to at most `width` columns, so that different names stay different. Names
+/// that differ only in their middle keep it, and names that would still be equal get numbers.
 pub(crate) fn shorten_apart(names: &[String], width: usize, glyphs: Glyphs) -> Vec<String> {
     let mut short = texts(names, &|name| shorten(name, width, glyphs));
     for alike in alike(names, &short) {
@@ -165,7 +168,7 @@ pub(crate) fn shorten_apart(names: &[String], width: usize, glyphs: Glyphs) -> V
     short
 }
 
-/// The places of names that differ and were shortened to the same text.
+/// Returns the indices of names that differ, but were shortened to the same text.
 fn alike(names: &[String], short: &[String]) -> Vec<Vec<usize>> {
     let places = short.iter().cloned().zip(0..);
     let groups = gathered(places).into_iter().map(|(_, places)| places);
@@ -173,7 +176,7 @@ fn alike(names: &[String], short: &[String]) -> Vec<Vec<usize>> {
     groups.filter(differ).collect()
 }
 
-/// The characters of names, counted from the start and from the end, between which they differ.
+/// Returns how many characters all names share at the start and at the end.
 fn differing<'n>(mut names: impl Iterator<Item = &'n str>) -> (usize, usize) {
     let first: Vec<char> = names.next().unwrap_or_default().chars().collect();
     let mut alike = (first.len(), first.len());
@@ -189,8 +192,8 @@ fn differing<'n>(mut names: impl Iterator<Item = &'n str>) -> (usize, usize) {
     alike
 }
 
-/// A name cut to `width` columns around the part that is told by the numbers of characters before and
-/// behind it.
+/// Shortens a name to `width` columns, and keeps the part between the first `before` and the last
+/// `behind` characters.
 fn around(name: &str, (before, behind): &(usize, usize), width: usize, glyphs: Glyphs) -> String {
     let characters: Vec<char> = name.chars().collect();
     let text = |range: std::ops::Range<usize>| -> String { characters[range].iter().collect() };
@@ -225,14 +228,14 @@ fn around(name: &str, (before, behind): &(usize, usize), width: usize, glyphs: G
     head + &middle + &tail
 }
 
-/// A text from outside, fit to stand in a sentence or a cell of at most `width` columns.
+/// Escapes a text from outside and shortens it to `width` columns.
 pub fn shown(text: &str, width: usize, glyphs: Glyphs) -> String {
     shorten(&escape(text, glyphs), width, glyphs)
 }
 
-/// Returns true for a text that need not be shortened to so many columns.
+/// Returns true if the text fits into `width` columns.
 pub(crate) fn has_room(text: &str, width: usize) -> bool {
-    // Combining marks have no width, so a name could be narrow and endless.
+    // Combining marks have zero width, so a narrow name could have any number of characters.
     text.width() <= width && text.chars().count() <= width.saturating_mul(4)
 }
 
@@ -251,8 +254,8 @@ fn taken(characters: &mut dyn Iterator<Item = char>, width: usize) -> Vec<char> 
 
 /// Returns one label per name: escaped, at most `width` columns wide, and no two the same.
 ///
-/// Long names keep the part in which they differ. A command that races against itself has the same
-/// name twice, so then all labels are numbered.
+/// Long names keep the part in which they differ. If any two names are equal, as in a race of a
+/// command against itself, all labels get numbers.
 pub fn labels(names: &[&str], width: usize, glyphs: Glyphs) -> Vec<String> {
     let escaped = texts(names, &|name| match *name {
         "" => "(no name)".to_owned(),
@@ -263,7 +266,7 @@ pub fn labels(names: &[&str], width: usize, glyphs: Glyphs) -> Vec<String> {
     if labels.iter().all(|label| seen.insert(label)) {
         return labels;
     }
-    // Numbers only for the repeated ones could repeat a name that itself ends in "(1)".
+    // If only repeated names had numbers, the result could equal a name that itself ends in "(1)".
     let digits = names.len().to_string().len();
     let mut labels = shorten_apart(&escaped, width.saturating_sub(digits + 3), glyphs);
     for (index, label) in labels.iter_mut().enumerate() {
@@ -272,7 +275,7 @@ pub fn labels(names: &[&str], width: usize, glyphs: Glyphs) -> Vec<String> {
     labels
 }
 
-/// The text with a capital at its beginning.
+/// Returns the text with its first letter in upper case.
 pub fn sentence_case(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().into_iter();
@@ -282,8 +285,9 @@ pub fn sentence_case(text: &str) -> String {
         .collect()
 }
 
-/// The text of every item. Behind a pointer, for a loop and a vector of their own for each of a
-/// hundred closures were a good part of what this crate took to compile.
+/// Returns the text of every item. `text` is a `dyn` reference because the compiler generated a
+/// loop and a vector for each of a hundred closures, which was a large part of this crate's compile
+/// time.
 pub fn texts<T>(items: &[T], text: &dyn Fn(&T) -> String) -> Vec<String> {
     let mut texts = Vec::with_capacity(items.len());
     for item in items {
@@ -292,7 +296,7 @@ pub fn texts<T>(items: &[T], text: &dyn Fn(&T) -> String) -> Vec<String> {
     texts
 }
 
-/// The things that share a key, below each key in the order in which the keys first come up.
+/// Groups things by their keys, in the order in which the keys first occur.
 pub(crate) fn gathered<K: Eq + Hash + Clone, T>(
     things: impl IntoIterator<Item = (K, T)>,
 ) -> Vec<(K, Vec<T>)> {
@@ -308,7 +312,7 @@ pub(crate) fn gathered<K: Eq + Hash + Clone, T>(
     gathered
 }
 
-/// "a, b and c"; empty where there is nothing.
+/// Joins parts as "a, b and c"; empty if there are none.
 pub fn enumerated(parts: &[String]) -> String {
     match parts {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
@@ -316,7 +320,7 @@ pub fn enumerated(parts: &[String]) -> String {
     }
 }
 
-/// As many as may be, and how many more there are: "a, b and 3 more".
+/// Joins at most `at_most` parts and counts the rest: "a, b and 3 more".
 pub fn first_of(mut parts: Vec<String>, at_most: usize) -> String {
     let more = parts.len().saturating_sub(at_most);
     if more > 0 {
@@ -326,8 +330,8 @@ pub fn first_of(mut parts: Vec<String>, at_most: usize) -> String {
     enumerated(&parts)
 }
 
-/// The first few, and how many more there are: "a, b and 3 more". Where all are named, no "and"
-/// stands before the last one.
+/// Joins at most `at_most` parts and counts the rest: "a, b and 3 more". Without a rest, commas
+/// join all parts.
 pub(crate) fn some_of(all: &[String], at_most: usize) -> String {
     let (named, more) = all.split_at(all.len().min(at_most));
     match more.len() {
@@ -336,8 +340,8 @@ pub(crate) fn some_of(all: &[String], at_most: usize) -> String {
     }
 }
 
-/// The text as the content of an element or the value of an attribute in double quotes. XML 1.0 has
-/// no way to write most control characters, so they are shown as what they are: `\u{1b}`.
+/// Escapes a text for the content of an XML element, or for an attribute in double quotes. XML 1.0
+/// cannot contain most control characters, so the text shows their codes, such as `\u{1b}`.
 pub(crate) fn xml(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -346,7 +350,7 @@ pub(crate) fn xml(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            // In an attribute a parser would make spaces of them.
+            // An XML parser would convert these characters to spaces in an attribute.
             '\t' | '\n' | '\r' => {
                 let _ = write!(safe, "&#{};", u32::from(character));
             }
@@ -357,7 +361,7 @@ pub(crate) fn xml(text: &str) -> String {
     safe
 }
 
-/// Returns `true` for a character that XML 1.0 may hold, and should.
+/// Returns true for a character that XML 1.0 allows and does not discourage.
 fn is_allowed(character: char) -> bool {
     let number = u32::from(character);
     let noncharacter = number & 0xfffe == 0xfffe || (0xfdd0..=0xfdef).contains(&number);

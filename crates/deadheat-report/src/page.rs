@@ -1,5 +1,5 @@
-//! The answer as a page: one file that needs no network, with everything there is to see of a run.
-//! From top to bottom: what was found, the benchmarks one by one, and what is known of the run.
+//! The answer as an HTML page in one file that needs no network. From top to bottom: the results of
+//! the run, the benchmarks one by one, and the facts about the run.
 
 mod charts;
 mod data;
@@ -24,21 +24,21 @@ use crate::units::counted;
 use crate::{figures, gates, suite};
 use html::InScript;
 
-/// Columns a name may take: in headings, in the overview, and in sentences.
+/// Maximum width, in columns, of a name: in headings, in the overview, and in sentences.
 const TITLE: usize = 300;
 const ROW: usize = 100;
 const NAME: usize = 80;
 
-/// A script of the page and its hash, as a content security policy names it.
+/// A script of the page, and its hash for the content security policy.
 struct Script {
     text: &'static str,
     hash: &'static str,
 }
 
-/// The scripts in the order they run, the first of them before there is anything to see; each needs
-/// those before it. A test holds
-/// the hashes to the files and says the new one when a file was changed: worked
-/// out here, they would cost everybody who races functions a crate.
+/// The scripts in their order of execution; a script may use all scripts before it. The first
+/// script runs before the browser shows anything. A test checks the hashes, and prints the new hash
+/// if a file changed. Computing the hashes here would add a dependency for every user who races
+/// functions.
 const SCRIPTS: [Script; 7] = [
     Script {
         text: include_str!("../assets/page/begin.js"),
@@ -70,19 +70,18 @@ const SCRIPTS: [Script; 7] = [
     },
 ];
 
-/// The page in one piece, see [`write_page`].
+/// Formats the analysis as one HTML file, see [`write_page`].
 pub fn to_page(analysis: &Analysis, header: &RunHeader) -> String {
     let mut page = String::new();
     write_page(&mut page, analysis, header).expect("a String takes every write");
     page
 }
 
-/// Writes the analysis as one HTML file that needs nothing from any network:
-/// an overview of the suite, and for every benchmark its verdict, its charts
-/// and all figures. It fails only where `out` does.
+/// Writes the analysis as one HTML file that needs no network: an overview of the suite, and for
+/// every benchmark its verdict, its charts and all its figures. Returns an error only if `out`
+/// does.
 ///
-/// Charts are drawn of comparisons that have [`plots`](deadheat_model::Plots);
-/// without them there is a sentence instead.
+/// Comparisons with [`plots`](deadheat_model::Plots) have charts, and others a sentence instead.
 pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Result {
     let run = Run {
         wide: true,
@@ -123,7 +122,8 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
             }
             first += group.len();
         }
-        // One need not wait for the last to see the charts of the first.
+        // The scripts follow the first section, so that its charts appear before the browser has
+        // loaded the rest.
         let (first, others) = sections.split_at(sections.len().min(1));
         in_order(out, first, Section::write)?;
         scripts(out)?;
@@ -139,17 +139,17 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
     out.write_str("</body>\n</html>\n")
 }
 
-/// All scripts but that of the head.
+/// Writes all scripts except the one in the head.
 fn scripts(out: &mut dyn Write) -> fmt::Result {
     let mut scripts = SCRIPTS[1..].iter();
     scripts.try_for_each(|script| writeln!(out, "<script>{}</script>", script.text))
 }
 
-/// More benchmarks than these have details only if they changed, and no more of them: with 10 kB for
-/// each, a page of 6,000 took 61 MB.
+/// Maximum number of benchmarks with details. A page with more benchmarks has details only of those
+/// that changed. At 10 kB each, the details of 6,000 benchmarks made a page of 61 MB.
 const MOST_DETAILED: usize = 1_000;
 
-/// Which benchmarks have details.
+/// Returns which benchmarks have details.
 fn detailed(groups: &[&[Comparison]]) -> Vec<bool> {
     let has_changed = |group: &&[Comparison]| {
         group.iter().any(|one| {
@@ -166,10 +166,11 @@ fn detailed(groups: &[&[Comparison]]) -> Vec<bool> {
     groups.iter().map(&mut takes).collect()
 }
 
-/// Parts that are made at a time: as many as take a few hundred kilobytes.
+/// The number of sections that are formatted before they are written, which together take a few
+/// hundred kilobytes.
 const AT_ONCE: usize = 32;
 
-/// Writes the parts one after the other, each core making some of them.
+/// Writes the parts in order; several cores format them in parallel.
 fn in_order<T: Sync>(
     out: &mut dyn Write,
     parts: &[T],
@@ -198,8 +199,8 @@ fn in_order<T: Sync>(
     Ok(())
 }
 
-/// The head of the page. A browser shows nothing before the overview is there: to lay out five
-/// hundred rows as they came took it three times as long.
+/// Writes the head of the page. The browser shows nothing until it has the overview, because
+/// showing 500 rows as they arrive tripled the layout time.
 fn begin(out: &mut dyn Write, analysis: &Analysis, is_alone: bool) -> fmt::Result {
     let sources = SCRIPTS.map(|script| format!(" '{}'", script.hash)).concat();
     let waits = if analysis.comparisons.is_empty() {
@@ -221,7 +222,7 @@ fn begin(out: &mut dyn Write, analysis: &Analysis, is_alone: bool) -> fmt::Resul
     })
 }
 
-/// The name of the page: its benchmark, or how many there are and who raced.
+/// Returns the title of the page: the benchmark, or the number of benchmarks.
 fn title(analysis: &Analysis) -> String {
     let groups = suite::groups(&analysis.comparisons);
     if let ([group], true) = (groups.as_slice(), analysis.failures.is_empty()) {
@@ -236,7 +237,7 @@ fn title(analysis: &Analysis) -> String {
     }
 }
 
-/// The titles of all benchmarks, no two of which are cut to the same text.
+/// Returns the titles of all benchmarks, shortened so that they stay different.
 fn titles(run: &Run<'_>, width: usize) -> Vec<String> {
     let whole = texts(&run.groups, &|group| suite::title(&group[0], GLYPHS));
     let short = shorten_apart(&whole, width, GLYPHS).into_iter();
@@ -246,8 +247,8 @@ fn titles(run: &Run<'_>, width: usize) -> Vec<String> {
         .collect()
 }
 
-/// The title of a benchmark: the one it has by its name, or its commands where that name is no more
-/// than what `deadheat run` calls a race of any.
+/// Returns the title of a benchmark: `title`, or its commands if it has only the generic name that
+/// `deadheat run` gives to commands.
 fn title_of(group: &[Comparison], source: Source, width: usize, title: String) -> String {
     if !suite::is_any_run(group, source) {
         return title;
@@ -260,7 +261,7 @@ fn title_of(group: &[Comparison], source: Source, width: usize, title: String) -
     }
 }
 
-/// The names of the sides where all comparisons have the same two.
+/// Returns the names of the two sides, if all comparisons have the same two.
 fn sides(analysis: &Analysis) -> Option<[String; 2]> {
     let named = |one: &Comparison| {
         let candidate = one.candidate.as_ref()?;
@@ -275,7 +276,8 @@ fn sides(analysis: &Analysis) -> Option<[String; 2]> {
     Some([isolated(&labels[0]), isolated(&labels[1])])
 }
 
-/// The verdict of a page that holds no other; `None` for a suite, several candidates, or none.
+/// Returns the verdict that is the headline of the page; `None` unless the page has exactly one
+/// comparison.
 fn verdict_alone(run: &Run<'_>) -> Option<VerdictLine> {
     match &run.groups[..] {
         [[one]] if !run.is_suite() && one.candidate.is_some() => {
@@ -285,8 +287,8 @@ fn verdict_alone(run: &Run<'_>) -> Option<VerdictLine> {
     }
 }
 
-/// The headline of the page, which is its verdict where there is but one; how the run went, and what
-/// the gates say.
+/// Writes the headline, which is the verdict if there is only one, then how the run went and the
+/// state of the gates.
 fn head(
     out: &mut dyn Write,
     run: &Run<'_>,
@@ -333,7 +335,7 @@ fn head(
     out.write_str("</header>\n")
 }
 
-/// Writes a section of remarks on the whole run; nothing without any.
+/// Writes a section with remarks on the whole run; nothing if there are none.
 fn whole_run(out: &mut dyn Write, remarks: Option<Block<'_>>) -> fmt::Result {
     let Some(remarks) = remarks else {
         return Ok(());
@@ -343,14 +345,14 @@ fn whole_run(out: &mut dyn Write, remarks: Option<Block<'_>>) -> fmt::Result {
     out.write_str("</section>\n")
 }
 
-/// Notes that unfold; `None` without any.
+/// Returns notes in a fold; `None` if there are none.
 fn folded<'a>(notes: Vec<Note>) -> Option<Block<'a>> {
     let summary = counted(notes.len() as u64, "note", "notes");
     let notes = Block::notes(notes)?;
     Some(Block::of(Content::Fold(summary, vec![notes])))
 }
 
-/// Remarks on the whole run, or on more than one benchmark, the gravest first.
+/// Returns the remarks on the whole run and on several benchmarks, the most severe first.
 fn remarks(run: &Run<'_>, shared: &[Note], detailed: &[bool]) -> Vec<Note> {
     let left_out = sentences::left_out(&run.analysis.left_out, GLYPHS);
     let mut notes = run.whole();
@@ -360,8 +362,8 @@ fn remarks(run: &Run<'_>, shared: &[Note], detailed: &[bool]) -> Vec<Note> {
     let without = detailed.iter().filter(|detailed| !**detailed).count();
     if without > 0 {
         let text = format!(
-            "{} that did not change, or beyond the first {MOST_DETAILED}, have no details on this page, \
-             which would be too large otherwise; a page of fewer benchmarks has them.",
+            "{} without a change, or after the first {MOST_DETAILED}, have no details on this \
+             page, because it would be too large; a page of fewer benchmarks shows them.",
             counted(without as u64, "benchmark", "benchmarks")
         );
         notes.push(Note::of(Severity::Note, text));
@@ -369,20 +371,20 @@ fn remarks(run: &Run<'_>, shared: &[Note], detailed: &[bool]) -> Vec<Note> {
     Note::gravest_first(&notes)
 }
 
-/// The comparisons of one benchmark, and where they stand.
+/// The section of one benchmark on the page.
 struct Section<'s, 'a> {
     run: &'s Run<'a>,
     title: &'s str,
-    /// Its number on the page.
+    /// The index of the benchmark on the page.
     index: usize,
-    /// The number of its first comparison.
+    /// The index of the benchmark's first comparison in the run.
     first: usize,
     group: &'a [Comparison],
-    /// Remarks on it alone.
+    /// Remarks on this benchmark only.
     own: Vec<Note>,
-    /// True if its verdict is the headline of the page.
+    /// True if the verdict of this benchmark is the headline of the page.
     is_alone: bool,
-    /// True if verdicts say their scope.
+    /// True if each verdict shows its scope.
     says_scope: bool,
 }
 
@@ -404,8 +406,9 @@ impl Section<'_, '_> {
             out.write_str(&overview::badge(comparison, self.says_scope))?;
         }
         out.write_str("</summary>")?;
-        // With scripts a browser keeps this as text until it is opened, so that
-        // hundreds of benchmarks cost nothing; without, it is simply there.
+        // With scripts, the browser keeps a `noscript` element as text until the reader opens it,
+        // so hundreds of benchmarks cost no layout time. Without scripts, the browser shows the
+        // element directly.
         out.write_str("<noscript class=\"body\">")?;
         self.body(out)?;
         out.write_str("</noscript><div class=\"body\"></div>")?;
@@ -432,7 +435,7 @@ impl Section<'_, '_> {
         let verdicts = self.verdicts();
         self.facts(out)?;
         if let [verdict] = &verdicts[..] {
-            // The only verdict of a page is its headline.
+            // If the page has only one verdict, the headline already shows it.
             if !self.is_alone {
                 html::verdict(out, "p", verdict)?;
             }
@@ -468,7 +471,7 @@ impl Section<'_, '_> {
         self.notes(out, notes)
     }
 
-    /// The verdicts with what one needs to believe them, and the rule that each breaks.
+    /// Returns the verdicts with their details, and the rule that each verdict breaks.
     fn verdicts(&self) -> Vec<VerdictLine> {
         let mut verdicts = self.run.verdicts_with_counts(self.group);
         for (line, comparison) in verdicts.iter_mut().zip(self.group) {
@@ -481,22 +484,23 @@ impl Section<'_, '_> {
         verdicts
     }
 
-    /// Writes the notes on this benchmark alone, and those that hold for others, too; they unfold.
+    /// Writes folds with the notes on this benchmark only, and with the remarks that other
+    /// benchmarks share.
     fn notes(&self, out: &mut dyn Write, own: Vec<Note>) -> fmt::Result {
         let known: Vec<Note> = (self.run.notes(self.group).into_iter())
             .filter(|note| !self.own.contains(note))
             .collect();
         let summary = counted(
             known.len() as u64,
-            "remark that holds for others, too",
-            "remarks that hold for others, too",
+            "remark that also applies to other benchmarks",
+            "remarks that also apply to other benchmarks",
         );
         let known = Block::notes(known).map(|notes| Block::of(Content::Fold(summary, vec![notes])));
         let blocks: Vec<Block> = folded(own).into_iter().chain(known).collect();
         html::blocks(out, &blocks)
     }
 
-    /// Writes the label and the threads of the benchmark, as its file has them.
+    /// Writes the label and the threads of the benchmark.
     fn facts(&self, out: &mut dyn Write) -> fmt::Result {
         let first = &self.group[0];
         let label = first
@@ -514,7 +518,7 @@ impl Section<'_, '_> {
     }
 }
 
-/// All metrics side by side, then the secondary figures.
+/// Writes all metrics of both sides, then the secondary figures.
 fn figures_of(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
     let metrics = metrics(comparison, None, GLYPHS).map(Block::table);
     html::blocks(out, metrics.as_slice())?;
@@ -535,7 +539,7 @@ fn figures_of(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
     )
 }
 
-/// The command that runs the race again, the machine, the plan, the builds and the files.
+/// Writes the command that runs the race again, the machine, the plan, the builds and the files.
 fn foot(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Result {
     out.write_str("<footer><h2>About this run</h2>")?;
     if let Some(command) = command(header) {
@@ -550,7 +554,7 @@ fn foot(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Re
     out.write_str("</div></footer>\n")
 }
 
-/// A moment in UTC, from the seconds since 1970.
+/// Formats seconds since 1970 as a time in UTC.
 fn moment(seconds: u64) -> String {
     let (day, rest) = (Day::of_unix_seconds(seconds), seconds % 86_400);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);

@@ -1,4 +1,4 @@
-//! Static plots for papers: what an analysis holds to draw, as SVG and PNG.
+//! Static plots for papers: all plots of an analysis, as SVG and PNG.
 
 mod axis;
 mod canvas;
@@ -20,18 +20,18 @@ use crate::sentences::Source;
 use crate::suite;
 use scene::Scene;
 
-/// Characters of a file name that are taken from a benchmark's name.
+/// Characters of a benchmark's name that a file name contains.
 const STEM: usize = 40;
 
-/// Columns that the name of a contender may take.
+/// Maximum width, in columns, of the name of a contender.
 const LABEL: usize = 60;
-/// Columns that the name of a benchmark may take in a title.
+/// Maximum width, in columns, of the name of a benchmark in a title.
 const TITLE: usize = 1_000;
 
-/// A function that draws a plot of a comparison, where there is anything to draw.
+/// A function that draws a plot of a comparison; `None` if there is nothing to draw.
 type Draw = fn(&Scene<'_>, &Plots) -> Option<String>;
 
-/// The plots of a comparison, each with the end of its file name.
+/// The plots of a comparison, each with the suffix of its file name.
 const PLOTS: [(&str, Draw); 9] = [
     ("differences", differences::blocks),
     ("pairs", differences::pairs),
@@ -44,10 +44,10 @@ const PLOTS: [(&str, Draw); 9] = [
     ("quantiles", distributions::quantiles),
 ];
 
-/// The plots of an analysis, one after the other, so that nobody has to hold them all: the suite,
-/// then those of every comparison that has something to draw. What is missing makes no picture.
+/// Returns the plots of an analysis: the suite, then the plots of each comparison. The iterator
+/// draws one comparison at a time, which limits memory. Comparisons without data have no plots.
 ///
-/// Names begin with the number of the comparison, the suite's with zeros: `00-suite`,
+/// A file name begins with the number of the comparison, or with zeros for the suite: `00-suite`,
 /// `03-sort-random-histogram`.
 pub fn to_pictures(analysis: &Analysis) -> impl Iterator<Item = Picture> + '_ {
     let digits = analysis.comparisons.len().to_string().len().max(2);
@@ -102,7 +102,8 @@ fn scenes(group: &[Comparison], source: Source) -> impl Iterator<Item = Scene<'_
     })
 }
 
-/// The part of a name that every file system takes, behind a hyphen; empty where there is none.
+/// Returns a hyphen and the characters of a name that every file system accepts; empty if there are
+/// none.
 fn stem(name: &str) -> String {
     let mut stem = String::new();
     for character in name.chars() {
@@ -122,7 +123,7 @@ fn stem(name: &str) -> String {
     }
 }
 
-/// From SVG to PNG.
+/// Conversion from SVG to PNG.
 #[cfg(feature = "png")]
 mod png {
     use std::sync::{Arc, OnceLock};
@@ -132,13 +133,13 @@ mod png {
 
     use super::Picture;
 
-    /// Points to a pixel of the SVG.
+    /// PNG pixels per SVG pixel, in each direction.
     const SCALE: f32 = 4.0;
 
-    /// The letters, so that every machine draws the same.
+    /// The embedded font, so that all machines draw the same picture.
     static FONT: &[u8] = include_bytes!("../assets/pictures/DejaVuSans-deadheat.ttf");
 
-    /// A picture that cannot be drawn point by point.
+    /// The error for a picture that cannot be converted to PNG.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct PictureError {
         picture: String,
@@ -158,13 +159,14 @@ mod png {
     impl std::error::Error for PictureError {}
 
     impl Picture {
-        /// The picture as a PNG, four points to a pixel of the SVG: 411 dpi in a column of 3.5 inches.
-        /// The font comes along, none of the machine's is used; it has Latin, Greek and Cyrillic
-        /// letters, of others there are boxes.
+        /// Converts the picture to PNG, with four PNG pixels per SVG pixel: 411 dpi in a column of
+        /// 3.5 inches. The conversion uses an embedded font instead of the machine's fonts. This
+        /// font has Latin, Greek and Cyrillic letters; other letters appear as boxes.
         ///
         /// # Errors
         ///
-        /// When the document is broken, or too large to be drawn: names it.
+        /// Returns an error with the name of the picture if its SVG is invalid or too large to
+        /// draw.
         pub fn png(&self) -> Result<Vec<u8>, PictureError> {
             drawn(&self.svg).map_err(|why| PictureError {
                 picture: self.name.clone(),
@@ -183,7 +185,7 @@ mod png {
         Arc::clone(fonts)
     }
 
-    /// The document as a PNG, or why there is none.
+    /// Converts an SVG document to PNG, or returns the reason for a failure.
     fn drawn(svg: &str) -> Result<Vec<u8>, String> {
         let options = Options {
             fontdb: fonts(),

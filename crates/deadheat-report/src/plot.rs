@@ -1,7 +1,7 @@
-//! Pictures made of characters: the forest of a table, histograms and the series of differences; the
-//! characters that they are made of, the place they are shown at, and the scale of changes.
+//! Plots made of characters: intervals next to a table, histograms, and the series of differences.
+//! This module has their characters, their drawing options and the scale of changes.
 //!
-//! The analysis decides what to draw; these modules map points to columns and rows.
+//! The analysis chooses the data; these modules map points to columns and rows.
 
 #[cfg(feature = "reports")]
 mod charts;
@@ -19,7 +19,7 @@ use crate::glyphs::Glyphs;
 use crate::layout::wrap;
 use crate::units::{round_factor, share, two_digits};
 
-/// The colour of a verdict as terminals number it.
+/// Returns the colour of a verdict as its number in terminal escape sequences.
 pub(crate) fn color_of(verdict: Option<Verdict>) -> Option<u8> {
     Some(match verdict? {
         Verdict::Faster => 32,
@@ -29,7 +29,7 @@ pub(crate) fn color_of(verdict: Option<Verdict>) -> Option<u8> {
     })
 }
 
-/// The text in this colour; as it is where there is none, or nothing to see.
+/// Colours a text. Without a colour, or if the text is blank, returns it unchanged.
 fn painted(text: &str, color: Option<u8>) -> String {
     match color {
         Some(color) if !text.trim().is_empty() => format!("\u{1b}[{color}m{text}\u{1b}[0m"),
@@ -37,69 +37,70 @@ fn painted(text: &str, color: Option<u8>) -> String {
     }
 }
 
-/// The place that pictures are shown at.
+/// The options for drawing plots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlotContext {
-    /// Columns of the terminal.
+    /// The width of the terminal in columns.
     pub(crate) width: usize,
-    /// Spaces before every line.
+    /// The number of spaces before every line.
     pub(crate) indent: usize,
-    /// The signs the reader can see.
+    /// The characters that the terminal can show.
     pub(crate) glyphs: Glyphs,
-    /// `true` where colours may be used.
+    /// True if colours may be used.
     pub(crate) color: bool,
-    /// The verdict on what is drawn.
+    /// The verdict on the data of the plot.
     pub(crate) verdict: Option<Verdict>,
 }
 
 impl PlotContext {
-    /// The spaces before every line.
+    /// Returns the indentation of every line.
     fn margin(&self) -> String {
         " ".repeat(self.indent)
     }
 
-    /// The text in lines that keep to the width.
+    /// Wraps a text to the width of the terminal.
     fn wrap(&self, text: &str) -> String {
         wrap(&self.margin(), text, self.width)
     }
 
-    /// The colour of the verdict, if any may be used.
+    /// Returns the colour of the verdict, if colours may be used.
     fn verdict_color(&self) -> Option<u8> {
         color_of(self.verdict).filter(|_| self.color)
     }
 }
 
-/// The characters of a picture, each one column wide.
+/// The characters of a plot, each one column wide.
 #[derive(Clone, Copy, Debug)]
 struct Strokes {
-    /// Ends of an interval, its line, and its estimate.
+    /// The ends of an interval, its line, and its estimate.
     low: char,
     high: char,
     line: char,
     estimate: char,
-    /// The signs of an interval or a block beyond an edge.
+    /// The marks of an interval or a block beyond an edge.
     left: char,
     right: char,
     up: char,
     down: char,
-    /// No change, in a row of the table; the margin around it.
+    /// The line of no change in a table row, and the margin around it.
     zero: char,
     band: char,
-    /// No change and the margin, as lines across.
+    /// The line of no change and the margin, drawn across a series.
     zero_line: char,
     margin_line: char,
-    /// One block, a few, and many; one that was left out.
+    /// The marks for one block, a few blocks and many blocks at the same place; and the mark for a
+    /// dropped block.
     blocks: [char; 3],
     dropped: char,
     /// The axis, and a tick on it.
     axis: char,
     tick: char,
-    /// Bars that fill a part of their cell, the last one all of it.
+    /// Bars that fill a part of their cell; the last one fills all of it.
     bars: &'static [char],
 }
 
 impl Strokes {
-    /// Those the reader can see.
+    /// Returns the characters that the terminal can show.
     fn new(glyphs: Glyphs) -> Strokes {
         Strokes {
             low: glyphs.choose('├', '|'),
@@ -124,19 +125,21 @@ impl Strokes {
     }
 }
 
-/// Ends worth reading, as changes upwards. To a half the scale is even in changes, and beyond even
-/// in ratios: half is as far as twice.
+/// The possible upper ends of a scale, as changes. A scale up to ±50% is linear in changes. A
+/// longer scale is linear in log-ratios, so that half the time is as far from the centre as twice
+/// the time.
 const ENDS: [f64; 15] = [
     0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 3.0, 9.0,
 ];
 
-/// The scale is even in changes as far as this.
+/// The largest upper end of a scale that is linear in changes; larger scales are linear in
+/// log-ratios.
 const EVEN_IN_CHANGES: f64 = 0.5;
 
-/// An end holds what is larger by the rounding of numbers.
+/// The tolerance for rounding errors when an effect is compared with an end.
 const ROUNDING: f64 = 1e-12;
 
-/// The end that a scale must have to hold this effect.
+/// Returns the smallest upper end of a scale that includes this effect, as a change.
 fn reach(effect: LogRatio) -> f64 {
     match effect.change().abs() {
         even if even <= EVEN_IN_CHANGES => even,
@@ -144,7 +147,7 @@ fn reach(effect: LogRatio) -> f64 {
     }
 }
 
-/// A scale from one change to its opposite.
+/// A scale from a negative change to its positive opposite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct ChangeScale {
     /// The upper end, as a change.
@@ -152,8 +155,8 @@ struct ChangeScale {
 }
 
 impl ChangeScale {
-    /// The narrowest scale that holds nearly all of these: a few that would squeeze the rest to
-    /// nothing may lie beyond. It reaches `at_least` so far.
+    /// Returns the narrowest scale that includes nearly all effects. A few outliers may lie beyond
+    /// it, because they would compress the rest. The scale includes at least `at_least`.
     fn over(effects: &[LogRatio], at_least: LogRatio) -> ChangeScale {
         let mut reaches: Vec<f64> = effects.iter().map(|effect| reach(*effect)).collect();
         reaches.sort_unstable_by(f64::total_cmp);
@@ -161,7 +164,7 @@ impl ChangeScale {
         let end = |reach: f64| {
             let reach = reach.max(least);
             let known = ENDS.into_iter().find(|end| reach <= *end + ROUNDING);
-            // Powers of ten in ratios from there on.
+            // Larger ends are powers of ten in the ratio.
             known.unwrap_or_else(|| 10f64.powi((reach + 1.0).log10().ceil() as i32) - 1.0)
         };
         let all = end(reaches.last().copied().unwrap_or(0.0));
@@ -178,8 +181,8 @@ impl ChangeScale {
         self.end <= EVEN_IN_CHANGES
     }
 
-    /// The place of an effect: −1 at the lower end, 0 for no change, 1 at the upper end, and beyond
-    /// these what the scale does not hold.
+    /// Returns the place of an effect: −1 at the lower end, 0 for no change, 1 at the upper end.
+    /// Effects outside the scale are beyond ±1.
     fn place(self, effect: LogRatio) -> f64 {
         let place = if self.is_even_in_changes() {
             effect.change() / self.end
@@ -192,7 +195,7 @@ impl ChangeScale {
         }
     }
 
-    /// The change at a place from −1 to 1, in words.
+    /// Formats the change at a place from −1 to 1.
     fn label(self, place: f64, glyphs: Glyphs) -> String {
         let even = self.is_even_in_changes();
         let change = if even {
@@ -200,7 +203,7 @@ impl ChangeScale {
         } else {
             (place * self.end.ln_1p()).exp_m1()
         };
-        // Steps of ratios are no round changes.
+        // Even steps of log-ratios are not round changes, so large ones are shown as factors.
         if let Some(factor) = round_factor(change, glyphs) {
             return factor;
         }
@@ -215,7 +218,7 @@ impl ChangeScale {
         }
     }
 
-    /// The ends in words, the lower one first.
+    /// Formats the two ends, the lower one first.
     fn ends(self, glyphs: Glyphs) -> [String; 2] {
         [-1.0, 1.0].map(|end| self.label(end, glyphs))
     }

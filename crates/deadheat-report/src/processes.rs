@@ -1,14 +1,15 @@
-//! The processes that were measured, in words: what they executed, and how the sides differ.
+//! Sentences about the measured processes: the file that they executed, and the differences between
+//! the sides.
 
 use deadheat_model::{AddressSpace, ObservedImage, ObservedProcess, ProcessDifference};
 
 use crate::glyphs::Glyphs;
 use crate::names::shown;
 
-/// Columns that a name may take.
+/// Maximum width, in columns, of a name.
 const NAME: usize = 60;
 
-/// A difference between the processes of two sides.
+/// Returns a sentence on a difference between the processes of the two sides.
 pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> String {
     let shown = |name: &str| format!("'{}'", shown(name, NAME, glyphs));
     match difference {
@@ -37,8 +38,8 @@ pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> Stri
     }
 }
 
-/// What was observed of the processes of both sides, in one line if it is the same. Variables that
-/// both sides have are those of the user's shell.
+/// Returns a line about the processes of each side, or a single line if they are equal. Equal sides
+/// show no environment variables, because these come from the user's shell.
 pub(crate) fn lines(processes: &[ObservedProcess], names: [&str; 2]) -> Vec<String> {
     match processes {
         [baseline, candidate] if baseline == candidate => {
@@ -56,7 +57,7 @@ pub(crate) fn lines(processes: &[ObservedProcess], names: [&str; 2]) -> Vec<Stri
     }
 }
 
-/// What was observed of the processes of a contender, in a line.
+/// Describes the observed processes of a contender in one line.
 pub(crate) fn observed(process: &ObservedProcess) -> String {
     let mut parts = vec![match &process.image {
         ObservedImage::AsStarted => "executed the file that was started".to_owned(),

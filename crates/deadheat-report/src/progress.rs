@@ -1,4 +1,4 @@
-//! The line people watch while a race goes on, or a calibration.
+//! The line that shows the progress of a race or of a calibration.
 
 use crate::layout::Width as _;
 #[cfg(feature = "commands")]
@@ -11,28 +11,30 @@ use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten, shown};
 use crate::units::{sized, waiting};
 
-/// Columns a name keeps in a narrow line.
+/// Minimum width, in columns, of a name.
 const NAME_AT_LEAST: usize = 8;
 
-/// Where a race stands, as far as the line tells it.
+/// The progress of a race.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress<'a> {
-    /// The benchmark being raced.
+    /// The name of the benchmark that races now.
     pub benchmark: &'a str,
-    /// The candidate `standing` speaks of; `None` when there is only one.
+    /// The name of the candidate whose estimate `standing` contains; `None` if there is only one
+    /// candidate.
     pub candidate: Option<&'a str>,
-    /// Blocks completed.
+    /// The number of completed blocks.
     pub blocks: u64,
-    /// Blocks after which the race ends in any case.
+    /// Maximum number of blocks of the race.
     pub blocks_at_most: u64,
-    /// The estimate so far.
+    /// The current estimate of the change; `None` if there is none yet.
     pub standing: Option<Standing>,
-    /// Seconds until the race ends in any case.
+    /// An upper bound of the seconds until the race ends; `None` if it is unknown.
     pub seconds_left: Option<f64>,
 }
 
-/// One line without a line break, at most `width` columns where that leaves
-/// room for the count of blocks. What fits least is left out from the end.
+/// Formats the progress of a race as one line, without a line break. The line is at most `width`
+/// columns wide, unless the count of blocks needs more. Details at the end are omitted if they do
+/// not fit.
 pub fn progress_line(progress: &Progress<'_>, width: usize, glyphs: Glyphs) -> String {
     let count = format!(
         "block {} of at most {}",
@@ -67,7 +69,7 @@ pub fn progress_line(progress: &Progress<'_>, width: usize, glyphs: Glyphs) -> S
     format!("{}: {line}", shorten(&name, room, glyphs))
 }
 
-/// A length of time without tenths, which would only flicker.
+/// Formats a duration in whole seconds, because changing decimals would flicker.
 pub fn whole_seconds(seconds: f64) -> String {
     let seconds = seconds.max(0.0).ceil();
     if seconds < 10.0 {
@@ -77,22 +79,22 @@ pub fn whole_seconds(seconds: f64) -> String {
     }
 }
 
-/// Where a calibration stands.
+/// The progress of a calibration.
 #[cfg(feature = "commands")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CalibrationStanding {
     /// The kind of races.
     pub kind: RaceKind,
-    /// Races that are over.
+    /// Number of finished races.
     pub done: u64,
-    /// Races that are planned.
+    /// Number of planned races.
     pub planned: u64,
-    /// Seconds it will still take, as far as is known.
+    /// Estimated seconds until the end, if known.
     pub seconds_left: Option<f64>,
 }
 
-/// One line without a line break, at most `width` columns where that leaves
-/// room for the count of races.
+/// Formats the progress of a calibration as one line, without a line break. The line is at most
+/// `width` columns wide, unless the count of races needs more.
 #[cfg(feature = "commands")]
 pub fn calibration_line(standing: &CalibrationStanding, width: usize) -> String {
     let mut line = format!("race {} of {}", standing.done, standing.planned);

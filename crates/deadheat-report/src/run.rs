@@ -1,5 +1,5 @@
-//! The answer about a run: every fact of it, each in one place and as the block it is shown as. The
-//! order in which media have them stands in `text` and `lists`.
+//! The blocks of the answer about a run; each fact is added in one place. The modules `text` and
+//! `lists` decide the order of the blocks.
 
 #[cfg(feature = "reports")]
 mod about;
@@ -41,25 +41,26 @@ use crate::units::{TimeUnit, quantities_in};
 use crate::warnings::{self, WarningText};
 use crate::{suite, surroundings, verdict_sentence};
 
-/// The amount of an answer that is shown.
+/// How much of an answer is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// A line per comparison, and doubts.
+    /// One line per comparison, and warnings.
     Terse,
-    /// The verdict, what one needs to believe it, and what changes how it is read.
+    /// The verdict, the details that support it, and the notes that affect its interpretation.
     #[default]
     Brief,
     /// Every metric and every note.
     Full,
 }
 
-/// Columns of a suite's names that are worth more than the times beside them.
+/// If less than this width, in columns, is left for the names of a suite, the table omits the
+/// times.
 const NAME_TO_KEEP: usize = 24;
 
-/// More rows than these are folded away in a comment, but for those that changed.
+/// A pull-request comment folds the unchanged rows of a table with more rows than this.
 const OPEN_ROWS: usize = 12;
 
-/// An analysis, and how much of it is said.
+/// An analysis, with the options for showing it.
 pub(crate) struct Run<'a> {
     pub(crate) analysis: &'a Analysis,
     pub(crate) groups: Vec<&'a [Comparison]>,
@@ -70,19 +71,20 @@ pub(crate) struct Run<'a> {
     pub(crate) plot: bool,
     /// True if the terms of the table are explained below it.
     pub(crate) legend: bool,
-    /// The unit of all times in tables; `None` for the one that suits them.
+    /// The unit of all times in tables; `None` to choose a suitable unit.
     pub(crate) time_unit: Option<TimeUnit>,
-    /// True where there is room for every figure of a contender.
+    /// True if tables show every figure of a contender.
     pub(crate) wide: bool,
-    /// Columns a name may take.
+    /// Maximum width, in columns, of a name.
     pub(crate) name: usize,
-    /// Titles of benchmarks that are too long, and what is shown for them, so that no two are alike.
+    /// The titles of benchmarks that are too long, with their shortened forms, which are all
+    /// different.
     pub(crate) titles: HashMap<String, String>,
-    /// Makes a label that keeps its reading direction to itself, where the medium can.
+    /// Isolates the reading direction of a label, if the output format can.
     pub(crate) isolated: fn(&str) -> String,
 }
 
-/// The titles that need more than `width` columns, each with what is shown for it, no two alike.
+/// Returns the shortened form of each title, all different; empty if no title is too long.
 fn shortened(titles: Vec<String>, width: usize, glyphs: Glyphs) -> HashMap<String, String> {
     if titles.iter().all(|title| has_room(title, width)) {
         return HashMap::new();
@@ -92,7 +94,7 @@ fn shortened(titles: Vec<String>, width: usize, glyphs: Glyphs) -> HashMap<Strin
 }
 
 impl<'a> Run<'a> {
-    /// Everything about the analysis, with names of so many columns.
+    /// Collects the data of an answer; names have at most `name` columns.
     pub(crate) fn of(analysis: &'a Analysis, glyphs: Glyphs, name: usize) -> Run<'a> {
         let groups = suite::groups(&analysis.comparisons);
         let mut titles = texts(&groups, &|group| suite::title(&group[0], glyphs));
@@ -116,14 +118,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// True where there is more than one row to show.
+    /// Returns true if there is more than one row to show.
     pub(crate) fn is_suite(&self) -> bool {
         let rows = left_out_rows(&self.analysis.left_out, self.glyphs).len();
         self.groups.len() + self.analysis.failures.len() + rows > 1
     }
 
-    /// One row per contender, all in one unit where that is readable: what is typical and the
-    /// least, in full median and mean as well.
+    /// Returns a table with a row per contender, in one unit if that is readable. It shows the
+    /// typical and the smallest value, and with `Detail::Full` also the median and the mean.
     pub(crate) fn contenders(&self, group: &[Comparison]) -> Table<'a> {
         let full = self.detail == Detail::Full;
         let in_turns = side_by_side::wall_time_in_turns(group);
@@ -147,7 +149,7 @@ impl<'a> Run<'a> {
             (false, true) => &[Figure::Typical, Figure::Min],
             (false, false) => &[Figure::Median, Figure::Min],
         };
-        // Wall time is what everybody expects.
+        // Wall time is the usual metric, so the head does not name it.
         let title = match metric {
             _ if is_in_turns => "wall time in turns".to_owned(),
             Metric::Wall if !full => String::new(),
@@ -155,7 +157,7 @@ impl<'a> Run<'a> {
         };
         let mut heads = vec![title];
         heads.extend(shown.iter().map(|figure| figure.name_in(&group[0])));
-        // How the values scatter may want a unit of its own.
+        // The standard deviation may need a smaller unit than the other values.
         let scatter = self.wide.then(|| {
             figure_cells(
                 &sides,
@@ -196,8 +198,8 @@ impl<'a> Run<'a> {
         table
     }
 
-    /// The meaning of the terms in the answer about these, for readers who do not know them;
-    /// `None` where nothing is to be explained.
+    /// Explains the terms in the answer about these comparisons; `None` if no term needs an
+    /// explanation.
     pub(crate) fn terms(&self, comparisons: &[Comparison]) -> Option<String> {
         if !self.legend {
             return None;
@@ -209,22 +211,24 @@ impl<'a> Run<'a> {
                 .iter()
                 .any(|one| one.aspects.side_by_side.is_some());
             terms.push(if side_by_side {
-                "typical: a robust average of wall time, while the change is in CPU time"
+                "typical: robust averages of wall time, but the change is in CPU time"
+            } else if comparisons.iter().any(|one| one.candidate.is_some()) {
+                "typical: robust averages whose ratio is the measured change"
             } else {
-                "typical: a robust average, consistent with the change"
+                "typical: a robust average"
             });
         }
         let has = |verdict| comparisons.iter().any(|one| one.verdict == Some(verdict));
         if has(Verdict::Equivalent) {
-            terms.push("dead heat: 'equivalent' in JSON");
+            terms.push("dead heat is 'equivalent' in JSON");
         }
         if has(Verdict::Inconclusive) {
-            terms.push("too close to call: 'inconclusive' in JSON");
+            terms.push("too close to call is 'inconclusive' in JSON");
         }
         (!terms.is_empty()).then(|| format!("{}.", terms.join("; ")))
     }
 
-    /// The finding about each candidate, and below it what one needs to believe it.
+    /// Returns the verdict on each candidate, with the details that support it.
     pub(crate) fn verdicts(
         &self,
         group: &[Comparison],
@@ -254,7 +258,7 @@ impl<'a> Run<'a> {
             });
             floors.extend(control::noise_floor(comparison, self.glyphs));
         }
-        // Candidates of one baseline have one control.
+        // All candidates of a baseline share one control.
         floors.dedup();
         if let Some(last) = verdicts.last_mut() {
             last.details.extend(floors);
@@ -262,7 +266,7 @@ impl<'a> Run<'a> {
         verdicts
     }
 
-    /// The verdicts with the base of the answer below the last one.
+    /// Returns the verdicts, with the number of replicates below the last one.
     #[cfg(feature = "reports")]
     pub(crate) fn verdicts_with_counts(&self, group: &[Comparison]) -> Vec<VerdictLine> {
         let mut verdicts = self.verdicts(group, false);
@@ -272,7 +276,8 @@ impl<'a> Run<'a> {
         verdicts
     }
 
-    /// The base of the answer and its effort; of several benchmarks the latter is said once.
+    /// Returns the number of replicates and the duration of the run. A suite shows the duration
+    /// only once, in its headline.
     pub(crate) fn counts(&self, group: &[Comparison]) -> Option<String> {
         let base = sentences::rests_on(group, self.source);
         let effort = self.effort().filter(|_| !self.is_suite());
@@ -291,7 +296,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The tally of verdicts, and what the run took.
+    /// Returns the counts of the verdicts, and the duration of the run.
     pub(crate) fn headline(&self) -> Block<'a> {
         let Analysis {
             comparisons,
@@ -303,12 +308,12 @@ impl<'a> Run<'a> {
         Block::of(Content::Headline(tally, self.effort()))
     }
 
-    /// The links that the rows were raced on.
+    /// Returns a line about the links on which the rows were raced.
     pub(crate) fn raced(&self) -> Option<String> {
         placement::raced(&self.analysis.comparisons, self.source)
     }
 
-    /// The head of the column of changes.
+    /// Returns the head of the column of changes.
     pub(crate) fn change_head(&self) -> &'static str {
         change_head(
             self.analysis
@@ -318,12 +323,13 @@ impl<'a> Run<'a> {
         )
     }
 
-    /// The meaning of the marks in a column of verdicts.
+    /// Explains the marks in a column of verdicts.
     pub(crate) fn legend(&self) -> Option<String> {
         suite::legend_alone(&self.analysis.comparisons, self.glyphs)
     }
 
-    /// The links of a suite, its controls and the changes over all of it.
+    /// Returns lines about the whole suite: arrangement, links, controls, hosts, and the mean
+    /// change.
     pub(crate) fn means(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         if self.detail != Detail::Terse {
@@ -343,8 +349,8 @@ impl<'a> Run<'a> {
         lines
     }
 
-    /// One row per comparison of a suite, and one per benchmark that failed or says that it does
-    /// not run; `brief` for a terminal, where a row has room for one name and few words.
+    /// Returns a table with a row per comparison of a suite, and per benchmark that failed or was
+    /// skipped. `brief` is for terminals, whose rows have space for one name and few words.
     pub(crate) fn overview(&self, brief: bool) -> Table<'a> {
         let nothing = || self.glyphs.nothing().to_owned();
         let named = suite::rows_name_candidates(self.analysis);
@@ -422,7 +428,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Benchmarks without an answer that have a row, each with what stands for its verdict.
+    /// Returns the benchmarks without an answer that have a row, each with its cell in the column
+    /// of verdicts.
     pub(crate) fn unanswered(&self) -> Vec<(String, Cell)> {
         let failed = self.analysis.failures.iter().map(|failure| {
             let title = self.failed_title(failure);
@@ -442,7 +449,7 @@ impl<'a> Run<'a> {
         (self.isolated)(&shorten(short, self.name, self.glyphs))
     }
 
-    /// The name of a benchmark that was left out.
+    /// Returns the name of a benchmark that was left out.
     #[cfg(feature = "reports")]
     pub(crate) fn left_out_title(&self, one: &deadheat_model::LeftOut) -> String {
         self.shown(&escape(&one.benchmark, self.glyphs))
@@ -456,9 +463,9 @@ impl<'a> Run<'a> {
         self.shown(&suite::failed_title(failure, self.glyphs))
     }
 
-    /// The labels of a benchmark's contenders, the baseline first.
+    /// Returns the labels of a benchmark's contenders, the baseline first.
     pub(crate) fn labels(&self, group: &[Comparison]) -> Vec<String> {
-        // A side of saved results has the name of its file, which says nothing of what was measured.
+        // A side of saved results is named after its file, which does not say what was measured.
         let title = suite::title(&group[0], self.glyphs);
         let names = match &self.analysis.sides[..] {
             [_] if group[0].candidate.is_none() => vec![title.as_str()],
@@ -468,14 +475,16 @@ impl<'a> Run<'a> {
         texts(&labels, &|label| (self.isolated)(label))
     }
 
-    /// The same with at least two of them, so that a contender alone needs no case of its own.
+    /// Returns at least two labels. A missing candidate has an empty label, so callers need no
+    /// special case.
     pub(crate) fn called(&self, group: &[Comparison]) -> Vec<String> {
         let mut labels = self.labels(group);
         labels.resize(group.len() + 1, String::new());
         labels
     }
 
-    /// The remarks on one benchmark: all of them, or what earns its place.
+    /// Returns the warnings and notes on one benchmark: all of them, or only those that affect how
+    /// the verdict is read.
     pub(crate) fn warnings(&self, group: &[Comparison]) -> Vec<WarningText> {
         let called = self.called(group);
         let candidates: Vec<&str> = called[1..].iter().map(String::as_str).collect();
@@ -489,8 +498,8 @@ impl<'a> Run<'a> {
         texts
     }
 
-    /// The remarks with those on scheduling delay first among the notes, so that they are shown
-    /// where few are.
+    /// Inserts the notes on scheduling delay before the other notes, because a brief answer shows
+    /// only the first notes.
     fn with_delays(&self, group: &[Comparison], mut texts: Vec<WarningText>) -> Vec<WarningText> {
         let full = self.detail == Detail::Full;
         let delay = |one| waiting::scheduling_delay(one, full, self.glyphs);
@@ -508,7 +517,7 @@ impl<'a> Run<'a> {
         WarningText::notes(self.warnings(group))
     }
 
-    /// The remarks on each benchmark by itself, and those that are made once for all.
+    /// Returns the remarks on each benchmark, and the remarks that several benchmarks share.
     pub(crate) fn doubts(&self) -> (Vec<Vec<Note>>, Vec<Note>) {
         let all: Vec<Vec<WarningText>> = (self.groups.iter())
             .map(|group| self.warnings(group))
@@ -523,7 +532,7 @@ impl<'a> Run<'a> {
         (own.collect(), WarningText::notes(told))
     }
 
-    /// Remarks on the whole run: how it ended, then doubts about recordings.
+    /// Returns the remarks on the whole run: how it ended, then warnings about recordings.
     pub(crate) fn whole(&self) -> Vec<Note> {
         let warnings = WarningText::of_run(&self.analysis.warnings, self.source, self.glyphs);
         let mut notes = WarningText::notes(warnings);
@@ -539,7 +548,7 @@ impl<'a> Run<'a> {
     }
 
     fn ending(&self) -> Option<Note> {
-        // The warning of a comparison says the same with its numbers.
+        // The warning of a comparison already reports the used-up budget, with its numbers.
         let spent = |warning: &Warning| matches!(warning, Warning::BudgetSpent { .. });
         let mut comparisons = self.analysis.comparisons.iter();
         if self.analysis.ending == Ending::Recorded(EndReason::Budget)
@@ -551,7 +560,7 @@ impl<'a> Run<'a> {
         Some(Note::of(Severity::Warning, text))
     }
 
-    /// The gates of the run.
+    /// Returns the state of the gates; `None` if no rule is set.
     #[cfg(feature = "reports")]
     pub(crate) fn gate(&self) -> Option<Content<'a>> {
         let named = suite::rows_name_candidates(self.analysis);
@@ -568,7 +577,7 @@ impl<'a> Run<'a> {
         gates::gate(self.analysis, names, self.glyphs)
     }
 
-    /// Benchmarks that failed, and why.
+    /// Returns a note for each failed benchmark, with the reason.
     pub(crate) fn failures(&self) -> Vec<Note> {
         let failures = texts(&self.analysis.failures, &|failure| {
             sentences::failed(&self.failed_title(failure), failure, self.glyphs)

@@ -1,7 +1,7 @@
-//! Every sentence about a result, and nothing but sentences. What is said of
-//! doubts stands in [`crate::warnings`], how a run went in `suite.rs`.
+//! Sentences about results. Sentences about warnings are in [`crate::warnings`], and those about
+//! the course of a run in `suite.rs`.
 //!
-//! The verdict itself is in [`verdict_sentence`](crate::verdict_sentence).
+//! The sentence of the verdict is in [`verdict_sentence`](crate::verdict_sentence).
 
 use deadheat_model::{Comparison, CutShortKept, Metric, Observation, Scope, Verdict, Warning};
 
@@ -12,7 +12,7 @@ pub use crate::suite::{Called, Source};
 pub use crate::suite::{controls, effort, ending, failed, left_out, overall, tally, time};
 use crate::units::{self, counted, p_is, share};
 
-/// The metric in words.
+/// Returns the display name of a metric.
 pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
     let name = match metric {
         Metric::Wall => "wall time",
@@ -33,7 +33,7 @@ pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
     name.to_owned()
 }
 
-/// The quantity that a comparison judges, in words: a metric, or a quantile of it.
+/// Returns the display name of the judged quantity: a metric, or a quantile of a metric.
 pub fn judged(metric: &Metric, quantile: Option<f64>, glyphs: Glyphs) -> String {
     let metric = self::metric(metric, glyphs);
     match quantile {
@@ -42,22 +42,23 @@ pub fn judged(metric: &Metric, quantile: Option<f64>, glyphs: Glyphs) -> String 
     }
 }
 
-/// The level at which the look was taken that ended the race, where that is
-/// not what the whole race promises.
+/// Returns a clause with the confidence level of the look that ended the race; `None` if this is
+/// the level of the whole race.
 pub fn level_of_the_look(comparison: &Comparison) -> Option<String> {
     let interval = comparison.estimate.as_ref()?.interval.as_ref()?;
     let is_other = (interval.confidence - comparison.coverage()).abs() > 1e-9;
     is_other.then(|| {
         format!(
-            "the interim analysis that ended the race has a confidence of {}, so that all of them \
-             together keep {}",
+            "the interim analysis that ended the race has a confidence of {}, so that all interim \
+             analyses together keep {}",
             share(interval.confidence),
             share(comparison.coverage())
         )
     })
 }
 
-/// How many repetitions were cut short, and what became of their blocks.
+/// Returns sentences with the number of repetitions that were cut short, and whether their blocks
+/// are excluded.
 pub(crate) fn cut_short(
     (count, of): (usize, usize),
     blocks: usize,
@@ -71,7 +72,8 @@ pub(crate) fn cut_short(
     blocks_of(&short, "was cut short", advice, blocks, kept)
 }
 
-/// How many samples ran while the GPU was not steady, and what became of their blocks.
+/// Returns sentences with the number of samples during which the GPU clock changed, and whether
+/// their blocks are excluded.
 pub(crate) fn gpu_clock(
     (count, of): (usize, usize),
     blocks: usize,
@@ -83,8 +85,8 @@ pub(crate) fn gpu_clock(
     blocks_of(&unsteady, "was disturbed", advice, blocks, kept)
 }
 
-/// What became of blocks in which something happened, behind the sentence that tells of it; `verb` is
-/// what happened to one side more often.
+/// Appends to `short` whether the affected blocks are excluded. `verb` says what happened more
+/// often on one side.
 fn blocks_of(
     short: &str,
     verb: &str,
@@ -93,23 +95,26 @@ fn blocks_of(
     kept: Option<CutShortKept>,
 ) -> String {
     match kept {
-        None if blocks == 1 => format!("{short} The block with them is left out."),
-        None if blocks > 1 => format!("{short} The {blocks} blocks with them are left out."),
-        // Of several hosts, none of which may leave its blocks out.
-        None => format!("{short} All count. {advice}."),
+        None if blocks == 1 => format!("{short} deadheat leaves out the block that contains them."),
+        None if blocks > 1 => {
+            format!("{short} deadheat leaves out the {blocks} blocks that contain them.")
+        }
+        // The combined estimate of several hosts gives no reason for keeping blocks.
+        None => format!("{short} deadheat keeps all of them. {advice}."),
         Some(CutShortKept::OneSided { p }) => format!(
-            "{short} All count, because one side {verb} more often ({}) and the code \
-             itself may cause it. {advice}.",
+            "{short} deadheat keeps all of them, because one side {verb} more often ({}) and the \
+             code itself may cause it. {advice}.",
             p_is(p)
         ),
         Some(CutShortKept::TooMany { share: would_go }) => format!(
-            "{short} All count, because {} of the blocks would be left out. {advice}.",
+            "{short} deadheat keeps all of them, because {} of the blocks would be left out. \
+             {advice}.",
             share(would_go)
         ),
     }
 }
 
-/// "8 against 12 processes", the baseline first.
+/// Formats the numbers of observations, the baseline first: "8 against 12 processes".
 pub(crate) fn observations(baseline: usize, candidate: usize, each: Observation) -> String {
     let what = match each {
         Observation::File => "files",
@@ -119,7 +124,8 @@ pub(crate) fn observations(baseline: usize, candidate: usize, each: Observation)
     format!("{baseline} against {candidate} {what}")
 }
 
-/// The unit by which samples of an unpaired recording were compared; `None` where they are paired.
+/// Returns the unit in which the samples of an unpaired recording were compared; `None` for paired
+/// samples.
 fn unpaired(comparison: &Comparison) -> Option<Observation> {
     comparison
         .warnings
@@ -130,8 +136,9 @@ fn unpaired(comparison: &Comparison) -> Option<Observation> {
         })
 }
 
-/// The base of a benchmark's result: replicates, and for a recording its samples. Without pairs
-/// these are processes, where they are named, and else nothing but samples.
+/// Returns the amount of data of a benchmark: its replicates, and the number of samples for a
+/// recording. A recording without pairs counts processes or files instead of replicates, or only
+/// samples.
 pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
     let replicates = comparisons
         .iter()
@@ -155,10 +162,10 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The word in place of the verdict of a benchmark that failed, in a table cell.
+/// The table cell of a benchmark that failed, in place of the verdict.
 pub const FAILED_CELL: &str = "failed";
 
-/// The sentence of sides that were built in two ways.
+/// Returns the note that the two sides were built in different ways.
 pub(crate) fn built(builds: &[String], glyphs: Glyphs) -> Option<String> {
     let way = |way: &String| match way.is_empty() {
         true => "plainly".to_owned(),
@@ -174,8 +181,8 @@ pub(crate) fn built(builds: &[String], glyphs: Glyphs) -> Option<String> {
     }
 }
 
-/// The verdict in a table cell; where it holds for more than the binaries as linked, or not for the
-/// whole suite, it says so.
+/// Returns the verdict for a table cell. The cell also shows if the verdict is provisional, is
+/// about the source, or does not hold for the whole suite.
 pub fn verdict_cell(comparison: &Comparison, glyphs: Glyphs) -> String {
     let word = marked_word(comparison, glyphs);
     match (comparison.evidence.provisional, comparison.evidence.scope) {
@@ -185,13 +192,13 @@ pub fn verdict_cell(comparison: &Comparison, glyphs: Glyphs) -> String {
     }
 }
 
-/// The verdict in a table cell, marked if it does not hold for the whole suite.
+/// Returns the verdict for a table cell, with a mark if it does not hold for the whole suite.
 pub(crate) fn marked_word(comparison: &Comparison, glyphs: Glyphs) -> String {
     let mark = mark_alone(comparison, glyphs);
     format!("{}{mark}", verdict_word(comparison))
 }
 
-/// The verdict in a table cell and nothing else.
+/// Returns the verdict for a table cell, without marks.
 pub(crate) fn verdict_word(comparison: &Comparison) -> &'static str {
     match comparison.candidate {
         None if comparison.verdict.is_none() => "alone",
@@ -200,7 +207,7 @@ pub(crate) fn verdict_word(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// Why there is no verdict, as short as a cell wants it.
+/// Returns why a verdict is missing, short enough for a cell.
 fn no_verdict_word(warnings: &[Warning]) -> &'static str {
     let stands_out = |one: &Warning| matches!(one, Warning::StandsOut { .. });
     if warnings.iter().any(stands_out) {
@@ -224,12 +231,12 @@ fn no_verdict_word(warnings: &[Warning]) -> &'static str {
 
 pub(crate) fn one_a_side(each: Observation) -> &'static str {
     match each {
-        Observation::File => "one recording a side",
-        _ => "one process a side",
+        Observation::File => "one recording per side",
+        _ => "one process per side",
     }
 }
 
-/// A verdict, or that there is none.
+/// Returns the word for a verdict, or for its absence.
 pub(crate) fn verdict_word_of(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Faster) => "faster",

@@ -1,6 +1,6 @@
-//! A suite and its whole run in words: which comparisons belong to one benchmark, how benchmarks and
-//! contenders are called, and where their samples come from; what the run came to, what it took, how
-//! it ended, and the benchmarks that were not raced: counted, named, and why.
+//! Sentences about a suite and its run: the names of benchmarks and contenders, the source of the
+//! samples, the counts of verdicts, the effort, how the run ended, and the benchmarks that failed
+//! or were left out.
 
 use deadheat_model::{
     Analysis, Comparison, Control, EndReason, Ending, Estimate, FailedBenchmark, LeftOut,
@@ -12,34 +12,35 @@ use crate::glyphs::Glyphs;
 use crate::names::{escape, gathered, shown, some_of, texts};
 use crate::units::{self, counted, estimated, waiting};
 
-/// The names of the two sides of a comparison in its sentences; already fit to be shown.
+/// The names of the two sides of a comparison in its sentences, already escaped.
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
     /// The baseline.
     pub baseline: &'a str,
-    /// The candidate; `None` for a contender alone.
+    /// The candidate; `None` if the contender has none.
     pub candidate: Option<&'a str>,
-    /// True where the baseline stands right above, so that "slower" needs no "than".
+    /// True if the baseline is shown next to the sentence, so that "slower" needs no "than".
     pub baseline_is_shown: bool,
 }
 
-/// The source of samples: advice can ask for another race, or only for another recording.
+/// The source of the samples of a run, which decides what advice an answer gives: to race again, or
+/// only to record again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// deadheat raced commands, so the flags of `deadheat run` help.
+    /// deadheat raced commands, so advice may name options of `deadheat run`.
     Commands,
-    /// deadheat raced functions of one program, which have fewer flags.
+    /// deadheat raced functions of one bench target, which has fewer options than `deadheat run`.
     Functions,
-    /// deadheat raced functions of programs that somebody else built.
+    /// deadheat raced functions of programs that it did not build.
     Programs,
-    /// deadheat raced executables of harnesses, as they are.
+    /// deadheat raced executables of other harnesses.
     Harness,
     /// The samples were read from a file.
     Recording,
 }
 
 impl Source {
-    /// Where the samples of an analysis come from.
+    /// Returns the source of the samples of an analysis.
     pub fn of(analysis: &Analysis) -> Source {
         match (&analysis.ending, analysis.processes) {
             (Ending::Recording, _) => Source::Recording,
@@ -50,7 +51,7 @@ impl Source {
         }
     }
 
-    /// The words for functions of any kind, for commands, and for recordings.
+    /// Returns the text for functions of any kind, for commands, or for recordings.
     pub(crate) fn pick<'w>(
         self,
         functions: &'w str,
@@ -64,7 +65,7 @@ impl Source {
         }
     }
 
-    /// The unit that values are told per: a launch of a command, an iteration of anything else.
+    /// Returns the unit of execution: a launch for commands, otherwise an iteration.
     pub(crate) fn iteration(self) -> &'static str {
         match self {
             Source::Commands => "launch",
@@ -72,7 +73,8 @@ impl Source {
         }
     }
 
-    /// The command that goes on with such a run; `None` where none does.
+    /// Returns the command that resumes a run with this source of samples; `None` if such a run
+    /// cannot be resumed.
     pub fn resume(self) -> Option<&'static str> {
         match self {
             Source::Commands => Some("deadheat run --resume FILE"),
@@ -82,15 +84,15 @@ impl Source {
     }
 }
 
-/// The comparisons of each benchmark: one per candidate, which follow each
-/// other. The same benchmark with other parameter values is another one.
+/// Groups the comparisons by benchmark. Each group has one comparison per candidate. The same
+/// function with other parameter values is another benchmark.
 pub(crate) fn groups(comparisons: &[Comparison]) -> Vec<&[Comparison]> {
     comparisons
         .chunk_by(Comparison::is_of_one_benchmark_with)
         .collect()
 }
 
-/// The contenders of a benchmark, the baseline first.
+/// Returns the contenders of a benchmark, the baseline first.
 pub(crate) fn sides(group: &[Comparison]) -> Vec<&Side> {
     let candidates = group.iter().filter_map(|c| c.candidate.as_ref());
     std::iter::once(&group[0].baseline)
@@ -98,14 +100,15 @@ pub(crate) fn sides(group: &[Comparison]) -> Vec<&Side> {
         .collect()
 }
 
-/// Their names.
+/// Returns the names of a benchmark's contenders, the baseline first.
 pub(crate) fn names(group: &[Comparison]) -> Vec<&str> {
     sides(group).iter().map(|side| side.name.as_str()).collect()
 }
 
-/// True if rows of tables name their candidates: a benchmark may be called by its baseline, and then
-/// "slower" next to its name would mean the other one. Rows of two builds or of two sets of files do
-/// not, because their names are the same in every row.
+/// Returns true if rows of tables name their candidates. A benchmark may have the name of its
+/// baseline, and then "slower" next to this name would seem to be about the baseline. If two builds
+/// or two sets of files are compared, the candidate is the same in every row, so the rows do not
+/// name it.
 pub(crate) fn rows_name_candidates(analysis: &Analysis) -> bool {
     let groups = groups(&analysis.comparisons);
     let races = |one: &Comparison| one.candidate.is_some();
@@ -115,7 +118,7 @@ pub(crate) fn rows_name_candidates(analysis: &Analysis) -> bool {
     analysis.comparisons.iter().any(races) && !(have_same_sides && are_sides)
 }
 
-/// A row's name: the benchmark's, and the candidate's if rows name them.
+/// Returns the name of a row: the benchmark, and the candidate if rows name it.
 pub(crate) fn row_name(title: &str, candidate: Option<&str>) -> String {
     match candidate {
         Some(candidate) => format!("{title}: {candidate}"),
@@ -123,11 +126,11 @@ pub(crate) fn row_name(title: &str, candidate: Option<&str>) -> String {
     }
 }
 
-/// The fewest benchmarks whose geometric mean has a useful interval: with two, it reached from −98% to
-/// +712%.
+/// The smallest number of benchmarks whose geometric mean is shown with an interval. With two
+/// benchmarks, an interval reached from −98% to +712%.
 const A_SAMPLE: usize = 10;
 
-/// A geometric mean as it is shown: with its interval only if there are enough benchmarks for one.
+/// Returns a geometric mean, with its interval only if there are enough benchmarks.
 pub(crate) fn mean_of(overall: &Overall) -> Estimate {
     let interval = overall.estimate.interval;
     Estimate {
@@ -136,8 +139,8 @@ pub(crate) fn mean_of(overall: &Overall) -> Estimate {
     }
 }
 
-/// A benchmark's name with the parameter values it does not already tell, and the quantile where one
-/// is judged.
+/// Returns a benchmark's name, with the parameter values that it does not contain, and the judged
+/// quantile if there is one.
 pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     let title = title_of(
         &comparison.benchmark,
@@ -145,14 +148,15 @@ pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
         glyphs,
     );
     match comparison.terms.quantile {
-        // Short, for where there is no room it is the middle of a title that goes.
+        // The text is short because narrow tables omit the middle of a title.
         Some(quantile) => format!("{title} at {}", units::share(quantile)),
         None => title,
     }
 }
 
-/// The threads of a benchmark, where its name does not tell them: that of Google Benchmark does,
-/// and the number behind one of Go is no more than how many may run at once.
+/// Returns the threads of a benchmark if its name does not contain them. Names of Google Benchmark
+/// do. The number after a name of a Go benchmark is only the maximum number of threads that may run
+/// at once.
 pub(crate) fn threads_beside(comparison: &Comparison) -> Option<u32> {
     let is_told = |threads: &u32| {
         let name = &comparison.benchmark;
@@ -164,25 +168,26 @@ pub(crate) fn threads_beside(comparison: &Comparison) -> Option<u32> {
         .filter(|threads| !is_told(threads))
 }
 
-/// True where a benchmark has no name but what `deadheat run` calls a race of any
-/// commands, which then have to tell what it is.
+/// Returns true if a benchmark has only the generic name that `deadheat run` gives to commands, so
+/// that its commands must identify it.
 pub(crate) fn is_any_run(group: &[Comparison], source: Source) -> bool {
     let is_any =
         |first: &Comparison| first.benchmark == "run" && first.details.parameters.is_empty();
     source == Source::Commands && group.first().is_some_and(is_any)
 }
 
-/// The same of a benchmark that failed.
+/// Returns the title of a benchmark that failed.
 pub(crate) fn failed_title(failure: &FailedBenchmark, glyphs: Glyphs) -> String {
     title_of(&failure.benchmark, &failure.parameters, glyphs)
 }
 
-/// A name with the parameters it does not already tell.
+/// Returns a name with the parameters that it does not contain.
 pub(crate) fn title_of(benchmark: &str, parameters: &[(String, String)], glyphs: Glyphs) -> String {
     title_with(benchmark, untold(benchmark, parameters), glyphs)
 }
 
-/// The parameters that a name may not tell. One such as `test_sum[10-list]` of pytest tells all.
+/// Returns the parameters that a name may lack. A name such as `test_sum[10-list]` from pytest
+/// contains all of them.
 pub(crate) fn untold<'p>(
     benchmark: &str,
     parameters: &'p [(String, String)],
@@ -194,7 +199,8 @@ pub(crate) fn untold<'p>(
     }
 }
 
-/// A name with the facts it does not already tell; what has no key stands by itself.
+/// Returns a name with the facts that it does not contain. A fact with an empty key shows only its
+/// value.
 pub(crate) fn title_with(benchmark: &str, facts: &[(String, String)], glyphs: Glyphs) -> String {
     let parameters: Vec<String> = facts
         .iter()
@@ -214,15 +220,14 @@ pub(crate) fn title_with(benchmark: &str, facts: &[(String, String)], glyphs: Gl
     }
 }
 
-/// So many names stand in a sentence; all of them are in the JSON.
+/// A sentence lists at most this many names; the JSON contains all.
 const NAMED: usize = 50;
-/// Columns that one name may take.
 const NAME: usize = 100;
-/// Columns that a reason in the words of others may take.
+/// Maximum width, in columns, of a reason written by another program.
 const REASON: usize = 400;
 
-/// The change over all benchmarks; in full with its interval, if there are enough of them, and what
-/// that takes for granted.
+/// Returns the mean change over all benchmarks. In full, the sentence adds the interval, if there
+/// are enough benchmarks, and its assumption.
 pub fn overall(
     overall: &Overall,
     analysis: &Analysis,
@@ -237,7 +242,7 @@ pub fn overall(
     let estimate = mean_of(overall);
     let [change, interval] = estimated(&estimate, 1.0 - analysis.design.alpha, glyphs);
     let taken = match overall.population {
-        Population::These => "of these benchmarks alone",
+        Population::These => "for these benchmarks only",
         Population::LikeThese => "if they are a fair sample of what matters",
     };
     let interval = match estimate.interval {
@@ -252,9 +257,11 @@ pub fn overall(
     format!("{whose}{what} {change} over {count} benchmarks{interval}.")
 }
 
-/// That a benchmark has no answer, and why; `title` is how it is called, already fit to be shown.
+/// Returns the sentence that a benchmark failed, with the reason. `title` is the escaped name of
+/// the benchmark.
 pub fn failed(title: &str, failure: &FailedBenchmark, glyphs: Glyphs) -> String {
-    // The engine names the benchmark too; once is enough.
+    // The message of the engine begins with the name of the benchmark, which the sentence already
+    // contains.
     let named = format!("benchmark '{}', ", failure.benchmark);
     let message = failure.message.strip_prefix(&named);
     let message = message.unwrap_or(&failure.message);
@@ -265,8 +272,8 @@ pub fn failed(title: &str, failure: &FailedBenchmark, glyphs: Glyphs) -> String 
     }
 }
 
-/// The number of comparisons that came to each verdict, and of benchmarks that came to none
-/// since they failed or were left out.
+/// Returns the number of comparisons with each verdict, and of benchmarks that failed or were left
+/// out.
 pub fn tally(
     comparisons: &[Comparison],
     failures: &[FailedBenchmark],
@@ -276,7 +283,7 @@ pub fn tally(
     tally_with(comparisons, failures, &left_out)
 }
 
-/// The same with what was left out counted by the caller, each count before its words.
+/// Returns the counts of [`tally`]; `left_out` pairs each count with its words.
 pub(crate) fn tally_with(
     comparisons: &[Comparison],
     failures: &[FailedBenchmark],
@@ -327,8 +334,8 @@ fn holds_alone(comparison: &Comparison) -> bool {
     is_changed(comparison) && !comparison.suite.holds
 }
 
-/// The number of calls that chance explains, and of changes that hold for all comparisons together;
-/// empty if all of them do.
+/// Returns a note with the number of changes that chance alone would cause, and the number that
+/// hold for all comparisons together; empty if all changes hold.
 fn doubtful(comparisons: &[Comparison]) -> String {
     let judged = comparisons.iter().filter(|one| is_judged(one)).count();
     let changed = comparisons.iter().filter(|one| is_changed(one)).count();
@@ -337,26 +344,27 @@ fn doubtful(comparisons: &[Comparison]) -> String {
         return String::new();
     }
     let hold = match changed - alone {
-        0 => format!("none of the {changed} that changed holds"),
-        1 => format!("1 of the {changed} that changed holds"),
-        some => format!("{some} of the {changed} that changed hold"),
+        0 if changed == 1 => "the change is not significant".to_owned(),
+        0 => format!("none of the {changed} changes is significant"),
+        1 => format!("1 of the {changed} changes is significant"),
+        some => format!("{some} of the {changed} changes are significant"),
     };
     let confirmed = match comparisons
         .iter()
         .any(|one| one.suite.confirmation.is_some())
     {
-        true => " or in a second race",
+        true => " or confirmed by a second race",
         false => "",
     };
     let by_chance = explained_by_chance(comparisons);
     format!(
-        " (by chance alone, {by_chance} of {judged} would change; {hold} for all {judged} \
-         together{confirmed})"
+        " (by chance alone, {by_chance} of {judged} would change; {hold} after correction for all \
+         {judged}{confirmed})"
     )
 }
 
-/// The calls to expect if nothing changed. Candidates of one benchmark share its error rate, so it
-/// counts once for them.
+/// Returns the expected number of false positives if nothing changed. Candidates of one benchmark
+/// share its error rate, so it counts only once.
 fn explained_by_chance(comparisons: &[Comparison]) -> String {
     let groups = groups(comparisons).into_iter();
     let rates = groups.filter_map(|group| {
@@ -371,7 +379,8 @@ fn explained_by_chance(comparisons: &[Comparison]) -> String {
     }
 }
 
-/// Marks a change that holds by itself and not for all comparisons together.
+/// Returns the mark of a change that holds for its comparison alone, but not for all comparisons
+/// together.
 pub(crate) fn mark_alone(comparison: &Comparison, glyphs: Glyphs) -> &'static str {
     if holds_alone(comparison) {
         glyphs.alone()
@@ -380,7 +389,7 @@ pub(crate) fn mark_alone(comparison: &Comparison, glyphs: Glyphs) -> &'static st
     }
 }
 
-/// The meaning of that mark; `None` if no row has it.
+/// Explains the mark of changes that hold alone; `None` if no row has this mark.
 pub(crate) fn legend_alone(comparisons: &[Comparison], glyphs: Glyphs) -> Option<String> {
     let marked = || comparisons.iter().filter(|one| holds_alone(one));
     marked().next()?;
@@ -390,14 +399,15 @@ pub(crate) fn legend_alone(comparisons: &[Comparison], glyphs: Glyphs) -> Option
         false => "",
     };
     Some(format!(
-        "{} is significant alone, but not for all {judged} together{unconfirmed}",
+        "{} is significant alone, but not after correction for all {judged} \
+         comparisons{unconfirmed}",
         glyphs.alone()
     ))
 }
 
-/// The outcome of the controls of a suite; `None` without any.
+/// Returns how many controls of a suite differ from their baseline; `None` without controls.
 pub fn controls(comparisons: &[Comparison]) -> Option<String> {
-    // Candidates of one baseline have one control.
+    // All candidates of a baseline share one control.
     let benchmarks = groups(comparisons).into_iter();
     let controls: Vec<Control> = benchmarks
         .filter_map(|group| group[0].aspects.control)
@@ -412,7 +422,8 @@ pub fn controls(comparisons: &[Comparison]) -> Option<String> {
         .then(|| format!("controls (each baseline against its copy): {found} of {of} differ."))
 }
 
-/// The effort of the whole run; `None` for a recording, of which nobody knows.
+/// Returns the number of launches or processes, the duration and the seed of the run; `None` for a
+/// recording, for which these are unknown.
 pub fn effort(analysis: &Analysis) -> Option<String> {
     let processes = match Source::of(analysis) {
         Source::Recording => return None,
@@ -426,13 +437,13 @@ pub fn effort(analysis: &Analysis) -> Option<String> {
     Some(text)
 }
 
-/// The time that the whole run took; `None` for a recording.
+/// Returns the duration of the whole run; `None` for a recording.
 pub fn time(analysis: &Analysis) -> Option<String> {
     let raced = Source::of(analysis) != Source::Recording;
     raced.then(|| waiting(analysis.elapsed_seconds))
 }
 
-/// The ending of the run, when that is worth a sentence.
+/// Returns a sentence on how the run ended; `None` if it finished as planned.
 pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String> {
     let again = source.resume();
     match ending {
@@ -483,8 +494,8 @@ pub(crate) fn signal_name(signal: i32) -> String {
     name.to_owned()
 }
 
-/// A sentence for each reason, with the benchmarks it holds for; in the order
-/// in which the reasons first come up.
+/// Returns a sentence for each reason, with its benchmarks, in the order in which the reasons first
+/// occur.
 pub fn left_out(left_out: &[LeftOut], glyphs: Glyphs) -> Vec<String> {
     let named = left_out.iter().map(|one| {
         let name = shown(&one.benchmark, NAME, glyphs);
@@ -510,26 +521,22 @@ fn left_out_sentence(reason: &LeftOutReason, names: &[String], glyphs: Glyphs) -
             format!("{count} {verb} skipped ({}): {list}.", quoted(message))
         }
         LeftOutReason::NotAlike(why) => {
-            let verb = if names.len() == 1 { "is" } else { "are" };
-            format!(
-                "{count} {verb} not alike on both sides ({}): {list}.",
-                quoted(why)
-            )
+            format!("{count} cannot be compared ({}): {list}.", quoted(why))
         }
     }
 }
 
-/// The words in place of the verdict of a benchmark in a table, where it has a row:
-/// what only one side has is named below the table instead.
+/// Returns the cell in place of the verdict; `None` for benchmarks without a row. A benchmark that
+/// only one side has is named below the table instead.
 pub(crate) fn left_out_cell(reason: &LeftOutReason) -> Option<&'static str> {
     match reason {
         LeftOutReason::OnlyIn(_) => None,
         LeftOutReason::Skipped(_) => Some("skipped"),
-        LeftOutReason::NotAlike(_) => Some("not alike"),
+        LeftOutReason::NotAlike(_) => Some("unmatched"),
     }
 }
 
-/// Those that have a row, each with its name fit to be shown and its cell.
+/// Returns the left-out benchmarks that have a row, each with its escaped name and its cell.
 pub(crate) fn left_out_rows(left_out: &[LeftOut], glyphs: Glyphs) -> Vec<(String, &'static str)> {
     let row = |one: &LeftOut| Some((escape(&one.benchmark, glyphs), left_out_cell(&one.reason)?));
     left_out.iter().filter_map(row).collect()
@@ -557,12 +564,12 @@ mod tests {
             [
                 "2 benchmarks only in 'new': a, b.",
                 "1 benchmark was skipped (no GPU\\u{1b}[2J): c.",
-                "1 benchmark is not alike on both sides (one has 2 threads): d.",
+                "1 benchmark cannot be compared (one has 2 threads): d.",
             ]
         );
         assert_eq!(
             left_out_rows(&all, Glyphs::Ascii),
-            [("c".to_owned(), "skipped"), ("d".to_owned(), "not alike")]
+            [("c".to_owned(), "skipped"), ("d".to_owned(), "unmatched")]
         );
     }
 

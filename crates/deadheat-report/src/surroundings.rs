@@ -1,4 +1,4 @@
-//! What differs between the sides besides the code under test, in words.
+//! Sentences about differences between the sides other than the code under test.
 
 use deadheat_model::{PackageVersions, SharedSuite, Surroundings};
 
@@ -6,13 +6,13 @@ use crate::document::{Note, Severity};
 use crate::glyphs::Glyphs;
 use crate::names::{first_of, shown, texts};
 
-/// Files or packages that are named before the rest is counted; `-v` names all packages.
+/// A sentence lists at most this many files or packages; `-v` lists all packages.
 const NAMED: usize = 4;
 
-/// Columns for the name of a file, a package or a side.
+/// Maximum width, in columns, of the name of a file, a package or a side.
 const NAME: usize = 120;
 
-/// The doubt that the benchmark made the change.
+/// Returns the warning that the benchmark itself differs between the sides.
 pub(crate) fn benchmark_differs(
     files: &[String],
     benches_from: Option<&str>,
@@ -20,19 +20,19 @@ pub(crate) fn benchmark_differs(
 ) -> String {
     let advice = match benches_from {
         Some(side) => format!(
-            "Race one suite for both with --benches-from '{}'.",
+            "Race both sides with one suite: --benches-from '{}'.",
             shown(side, NAME, glyphs)
         ),
         None => "Give both sides the same benchmark to compare the code alone.".to_owned(),
     };
     format!(
-        "The benchmark itself changed: {} between the sides, so it may be what makes the \
-         difference. {advice}",
+        "The benchmark itself changed: {} between the sides, which may explain the difference. \
+         {advice}",
         differ(files, glyphs)
     )
 }
 
-/// "a.py and b.py differ".
+/// Formats a clause: "a.py and b.py differ".
 fn differ(files: &[String], glyphs: Glyphs) -> String {
     let verb = if files.len() == 1 {
         "differs"
@@ -43,11 +43,11 @@ fn differ(files: &[String], glyphs: Glyphs) -> String {
     format!("{} {verb}", first_of(names, NAMED))
 }
 
-/// The remarks on the whole run. Packages of environments that the user named are among them only
-/// where everything is shown (`full`), because they may be what is compared.
+/// Returns the remarks on the whole run. If the user chose the environments, differences in
+/// packages are shown only in `full` answers, because the user may want to compare exactly these.
 pub(crate) fn notes(surroundings: &Surroundings, full: bool, glyphs: Glyphs) -> Vec<Note> {
     let mut notes = Vec::new();
-    // A brief answer need not have place for notes after the first.
+    // A difference that the user did not choose is a warning, because brief answers may omit notes.
     let severity = match surroundings.chosen {
         true => Severity::Note,
         false => Severity::Warning,
@@ -78,14 +78,14 @@ pub(crate) fn notes(surroundings: &Surroundings, full: bool, glyphs: Glyphs) -> 
 
 fn shared_suite(suite: &SharedSuite, glyphs: Glyphs) -> String {
     format!(
-        "one suite for both sides, that of '{}' ({} between them); --benches-from own races each \
-         with its own.",
+        "both sides raced with the suite of '{}' ({} between the sides); with --benches-from own, \
+         each side races with its own suite.",
         shown(&suite.side, NAME, glyphs),
         differ(&suite.files, glyphs)
     )
 }
 
-/// "numpy 1.26.4 and 2.0.1, attrs only on the baseline's side (23.1)".
+/// Lists packages with their versions: "numpy 1.26.4 and 2.0.1, attrs 23.1 in the baseline only".
 fn versions(packages: &[PackageVersions], named: usize, glyphs: Glyphs) -> String {
     let one = |package: &PackageVersions| {
         let name = shown(&package.name, NAME, glyphs);
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(
             both,
             "The benchmark itself changed: bench/test_a.py and bench/words.txt differ between the \
-             sides, so it may be what makes the difference. Race one suite for both with \
+             sides, which may explain the difference. Race both sides with one suite: \
              --benches-from 'v2'."
         );
         let one = benchmark_differs(&files[..1], None, Glyphs::Ascii);
@@ -156,9 +156,9 @@ mod tests {
         assert_eq!(
             told(&surroundings, false),
             [
-                "packages differ between the sides, which may explain a difference: numpy 1.26.4 and \
-              2.0.1, only-old 1 in the baseline only, only-new 2 in the candidate only, d 1 and 2 \
-              and 1 more."
+                "packages differ between the sides, which may explain a difference: numpy 1.26.4 \
+                 and 2.0.1, only-old 1 in the baseline only, only-new 2 in the candidate only, d \
+                 1 and 2 and 1 more."
             ]
         );
         assert!(told(&surroundings, true)[0].contains("e 1 and 2."));

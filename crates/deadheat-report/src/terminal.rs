@@ -1,6 +1,6 @@
-//! An answer for people at a terminal: lines of a width, in colour or not.
+//! Renders an answer as lines of limited width, with or without colours.
 //!
-//! Colours are put on after lines were measured: escape sequences have no width.
+//! Colours are added after lines are measured, because escape sequences have no width.
 
 use std::borrow::Cow;
 
@@ -16,34 +16,36 @@ use crate::plot::beside;
 #[cfg(feature = "reports")]
 use crate::plot::{PlotContext, intervals, pictures};
 
-/// Spaces before the rows of a table.
+/// The indentation of tables in columns.
 const INDENT: usize = 2;
 
-/// Columns a name keeps, however narrow the terminal.
+/// Minimum width, in columns, of a name, however narrow the terminal is.
 const NAME_AT_LEAST: usize = 12;
 
-/// The styles of terminals by their numbers.
+/// The numbers of text styles in terminal escape sequences.
 const BOLD: u8 = 1;
 const DIM: u8 = 2;
 
-/// Columns of a picture that goes where there is no right edge.
+/// The width of a plot if the width is unlimited.
 #[cfg(feature = "reports")]
 const WIDEST_PICTURE: usize = 100;
 
-/// A terminal as far as an answer depends on it.
+/// The properties of a terminal that affect an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
-    /// Columns; `usize::MAX` for no limit.
+    /// The width in columns; `usize::MAX` for no limit.
     pub(crate) width: usize,
     pub(crate) color: bool,
-    /// The signs that it shows.
+    /// The characters that the terminal can show.
     pub glyphs: Glyphs,
-    /// True if names at the end of a line are not cut: no terminal limits it.
+    /// True if names at the end of a line are never shortened, because the output is not a
+    /// terminal.
     pub(crate) whole_names: bool,
 }
 
 impl Terminal {
-    /// A terminal of `width` columns, which shows colours and more than ASCII or not.
+    /// Describes a terminal of `width` columns. `color` and `unicode` say if it shows colours and
+    /// Unicode.
     pub fn new(width: usize, color: bool, unicode: bool) -> Terminal {
         let glyphs = Glyphs::new(unicode);
         Terminal {
@@ -54,7 +56,7 @@ impl Terminal {
         }
     }
 
-    /// The blocks one below the other, with an empty line between those that are not tight.
+    /// Renders the blocks, with an empty line before each block that is not tight.
     pub fn render(&self, blocks: &[Block<'_>]) -> String {
         let mut text = String::new();
         for block in blocks {
@@ -88,7 +90,7 @@ impl Terminal {
             Content::Verdicts(verdicts) => texts(verdicts, &|one| self.verdict(one)).concat(),
             Content::Table(table) => self.table(table),
             Content::Notes(notes) => texts(notes, &|note| self.note(note)).concat(),
-            // Its sentences stand among the notes.
+            // The notes contain the sentences about the gates.
             Content::Gate { .. } => String::new(),
             Content::Facts(title, facts) => {
                 let fact = |(name, value): &(String, String)| {
@@ -124,7 +126,7 @@ impl Terminal {
         }
     }
 
-    /// A paragraph behind a word in colour.
+    /// Formats a paragraph after a coloured word.
     fn behind(&self, word: &str, color: u8, text: &str) -> String {
         let plain = self.wrapped(&format!("{word} "), text);
         plain.replacen(word, &self.painted(word, color), 1)
@@ -142,7 +144,7 @@ impl Terminal {
         }
     }
 
-    /// Words that hang behind their lead, and commands as far to the right.
+    /// Formats paragraphs after their lead, and commands with the same indentation.
     fn entry(&self, entry: &Entry) -> String {
         let mut text = String::new();
         for (index, part) in entry.parts.iter().enumerate() {
@@ -160,7 +162,7 @@ impl Terminal {
         )
     }
 
-    /// A command to paste, after a pipe on a line of its own where one line is too narrow.
+    /// Formats a command to copy. If it is too long for a line, it is broken after a pipe.
     fn command(&self, command: &str, margin: usize) -> String {
         let line = format!("{}$ {command}\n", " ".repeat(margin));
         match command.split_once(" | ") {
@@ -173,7 +175,7 @@ impl Terminal {
         }
     }
 
-    /// A verdict behind its mark: its size bold, its interval dim.
+    /// Formats a verdict after its mark, with the size in bold and the interval dimmed.
     fn verdict(&self, one: &VerdictLine) -> String {
         let prefix = format!("{} ", one.mark);
         let text = self.wrapped(&prefix, &one.sentence.to_string());
@@ -194,8 +196,8 @@ impl Terminal {
         details.fold(text, |text, detail| text + &self.wrapped("  ", detail))
     }
 
-    /// The table in so many columns, and the intervals of its rows beside it where there is room.
-    /// What goes elsewhere than to a terminal has no right edge to fill.
+    /// Formats the table within the width of the terminal, with the intervals of its rows to the
+    /// right if they fit. Without a width limit, no intervals are drawn.
     fn table(&self, table: &Table<'_>) -> String {
         let names: Vec<usize> = (0..table.columns.len())
             .filter(|index| table.columns[*index].kind.is_name())
@@ -226,8 +228,8 @@ impl Terminal {
         beside(&shown, &plain.grid(table), &rows, look, self.glyphs).unwrap_or(shown)
     }
 
-    /// Where there is little room, spare columns are left out and names are shortened; where there
-    /// is less, names stand on lines of their own; and where there is hardly any, cells are broken.
+    /// Formats the table. If it is too wide, it omits spare columns and shortens names. If that is
+    /// not enough, names move to separate lines, and finally cells are broken into several lines.
     fn grid(&self, table: &Table<'_>) -> String {
         let is_name = |index: &usize| table.columns[*index].kind.is_name();
         let indent = if table.names_last { 0 } else { INDENT };
@@ -261,7 +263,7 @@ impl Terminal {
         self.broken(table, indent)
     }
 
-    /// The heads and the rows, with names shortened to their columns.
+    /// Formats the heads and the rows, with names shortened to the width of their column.
     fn lines(&self, table: &Table<'_>, widths: &[usize], indent: usize) -> String {
         let table = self.shortened(table, widths);
         let mut text = self.line(&table, &heads(&table), widths, indent);
@@ -272,7 +274,8 @@ impl Terminal {
     }
 
     fn shortened<'t, 'a>(&self, table: &'t Table<'a>, widths: &[usize]) -> Cow<'t, Table<'a>> {
-        // Tables may have 50,000 rows, and mostly all names have room.
+        // A table may have 50,000 rows, and usually all names fit, so the table is copied only if
+        // necessary.
         let mut columns = table.columns.iter().enumerate();
         let stays = columns.all(|(index, column)| match column.kind {
             Kind::Name => table
@@ -303,7 +306,7 @@ impl Terminal {
         Cow::Owned(table)
     }
 
-    /// Each row below its name.
+    /// Formats each row below a line with its name.
     fn stacked(
         &self,
         table: &Table<'_>,
@@ -330,7 +333,7 @@ impl Terminal {
         text
     }
 
-    /// One line of the table, with its line break.
+    /// Formats one line of the table, with its line break.
     fn line(&self, table: &Table<'_>, row: &Row<'_>, widths: &[usize], indent: usize) -> String {
         let mut line = " ".repeat(indent);
         for (index, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
@@ -352,7 +355,7 @@ impl Terminal {
         line + "\n"
     }
 
-    /// With cells in several lines, where they have no room on one.
+    /// Formats the table with cells broken into several lines.
     fn broken(&self, table: &Table<'_>, indent: usize) -> String {
         let widths: Vec<usize> = table.columns.iter().map(|_| NAME_AT_LEAST).collect();
         let table = self.shortened(table, &widths);
@@ -361,16 +364,16 @@ impl Terminal {
             .collect();
         let sets = table.columns.iter().map(|column| column.kind.to_the_left());
         let aligned: String = sets.map(|left| if left { 'l' } else { 'r' }).collect();
-        // What a table of figures holds is never wide.
+        // No real table is this wide; the limit replaces `usize::MAX`.
         let width = self.width.min(usize::from(u16::MAX));
         layout::table(&rows, &aligned, indent, width)
     }
 
-    /// Pictures of what there is to draw; the intervals alone need no more than an estimate.
+    /// Draws the plots that have data; intervals need only an estimate.
     #[cfg(feature = "reports")]
     fn plot(&self, plot: &Plot<'_>) -> String {
         let scenery = |verdict| PlotContext {
-            // Pictures without an edge would be as wide as there are points.
+            // Without a limit, a plot would have a column for every point.
             width: match self.width {
                 usize::MAX => WIDEST_PICTURE,
                 width => width,
@@ -397,8 +400,8 @@ impl Terminal {
     }
 }
 
-/// The wrapped text with these parts of it, which are its beginning, in their styles; 0 is no style.
-/// Lines may break within a part, so letters are counted and blanks are not.
+/// Applies styles to the first parts of a wrapped text; style 0 leaves a part plain. Wrapping may
+/// add line breaks within a part, so the function counts all characters except white space.
 fn styled(text: &str, parts: &[(&str, u8)]) -> String {
     let letters = |part: &str| part.chars().filter(|c| !c.is_whitespace()).count();
     let mut left: Vec<(usize, u8)> = (parts.iter())
@@ -442,19 +445,19 @@ fn styled(text: &str, parts: &[(&str, u8)]) -> String {
     styled
 }
 
-/// The heads as a row.
+/// Returns the heads as a row.
 fn heads<'a>(table: &Table<'a>) -> Row<'a> {
     texts(&table.columns, &|column| column.head.clone()).into()
 }
 
-/// The heads as a row, and the rows below.
+/// Returns the heads as a row, followed by the rows.
 fn with_heads<'a>(table: &Table<'a>) -> Vec<Row<'a>> {
     let mut rows = vec![heads(table)];
     rows.extend_from_slice(&table.rows);
     rows
 }
 
-/// The columns that every column of the table needs.
+/// Returns the width that each column of the table needs.
 fn widths(table: &Table<'_>) -> Vec<usize> {
     let width = |index: usize| {
         let cells = table.rows.iter().map(|row| row.cells[index].text.width());

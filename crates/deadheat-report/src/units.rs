@@ -1,56 +1,56 @@
-//! Quantities as people read them: four digits, a unit, an explicit sign.
+//! Formats quantities for people: four significant digits, a unit, an explicit sign.
 
 use deadheat_model::{Estimate, Interval, LogRatio, Unit};
 
 use crate::glyphs::Glyphs;
 use crate::names::texts;
 
-/// Digits shown of every measured value.
+/// Significant digits of every measured value.
 const DIGITS: i32 = 4;
 
-/// Most decimals of a percentage. A timer-limited interval can be narrower than any reader cares
-/// for.
+/// Maximum decimals of a percentage. An interval limited by timer resolution can be narrower than
+/// any useful difference.
 const MOST_DECIMALS: usize = 3;
 
-/// Increases from here on (+900%) are shown as a factor: 16.04× is read at a glance, +1504.19% is
-/// not.
+/// Increases from this change on (+900%) are shown as a factor, because 16.04× is easier to read
+/// than +1504.19%.
 const FACTORS_FROM: f64 = 9.0;
 
-/// The largest factor written out. An interval from two replicates can reach beyond anything that
-/// means something.
+/// The largest factor shown. An interval from two replicates can extend to meaninglessly large
+/// factors.
 const MOST_TIMES: f64 = 9_999.0;
 
-/// Changes beyond this share lead with a factor in sentences: 2.18× as fast.
+/// Beyond this change in either direction, a sentence begins with a factor: 2.18× as fast.
 const LEADS_FROM: f64 = 0.25;
 
-/// The largest standard deviation written out, in percent.
+/// The largest standard deviation shown, in percent.
 pub(crate) const MOST_SPREAD: f64 = 999.0;
 
-/// The smallest standard deviation written out, in percent: nobody acts on less.
+/// The smallest standard deviation shown, in percent; smaller ones have no practical effect.
 const LEAST_SPREAD: f64 = 0.01;
 
-/// Whole counts below this are shown as they are: 13 beside 10000 is read at a glance, 0.01300 k
-/// beside 10.00 k is not.
+/// Integer counts below this are shown without a unit prefix, because 13 next to 10000 is easier to
+/// read than 0.01300 k next to 10.00 k.
 const PLAIN_COUNTS: f64 = 1e6;
 
-/// A unit chosen for one or more values, so that values meant to be compared differ in their digits
-/// only.
+/// A unit for one or more values. If values share a unit, readers can compare their digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// The number of recorded units in one of this.
+    /// The number of recorded units in one unit of this scale.
     pub(crate) factor: f64,
-    /// The name of the unit; a plain count has none.
+    /// The name of the unit; empty for a plain count.
     pub(crate) symbol: &'static str,
-    /// `true` where every value is a whole number of the smallest unit. Whole counts, bytes and
-    /// ticks are exact; decimals would claim a doubt that is not there.
+    /// True if every value is an integer number of recorded units. Integer counts, bytes and ticks
+    /// are exact, so decimals would suggest an uncertainty that does not exist.
     whole: bool,
 }
 
 impl Scale {
-    /// The scale in which the largest of `values` has one to three digits before the point.
+    /// Returns the scale in which the largest of `values` has one to three digits before the
+    /// decimal point.
     ///
-    /// `None` when the values lie so far apart that the smaller ones would drown in zeros; each
-    /// then deserves a scale of its own.
+    /// Returns `None` if the values differ by more than a factor of 1,000, because the smaller ones
+    /// would have many leading zeros. Each value then needs a separate scale.
     pub fn shared(unit: Unit, values: &[f64], glyphs: Glyphs) -> Option<Scale> {
         let positive = || values.iter().copied().filter(|v| *v > 0.0);
         let largest = positive().fold(0.0, f64::max);
@@ -61,9 +61,9 @@ impl Scale {
         })
     }
 
-    /// The scale that suits one value.
+    /// Returns the scale that suits one value.
     pub fn fitting(unit: Unit, value: f64, glyphs: Glyphs) -> Scale {
-        // Values of a rate in MB/s are shown in GB/s where that suits them.
+        // A rate recorded in MB/s may be shown in GB/s.
         let (recorded, unit) = match unit.bytes_per_second() {
             Some(bytes) => (bytes, Unit::BytesPerSecond),
             None => (1.0, unit),
@@ -74,13 +74,13 @@ impl Scale {
             Unit::Bytes => (1024.0, ["B", "KiB", "MiB", "GiB"]),
             Unit::Count => (1e3, ["", "k", "M", "G"]),
             Unit::PerSecond => (1e3, ["/s", "k/s", "M/s", "G/s"]),
-            // The other units are byte rates.
+            // The remaining units are byte rates.
             _ => (1e3, ["B/s", "kB/s", "MB/s", "GB/s"]),
         };
         let plain = unit == Unit::Count && is_whole(value) && value < PLAIN_COUNTS;
         let powers = if plain { 0..1 } else { 0..symbols.len() };
         let factor = |power: usize| f64::powi(step, power as i32);
-        // A value that rounds up to 1000 of a unit is 1.000 of the next.
+        // A value that would round to 1000 of a unit is shown as 1.000 of the next unit.
         let power = powers
             .rev()
             .find(|power| value >= factor(*power) * (1.0 - 0.5e-4));
@@ -92,7 +92,7 @@ impl Scale {
         }
     }
 
-    /// The value with four significant digits and the unit.
+    /// Formats the value with four significant digits and the unit.
     pub fn show(self, value: f64) -> String {
         let scaled = value / self.factor;
         let number = if self.whole && self.factor == 1.0 {
@@ -103,7 +103,7 @@ impl Scale {
         self.named(&number)
     }
 
-    /// The value with as many digits as tell values of this range apart, and no fewer than four.
+    /// Formats the value with enough digits to distinguish values in this range, but at least four.
     pub fn show_within(self, value: f64, range: f64) -> String {
         let scaled = value / self.factor;
         let places = decimals(scaled, DIGITS).max(decimals(range / self.factor, 2));
@@ -119,12 +119,12 @@ fn is_whole(value: f64) -> bool {
     value.fract() == 0.0
 }
 
-/// One value in the unit that suits it.
+/// Formats one value in a suitable unit.
 pub fn quantity(unit: Unit, value: f64, glyphs: Glyphs) -> String {
     Scale::fitting(unit, value, glyphs).show(value)
 }
 
-/// Values that are to be compared: in one unit if that is readable.
+/// Formats values for comparison, in one unit if that is readable.
 pub fn quantities(unit: Unit, values: &[f64], glyphs: Glyphs) -> Vec<String> {
     let shared = Scale::shared(unit, values, glyphs);
     texts(values, &|value| match shared {
@@ -133,21 +133,21 @@ pub fn quantities(unit: Unit, values: &[f64], glyphs: Glyphs) -> Vec<String> {
     })
 }
 
-/// A unit that all times of a table have.
+/// A unit for all times of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
-    /// ns
+    /// Nanoseconds, shown as `ns`.
     Nanoseconds,
-    /// µs
+    /// Microseconds, shown as `µs`.
     Microseconds,
-    /// ms
+    /// Milliseconds, shown as `ms`.
     Milliseconds,
-    /// s
+    /// Seconds, shown as `s`.
     Seconds,
 }
 
 impl TimeUnit {
-    /// The names by which a user asks for a unit, each with the unit.
+    /// The names and units that users can choose.
     pub const ALL: [(&str, TimeUnit); 4] = [
         ("ns", TimeUnit::Nanoseconds),
         ("us", TimeUnit::Microseconds),
@@ -155,7 +155,7 @@ impl TimeUnit {
         ("s", TimeUnit::Seconds),
     ];
 
-    /// The unit of this name; "µs" is "us".
+    /// Returns the unit with this name; "µs" also means "us".
     pub fn parse(name: &str) -> Option<TimeUnit> {
         let name = if name == "µs" { "us" } else { name };
         let named = Self::ALL.iter().find(|(known, _)| *known == name);
@@ -177,7 +177,7 @@ impl TimeUnit {
     }
 }
 
-/// The same with all times in this unit.
+/// Formats values for comparison; times use `time_unit` if it is given.
 pub(crate) fn quantities_in(
     time_unit: Option<TimeUnit>,
     unit: Unit,
@@ -190,8 +190,8 @@ pub(crate) fn quantities_in(
     }
 }
 
-/// The unit of a table whose smallest value is `smallest`, which has at least one digit before the
-/// point in it.
+/// Returns the unit of a table, in which its smallest value has at least one digit before the
+/// decimal point.
 pub(crate) fn scale_of_table(
     time_unit: Option<TimeUnit>,
     unit: Unit,
@@ -204,8 +204,8 @@ pub(crate) fn scale_of_table(
     }
 }
 
-/// Decimals for the values of a row: none from 1,000 on, where they are beyond four digits, else
-/// one; three below 10, where one says little; four digits below 1.
+/// Returns the decimals for the values of a row, chosen by the smallest positive value: none from
+/// 1,000 on, one from 10 on, three from 1 on, and below 1 as many as give four significant digits.
 fn plain_decimals(values: &[f64]) -> usize {
     let positive = values.iter().copied().filter(|value| *value > 0.0);
     match positive.fold(f64::INFINITY, f64::min) {
@@ -216,24 +216,24 @@ fn plain_decimals(values: &[f64]) -> usize {
     }
 }
 
-/// Values that are to be compared, without a unit.
+/// Formats values for comparison, without a unit.
 pub fn plain<const N: usize>(values: &[f64; N]) -> [String; N] {
     let decimals = plain_decimals(values);
     values.map(|value| format!("{value:.decimals$}"))
 }
 
-/// The difference of two of these values, with its sign.
+/// Formats a difference of two of `values`, with its sign and the decimals of [`plain`].
 pub fn plain_signed(values: &[f64], difference: f64, glyphs: Glyphs) -> String {
     let decimals = plain_decimals(values);
     format!("{}{:.decimals$}", glyphs.sign(difference), difference.abs())
 }
 
-/// The decimals that give `value` this many significant digits.
+/// Returns the decimals that give `value` this many significant digits.
 pub(crate) fn decimals(value: f64, digits: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
-    // The exponent is read from the rounded number: 9.996 has four digits as 10.00, not as 9.996.
+    // The exponent comes from the rounded number: 9.996 with three digits is 10.0, not 10.00.
     let rounded = format!("{:.*e}", (digits - 1) as usize, value.abs());
     let exponent: i32 = rounded
         .rsplit_once('e')
@@ -242,13 +242,13 @@ pub(crate) fn decimals(value: f64, digits: i32) -> usize {
     (digits - 1 - exponent).max(0) as usize
 }
 
-/// The number of decimals of a percentage that mean something.
+/// The number of meaningful decimals of a percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Precision(usize);
 
 impl Precision {
-    /// Two significant digits of the interval's half width. Without an interval nobody knows, and
-    /// two decimals are shown.
+    /// Returns the decimals that give the half-width of the interval two significant digits.
+    /// Without an interval, the precision is unknown, so two decimals are used.
     pub fn of(interval: Option<&Interval>) -> Precision {
         let half_width = interval.map_or(0.0, |interval| {
             let [low, high] = ends(interval);
@@ -261,8 +261,9 @@ impl Precision {
         }
     }
 
-    /// The same for the ends of an interval: up to two digits more where they tell an end from
-    /// zero, so that `[-0.02%, +2.63%]` does not begin at `-0.0%`.
+    /// Returns the decimals for the ends of an interval. They are up to two more than
+    /// [`Precision::of`] returns if this distinguishes an end from zero, so that `[-0.02%, +2.63%]`
+    /// does not begin with `-0.0%`.
     fn of_ends(interval: &Interval) -> Precision {
         let Precision(plain) = Precision::of(Some(interval));
         let percents = ends(interval).map(|change| (change * 100.0).abs());
@@ -276,10 +277,12 @@ impl Precision {
         Precision((plain..=most).find(tells_apart).unwrap_or(plain))
     }
 
-    /// A relative change with its sign, in percent; what rounds to nothing has none.
+    /// Formats a relative change in percent with its sign; a change that rounds to zero has no
+    /// sign.
     pub fn signed(self, change: f64, glyphs: Glyphs) -> String {
         let size = self.size(change);
-        // The size of a change beyond all numbers has no digits either.
+        // An infinite or NaN change has no digits either, but an infinite increase needs its
+        // factor.
         if change >= FACTORS_FROM || size.contains(|c: char| matches!(c, '1'..='9')) {
             self.end(change, glyphs)
         } else {
@@ -287,8 +290,8 @@ impl Precision {
         }
     }
 
-    /// The end of an interval. The sign is kept when the digits round to zero: an interval that
-    /// leaves out zero must not look as if it touched it.
+    /// Formats the end of an interval. It keeps its sign even if it rounds to zero, because an
+    /// interval that excludes zero must not seem to include it.
     pub(crate) fn end(self, change: f64, glyphs: Glyphs) -> String {
         if change >= FACTORS_FROM {
             let factor = change + 1.0;
@@ -298,14 +301,14 @@ impl Precision {
         format!("{}{}", glyphs.sign(change), self.size(change))
     }
 
-    /// The size of a decrease or of a small increase without its sign, in percent.
+    /// Formats a change in percent without its sign.
     pub fn size(self, change: f64) -> String {
         let percent = (change * 100.0).abs();
         format!("{percent:.*}%", self.0)
     }
 }
 
-/// `factor` as "2.18×", with three digits or as many decimals as are asked for.
+/// Formats `factor` as "2.18×", with this many decimals.
 fn times(factor: f64, decimals: usize, glyphs: Glyphs) -> String {
     let sign = glyphs.times();
     match factor {
@@ -314,32 +317,35 @@ fn times(factor: f64, decimals: usize, glyphs: Glyphs) -> String {
     }
 }
 
-/// The factor that leads a sentence about this effect, always above 1: "2.18×" for a change of
-/// −54.1%. `None` for changes of up to 25%, which percent tell best.
+/// Returns the factor that begins a sentence about this effect. The factor is always above 1:
+/// "2.18×" for a change of −54.1%. Returns `None` for changes of at most 25%, because percentages
+/// show these better.
 pub(crate) fn leading_factor(effect: LogRatio, glyphs: Glyphs) -> Option<String> {
     let factor = effect.0.abs().exp();
     let leads = effect.change().abs() > LEADS_FROM;
     leads.then(|| times(factor, decimals(factor, 3), glyphs))
 }
 
-/// A large increase at a mark of an axis, as a factor: "10×"; `None` for what percent tell.
+/// Formats a large increase at a mark of an axis as a factor: "10×"; `None` for changes shown in
+/// percent.
 pub(crate) fn round_factor(change: f64, glyphs: Glyphs) -> Option<String> {
     let factor = change + 1.0;
     (change >= FACTORS_FROM).then(|| times(factor, decimals(factor, 2), glyphs))
 }
 
-/// True for an increase that is shown as a factor wherever it is shown.
+/// Returns true for an increase of at least [`FACTORS_FROM`], which every text shows as a factor.
 pub(crate) fn is_shown_as_factor(effect: LogRatio) -> bool {
     effect.change() >= FACTORS_FROM
 }
 
-/// An effect with as many digits as its interval allows.
+/// Formats an effect, with as many digits as its interval allows.
 pub fn effect(effect: LogRatio, interval: Option<&Interval>, glyphs: Glyphs) -> String {
     Precision::of(interval).signed(effect.change(), glyphs)
 }
 
-/// The change of an estimate, and "95% CI +7.2% to +11.2%". All looks together keep the level of the
-/// race, so the interval has that level here and not that of the one look that ended the race.
+/// Returns the change of an estimate, and its interval: "95% CI +7.2% to +11.2%". The label is the
+/// level of the whole race, which all looks together keep, and not the higher level of the last
+/// look.
 pub(crate) fn estimated(estimate: &Estimate, coverage: f64, glyphs: Glyphs) -> [String; 2] {
     let change = effect(estimate.effect, estimate.interval.as_ref(), glyphs);
     let interval = match &estimate.interval {
@@ -353,23 +359,23 @@ pub(crate) fn estimated(estimate: &Estimate, coverage: f64, glyphs: Glyphs) -> [
     [change, interval]
 }
 
-/// "95% CI".
+/// Formats the level of an interval: "95% CI".
 pub(crate) fn confidence_interval(coverage: f64) -> String {
     format!("{} CI", share(coverage))
 }
 
-/// Both ends of an interval, as relative changes.
+/// Returns the ends of an interval as relative changes.
 pub(crate) fn ends(interval: &Interval) -> [f64; 2] {
     [interval.low.change(), interval.high.change()]
 }
 
-/// The ends of an interval, as tables show them.
+/// Formats an interval for tables: "[+1.4%, +2.8%]".
 pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
     let [low, high] = shown_ends(interval, glyphs);
     format!("[{low}, {high}]")
 }
 
-/// An effect with its interval: "+2.1% [+1.4%, +2.8%]".
+/// Formats an effect with its interval: "+2.1% [+1.4%, +2.8%]".
 pub fn sized(effect: LogRatio, found: Option<&Interval>, glyphs: Glyphs) -> String {
     let change = self::effect(effect, found, glyphs);
     match found {
@@ -378,7 +384,7 @@ pub fn sized(effect: LogRatio, found: Option<&Interval>, glyphs: Glyphs) -> Stri
     }
 }
 
-/// The ends of an interval in a sentence: "+7.2% to +11.2%".
+/// Formats the ends of an interval for a sentence: "+7.2% to +11.2%".
 pub fn range(interval: &Interval, glyphs: Glyphs) -> String {
     shown_ends(interval, glyphs).join(" to ")
 }
@@ -388,16 +394,16 @@ fn shown_ends(interval: &Interval, glyphs: Glyphs) -> [String; 2] {
     ends(interval).map(|end| precision.end(end, glyphs))
 }
 
-/// The least and the largest of these; infinite, and the wrong way round, where there is none.
+/// Returns the smallest and the largest value; `(∞, −∞)` without values.
 pub fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     let values = values.into_iter();
     values.fold(none, |(low, high), value| (low.min(value), high.max(value)))
 }
 
-/// The part of an estimate that an axis has room for: its effect, and the ends of its interval as
-/// far as a factor of two from there. Two replicates, or a mean of two benchmarks, would stretch it
-/// from -99 to +9900%, and what is known of the others into a line.
+/// Returns the part of an estimate that an axis must show: its effect, and its interval up to a
+/// factor of two from the effect. Otherwise the interval of two replicates, or of a mean of two
+/// benchmarks, could stretch the axis from −99% to +9900% and compress the other intervals.
 pub(crate) fn drawn_span(estimate: &Estimate) -> (LogRatio, LogRatio) {
     let LogRatio(effect) = estimate.effect;
     let interval = estimate.interval;
@@ -409,7 +415,7 @@ pub(crate) fn drawn_span(estimate: &Estimate) -> (LogRatio, LogRatio) {
     )
 }
 
-/// A standard deviation with two significant digits, to either side.
+/// Formats a standard deviation with "±" and two significant digits.
 pub fn spread(sd: LogRatio, glyphs: Glyphs) -> String {
     let percent = sd.change() * 100.0;
     let sign = glyphs.plus_minus();
@@ -422,9 +428,9 @@ pub fn spread(sd: LogRatio, glyphs: Glyphs) -> String {
     }
 }
 
-/// A share, a margin or a confidence in percent, without trailing zeros.
+/// Formats a share, a margin or a confidence level in percent, without trailing zeros.
 ///
-/// Only 1 is ever shown as 100%, and only 0 as 0%.
+/// Only 1 becomes 100%, and only 0 becomes 0%.
 pub fn share(share: f64) -> String {
     let percent = share * 100.0;
     let from_edge = percent.min(100.0 - percent);
@@ -437,21 +443,21 @@ pub fn share(share: f64) -> String {
     format!("{digits}%")
 }
 
-/// "99% quantile".
+/// Formats a quantile: "99% quantile".
 pub fn quantile(of: f64) -> String {
     format!("{} quantile", share(of))
 }
 
-/// A number with two significant digits.
+/// Formats a number with two significant digits.
 pub fn two_digits(value: f64) -> String {
     format!("{value:.*}", decimals(value, 2))
 }
 
-/// The smallest p-value that is written out. Smaller ones depend on the far tails of the distribution,
-/// which the data do not show.
+/// The smallest p-value shown. Smaller p-values depend on the far tails of the distribution, about
+/// which the data say nothing.
 const LEAST_P: f64 = 0.0001;
 
-/// A p-value with two digits, as a cell of a table: "0.012" or "< 0.0001".
+/// Formats a p-value with two significant digits for a table cell: "0.012" or "< 0.0001".
 pub fn p_value(p: f64) -> String {
     match p {
         p if p < LEAST_P => format!("< {LEAST_P}"),
@@ -459,7 +465,7 @@ pub fn p_value(p: f64) -> String {
     }
 }
 
-/// The same in a sentence: "p = 0.012" or "p < 0.0001".
+/// Formats a p-value for a sentence: "p = 0.012" or "p < 0.0001".
 pub fn p_is(p: f64) -> String {
     let shown = p_value(p);
     match shown.strip_prefix("< ") {
@@ -468,7 +474,7 @@ pub fn p_is(p: f64) -> String {
     }
 }
 
-/// Whole numbers from 10 on, two digits below.
+/// Formats a number as an integer from 10 on, and with two significant digits below.
 pub(crate) fn rounded(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
@@ -477,7 +483,7 @@ pub(crate) fn rounded(value: f64) -> String {
     }
 }
 
-/// Bytes in the unit that suits them.
+/// Formats bytes in a suitable binary unit.
 pub(crate) fn bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")];
     let fits = |(shift, _): &(u32, &str)| bytes >= 1 << shift;
@@ -485,11 +491,11 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{} {unit}", rounded(bytes as f64 / (1u64 << shift) as f64))
 }
 
-/// Bytes as disks are sold: `1.4 GB`, `264 MB`.
+/// Formats bytes in decimal units: `1.4 GB`, `264 MB`.
 pub fn size_on_disk(bytes: u64) -> String {
     const UNITS: [(f64, &str); 3] = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     let bytes = bytes as f64;
-    // 999,999 bytes are a megabyte, and not a thousand kilobytes.
+    // 999,999 bytes are shown as 1 MB, not as 1000 kB.
     let fitting = UNITS.iter().find(|(unit, _)| bytes >= 0.9995 * unit);
     match fitting {
         None => format!("{bytes} B"),
@@ -498,7 +504,7 @@ pub fn size_on_disk(bytes: u64) -> String {
     }
 }
 
-/// A length of time that people wait for.
+/// Formats a duration of seconds to hours.
 pub fn waiting(seconds: f64) -> String {
     if seconds < 9.95 {
         return format!("{seconds:.1} s");
@@ -511,7 +517,7 @@ pub fn waiting(seconds: f64) -> String {
     }
 }
 
-/// `count` of something, with the plural where it belongs.
+/// Formats a count with the singular or the plural noun.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -1,8 +1,8 @@
-//! The finding about a candidate in one sentence: the verdict with its size, then the interval.
+//! The verdict on a candidate in one sentence: the verdict with its size, then the interval.
 //!
-//! Two rules hold. A change is called faster or slower, with its interval, and never by the word of
-//! textbooks for "the test rejected". A change that was not found is never declared absent: it is a
-//! dead heat within the margin, or too close to call.
+//! Two rules apply. A change is called faster or slower, with its interval, and never
+//! "significant". A sentence never claims the absence of a difference: if none was found, the
+//! result is a dead heat within the margin, or too close to call.
 
 use std::fmt::{self, Display};
 
@@ -16,19 +16,19 @@ use crate::units::{
     self, counted, estimated, is_shown_as_factor, leading_factor, quantities, share, waiting,
 };
 
-/// A sentence in the parts that a medium may set apart.
+/// A sentence in parts, which an output format may style differently.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sentence {
     /// The verdict and the size of the change.
     pub(crate) strong: String,
-    /// The contents of the parentheses after it: the confidence interval.
+    /// The confidence interval, which the sentence shows in parentheses.
     pub(crate) quiet: String,
-    /// What follows: a lean, a reason, or the effort that would settle it.
+    /// The rest: a reason, or the number of replicates that would settle the result.
     pub(crate) rest: String,
 }
 
 impl Sentence {
-    /// The quiet part in its parentheses; empty without one.
+    /// Returns the confidence interval in parentheses; empty if there is none.
     pub(crate) fn parenthesis(&self) -> String {
         match self.quiet.as_str() {
             "" => String::new(),
@@ -43,7 +43,7 @@ impl Display for Sentence {
     }
 }
 
-/// A sentence of which nothing is set apart.
+/// Creates a sentence without styled parts.
 impl From<String> for Sentence {
     fn from(text: String) -> Self {
         Sentence {
@@ -53,7 +53,7 @@ impl From<String> for Sentence {
     }
 }
 
-/// The finding about one candidate, in one sentence.
+/// Returns the verdict on one candidate as a sentence.
 pub fn verdict(
     comparison: &Comparison,
     called: Called<'_>,
@@ -98,7 +98,7 @@ pub fn verdict(
     sentence
 }
 
-/// The sentence about a contender that raced nobody, with the way to race it.
+/// Returns the sentence about a contender without a candidate, with advice on how to race it.
 fn alone(name: &str, source: Source) -> String {
     let advice = match source {
         Source::Commands => "give a second command to race it",
@@ -116,7 +116,7 @@ fn alone(name: &str, source: Source) -> String {
     format!("'{name}' was measured alone; {advice}")
 }
 
-/// A comparison with both of its sides, and the names they go by.
+/// A comparison of two sides, and their names.
 struct Words<'a> {
     comparison: &'a Comparison,
     called: Called<'a>,
@@ -125,7 +125,8 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Faster or slower: "'b' is slower: +9.2% time", or "'b' is 2.18× as fast".
+    /// Returns the sentence for faster or slower: "'b' is slower: +9.2% time", or "'b' is 2.18× as
+    /// fast".
     fn moved(&self, verdict: Verdict, cost: &Estimate) -> Sentence {
         let [change, interval] = estimated(cost, self.comparison.coverage(), self.glyphs);
         let slower = verdict == Verdict::Slower;
@@ -185,7 +186,8 @@ impl Words<'_> {
         }
     }
 
-    /// A change without a direction, behind the word for that.
+    /// Returns a sentence that only states the change, without "faster" or "slower"; it begins with
+    /// `word`.
     fn open(&self, word: &str, cost: &Estimate) -> Sentence {
         let [change, interval] = estimated(cost, self.comparison.coverage(), self.glyphs);
         Sentence {
@@ -200,7 +202,8 @@ impl Words<'_> {
         }
     }
 
-    /// The verdict on sides that are all zero, which have no ratio.
+    /// Returns the sentence for a verdict if all values of a side are zero, so that no ratio
+    /// exists.
     fn of_zeros(&self, verdict: Verdict) -> String {
         let comparison = self.comparison;
         let sides = [Some(&comparison.baseline), comparison.candidate.as_ref()];
@@ -223,17 +226,17 @@ impl Words<'_> {
         }
     }
 
-    /// "slower", "slower than 'x'" where 'x' is not next to it, or what says the same of memory and
-    /// counts.
+    /// Returns "slower", or "slower than 'x'" if 'x' is not shown next to the sentence, or the
+    /// corresponding words for memory and counts.
     fn relation(&self, slower: bool) -> String {
         let word = self.word(slower);
         match word {
-            "above" | "below" => format!("{word} '{}'", self.called.baseline),
+            "cheaper" | "more expensive" => format!("{word} than '{}'", self.called.baseline),
             _ => format!("{word}{}", self.behind("than")),
         }
     }
 
-    /// The baseline behind such a word; empty where it is next to the sentence.
+    /// Returns `word` and the baseline; empty if the baseline is shown next to the sentence.
     fn behind(&self, word: &str) -> String {
         if self.called.baseline_is_shown {
             String::new()
@@ -249,13 +252,12 @@ impl Words<'_> {
         } else if metric.better() == Better::More {
             ["better", "worse"]
         } else {
-            ["below", "above"]
+            ["cheaper", "more expensive"]
         };
         words[usize::from(slower)]
     }
 
-    /// The thing of which there is more or less: "time", "CPU time in the 99% quantile", "peak
-    /// memory".
+    /// Returns the quantity that changed: "time", "CPU time in the 99% quantile", "peak memory".
     fn noun(&self) -> String {
         let comparison = self.comparison;
         let noun = match &comparison.terms.metric {
@@ -272,7 +274,7 @@ impl Words<'_> {
         }
     }
 
-    /// " in CPU time", " in the 99% quantile"; empty for what everybody expects.
+    /// Returns the judged quantity: " in CPU time", " in the 99% quantile"; empty for wall time.
     fn on_what(&self) -> String {
         let comparison = self.comparison;
         match (&comparison.terms.metric, comparison.terms.quantile) {
@@ -284,12 +286,12 @@ impl Words<'_> {
     }
 }
 
-/// True for times of an iteration, and for rates, which are times turned over.
+/// Returns true for times per iteration, and for rates, which are inverse times.
 fn is_time(metric: &Metric) -> bool {
     metric.is_pace() || (metric.better() == Better::More && metric.unit().is_rate())
 }
 
-/// The effort that would settle it, with the option that allows it.
+/// Returns the number of replicates that would settle the result, with the option that allows them.
 fn prospects(comparison: &Comparison, source: Source) -> String {
     let settling = comparison.aspects.settling;
     let Some(settling) = settling.filter(|more| more.replicates > 0) else {
@@ -311,7 +313,7 @@ fn prospects(comparison: &Comparison, source: Source) -> String {
     format!("; about {replicates}{time} would settle it{option}")
 }
 
-/// A number of replicates that is easy to type, and not less.
+/// Rounds a number of replicates up to a round number.
 fn enough(replicates: usize) -> usize {
     let step = match replicates {
         0..100 => 5,
@@ -338,7 +340,7 @@ pub(crate) fn why_no_verdict(comparison: &Comparison) -> String {
             } => {
                 if warning.is_one_a_side() {
                     let one = one_a_side(*each);
-                    return format!("{one} says nothing about the next");
+                    return format!("{one} cannot show how much the next would differ");
                 }
                 let counted = observations(*baseline, *candidate, *each);
                 return format!("{counted} are too few for a verdict, which needs {need} of each");

@@ -1,4 +1,4 @@
-//! Doubts in words: what was seen, what to do about it, and in which order it is told.
+//! Sentences about warnings: what was observed, and what to do about it; and the order of warnings.
 
 use deadheat_model::{ClockCause, Comparison, Metric, Observation, Side, Unit, Verdict, Warning};
 
@@ -12,19 +12,19 @@ use crate::sentences::{self, Source, observations};
 use crate::surroundings;
 use crate::units::{Precision, counted, p_is, quantity, share, two_digits};
 
-/// A warning as it is told.
+/// A warning or a note as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarningText {
-    /// True where it only helps to read the result and casts no doubt on it.
+    /// True for a note, which only helps to read the result and gives no reason to doubt it.
     pub information: bool,
-    /// The kind of warning, by its name in JSON.
+    /// The name of the warning in JSON.
     pub code: &'static str,
     /// The sentences.
     pub text: String,
 }
 
 impl WarningText {
-    /// A warning in these words.
+    /// Creates a text for a warning of the analysis.
     fn new(warning: &Warning, text: String) -> Self {
         Self {
             information: is_information(warning),
@@ -33,7 +33,7 @@ impl WarningText {
         }
     }
 
-    /// The warnings of a whole run, doubts first.
+    /// Returns the warnings of a whole run, followed by its notes.
     pub(crate) fn of_run(warnings: &[Warning], source: Source, glyphs: Glyphs) -> Vec<Self> {
         let mut texts = Vec::with_capacity(warnings.len());
         for one in in_order(warnings) {
@@ -42,7 +42,7 @@ impl WarningText {
         texts
     }
 
-    /// The remarks of a document that say the same.
+    /// Converts warnings to remarks of a document.
     pub(crate) fn notes(texts: Vec<Self>) -> Vec<Note> {
         let mut notes = Vec::with_capacity(texts.len());
         for one in texts {
@@ -56,7 +56,7 @@ impl WarningText {
         notes
     }
 
-    /// A doubt about the result that is no warning of the analysis.
+    /// Creates a warning that is not part of the analysis.
     pub fn doubt(code: &'static str, text: String) -> Self {
         Self {
             information: false,
@@ -65,7 +65,7 @@ impl WarningText {
         }
     }
 
-    /// A help to read the result that is no warning of the analysis.
+    /// Creates a note that is not part of the analysis.
     pub fn note(code: &'static str, text: String) -> Self {
         Self {
             information: true,
@@ -74,19 +74,19 @@ impl WarningText {
     }
 }
 
-/// The largest change that link order alone has made: two copies of a branchy
-/// sum under twelve link orders (docs/validation/placement.md).
+/// The largest change that we have measured from link order alone, as a share: two copies of a
+/// branchy sum with twelve link orders (docs/validation/placement.md).
 const LARGEST_BY_PLACEMENT: f64 = 0.46;
 
-/// True where the comparison was called faster, slower or a dead heat.
+/// Returns true if the verdict is faster, slower or a dead heat.
 pub(crate) fn is_decided(comparison: &Comparison) -> bool {
     let verdict = comparison.verdict;
     verdict.is_some_and(|verdict| verdict != Verdict::Inconclusive)
 }
 
-/// True where a warning changes how this verdict is read. Doubts always do; a note about placement
-/// does unless the change is beyond what placement was ever seen to make, or there is no verdict;
-/// that a race stopped early, or that a machine has no counters, never does.
+/// Returns true if a warning affects how the verdict is read. Most warnings do. Notes about
+/// placement do only if placement could have caused the change. Notes about an early stop or
+/// missing counters never do.
 fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
     let could_be_placement = || {
         let effect = comparison.estimate.as_ref().map(|one| one.effect.change());
@@ -106,8 +106,8 @@ fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
     }
 }
 
-/// The largest change of this benchmark that placement could make: it moves
-/// what a processor does, and not the time spent waiting.
+/// Returns the largest change of this benchmark that placement could cause. Placement changes only
+/// CPU time, and not the time spent waiting.
 fn reach_of_placement(comparison: &Comparison) -> f64 {
     let cpu = comparison
         .metrics
@@ -126,7 +126,7 @@ fn reach_of_placement(comparison: &Comparison) -> f64 {
     LARGEST_BY_PLACEMENT * busy
 }
 
-/// The warning in the few words of a brief answer.
+/// Returns the short form of a warning for a brief answer.
 fn brief_sentence(warning: &Warning, of: &Comparison, source: Source, glyphs: Glyphs) -> String {
     match warning {
         Warning::PlacementFixed { reason } => {
@@ -136,8 +136,8 @@ fn brief_sentence(warning: &Warning, of: &Comparison, source: Source, glyphs: Gl
     }
 }
 
-/// True where the warning only helps to read the result. Nearly every race stops
-/// early in a binary as linked; that must not drown what is wrong with it.
+/// Returns true for notes, which only help to read the result. Nearly every race has notes, for
+/// example about an early stop, so notes must not hide the warnings.
 pub fn is_information(warning: &Warning) -> bool {
     matches!(
         warning,
@@ -155,21 +155,21 @@ pub fn is_information(warning: &Warning) -> bool {
     )
 }
 
-/// The warnings with doubts first, then information; otherwise in their order.
+/// Returns the warnings first, then the notes, otherwise in their order.
 pub fn in_order(warnings: &[Warning]) -> Vec<&Warning> {
     warnings_first(warnings.iter().collect(), |warning| is_information(warning))
 }
 
-/// The doubts, then the information; otherwise in their order. A sort of two
-/// kinds, which takes a twentieth of a sort's code.
+/// Moves the notes behind the warnings; otherwise keeps the order. Partitioning takes 1/20 of the
+/// machine code of a sort.
 pub(crate) fn warnings_first<T>(all: Vec<T>, is_information: impl Fn(&T) -> bool) -> Vec<T> {
     let (information, mut ordered): (Vec<T>, Vec<T>) = all.into_iter().partition(is_information);
     ordered.extend(information);
     ordered
 }
 
-/// The warnings of one benchmark, each told once; one that does not concern every candidate names
-/// those it does. `candidates` are the candidates' labels, parallel to `comparisons`.
+/// Returns the warnings of one benchmark, each once. A warning that does not apply to all
+/// candidates names its candidates. `candidates` has the label of each comparison's candidate.
 pub fn messages(
     comparisons: &[Comparison],
     candidates: &[&str],
@@ -181,7 +181,8 @@ pub fn messages(
     messages_in(comparisons, candidates, all)
 }
 
-/// The same of those that change how the verdict is read.
+/// Returns the warnings that affect how the verdict is read, in their short form; otherwise like
+/// [`messages`].
 pub(crate) fn brief_messages(
     comparisons: &[Comparison],
     candidates: &[&str],
@@ -194,13 +195,14 @@ pub(crate) fn brief_messages(
     })
 }
 
-/// The warnings as `words` has them; those it has no words for are left out.
+/// Returns the warnings with the texts from `words`; warnings for which it returns `None` are
+/// omitted.
 fn messages_in(
     comparisons: &[Comparison],
     candidates: &[&str],
     words: impl Fn(&Comparison, &Warning) -> Option<String>,
 ) -> Vec<WarningText> {
-    // What was said, of which candidates, and whether it says so itself.
+    // The text, its candidates, and whether the text itself names them.
     let mut said: Vec<(WarningText, Vec<String>, bool)> = Vec::new();
     for (comparison, candidate) in comparisons.iter().zip(candidates) {
         for warning in in_order(&comparison.warnings) {
@@ -232,7 +234,7 @@ fn messages_in(
     warnings_first(texts, |one| one.information)
 }
 
-/// "1 slower, 3 dead heats".
+/// Formats counts of verdicts: "1 slower, 3 dead heats".
 fn verdicts([faster, slower, even, open]: [usize; 4]) -> String {
     let even_words = if even == 1 { "dead heat" } else { "dead heats" };
     let all = [
@@ -248,7 +250,7 @@ fn verdicts([faster, slower, even, open]: [usize; 4]) -> String {
     told.join(", ")
 }
 
-/// The unit that can be given more work.
+/// Returns the noun for the unit of execution to which advice suggests adding work.
 fn unit_of_work(source: Source) -> &'static str {
     match source {
         Source::Functions | Source::Programs => "call",
@@ -258,7 +260,8 @@ fn unit_of_work(source: Source) -> &'static str {
     }
 }
 
-/// " Judge --metric cpu, or pin them to one core."; empty without advice.
+/// Joins advice into a sentence: " Judge --metric cpu, or pin them to one core."; empty without
+/// advice.
 fn one_of_these(advice: &[&str]) -> String {
     let advice: Vec<&str> = advice
         .iter()
@@ -273,14 +276,14 @@ fn one_of_these(advice: &[&str]) -> String {
     }
 }
 
-/// Returns true if the race recorded CPU time and judges another metric.
+/// Returns true if the race recorded CPU time, but judges another metric.
 fn has_cpu_time(comparison: &Comparison) -> bool {
     let mut metrics = comparison.metrics.iter();
     comparison.terms.metric != Metric::Cpu && metrics.any(|row| row.metric == Metric::Cpu)
 }
 
-/// One doubt, or one thing to know: what was seen and what to do about it. `of` is the comparison that
-/// it concerns; `None` for a warning of the whole run.
+/// Returns a warning or note as sentences: what was observed, and what to do about it. `of` is the
+/// comparison that it is about; `None` for a warning about the whole run.
 pub fn sentence(
     warning: &Warning,
     of: Option<&Comparison>,
@@ -310,8 +313,8 @@ pub fn sentence(
         Warning::FewReplicates { have, need } => {
             let again = match source {
                 Source::Commands => format!(
-                    "Allow more: -r {} launches of each of two commands (-r {need} of more than \
-                     two), a higher --max-replicates or --budget{or_go_on}.",
+                    "Allow more: -r {} for two commands (-r {need} for more), a higher \
+                     --max-replicates or --budget{or_go_on}.",
                     2 * need
                 ),
                 _ => again,
@@ -361,7 +364,7 @@ pub fn sentence(
             "The replicates fall into groups that disagree, so the interval may be too narrow. \
              {}",
             source.pick(
-                // Every process has its core already.
+                // deadheat already gives each of these processes a core, so pinning is not advised.
                 "The layout of code and data in memory can cause that. Raise --max-replicates.",
                 "Raise --max-replicates, pin the contenders to one core with --pin auto, and add \
                  warm-up launches with -w.",
@@ -497,29 +500,30 @@ pub fn sentence(
             change(*cpu),
             match cause {
                 ClockCause::Preempted if source == Source::Recording =>
-                    "wall time was disturbed, since other tasks took the core. Trust CPU time \
+                    "wall time was disturbed, because other tasks used the core. Trust CPU time \
                      (--metric cpu), or record again on a quieter machine.",
                 ClockCause::Preempted =>
-                    "wall time was disturbed, since other tasks took the core. Trust CPU time \
+                    "wall time was disturbed, because other tasks used the core. Trust CPU time \
                      (--metric cpu), or race again on a quieter machine.",
                 ClockCause::Waited =>
-                    "a contender waits, which CPU time leaves out. Trust wall time, and look for \
-                     input, output, sleep and locks.",
+                    "a contender waits, and CPU time does not count waiting. Trust wall time, and \
+                     look for input, output, sleep and locks.",
                 ClockCause::Unknown =>
-                    "waiting, other work or parallel work makes up the rest. On a busy machine \
-                     trust --metric cpu; on a quiet one look for input, output and locks.",
+                    "waiting, other tasks or parallel work explain the difference between the \
+                     two. On a busy machine trust --metric cpu; on a quiet one look for input, \
+                     output and locks.",
             }
         ),
         Warning::EarlyStop {
             replicates,
             planned,
         } => format!(
-            "The race was decided after {replicates} of at most {planned} replicates; an \
-             estimate at an early stop slightly exaggerates the change. For a more exact one {}.",
+            "The race was decided after {replicates} of at most {planned} replicates; an estimate \
+             at an early stop slightly exaggerates the change. For a more exact estimate, {}.",
             source.pick(
                 "raise --blocks",
-                "fix the number of runs with -r",
-                "fix the number of runs with -r",
+                "set the number of launches with -r",
+                "set the number of launches with -r",
             )
         ),
         Warning::BudgetSpent {
@@ -529,9 +533,9 @@ pub fn sentence(
             "The time budget ended the race after {replicates} of at most {planned} replicates. \
              Raise --budget{or_go_on}."
         ),
-        Warning::JudgedAnytime => "The run was interrupted, cut short or resumed, so the \
-             interval is the wider one that holds at any time. A run that ends by its plan gets \
-             a narrower one; --budget and --max-replicates set the plan."
+        Warning::JudgedAnytime => "The run was interrupted, cut short or resumed, so the interval \
+             is the wider one that holds at any time. A run that ends as planned gets a narrower \
+             interval; --budget and --max-replicates set the plan."
             .to_owned(),
         Warning::Unpaired { each } => format!(
             "The samples do not record which were taken together. If one side ran after the other, \
@@ -573,8 +577,8 @@ pub fn sentence(
             ),
         },
         Warning::StandsOut { z } => format!(
-            "The change is {} times as far from the median of all rows as the rows scatter. One \
-             recording per side allows no verdict, but look at this row first.",
+            "The distance of this change from the median of all rows is {} times the scatter of \
+             the rows. One recording per side allows no verdict, but look at this row first.",
             two_digits(*z)
         ),
         Warning::StandsApart {
@@ -606,8 +610,8 @@ pub fn sentence(
             baseline,
             candidate,
         } => format!(
-            "The sides were not recorded on the same machine: {} and {}. What differs may be the \
-             machines.",
+            "The sides were not recorded on the same machine: {} and {}. The machines may cause \
+             the difference.",
             quoted(baseline, glyphs),
             quoted(candidate, glyphs)
         ),
@@ -615,8 +619,8 @@ pub fn sentence(
             baseline,
             candidate,
         } => format!(
-            "The sides were not recorded by the same tool and runtime: {} and {}. They may time \
-             differently.",
+            "The sides were not recorded by the same tool and runtime: {} and {}. They may \
+             measure time differently.",
             quoted(baseline, glyphs),
             quoted(candidate, glyphs)
         ),
@@ -718,7 +722,7 @@ pub fn sentence(
     }
 }
 
-/// Words of others, fit to be shown.
+/// Escapes and shortens a text from another program.
 fn quoted(text: &str, glyphs: Glyphs) -> String {
     shown(text, 120, glyphs)
 }
@@ -730,26 +734,26 @@ fn recordings(files: &[String]) -> &'static str {
     }
 }
 
-/// "'a', 'b' and 3 more".
+/// Quotes the first names and counts the rest: "'a', 'b' and 3 more".
 fn some_quoted(names: &[String], glyphs: Glyphs) -> String {
     let names = texts(names, &|name| format!("'{}'", quoted(name, glyphs)));
     first_of(names, NAMED)
 }
 
-/// "'a' and 'b' were".
+/// Returns the sides with a verb: "'a' and 'b' were".
 fn were(sides: &[String], glyphs: Glyphs) -> String {
     let quoted = texts(sides, &|side| format!("'{}'", quoted(side, glyphs)));
     let verb = if sides.len() == 1 { "was" } else { "were" };
     format!("{} {verb}", enumerated(&quoted))
 }
 
-/// Columns that a sentence of a worker may take.
+/// Maximum width, in columns, of a message from a worker.
 const WORKER_NOTE: usize = 600;
 
-/// Columns that the name of a benchmark may take.
+/// Maximum width, in columns, of the name of a benchmark.
 const NAME: usize = 80;
 
-/// That a control separated, and what to do about it.
+/// Returns the warning that a control differs from its baseline, and what to do about it.
 fn control_separated(
     (benchmark, change): (&str, f64),
     (separated, of): (usize, usize),
@@ -760,8 +764,8 @@ fn control_separated(
     let change = Precision::of(None).signed(change, glyphs);
     let others = match (separated, of) {
         (_, 1) => String::new(),
-        (1, of) => format!(", alone among {of} controls"),
-        (separated, of) => format!(", and {separated} of {of} controls separated"),
+        (1, of) => format!(", as the only one of {of} controls"),
+        (separated, of) => format!(", and {separated} of {of} controls differ"),
     };
     let advice = match source {
         Source::Commands => {
@@ -778,9 +782,9 @@ fn control_separated(
     )
 }
 
-/// Remarks that are made once at the end instead of under every benchmark: information
-/// that more than one has in common, and doubts that all have in common. A
-/// doubt that some benchmarks are free of stays with those it concerns.
+/// Returns the remarks that an answer shows once instead of for every benchmark: notes that several
+/// benchmarks share, and warnings that all share. A warning that does not apply to all benchmarks
+/// stays with those to which it applies.
 pub(crate) fn shared_warnings(doubts: &[Vec<WarningText>]) -> Vec<WarningText> {
     let mut shared: Vec<WarningText> = Vec::new();
     for one in doubts.iter().flatten() {
@@ -796,7 +800,7 @@ pub(crate) fn shared_warnings(doubts: &[Vec<WarningText>]) -> Vec<WarningText> {
     warnings_first(shared, |one| one.information)
 }
 
-/// Shared remarks with the titles of the benchmarks they are about, where these are not all.
+/// Adds the titles of the benchmarks to shared remarks that do not apply to all of them.
 pub(crate) fn attributed(
     shared: &[WarningText],
     doubts: &[Vec<WarningText>],
@@ -814,7 +818,7 @@ pub(crate) fn attributed(
     })
 }
 
-/// The same warnings in other words.
+/// Replaces the text of each warning.
 fn texts_of(all: &[WarningText], words: impl Fn(&WarningText) -> String) -> Vec<WarningText> {
     let mut texts = Vec::with_capacity(all.len());
     for one in all {
@@ -827,13 +831,14 @@ fn texts_of(all: &[WarningText], words: impl Fn(&WarningText) -> String) -> Vec<
     texts
 }
 
-/// Benchmarks named where something holds for several.
+/// A sentence lists at most this many benchmarks.
 const NAMED: usize = 4;
 
-/// The remarks on a suite where every benchmark has a line only: each thing once, doubts first,
-/// with the titles of the benchmarks it is about where these are not all. Of a kind of doubt whose
-/// words differ from benchmark to benchmark the first is told, and whom else it concerns. A kind that
-/// `holds_for_all` although it is worth a remark on some of them only names none of them.
+/// Merges the remarks on a suite that shows only one line per benchmark. Each remark appears once,
+/// warnings first, with its benchmarks unless it applies to all. If the texts of one kind of
+/// warning differ between benchmarks, only the first text is shown, with the titles of the other
+/// benchmarks. A remark for which `holds_for_all` is true names no benchmarks, even if only some of
+/// them report it.
 pub(crate) fn merged_by_kind(
     benchmarks: &[(String, Vec<WarningText>)],
     holds_for_all: impl Fn(&WarningText) -> bool,
@@ -873,13 +878,13 @@ pub(crate) fn merged_by_kind(
     warnings_first(merged, |one| one.information)
 }
 
-/// True for a kind of doubt whose words name what concerns a group of benchmarks, so that each group
-/// has its own.
+/// Returns true for a kind of warning whose texts are not merged, because each text names the cause
+/// for one group of benchmarks.
 fn is_of_groups(one: &WarningText) -> bool {
     one.code == "benchmark-differs"
 }
 
-/// The first few titles, and how many more there are.
+/// Quotes the first titles and counts the rest.
 fn named(titles: &[&str]) -> String {
     first_of(texts(titles, &|title| format!("'{title}'")), NAMED)
 }
@@ -957,9 +962,12 @@ mod tests {
         );
         assert!(!only.contains("--pin"), "{only}");
         let one = told((1, 12), Source::Functions);
-        assert!(one.contains("itself, alone among 12 controls."), "{one}");
+        assert!(
+            one.contains("itself, as the only one of 12 controls."),
+            "{one}"
+        );
         let some = told((3, 12), Source::Commands);
-        assert!(some.contains("and 3 of 12 controls separated."), "{some}");
+        assert!(some.contains("and 3 of 12 controls differ."), "{some}");
         assert!(some.contains("--pin auto"), "{some}");
     }
 }

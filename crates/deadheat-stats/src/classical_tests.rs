@@ -15,7 +15,8 @@ use crate::summary::{Centred, finite, median};
 /// Up to this many replicates, all 2^P sign patterns are counted.
 pub const EXACT_REPLICATES: usize = 16;
 
-/// The number of random sign patterns beyond that; with the observed one there are 10,000.
+/// The number of random sign patterns for more than [`EXACT_REPLICATES`] replicates. The observed
+/// pattern is added, which makes 10,000.
 const DRAWS: u32 = 9_999;
 
 /// Φ⁻¹(¾), the median of |Z|.
@@ -59,7 +60,8 @@ fn scores(clusters: &Clusters) -> Option<Vec<f64>> {
     )
 }
 
-/// Goes through all sign patterns in Gray-code order, which changes one sign at a time.
+/// Returns the share of sign patterns whose absolute sum reaches `threshold`. Gray-code order
+/// changes one sign at a time.
 fn share_of_all_patterns(mut scores: Vec<f64>, threshold: f64) -> f64 {
     let patterns = 1_u32 << scores.len();
     let mut sum: f64 = scores.iter().sum();
@@ -134,7 +136,7 @@ impl TTest {
 }
 
 impl TTest {
-    /// The test with the same mean and error, and the normal distribution instead of t.
+    /// Returns the normal test of the same mean with the same standard error.
     pub fn by_normal(&self) -> ZTest {
         ZTest {
             mean: self.difference,
@@ -155,10 +157,10 @@ pub fn welch(first: &[f64], second: &[f64]) -> Option<TTest> {
     welch_of(&Averaged::new(first)?, &Averaged::new(second)?)
 }
 
-/// [`welch`] for samples that are already summarised.
+/// [`welch`] for two samples of which the caller has already computed the summaries.
 pub fn welch_of(first: &Averaged, second: &Averaged) -> Option<TTest> {
     let (e1, e2) = (first.error_of_mean(), second.error_of_mean());
-    // In units of the larger, so that squares neither overflow nor underflow.
+    // In units of the larger standard error, so that squares neither overflow nor underflow.
     let larger = e1.max(e2);
     if larger == 0.0 {
         return None;
@@ -178,7 +180,7 @@ pub fn student(first: &[f64], second: &[f64]) -> Option<TTest> {
     student_of(&Averaged::new(first)?, &Averaged::new(second)?)
 }
 
-/// [`student`] for samples that are already summarised.
+/// [`student`] for two samples of which the caller has already computed the summaries.
 pub fn student_of(first: &Averaged, second: &Averaged) -> Option<TTest> {
     let larger = first.sd.max(second.sd);
     if larger == 0.0 {
@@ -236,7 +238,8 @@ impl Averaged {
         Self::of(&Centred::new(values)?)
     }
 
-    /// `None` for fewer than two values, and if the spread is too large to represent.
+    /// Returns the summary of a centred sample. `None` for fewer than two values, or if the spread
+    /// is too large to represent.
     pub fn of(centred: &Centred) -> Option<Self> {
         let n = centred.count();
         if n < 2.0 {

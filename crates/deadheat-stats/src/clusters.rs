@@ -1,18 +1,18 @@
 //! Effects grouped by replicate: the input of every estimate.
 
-/// The reason why a list of sizes does not describe a list of effects.
+/// The reason why a list of replicate sizes does not match a list of effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClusterError {
     /// The sizes add up to a different number of blocks.
     SizesDoNotMatch {
-        /// Blocks according to the sizes.
+        /// The number of blocks according to the sizes.
         in_sizes: usize,
-        /// Effects given.
+        /// The number of effects, one for each block.
         effects: usize,
     },
-    /// A replicate without a block carries no information and would inflate the degrees of freedom.
+    /// A replicate without blocks. It would add no information, but a degree of freedom.
     EmptyReplicate {
-        /// Counted from 0.
+        /// Index of the replicate, counted from 0.
         replicate: usize,
     },
 }
@@ -33,8 +33,7 @@ impl std::fmt::Display for ClusterError {
 
 impl std::error::Error for ClusterError {}
 
-/// Block effects (log ratios) in order of measurement, and how many of them each replicate
-/// contributed.
+/// Block effects (log ratios) in order of measurement, with the number of blocks of each replicate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clusters<'a> {
     effects: &'a [f64],
@@ -69,7 +68,8 @@ impl<'a> Clusters<'a> {
         })
     }
 
-    /// Every block as a replicate of its own (K = 1), as in races of whole commands.
+    /// Returns clusters in which every block is a separate replicate (K = 1), as in races of whole
+    /// commands.
     pub fn singletons(effects: &'a [f64]) -> Self {
         Self {
             effects,
@@ -77,7 +77,7 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// The first `replicates` replicates, or all if there are fewer.
+    /// Returns the first `replicates` replicates, or all if there are fewer.
     pub fn prefix(self, replicates: usize) -> Self {
         let kept = replicates.min(self.replicates());
         match self.sizes {
@@ -92,7 +92,7 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// The same blocks, each as its own replicate.
+    /// Returns clusters of the same blocks, in which every block is a separate replicate.
     pub fn ungrouped(self) -> Self {
         Self::singletons(self.effects)
     }
@@ -105,12 +105,12 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// All effects (N), replicate after replicate.
+    /// Returns all effects (N), replicate after replicate.
     pub fn effects(&self) -> &'a [f64] {
         self.effects
     }
 
-    /// The effects of each replicate in turn.
+    /// Returns the effects of each replicate in turn.
     pub fn iter(&self) -> impl Iterator<Item = &'a [f64]> + use<'a> {
         let (sizes, mut rest) = (self.sizes, self.effects);
         (0..self.replicates()).map(move |replicate| {
@@ -124,8 +124,8 @@ impl<'a> Clusters<'a> {
         })
     }
 
-    /// Replicate and block (both counted from 0) of the first effect that is not finite or larger
-    /// than `limit` in absolute value.
+    /// Returns the replicate and the block (both counted from 0) of the first effect that is not
+    /// finite or larger than `limit` in absolute value.
     pub(crate) fn first_beyond(&self, limit: f64) -> Option<(usize, usize)> {
         let fits = |d: &f64| d.abs() <= limit;
         // The slice is scanned without its groups first, because usually no effect is beyond the

@@ -17,10 +17,11 @@ pub use binomial::{binomial_cdf, binomial_two_sided_p, share_bounds};
 pub use incomplete::{chi_squared_upper_tail, f_upper_tail};
 pub use student::{normal_deviate, t_critical, t_log_density, t_two_sided_p};
 
-/// After a step this short the error is below 1e-14.
+/// Newton's iteration for a normal quantile ends at a step of at most this length: the error is
+/// then below 1e-14.
 const ENOUGH: f64 = 1e-7;
 
-/// Never reached; it only shows that the loop ends.
+/// Upper limit of the number of Newton steps, which is never reached.
 const MOST_STEPS: usize = 5;
 
 /// Φ(z), the probability that a standard normal variable is below `z`.
@@ -45,8 +46,9 @@ pub fn normal_quantile(p: f64) -> f64 {
     }
 }
 
-/// Newton steps on ln Φ, nearly a parabola in the lower tail; each squares the error. From the
-/// starting value one step is enough in the centre, two or three in the tail.
+/// Returns the quantile for `p` up to ½, by Newton steps on ln Φ, which is nearly a parabola in the
+/// lower tail. Each step squares the error. From the starting value, one step is enough in the
+/// centre, two or three in the tail.
 fn lower_normal_quantile(p: f64) -> f64 {
     let mut z = approximate_normal_quantile(p);
     for _ in 0..MOST_STEPS {

@@ -10,47 +10,49 @@
 use crate::dist::binomial_two_sided_p;
 use crate::summary::{all_finite, median, scaled_mad};
 
-/// If the flag rates of the two sides differ at this level, the flag may be an effect of the code.
+/// The significance level at which the two sides count as disturbed at different rates. The code
+/// itself may then cause the disturbance, so all blocks are kept.
 pub const RATES_DIFFER_P: f64 = 0.01;
 
-/// The largest share of the blocks that may be dropped.
+/// The largest share of the blocks that may be dropped because of disturbance.
 pub const MOST_DROPPED: f64 = 0.2;
 
-/// How many slots of a block carry evidence of disturbance (pre-empted, migrated), by role.
+/// Numbers of slots of a block with evidence of disturbance (pre-emption, migration), by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BlockFlags {
-    /// Flagged slots of the baseline.
+    /// Number of slots of the baseline with evidence of disturbance.
     pub baseline_flagged: u32,
-    /// Flagged slots of the candidate.
+    /// Number of slots of the candidate with evidence of disturbance.
     pub candidate_flagged: u32,
-    /// All slots of the baseline.
+    /// Number of all slots of the baseline.
     pub baseline_slots: u32,
-    /// All slots of the candidate.
+    /// Number of all slots of the candidate.
     pub candidate_slots: u32,
 }
 
-/// Which blocks to leave out.
+/// The decision on which blocks to drop.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Dropping {
     /// No block was flagged.
     None,
-    /// These blocks, by index, ascending.
+    /// The blocks with these indices are dropped; ascending.
     Drop(Vec<usize>),
-    /// Blocks were flagged, but leaving them out could bias the result.
+    /// Blocks were flagged as disturbed, but they are kept, because dropping them could bias the
+    /// result.
     KeepAll(KeepReason),
 }
 
-/// The reason why flagged blocks stay in.
+/// The reason why blocks that were flagged as disturbed are kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum KeepReason {
     /// One side is flagged more often than the other: the flag may be an effect of the code.
     RatesDiffer {
-        /// The exact binomial p-value, two-sided.
+        /// The exact two-sided binomial p-value of equal rates.
         p: f64,
     },
     /// More than a fifth of the blocks would be dropped.
     TooMany {
-        /// The share that would be dropped.
+        /// The share of the blocks that would be dropped.
         share: f64,
     },
 }
@@ -68,8 +70,8 @@ pub fn keep_or_drop(flags: &[BlockFlags]) -> Dropping {
 
 /// [`keep_or_drop`] for launches. A launch takes one slot in every block of its replicate, and
 /// `sizes` are the numbers of blocks of the replicates. A launch that is flagged in all its blocks
-/// counts as one event: counted as eight, a single launch on one side would make the two rates
-/// differ.
+/// counts as one event. Otherwise a single disturbed launch of eight blocks would count as eight
+/// events of one side, and the rates of the two sides would seem to differ.
 pub fn keep_or_drop_launches(flags: &[BlockFlags], sizes: &[usize]) -> Dropping {
     let mut rest = flags;
     let mut replicates = Vec::with_capacity(sizes.len());
@@ -139,22 +141,23 @@ pub(crate) fn rates_differ_p(
     Some(binomial_two_sided_p(candidate_events, events, share))
 }
 
-/// A run is in the tail if it takes longer than this many pooled medians.
+/// A sample is in the tail (very slow) if it takes longer than this many medians of all samples of
+/// both sides.
 pub const TAIL_FACTOR: f64 = 3.0;
 
-/// Numbers of slow runs of the two sides.
+/// Numbers of very slow samples of the two sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tail {
-    /// Slow runs of the baseline.
+    /// Number of very slow samples of the baseline.
     pub baseline_count: usize,
-    /// Slow runs of the candidate.
+    /// Number of very slow samples of the candidate.
     pub candidate_count: usize,
-    /// All runs of the baseline.
+    /// Number of all samples of the baseline.
     pub baseline_n: usize,
-    /// All runs of the candidate.
+    /// Number of all samples of the candidate.
     pub candidate_n: usize,
-    /// Exact two-sided binomial p-value of equal rates; `None` if there is no slow run, a side is
-    /// empty or a time is not finite.
+    /// Exact two-sided binomial p-value of equal rates of very slow samples; `None` if there are
+    /// none, a side is empty or a time is not finite.
     pub p: Option<f64>,
 }
 

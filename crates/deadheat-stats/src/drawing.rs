@@ -3,8 +3,8 @@
 
 use crate::summary::{IQR_PER_SD, all_finite, median_in_place, quantile, std_dev};
 
-/// Interquartile ranges from the box beyond which values are excluded from the plot's range; a far
-/// tail would squeeze everything else into one bin.
+/// Values further from the box than this many interquartile ranges are excluded from the plot's
+/// range, because a far tail would squeeze everything else into one bin.
 const FAR: f64 = 3.0;
 
 /// The range that holds nearly all of an ascending sample: the values within three interquartile
@@ -122,7 +122,7 @@ pub struct Counts {
 /// of the peak.
 const REACH: f64 = 4.0;
 
-/// Cells per bandwidth.
+/// Cells per bandwidth in which values are counted.
 const CELLS: f64 = 4.0;
 
 /// The least bandwidth, in steps between two points of the curve; narrower kernels would fall

@@ -1,6 +1,6 @@
-//! The primary estimate, from the four slots of a block to the call: the effect of each block, one
-//! Huber location over all of them, its standard error between replicates, the interval, and the
-//! call that the interval allows.
+//! The primary estimate: the effect of each block from its four slots, one Huber location over all
+//! blocks, its standard error between replicates, the interval, and the conclusion that the
+//! interval allows ([`Call`]).
 //!
 //! Blocks are pooled, so a replicate with more blocks has more weight. A block far from the rest
 //! has no more influence than one 1.5 scales away (Huber 1964). The standard error is computed from
@@ -41,8 +41,8 @@ impl Order {
     }
 }
 
-/// Contrasts of a block (log-ratio units) that are zero if measuring does not influence the
-/// measurement.
+/// Contrasts of the four slots of a block, in log-ratio units. Each is zero if the position of a
+/// slot in the block does not matter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Diagnostics {
     /// ½(x₃ + x₄ − x₁ − x₂): how much slower the second half of the block is, whichever side runs.
@@ -92,11 +92,11 @@ const ROUNDING_OF_SCORES: f64 = 1e-13;
 /// squared.
 const LARGEST_EFFECT: f64 = 1e100;
 
-/// The resolution of the clock, which sets a lower bound for the scale.
+/// The resolution of the clock, which sets a lower bound for the estimated scale of effects.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Floor {
-    /// One tick over the median sample time, in log-ratio units; `None` if the tick is unknown.
-    /// Values that are not positive and finite count as unknown.
+    /// The smallest step of the clock (tick) divided by the median sample time, in log-ratio units;
+    /// `None` if the tick is unknown. Values that are not positive and finite count as unknown.
     pub relative_tick: Option<f64>,
 }
 
@@ -114,9 +114,9 @@ pub enum EstimateError {
     NoBlocks,
     /// An effect is not finite, or is too large for a log ratio of times.
     NotAnEffect {
-        /// Counted from 0.
+        /// Index of the replicate, counted from 0.
         replicate: usize,
-        /// Counted from 0 within the replicate.
+        /// Index of the block in the replicate, counted from 0.
         block: usize,
     },
 }
@@ -137,12 +137,13 @@ impl std::error::Error for EstimateError {}
 
 /// The pooled Huber location of all block effects with its replicate-clustered standard error.
 ///
-/// σ̂ = max(1.4826…·median|d − median d|, ½·tick). θ̂ solves Σψ((d − θ)/σ̂) = 0 with ψ clamped at
-/// ±1.5. With c_p = Σ_k ψ((d_pk − θ̂)/σ̂) per replicate and D blocks inside the clamp, SE =
-/// (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²). If there is a single replicate, each block counts as a
-/// replicate.
+/// With the block effects d and the clock's smallest step relative to a sample, tick
+/// ([`Floor::relative_tick`]), σ̂ = max(1.4826…·median|d − median d|, ½·tick). θ̂ solves Σψ((d −
+/// θ)/σ̂) = 0 with ψ clamped at ±1.5. With c_p = Σ_k ψ((d_pk − θ̂)/σ̂) per replicate and D blocks
+/// inside the clamp, SE = (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²). If there is a single replicate, each
+/// block counts as a replicate.
 ///
-/// If σ̂ would be 0 and the tick is unknown, σ̂ is IQR/1.349, or if that is 0 too, 1.2533·mean|d −
+/// If σ̂ would be 0 and tick is unknown, σ̂ is IQR/1.349, or if that is 0 too, 1.2533·mean|d −
 /// median|. Costs O(N).
 ///
 /// With few blocks σ̂ is uncertain, which the t quantile does not take into account: 95% intervals
@@ -198,8 +199,8 @@ pub fn pooled_huber(replicates: &Clusters, floor: Floor) -> Result<PooledEstimat
     })
 }
 
-/// The uncertainty due to the clock if the data show no error: a tick, or a tick/√N for the mean of
-/// N blocks.
+/// The uncertainty due to the clock if the data show no error: `tick`, the smallest step of the
+/// clock, or `tick`/√N for the mean of N blocks.
 fn least_half_width(tick: f64, timer_limited: bool, blocks: usize) -> f64 {
     if timer_limited {
         tick
@@ -324,8 +325,8 @@ fn standard_error(
     }
 }
 
-/// Fewer replicates than this get an interval but no verdict (the analysis room applies this
-/// limit).
+/// Fewer replicates than this get an interval but no verdict. The crate deadheat-analysis applies
+/// this limit.
 pub const MIN_REPLICATES_FOR_VERDICT: usize = 6;
 
 /// Fewer blocks than this in total get an estimate only.
@@ -351,12 +352,12 @@ pub struct PooledEstimate {
     pub replicates: usize,
     /// The number of blocks, N.
     pub blocks: usize,
-    /// D, the blocks within 1.5 scales of θ̂.
+    /// D, the number of blocks whose effect is within 1.5 scales of θ̂.
     pub inliers: usize,
     /// True if all effects are equal, so that the clock limits the precision.
     pub timer_limited: bool,
-    /// The lower bound of the interval's half-width due to the clock, if `se` is 0 and the tick is
-    /// known.
+    /// The lower bound of the interval's half-width due to the resolution of the clock, if `se` is
+    /// 0 and the resolution is known.
     pub least_half_width: Option<f64>,
 }
 
@@ -364,18 +365,18 @@ impl PooledEstimate {
     /// θ̂ ± half-width at the given two-sided level (0.05 for 95% confidence).
     ///
     /// For P ≥ 2 the half-width is SE times the t quantile with P − 1 degrees of freedom. For P = 1
-    /// with two or more blocks it is the provisional z·√(SE² + τ²). If SE is 0, it is the clock's
-    /// bound; if the tick is unknown, the interval is θ̂ itself if the level is at least
-    /// [`agreement_p`]. `None` if the level is not in (0, 1), for a single block, or if too few
-    /// replicates agree.
+    /// with two or more blocks it is the provisional z·√(SE² + τ²). If SE is 0, the half-width is
+    /// the bound due to the clock. If the resolution of the clock is unknown as well, the interval
+    /// is θ̂ alone, provided that the level is at least [`agreement_p`]. `None` if the level is not
+    /// in (0, 1), for a single block, or if too few replicates agree.
     pub fn interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         self.around(two_sided_level, |level| t_critical(level, self.df))
     }
 
-    /// [`interval`](Self::interval) for replicates of few blocks each (K = 1 in races of commands):
-    /// SE times the t quantile as [`few_blocks`] stretches it for the same number of single blocks,
-    /// so never shorter. Use it if K is below ten, because the plain interval then covers the truth
-    /// too rarely.
+    /// [`interval`](Self::interval) for replicates of few blocks each (K = 1 in races of commands).
+    /// The half-width is SE times the t quantile, which [`few_blocks`] makes larger as for the same
+    /// number of single blocks. Use this interval if K is below ten, because the plain interval
+    /// then covers the truth too rarely.
     pub fn few_blocks_interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         self.around(two_sided_level, |level| {
             few_blocks::stretched_t(t_critical(level, self.df), self.blocks)
@@ -401,8 +402,8 @@ impl PooledEstimate {
         finite(self.theta - half).zip(finite(self.theta + half))
     }
 
-    /// θ̂ over its error. For P = 1 the error includes the layout allowance; if SE is 0, the error
-    /// is the clock's bound. `None` if there is no error.
+    /// θ̂ divided by its error. For P = 1 the error includes [`LAYOUT_ALLOWANCE`]; if SE is 0, the
+    /// error is the bound due to the clock. `None` if neither is known.
     pub fn t_statistic(&self) -> Option<f64> {
         match self.spread()? {
             Spread::Sampled(error) | Spread::Clock(error) => finite(self.theta / error),
@@ -410,9 +411,9 @@ impl PooledEstimate {
         }
     }
 
-    /// The two-sided p-value if all replicates show the same effect and the tick is unknown:
-    /// [`agreement_p`], or 1 for an effect of 0. `None` if the replicates differ or the tick is
-    /// known.
+    /// The two-sided p-value if all replicates show the same effect and the resolution of the clock
+    /// is unknown: [`agreement_p`], or 1 for an effect of 0. `None` if the replicates differ or the
+    /// resolution is known.
     pub fn p_of_agreement(&self) -> Option<f64> {
         match self.spread()? {
             Spread::None if self.theta == 0.0 => Some(1.0),
@@ -422,8 +423,8 @@ impl PooledEstimate {
     }
 
     /// The two-sided p-value of [`t_statistic`](Self::t_statistic): t with P − 1 degrees of
-    /// freedom, or normal (and provisional) for P = 1. If SE is 0 and the tick unknown,
-    /// [`p_of_agreement`](Self::p_of_agreement). `None` for a single block.
+    /// freedom, or normal (and provisional) for P = 1. If SE is 0 and the resolution of the clock
+    /// is unknown, [`p_of_agreement`](Self::p_of_agreement). `None` for a single block.
     pub fn p_value(&self) -> Option<f64> {
         self.two_sided_p(|t| t_two_sided_p(t, self.df))
     }
@@ -460,8 +461,9 @@ impl PooledEstimate {
     }
 }
 
-/// The two-sided p-value of replicates that all show the same effect: without a difference both
-/// signs are equally likely for each, and all agree by chance with probability 2^(1−P).
+/// The two-sided p-value if all P = `replicates` replicates show the same effect. Without a true
+/// difference, each has either sign with probability ½, so all signs agree with probability
+/// 2^(1−P).
 pub fn agreement_p(replicates: usize) -> f64 {
     (1.0 - replicates as f64).exp2().min(1.0)
 }
@@ -474,19 +476,19 @@ pub fn separation_p(first: usize, second: usize) -> f64 {
     (2.0 / ways).min(1.0)
 }
 
-/// The smallest number of replicates whose agreement is significant at a two-sided level: those
-/// with [`agreement_p`] at most the level.
+/// Returns the smallest number of replicates whose agreement is significant at a two-sided level:
+/// the first with an [`agreement_p`] of at most the level.
 pub fn replicates_that_agree(level: f64) -> usize {
     (1.0 - level.log2()).ceil().max(1.0) as usize
 }
 
 /// The source of an interval's width.
 enum Spread {
-    /// All effects are equal, and the tick is unknown.
+    /// All effects are equal, and the resolution of the clock is unknown.
     None,
     /// A standard error, to be multiplied by a quantile.
     Sampled(f64),
-    /// The clock's bound, the same at every level.
+    /// The bound due to the resolution of the clock, the same at every level.
     Clock(f64),
 }
 
@@ -499,7 +501,7 @@ pub enum Call {
     Faster,
     /// The whole interval is above zero: the candidate takes more time.
     Slower,
-    /// None of these: the race continues, or ends as too close to call.
+    /// The interval allows no conclusion: the race continues, or ends as too close to call.
     Undecided,
 }
 

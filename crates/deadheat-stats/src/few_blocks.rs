@@ -26,7 +26,8 @@
 
 use crate::dist::{t_critical, t_two_sided_p};
 
-/// The map from Student's t to T. For every P it is increasing and never shrinks a value.
+/// The map from Student's t to T = θ̂/SE of single blocks. For every number of replicates it is
+/// increasing, and it never makes a value smaller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stretch {
     /// c ≥ 1: the factor near t = 0.
@@ -67,7 +68,7 @@ impl Stretch {
         )
     }
 
-    /// The T with the same p-value as Student's `t`.
+    /// Returns the T = θ̂/SE of single blocks with the same p-value as Student's `t`.
     pub fn apply(self, t: f64) -> f64 {
         let stretched = self.factor * t.abs() * (t / self.bend).hypot(1.0).powf(self.exponent);
         stretched.min(f64::MAX).copysign(t)
@@ -129,7 +130,7 @@ fn df(replicates: usize) -> f64 {
     replicates.saturating_sub(1).max(1) as f64
 }
 
-/// P of the first row of [`TABLE`].
+/// The number of replicates P of the first row of [`TABLE`].
 const FIRST_ROW: usize = 3;
 
 /// (c, b) for P = 3, 4, …, 64.

@@ -136,7 +136,8 @@ fn ln_root_two_pi() -> f64 {
     0.5 * (2.0 * PI).ln()
 }
 
-/// `None` if a value is not positive: its logarithm is not finite, and [`Centred::new`] rejects it.
+/// Centres the logarithms. `None` if a value is not positive: its logarithm is not finite, and
+/// [`Centred::new`] rejects it.
 fn centred_logs(values: &[f64]) -> Option<Centred> {
     let logs: Vec<f64> = values.iter().map(|x| x.ln()).collect();
     Centred::new(&logs)
@@ -160,8 +161,8 @@ fn log_normal(logs: &Centred) -> Option<Fit> {
     Fit::of(Family::LogNormal, mean, sd, likelihood)
 }
 
-/// Shifts the values by their minimum and divides them by their range, so that every e^(−x/β) is in
-/// (0, 1] and that of the minimum is 1.
+/// Fits a Gumbel distribution. The values are shifted by their minimum and divided by their range,
+/// so that every e^(−x/β) is in (0, 1] and that of the minimum is 1.
 fn gumbel(values: &[f64]) -> Option<Fit> {
     let n = values.len() as f64;
     let (low, high) = (min(values)?, max(values)?);

@@ -33,18 +33,18 @@ use crate::summary::{finite, max, min};
 pub enum Level {
     /// A two-sided level, at a planned look.
     Nominal(f64),
-    /// α over all times together.
+    /// An error rate α that the interval keeps at all times, after any number of replicates.
     Anytime(f64),
 }
 
 impl Level {
-    /// The level or the α.
+    /// Returns the stated error rate: the level of a planned look, or the α over all times.
     pub fn stated(self) -> f64 {
         let (Self::Nominal(stated) | Self::Anytime(stated)) = self;
         stated
     }
 
-    /// An equal share of it for each of `intervals` intervals.
+    /// Returns the level of each of `intervals` intervals that share this level equally.
     pub fn shared_by(self, intervals: usize) -> Self {
         let share = intervals.max(1) as f64;
         match self {
@@ -59,9 +59,10 @@ impl Level {
 pub enum Formula {
     /// Student's t, for replicates of many blocks.
     Plain,
-    /// The distribution for replicates of few blocks, as in races of commands, where each is a
-    /// single block. The plain formula has .065 false positives instead of .05 in A/A races with
-    /// single blocks, and .060 with two. With single blocks, the signed-rank guard applies too.
+    /// The distribution for replicates of few blocks, as in races of commands, where each replicate
+    /// is a single block. The plain formula has .065 false positives instead of .05 in A/A races
+    /// with single blocks, and .060 with two blocks. With single blocks, the interval is also
+    /// guarded by the signed-rank test.
     FewBlocks,
 }
 
@@ -156,7 +157,7 @@ impl Formula {
             .unwrap_or(stated)
     }
 
-    /// The interval, widened to include that of the guard.
+    /// Returns the interval, widened to include the interval of the signed-rank guard.
     fn guarded(
         self,
         interval: (f64, f64),
@@ -176,7 +177,7 @@ impl Formula {
         self == Self::FewBlocks && pooled.replicates == pooled.blocks
     }
 
-    /// The smallest p-value that the guard allows.
+    /// Returns the smallest p-value that the signed-rank guard allows.
     fn least_p(self, pooled: &PooledEstimate, effects: &[f64]) -> f64 {
         if self.has_guard(pooled) {
             guard_p(effects)
@@ -185,7 +186,8 @@ impl Formula {
         }
     }
 
-    /// Student's t with the same p-value as the statistic, or the smaller t that the guard allows.
+    /// Returns Student's t with the same p-value as the statistic `t` = θ̂/SE, or the smaller t
+    /// that the signed-rank guard allows.
     fn student_as_rare_as(self, t: f64, pooled: &PooledEstimate, effects: &[f64]) -> f64 {
         match self {
             Self::Plain => t,
@@ -202,7 +204,8 @@ impl Formula {
         }
     }
 
-    /// The statistic with the same p-value as Student's t.
+    /// Returns the statistic θ̂/SE that has the same p-value by this formula as Student's `t` by
+    /// the plain one.
     pub fn statistic_as_rare_as(self, t: f64, pooled: &PooledEstimate) -> f64 {
         match self {
             Self::Plain => t,
@@ -211,9 +214,9 @@ impl Formula {
     }
 }
 
-/// The effects of all blocks, if they have one sign, decide levels up to this factor stricter than
-/// the signed-rank test reaches with them. Without the limit, α = .01 and modes far apart gave .017
-/// false positives.
+/// If all effects have one sign, the guard decides at levels down to the strictest level of the
+/// signed-rank test divided by this factor. Without the limit, α = .01 and modes far apart gave
+/// .017 false positives.
 const REACH: f64 = 16.0;
 
 /// The numbers of blocks to which the guard applies. Fewer get no verdict. With more, most blocks

@@ -31,7 +31,7 @@ pub struct Recorded {
     pub count: u64,
 }
 
-/// The number of significant digits is not between 1 and 5.
+/// The error for a number of significant digits that is not between 1 and 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigitsError(pub u8);
 
@@ -92,7 +92,7 @@ impl Histogram {
         self.len == 0
     }
 
-    /// The largest value; values beyond it count as this one.
+    /// Returns the largest value of the histogram; larger values count as this value.
     pub fn highest(&self) -> u64 {
         self.highest
     }

@@ -19,11 +19,12 @@ use crate::summary::{finite, std_dev};
 /// The effect measured on one host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostEffect {
-    /// θ̂ of the host.
+    /// θ̂, the effect on the host, as a log-ratio.
     pub theta: f64,
-    /// Its standard error between the replicates of the host; 0 if they show no spread.
+    /// The standard error of the effect, between the replicates of the host; 0 if they show no
+    /// spread.
     pub se: f64,
-    /// Degrees of freedom of the error; 0 for a single replicate.
+    /// Degrees of freedom of the standard error; 0 for a single replicate.
     pub df: f64,
 }
 
@@ -32,9 +33,9 @@ pub struct HostEffect {
 pub struct MeanOfHosts {
     /// The unweighted mean of the hosts' effects.
     pub theta: f64,
-    /// Its standard error.
+    /// The standard error of the mean.
     pub se: f64,
-    /// Degrees of freedom of the error.
+    /// Degrees of freedom of the standard error.
     pub df: f64,
     /// The number of hosts.
     pub hosts: usize,
@@ -44,8 +45,8 @@ pub struct MeanOfHosts {
 }
 
 impl MeanOfHosts {
-    /// The mean of hosts as a sample of similar hosts. `None` for fewer than two hosts, or if an
-    /// effect is not finite.
+    /// Returns the mean of the hosts as a sample of similar hosts, so that its error is computed
+    /// from their spread. `None` for fewer than two hosts, or if an effect is not finite.
     pub fn like_these(hosts: &[HostEffect]) -> Option<Self> {
         let spread = spread(hosts)?;
         let count = hosts.len() as f64;
@@ -58,8 +59,9 @@ impl MeanOfHosts {
         })
     }
 
-    /// The mean of these hosts alone. `None` without a host, if an effect or error is not finite,
-    /// or if a host has no degrees of freedom.
+    /// Returns the mean of these hosts alone, so that its error is computed from the errors on each
+    /// host. `None` without a host, if an effect or error is not finite, or if a host has no
+    /// degrees of freedom.
     pub fn of_these(hosts: &[HostEffect]) -> Option<Self> {
         let count = hosts.len() as f64;
         let theta = mean(hosts)?;

@@ -24,17 +24,20 @@ use crate::summary::finite;
 /// The exponent of the spending function.
 pub const SPENDING_POWER: f64 = 1.5;
 
-/// The replicates over which an extended run spends most of its α.
+/// The number of replicates over which a run of up to 200 replicates (an extended run) spends most
+/// of its α.
 const FIRST_PART: usize = 40;
 
-/// The share of α that it spends over them. Below .68, the level of the look at six would be
-/// stricter than the signed-rank [guard](crate::formula) of six blocks can reach.
+/// The share of α that a run of up to 200 replicates spends over its first 40. Below .68, the level
+/// of the look at six replicates would be stricter than the signed-rank [guard](crate::formula) of
+/// six blocks can reach.
 const SHARE_OF_FIRST_PART: f64 = 0.7;
 
-/// The largest number of replicates of an extended run.
+/// The largest number of replicates of a run that may go beyond 40 replicates.
 pub const MOST_EXTENDED: usize = 200;
 
-/// From 11 on, looks grow by √2: each is twice the one before the previous.
+/// The first looks, in replicates. From 11 on they grow by √2, so that each is twice the one before
+/// the previous.
 const GROWTH: [usize; 10] = [6, 8, 11, 16, 22, 31, 44, 62, 88, 125];
 
 /// A look after at least this percentage of the last look's replicates is dropped, because it is
@@ -48,7 +51,7 @@ pub enum SpendingError {
     NoReplicates,
     /// α is not a probability strictly between 0 and 1.
     AlphaOutOfRange {
-        /// The α asked for.
+        /// The rejected α.
         alpha: f64,
     },
 }
@@ -57,10 +60,9 @@ impl std::fmt::Display for SpendingError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NoReplicates => f.write_str("a run needs at least one replicate"),
-            Self::AlphaOutOfRange { alpha } => write!(
-                f,
-                "the error rate must lie strictly between 0 and 1, not at {alpha}"
-            ),
+            Self::AlphaOutOfRange { alpha } => {
+                write!(f, "the error rate must be above 0 and below 1, not {alpha}")
+            }
         }
     }
 }
@@ -74,7 +76,8 @@ pub struct Spending {
     pub looks: Vec<usize>,
     /// The two-sided nominal level of each look's interval.
     pub levels: Vec<f64>,
-    /// Each look's share of α, w_j = t_j^1.5 − t_{j−1}^1.5 with t = P/Pmax; they add up to 1.
+    /// The share of α that each look spends, w_j = t_j^1.5 − t_{j−1}^1.5 with t = P/Pmax; the
+    /// shares add up to 1.
     pub weights: Vec<f64>,
 }
 
@@ -158,8 +161,8 @@ impl Spending {
         })
     }
 
-    /// The index of the last look that a run of this many replicates has reached; a run that ends
-    /// early concludes there.
+    /// Returns the index of the last look that a run of this many replicates has reached. A run
+    /// that ends early is judged at that look.
     pub fn last_completed(&self, replicates: usize) -> Option<usize> {
         self.looks
             .partition_point(|&look| look <= replicates)
@@ -201,12 +204,12 @@ pub fn tabled_levels(max_replicates: usize, alpha: f64) -> Option<&'static [f64]
     Some(levels)
 }
 
-/// A look of an extended run.
+/// A look of a run that may go beyond 40 replicates.
 struct ExtendedLook {
     look: usize,
-    /// Its level for every α of [`EXTENDED_ALPHAS`].
+    /// The level of the look for every α of [`EXTENDED_ALPHAS`].
     levels: [f64; 3],
-    /// Its level if it is the last.
+    /// The level of the look if it is the last of the run; `None` if it cannot be the last.
     closing: Option<[f64; 3]>,
 }
 
@@ -221,7 +224,7 @@ const fn look(look: usize, levels: [f64; 3], closing: Option<[f64; 3]>) -> Exten
 /// The values of α with tabulated levels for extended runs.
 const EXTENDED_ALPHAS: [f64; 3] = [0.05, 0.01, 0.001];
 
-/// Computed by the example `spending`.
+/// The looks of extended runs, computed by the example `spending`.
 #[rustfmt::skip]
 const EXTENDED: [ExtendedLook; 31] = [
     look(6, [0.00203, 0.000407, 0.0000407], None),
@@ -292,8 +295,8 @@ fn weights(looks: &[usize], spent: impl Fn(usize) -> f64) -> Vec<f64> {
         .collect()
 }
 
-/// The weight of the prior, in replicates: small values favour large effects, large values small
-/// ones.
+/// The default prior weight `g` of [`e_value`], in replicates: small values favour large effects,
+/// large values small ones.
 pub const DEFAULT_G: f64 = 2.0;
 
 /// E = √r·[(1 + r·t²/ν)/(1 + t²/ν)]^(−(ν+1)/2) with r = g/(g + n), for the t-statistic of `n`
@@ -344,7 +347,7 @@ pub fn fewest_at_any_time(alpha: f64, g: f64) -> usize {
         .unwrap_or(MOST_TO_ANY_TIME)
 }
 
-/// More than any α needs, down to the smallest positive number.
+/// A number of replicates that is enough for any α, down to the smallest positive number.
 const MOST_TO_ANY_TIME: usize = 1_000;
 
 fn prior_share(n: usize, g: f64) -> f64 {

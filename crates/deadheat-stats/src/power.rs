@@ -1,8 +1,8 @@
 //! The effects that a design can detect, how many more replicates a decision needs, and how many
 //! blocks a process should run, which depends on the spread within and between replicates.
 //!
-//! Also whether the replicates agree: two estimates coincide if the replicates have one mode, and
-//! differ if they have two.
+//! Also a test for two modes: two estimates of the effect coincide if the replicates have one mode,
+//! and differ if they have two.
 
 use crate::clusters::Clusters;
 use crate::dist::{f_upper_tail, t_critical};
@@ -13,7 +13,7 @@ use crate::summary::{Centred, all_finite, finite, mean};
 /// Φ⁻¹(0.8): the power of 80% in a minimum detectable effect.
 pub const POWER_QUANTILE: f64 = 0.84;
 
-/// P(|Z| ≤ 1.5): the share of normal effects that the pooled estimate takes as they are.
+/// P(|Z| ≤ 1.5): the share of normal effects that the pooled estimate does not clamp.
 const TAKEN_AS_THEY_ARE: f64 = 0.866_385_597_462_283_8;
 
 /// An upper limit for plans: no user waits for more replicates.
@@ -133,9 +133,9 @@ pub struct Components {
     /// Mean square between over mean square within; near 1 if replicates do not differ. `None`
     /// without spread within replicates.
     pub f: Option<f64>,
-    /// P − 1.
+    /// Degrees of freedom between replicates, P − 1 for P replicates.
     pub df_between: f64,
-    /// N − P.
+    /// Degrees of freedom within replicates, N − P for N blocks in P replicates.
     pub df_within: f64,
 }
 

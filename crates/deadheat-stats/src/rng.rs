@@ -11,9 +11,9 @@ pub fn uniform(rng: &mut impl Rng) -> f64 {
     ((rng.next_u64() >> 11) as f64 + 0.5) * GRID
 }
 
-/// A fair coin.
+/// Returns true or false with equal probability.
 pub fn coin(rng: &mut impl Rng) -> bool {
-    // The top bit: the weakest generators are weakest at the bottom.
+    // The top bit is used, because the low bits of weak generators are the least random.
     rng.next_u64() >> 63 == 1
 }
 

@@ -162,8 +162,8 @@ fn next_shares(k: f64, diagonal: &mut [f64], before: &[f64], firsts: &[f64]) {
     }
 }
 
-/// (start + k·step)/divisor, rounded down, for k = 0, 1, …, without a division, which would take as
-/// long as a dozen shares.
+/// The numbers (start + k·step)/divisor, rounded down, for k = 0, 1, …, computed without a
+/// division, which would cost as much as a dozen shares.
 struct Multiples {
     quotient: i64,
     rest: i64,

@@ -1,8 +1,8 @@
-//! Helpers that the tests of several crates share: runs made by hand, random
-//! numbers, and tools.
+//! Helpers for the tests of several crates: builders for runs, random numbers, and checks for
+//! installed tools.
 //!
-//! A test that misses a tool beside Rust and a C compiler says so, by name, and passes; with
-//! `DEADHEAT_REQUIRE_TOOLS=1`, as under `./test`, it fails.
+//! If a tool other than Rust and a C compiler is missing, a test that needs it prints the name of
+//! the tool and passes. With `DEADHEAT_REQUIRE_TOOLS=1`, as under `./test`, the test fails.
 
 pub mod runs;
 mod tools;

@@ -1,5 +1,5 @@
-//! Runs made by hand: what most of them have in common, to be filled in with what a test is about,
-//! and the random numbers of those that are simulated.
+//! Builders for run files that tests construct in memory, with default values for everything that a
+//! test does not set, and random numbers for simulated runs.
 
 use deadheat_model::{
     AddressSpace, Benchmark, CommandLine, Contender, ContenderId, Design, EndReason, Environment,
@@ -7,7 +7,8 @@ use deadheat_model::{
     ObservedProcess, Origin, Output, Plan, RunEnd, RunHeader, Sample, Workload,
 };
 
-/// One look after so many replicates, which spends all of an α of 5 %.
+/// Returns the looks of a race with a single look, after `replicates` replicates, which spends the
+/// whole α of 5%.
 pub fn one_look(replicates: u32) -> Looks {
     Looks {
         at: vec![replicates],
@@ -16,7 +17,7 @@ pub fn one_look(replicates: u32) -> Looks {
     }
 }
 
-/// The default design with these looks.
+/// Returns the default design with these looks.
 pub fn design(looks: Looks) -> Design {
     Design {
         looks,
@@ -24,7 +25,7 @@ pub fn design(looks: Looks) -> Design {
     }
 }
 
-/// A race of these benchmarks, on an unknown machine.
+/// Returns the header of a run that races these benchmarks on an unknown machine.
 pub fn header(design: Design, seed: u64, benchmarks: Vec<Benchmark>) -> RunHeader {
     RunHeader {
         tool_version: "test".to_owned(),
@@ -43,7 +44,7 @@ pub fn header(design: Design, seed: u64, benchmarks: Vec<Benchmark>) -> RunHeade
     }
 }
 
-/// A benchmark of these contenders.
+/// Returns a benchmark with this name and these contenders.
 pub fn benchmark(name: impl Into<String>, contenders: Vec<Contender>) -> Benchmark {
     Benchmark {
         name: name.into(),
@@ -52,7 +53,7 @@ pub fn benchmark(name: impl Into<String>, contenders: Vec<Contender>) -> Benchma
     }
 }
 
-/// Contenders of these names that all do the same.
+/// Returns a contender for each name, all with the same workload.
 pub fn contenders<N: Into<String>>(
     names: impl IntoIterator<Item = N>,
     workload: &Workload,
@@ -64,7 +65,7 @@ pub fn contenders<N: Into<String>>(
     names.into_iter().map(contender).collect()
 }
 
-/// A function called so often for a sample, by one thread.
+/// Returns the workload of a function that a single thread calls `iterations` times per sample.
 pub fn function(iterations: u64) -> Workload {
     Workload::Function(FunctionCalls {
         iterations,
@@ -72,7 +73,8 @@ pub fn function(iterations: u64) -> Workload {
     })
 }
 
-/// A command of these words, which reads nothing, prints nothing and must succeed.
+/// Returns a command with these words. Its standard input and output are `/dev/null`, and it fails
+/// on an exit code other than 0.
 pub fn command(words: &[&str]) -> CommandLine {
     CommandLine {
         text: words.join(" "),
@@ -86,7 +88,7 @@ pub fn command(words: &[&str]) -> CommandLine {
     }
 }
 
-/// A sample of one iteration without flags and exit code.
+/// Returns a sample of one iteration of this contender, without flags and exit code.
 pub fn sample(contender: u8) -> Sample {
     Sample {
         contender: ContenderId(contender),
@@ -96,7 +98,7 @@ pub fn sample(contender: u8) -> Sample {
     }
 }
 
-/// The end of a run of a few launches and nanoseconds.
+/// Returns the end of a run that took 9 launches and 9 ns.
 pub fn ended(reason: EndReason) -> RunEnd {
     RunEnd {
         reason,
@@ -105,12 +107,12 @@ pub fn ended(reason: EndReason) -> RunEnd {
     }
 }
 
-/// A stream of random numbers (SplitMix64) that is decided by its seed and lies open here, so that
-/// no other version of a library changes what a test has seen.
+/// A stream of random numbers (SplitMix64) from a seed. The generator is implemented in this crate,
+/// because a new version of a library could change the results of tests.
 pub struct Stream(pub u64);
 
 impl Stream {
-    /// A number above 0 and below 1.
+    /// Returns a uniformly distributed number above 0 and below 1.
     pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -120,15 +122,15 @@ impl Stream {
         ((z >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    /// A number from the standard normal distribution (Box & Muller 1958).
+    /// Returns a number from the standard normal distribution (Box & Muller 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
 
-/// Observations of so many contenders of the first benchmark: from the first replicate on, their
-/// processes execute the files that they were started from.
+/// Returns an observation for each of the first `contenders` contenders of the first benchmark. It
+/// says that from the first replicate on, the process executes the file that it was started from.
 pub fn seen_as_started(contenders: usize) -> Vec<Observed> {
     let observed = |contender| Observed {
         benchmark: 0,

@@ -1,6 +1,6 @@
-//! The list of tools, which of them are here, and tests that end early for want of one: they say why
-//! past libtest, which hides what a passing test prints, and leave a line for the last test of all,
-//! which sums them up.
+//! The tools that tests need, and the tests that are skipped because a tool is missing. libtest
+//! hides the output of passing tests, so a skipped test writes its reason to standard error
+//! directly. It also appends the reason to a file, from which the last test prints a summary.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -13,16 +13,17 @@ use std::process::{Command, Stdio};
 /// A program or header that tests use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tool {
-    /// A program on the path, or a header: `chromium`, `benchmark/benchmark.h`.
+    /// The name of a program in `PATH`, such as `chromium`, or the path of a header, such as
+    /// `benchmark/benchmark.h`.
     pub file: &'static str,
-    /// The package of Debian it comes in.
+    /// The Debian package that contains the tool.
     pub package: &'static str,
-    /// The name people know it by.
+    /// The name of the tool in messages.
     pub name: &'static str,
 }
 
 impl Tool {
-    /// Asks what `./test` asks.
+    /// Returns true if the tool is installed. The script `./test` makes the same check.
     fn is_here(&self) -> bool {
         if self.file.contains('/') {
             let roots = ["/usr/include", "/usr/local/include"];
@@ -38,7 +39,7 @@ impl Tool {
     }
 }
 
-/// Number of completed blocks in a run file, 0 if there is no file.
+/// Returns the number of completed blocks in a run file; 0 if the file is missing.
 pub fn blocks_in(run: &Path) -> usize {
     let text = fs::read_to_string(run).unwrap_or_default();
     text.lines()
@@ -46,7 +47,7 @@ pub fn blocks_in(run: &Path) -> usize {
         .count()
 }
 
-/// All tools of `tools.txt`.
+/// Returns all tools that `tools.txt` lists.
 pub fn tools() -> impl Iterator<Item = Tool> {
     let lines = include_str!("../tools.txt").lines();
     lines.filter(|line| !line.starts_with('#')).map(|line| {
@@ -61,11 +62,11 @@ pub fn tools() -> impl Iterator<Item = Tool> {
     })
 }
 
-/// Those of these tools that are not on this machine.
+/// Returns the tools in `files` that are not installed on this machine.
 ///
 /// # Panics
 ///
-/// If `tools.txt` lacks one of them.
+/// Panics if `tools.txt` does not list one of these tools.
 #[must_use]
 pub fn missing(files: &[&str]) -> Vec<Tool> {
     let tools = files.iter().map(|file| {
@@ -75,12 +76,12 @@ pub fn missing(files: &[&str]) -> Vec<Tool> {
     tools.filter(|tool| !tool.is_here()).collect()
 }
 
-/// Runs the `kill` that every shell has; the program of that name is in a package that bare systems
-/// lack. Returns whether there was something to send the signal to.
+/// Runs the shell's builtin command `kill` with these arguments, because minimal systems lack the
+/// program `kill`. Returns true if `kill` sent the signal.
 ///
 /// # Panics
 ///
-/// If there is no shell.
+/// Panics if the shell `sh` is missing.
 #[must_use]
 pub fn kill(arguments: &[&str]) -> bool {
     let mut shell = Command::new("sh");
@@ -89,11 +90,11 @@ pub fn kill(arguments: &[&str]) -> bool {
     status.expect("there is a shell").success()
 }
 
-/// Returns true if a test has to do without some of these tools, which is then recorded.
+/// Returns true if any of these tools is missing. In this case, records that the test is skipped.
 ///
 /// # Panics
 ///
-/// If some are missing and `DEADHEAT_REQUIRE_TOOLS` is `1`.
+/// Panics if any of these tools is missing and `DEADHEAT_REQUIRE_TOOLS` is `1`.
 #[must_use]
 pub fn is_missing(test: &str, files: &[&str]) -> bool {
     let missing = missing(files);
@@ -109,9 +110,9 @@ pub fn is_missing(test: &str, files: &[&str]) -> bool {
     true
 }
 
-/// Says that a test ends early, and keeps it for [`recorded`].
+/// Reports that a test is skipped, and keeps the report for [`recorded`].
 pub fn record(test: &str, reason: &str) {
-    // One write each, so that the lines of tests side by side stay whole.
+    // One write each, so that the lines of parallel tests are not mixed.
     let line = format!("{test} skipped: {}\n", reason.replace('\n', " "));
     let _ = io::stderr().write_all(line.as_bytes());
     let file = OpenOptions::new()
@@ -122,8 +123,8 @@ pub fn record(test: &str, reason: &str) {
     kept.expect("the folder of the build can be written to");
 }
 
-/// The lines kept by all test programs of this `cargo test`, sorted. What earlier ones left behind is
-/// removed.
+/// Returns the sorted lines that all test programs of this `cargo test` recorded. Deletes the file
+/// with these lines, and the files of earlier `cargo test` processes.
 #[must_use]
 pub fn recorded() -> Vec<String> {
     let text = fs::read_to_string(file(parent_id())).unwrap_or_default();
@@ -143,23 +144,24 @@ pub fn recorded() -> Vec<String> {
     lines
 }
 
-/// Begins the name of a file beside the build.
+/// The beginning of the name of the file with the skipped tests. The file is in the folder of the
+/// build.
 const FILE: &str = "skipped-by-";
 
-/// The file of the process that starts the test programs: `cargo test`, which is thus told from one
-/// that ran before or runs beside it.
+/// Returns the file with the skipped tests of one `cargo test`. Its name contains the process id
+/// `cargo`, so that parallel and earlier `cargo test` processes have other files.
 fn file(cargo: u32) -> PathBuf {
     profile().join(format!("{FILE}{cargo}"))
 }
 
-/// The folder of the build, such as `target/debug`.
+/// Returns the folder of the build, such as `target/debug`.
 fn profile() -> PathBuf {
     let program = env::current_exe().expect("a test program has a path");
     let folder = program.ancestors().nth(2);
     folder.expect("it lies in `deps`").to_owned()
 }
 
-/// Ends a test where one of these tools is missing.
+/// Returns from the test function if any of these tools is missing.
 #[macro_export]
 macro_rules! needs {
     ($($file:expr),+) => {
@@ -169,8 +171,7 @@ macro_rules! needs {
     };
 }
 
-/// Evaluates to true if these tools are here; where not, the test is recorded as skipped, in so far
-/// as it asks.
+/// Evaluates to true if all of these tools are installed. Otherwise records the test as skipped.
 #[macro_export]
 macro_rules! has {
     ($($file:expr),+) => {
@@ -178,7 +179,7 @@ macro_rules! has {
     };
 }
 
-/// Records that this machine does not let a test do its work, whatever is installed.
+/// Records that a test is skipped for a reason other than a missing tool.
 #[macro_export]
 macro_rules! skip {
     ($($reason:tt)+) => {
@@ -186,7 +187,7 @@ macro_rules! skip {
     };
 }
 
-/// The path of the function around it.
+/// Evaluates to the path of the function that contains this call.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! this_test {

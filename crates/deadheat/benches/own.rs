@@ -1,20 +1,21 @@
-//! The work between the last sample and the answer, which the project's own history is made of: it
-//! races each commit against the ones before (docs/history.md, examples/history).
+//! The work between the last sample and the answer. The project measures its own history with this
+//! file, by racing each commit against the ones before (docs/history.md, examples/history).
 //!
-//! Only what all commits of some length of time have is called, so that a commit builds with this
-//! file though it was written later.
+//! It calls only functions that commits of a long period have in common, because older commits are
+//! built with it too.
 
 use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
 use deadheat::parts::model::{Analysis, BlockRecord, Decision, Design, Run, StoppingRule};
 use deadheat::parts::report::{TextOptions, to_json, to_text};
 use deadheat_testing::runs::{benchmark, contenders, design, function, header, sample};
 
-/// Replicates at most, those that were raced, which is a look of the plan, and blocks of each.
+/// The maximum number of replicates, the number of replicates in the data (a look of the plan), and
+/// the blocks of each.
 const MOST: u32 = 40;
 const REPLICATES: u32 = 31;
 const BLOCKS: u32 = 25;
 
-/// Most of a race of two functions that differ by nothing: no look has ended it.
+/// Returns the data of a race of two equal functions, before its end: no look has ended it.
 fn race(seed: u64) -> Run {
     let looks = planned_looks(0, MOST, 0.05).expect("looks of a race");
     let both = contenders(["old", "new"], &function(100));

@@ -1,5 +1,5 @@
-//! Races two builds of a program as a process of its own, for the tests of
-//! what happens when they misbehave: `tests/pairs.rs`.
+//! Races two builds of a program in a process of its own, for the tests of builds that misbehave:
+//! `tests/pairs.rs`.
 //!
 //! ```text
 //! builds inspect SECONDS PROGRAM…

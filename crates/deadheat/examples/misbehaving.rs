@@ -1,7 +1,7 @@
-//! Benchmarks that do everything a benchmark should not, for the tests of
-//! what a race does about them: `tests/harness.rs`.
+//! Benchmarks that misbehave in every possible way, for the tests of what a race does about them:
+//! `tests/harness.rs`.
 //!
-//! Without filters most of them end badly, and none takes the others along.
+//! Without filters, most of them fail, and none affects the others.
 
 use std::fs::{File, OpenOptions, read_dir, read_link};
 use std::hint::black_box;
@@ -45,8 +45,9 @@ fn main() {
     });
 }
 
-/// Notes in `presence.txt` whether another worker is there when this one starts. With
-/// `PRESENCE_ALONE` it ends when one is; with `PRESENCE_RESTLESS` it works while it waits.
+/// Notes in `presence.txt` if another worker is running when this one starts. With
+/// `PRESENCE_ALONE`, this worker ends if another is running. With `PRESENCE_RESTLESS`, it works
+/// while it waits.
 fn presence(folder: &Path) {
     let open = |name: &str| {
         let options = OpenOptions::new().append(true).create(true).clone();
@@ -56,16 +57,16 @@ fn presence(folder: &Path) {
     let alone = lock.try_lock().is_ok();
     let note = if alone { "alone\n" } else { "together\n" };
     open("presence.txt").write_all(note.as_bytes()).unwrap();
-    // For as long as the process lives.
+    // Held for as long as the process lives.
     std::mem::forget(lock);
     if !alone && std::env::var_os("PRESENCE_ALONE").is_some() {
         eprintln!("somebody else is here");
-        // Its pipes are closed some time before it has ended.
+        // Its pipes are closed some time before the process ends.
         let open = read_dir("/proc/self/fd").unwrap();
         let names = open.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let numbers: Vec<i32> = names.map(|name| name.parse().unwrap()).collect();
         for number in numbers.into_iter().filter(|number| *number > 2) {
-            // One of them was the folder's.
+            // One of them belonged to the folder that was read.
             let _ = nix::unistd::close(number);
         }
         thread::sleep(Duration::from_millis(20));
@@ -81,8 +82,8 @@ fn presence(folder: &Path) {
     }
 }
 
-/// A benchmark whose input takes a lock that its process holds until it is gone, which takes a while:
-/// it has much memory to give back first.
+/// A benchmark whose input takes a lock that its process holds until it has ended. The process
+/// takes a while to end, because it has much memory to free.
 fn owns_a_lock(suite: &mut Suite, lock: PathBuf) {
     std::mem::forget(black_box(vec![1_u8; 100 << 20]));
     static OWNED: OnceLock<File> = OnceLock::new();
@@ -104,8 +105,8 @@ fn work(steps: u64) -> u64 {
     (0..steps).fold(1, |sum: u64, step| black_box(sum.wrapping_mul(31) ^ step))
 }
 
-/// Long enough that the warm-up is over after one round, so that it is known
-/// which input is the first of a block.
+/// Takes so long that the warm-up is over after one round, which makes the first input of a block
+/// predictable.
 fn slow_work() {
     thread::sleep(Duration::from_millis(60));
 }
@@ -137,7 +138,7 @@ fn well_behaved(suite: &mut Suite) {
         .baseline("one", || work(100));
 }
 
-/// Prints from two threads, and reads what nobody typed.
+/// Prints from two threads, and reads standard input, which must be empty.
 fn talk(words: &str) -> u64 {
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -158,7 +159,7 @@ fn panics(suite: &mut Suite) {
         .benchmark("panic/at-once")
         .baseline("calm", || work(100))
         .candidate("panicking", || -> u64 { panic!("no nerves at all") });
-    // The first input is that of the warm-up, and of block 0.
+    // The warm-up and block 0 share the first input.
     static INPUTS: AtomicU64 = AtomicU64::new(0);
     suite
         .benchmark("panic/in-a-block")
@@ -214,7 +215,8 @@ fn endings(suite: &mut Suite) {
         });
 }
 
-/// Calls of which one in fifty takes a slow path, five times as long; the candidate's takes ten times.
+/// Calls with a slow path, taken once in fifty calls: five times as long in the baseline, ten times
+/// in the candidate.
 fn rarely_slow(suite: &mut Suite) {
     let path = |slow: u64| {
         let mut calls = 0;
@@ -284,7 +286,7 @@ fn leftovers(suite: &mut Suite) {
         });
 }
 
-/// Benchmarks that behave otherwise in a second race, whose run file is there when its replicates
+/// Benchmarks that behave differently in a second race, whose run file exists when its replicates
 /// begin.
 fn second_race(suite: &mut Suite, is_second: bool) {
     let factor = if is_second { 1 } else { 4 };
@@ -323,21 +325,21 @@ fn second_race(suite: &mut Suite, is_second: bool) {
         .candidate("long", move || thread::sleep(patience));
 }
 
-/// Starts a program that nobody waits for.
+/// Starts a program and does not wait for it.
 #[expect(clippy::zombie_processes, reason = "that is what it is for")]
 fn start(program: &str, argument: &str) {
     Command::new(program).arg(argument).spawn().unwrap();
 }
 
-/// Gives the writing ends of all pipes of this process to children that stay,
-/// as one that forks without starting a program would.
+/// Gives the write ends of all pipes of this process to children that stay, like a process that
+/// forks without `exec`.
 #[expect(clippy::zombie_processes, reason = "that is what it is for")]
 fn hand_all_pipes_on() {
     for entry in read_dir("/proc/self/fd").unwrap() {
         let path = entry.unwrap().path();
         let target = read_link(&path).unwrap_or_default();
         if target.to_string_lossy().starts_with("pipe:") {
-            // One that another user made and this process inherited cannot be opened.
+            // A pipe that another user made and this process inherited cannot be opened.
             let Ok(end) = OpenOptions::new().write(true).open(&path) else {
                 continue;
             };

@@ -1,4 +1,5 @@
-//! The answer of an analysis: printed on standard output, and a status.
+//! Prints the results of an analysis in the chosen format, and derives the exit status of the
+//! program.
 
 use std::io::Write;
 use std::path::Path;
@@ -22,37 +23,41 @@ use crate::rules::Gate;
 use crate::settings::Color;
 use crate::terminal;
 
-/// Points of a series worked out for pictures made of characters: several for
-/// every column of the widest terminal.
+/// Maximum number of points per series in plots made of characters: several points for each column
+/// of the widest terminal.
 const POINTS: usize = 2_000;
 
-/// The shape of an answer.
+/// The format of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// For people at a terminal.
+    /// Text for people at a terminal.
     #[default]
     Text,
-    /// The same in a line per comparison.
+    /// Text with one line per comparison.
     Terse,
-    /// For programs: all there is to know, as one JSON document.
+    /// One JSON document with everything, for programs.
     Json,
-    /// For a pull request.
+    /// Markdown for a pull request.
     #[cfg(feature = "reports")]
     Markdown,
     /// Minima and means side by side, a line per comparison.
     #[cfg(feature = "reports")]
     Paired,
-    /// For a spreadsheet.
+    /// CSV for a spreadsheet.
     #[cfg(feature = "commands")]
     Csv,
 }
 
 impl Format {
-    /// All shapes, each with its word on a command line and its purpose in a few words.
+    /// All formats, each with its name on the command line and a short help text.
     pub const ALL: &[(Format, &str, &str)] = &[
         (Format::Text, "text", "for people at a terminal"),
-        (Format::Terse, "terse", "a line per comparison, and doubts"),
-        (Format::Json, "json", "for programs: all there is to know"),
+        (
+            Format::Terse,
+            "terse",
+            "a line per comparison, and warnings",
+        ),
+        (Format::Json, "json", "for programs: all results"),
         #[cfg(feature = "reports")]
         (Format::Markdown, "markdown", "the answer, for a document"),
         #[cfg(feature = "reports")]
@@ -69,7 +74,7 @@ impl Format {
         ),
     ];
 
-    /// The shape of this name; `pretty` is libtest's word for text.
+    /// Parses the name of a format. The name `pretty`, which libtest uses, means `text`.
     pub fn parse(text: &str) -> Result<Format, String> {
         let name = if text == "pretty" { "text" } else { text };
         let named = Format::ALL.iter().find(|(_, known, _)| *known == name);
@@ -80,39 +85,41 @@ impl Format {
     }
 }
 
-/// The settings of an answer: its format, its details, and its gate. By default it is text, and no
-/// verdict fails.
+/// The settings of a printed answer: its format, its details, and its gate. By default, the format
+/// is text and the gate has no rules.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// Its shape.
+    /// The output format.
     pub format: Format,
-    /// Shows the secondary figures; JSON always holds them, in a build with the feature `reports`.
+    /// True to show the secondary figures. In a build with the feature `reports`, JSON always has
+    /// them.
     pub figures: bool,
-    /// Draws every comparison below the text.
+    /// True to print a plot of every comparison below the text.
     pub plot: bool,
-    /// The colours of text.
+    /// The choice of when text is coloured.
     pub color: Color,
-    /// The gate that the answer is held against.
+    /// The gate that the analysis is checked against.
     pub gate: Gate,
-    /// Shows every metric and every note in text.
+    /// True to show every metric and every note in text.
     pub verbose: bool,
-    /// The unit of all times in the tables of text; `None` for the one that suits them.
+    /// The unit of all times in the tables of text; `None` to choose a suitable one.
     pub time_unit: Option<TimeUnit>,
-    /// The way names are written into CSV.
+    /// The rules for escaping names in CSV cells.
     pub cells: TextCells,
 }
 
-/// The files that a race is recorded in, as the answer names them.
+/// The run files of a race, as the answer names them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFiles {
-    /// Each in words: "recorded in x.jsonl".
+    /// One line for each file, such as "recorded in x.jsonl".
     lines: Vec<String>,
-    /// True if the folder of these files holds no earlier run, so the user may be new to deadheat.
+    /// True if the folder of these files contains no earlier run, so that the user may be new to
+    /// deadheat.
     are_the_first: bool,
 }
 
 impl RunFiles {
-    /// The files of a race, and of the second one if there was one.
+    /// Returns the run files of a race, including the file of its second race if there was one.
     pub fn new(raced: &Raced) -> RunFiles {
         let first = &raced.first.path;
         if first == Path::new(NOWHERE) {
@@ -138,8 +145,8 @@ impl RunFiles {
 }
 
 impl Answer {
-    /// Returns the options of an analysis for this answer: figures that nobody sees are not worked
-    /// out, since of a million samples they take as long as all else.
+    /// Returns the options for an analysis that computes only what this answer shows. For a million
+    /// samples, the secondary figures take as long as everything else.
     pub fn analysis_options(&self) -> Options {
         Options {
             without_figures: !(self.format == Format::Json || self.figures),
@@ -148,12 +155,13 @@ impl Answer {
         }
     }
 
-    /// Returns whether people read it as text.
+    /// Returns true for the formats `text` and `terse`.
     fn is_text(&self) -> bool {
         matches!(self.format, Format::Text | Format::Terse)
     }
 
-    /// Returns whether nothing but the document may stand on standard output.
+    /// Returns true if the output is a document, such as JSON, so that standard output must not
+    /// contain other lines.
     pub fn is_document(&self) -> bool {
         match self.format {
             Format::Text | Format::Terse => false,
@@ -163,23 +171,23 @@ impl Answer {
         }
     }
 
-    /// A run analysed for this answer, and held against its gate.
+    /// Analyses a run with the options for this answer, and checks the analysis against the gate.
     pub fn analysis(&self, run: &Run) -> Analysis {
         self.analysis_with(run, self.analysis_options())
     }
 
-    /// The same with other options.
+    /// Analyses a run with these options, and checks the analysis against the gate.
     pub fn analysis_with(&self, run: &Run, options: Options) -> Analysis {
         self.gate.judge(analyse(run, options))
     }
 
-    /// Prints the answer to standard output, as wide as the terminal there.
-    /// Fails if that cannot be written to; a closed pipe is fine.
+    /// Prints the answer to standard output, wrapped to the width of the terminal. Returns an error
+    /// if standard output cannot be written to; a closed pipe is not an error.
     pub fn print(&self, analysis: &Analysis) -> Result<(), Failure> {
         self.print_with(analysis, &RunFiles::default(), &[])
     }
 
-    /// Prints the answer with the files of its run, and the lines below it.
+    /// Prints the answer, then the paths of the run files and the lines `below`.
     pub fn print_with(
         &self,
         analysis: &Analysis,
@@ -196,8 +204,8 @@ impl Answer {
         below.try_for_each(|line| line_to_stdout(&format!("  {line}")))
     }
 
-    /// Returns the status of an analysis that was held against the gate. A benchmark that broke
-    /// down outweighs any verdict, for the answer is not whole.
+    /// Returns the exit status for an analysis that the gate has judged. A failed benchmark takes
+    /// precedence over a broken rule, because the answer is then incomplete.
     pub fn status(&self, analysis: &Analysis) -> Status {
         let mut hits = analysis
             .comparisons
@@ -214,7 +222,8 @@ impl Answer {
         }
     }
 
-    /// The status of an analysis, of which standard error tells why its gate judged nothing.
+    /// Returns the exit status for an analysis. If the gate could judge no benchmark, also writes
+    /// the reason to standard error.
     pub fn settle(&self, analysis: &Analysis) -> Status {
         if let Some(told) = judged_nothing(analysis, Glyphs::new(terminal::speaks_unicode())) {
             let passes = analysis.gates.allows_unjudged;
@@ -264,23 +273,24 @@ impl Answer {
     }
 }
 
-/// Prints a line that names things from outside, such as paths, commits and words of a plan. It
-/// stays one line, and neither a terminal nor a runner of workflows obeys it.
+/// Prints a line that contains names from outside, such as paths, commits and words of a plan. The
+/// names are escaped, so that the output stays one line and contains no command to a terminal or CI
+/// system.
 ///
 /// # Errors
 ///
-/// Those of [`to_stdout`].
+/// Returns an error if standard output cannot be written to, like [`to_stdout`].
 pub fn line_to_stdout(line: &str) -> Result<(), Failure> {
     let line = escape_line(line, terminal::glyphs_of_stdout());
     to_stdout(&format!("{line}\n"))
 }
 
-/// Prints a document, or an answer whose names are escaped, to standard output. Whatever a terminal or
-/// a runner of workflows would still obey is escaped, except colours. A closed pipe is fine.
+/// Prints a document, or an answer with escaped names, to standard output. Escapes any remaining
+/// command to a terminal or CI system, except colours. Ignores a closed pipe.
 ///
 /// # Errors
 ///
-/// If standard output cannot be written to.
+/// Returns an error if standard output cannot be written to.
 pub fn to_stdout(text: &str) -> Result<(), Failure> {
     if stdout_was_closed() {
         return Err(Failure::writing("standard output", "it is closed"));
@@ -290,7 +300,8 @@ pub fn to_stdout(text: &str) -> Result<(), Failure> {
         .write_all(harmless(text).as_bytes())
         .and_then(|()| out.flush())
     {
-        // A reader like `head` has seen enough; that is no failure.
+        // A reader such as `head` closes the pipe when it needs no more lines, which is not an
+        // error.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| Failure::writing("standard output", error)),
     }
@@ -310,14 +321,14 @@ mod tests {
         }
     }
 
-    /// The analysis of a run of commands, for this answer.
+    /// Returns the analysis of a run of commands, with the gate of this answer.
     fn analysis(answer: &Answer) -> Analysis {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let path = folder.join("../deadheat-format/tests/golden/run.jsonl");
         answer.analysis(&read_run(path).unwrap())
     }
 
-    /// One that fails on these.
+    /// Returns an answer whose gate fails on these verdicts.
     fn failing_on(fail_on: &[FailOn]) -> Answer {
         Answer {
             gate: Gate {
@@ -328,7 +339,7 @@ mod tests {
         }
     }
 
-    /// An analysis for this answer whose verdicts are all this one.
+    /// Returns an analysis in which all verdicts are the given one.
     fn unanimous(answer: &Answer, verdict: Option<Verdict>) -> Analysis {
         let mut analysis = analysis(answer);
         let judged = |c: &&mut deadheat_model::Comparison| c.candidate.is_some();

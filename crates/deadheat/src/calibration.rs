@@ -1,5 +1,6 @@
-//! The machine's own error rate: things raced against themselves and against
-//! known differences, by the same races that users start.
+//! Calibration of this machine: measures the rates of wrong verdicts by many races, between equal
+//! sides and between sides with a known difference. These races have the default settings of users'
+//! races.
 
 mod calibrate;
 mod work;
@@ -16,27 +17,28 @@ pub use crate::race::{CALIBRATION_VARIABLE, calibration_file};
 pub use calibrate::calibrate;
 pub use work::{Work, do_work};
 
-/// A calibration as asked for.
+/// The request for a calibration: its program, its number of races, and their settings.
 #[derive(Clone, Debug)]
 pub struct CalibrationSpec {
-    /// The executable that races: started with `role` and words behind it, it
-    /// must come to [`do_work`](do_work).
+    /// The executable that deadheat starts as a contender, with the argument `role` and further
+    /// words. With these arguments, it must call [`do_work`](do_work).
     pub program: PathBuf,
-    /// The word that makes it a contender.
+    /// The first argument with which deadheat starts the executable as a contender.
     pub role: &'static str,
-    /// The work: so many rounds, each of which takes as long as the others.
+    /// The function that contenders run. Its argument is the number of rounds; every round takes
+    /// the same time.
     pub work: Work,
-    /// The number of races, and the time they may take.
+    /// The number of races, and their time budget.
     pub effort: Effort,
-    /// True if that is less than usual.
+    /// True for a quick calibration, with fewer races than the default.
     pub quick: bool,
-    /// The settings by which everything is raced and judged; each kind of race has a pinning of its
-    /// own where they name none. The budget is that of the effort.
+    /// The settings of all races. If they do not set the pinning, each kind of race has its
+    /// default. `effort.budget` replaces their time budget.
     pub settings: RaceSettings,
 }
 
 impl CalibrationSpec {
-    /// Refuses what no race would accept, before the first one starts.
+    /// Returns an error for a margin or an α outside its range, before the first race starts.
     pub(super) fn check(&self) -> Result<(), Failure> {
         for (flag, value, range) in [
             ("--margin", self.settings.margin(), ShareRange::MARGIN),
@@ -50,44 +52,47 @@ impl CalibrationSpec {
         Ok(())
     }
 
-    /// The seed of one batch.
+    /// Returns the seed of one batch of races.
     pub(super) fn seed_of(&self, batch: u64) -> u64 {
         derived_seed(self.settings.seed(), batch)
     }
 }
 
-/// Differences of work that are raced, in turn.
+/// The known differences between the sides, as shares of the work. Successive rounds use them in
+/// rotation.
 pub(super) const CHANGES: [f64; 6] = [0.001, 0.005, 0.01, 0.02, 0.05, 0.1];
 
-/// Races of one kind in one round.
+/// The number of races of one kind in one round of a calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerRound {
-    /// Of things against themselves.
+    /// The number of races between equal sides (A/A races).
     pub same: u32,
-    /// Of known differences.
+    /// The number of races between sides with a known difference.
     pub known: u32,
 }
 
-/// The races of a calibration: so many rounds, in each of which all kinds take their turn. A
-/// machine that changes meanwhile changes for all of them, and whatever round is the last, all have
-/// had their share.
+/// The number of races of a calibration, and its time budget. A calibration runs in rounds with
+/// races of all kinds, so that a change of the machine affects all kinds equally, and an early end
+/// leaves none of them out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Rounds.
+    /// The maximum number of rounds.
     pub rounds: u32,
-    /// Functions that share a process.
+    /// The races per round of functions that share a process.
     pub functions: PerRound,
-    /// Functions of two copies of an executable.
+    /// The races per round of functions in two copies of an executable.
     pub builds: PerRound,
-    /// Commands.
+    /// The races per round of commands.
     pub commands: PerRound,
-    /// No race starts that would hardly end within this time.
+    /// The time budget of the calibration. A race does not start if it would probably exceed this
+    /// budget.
     pub budget: Duration,
 }
 
 impl Effort {
-    /// Some four minutes. Commands are called most often, in one or two of a
-    /// hundred races against themselves: 240 show that to be below 5 %.
+    /// The default effort, of about four minutes. Races of commands have the most false positives,
+    /// one or two in a hundred races between equal sides; 240 races show that their rate is below
+    /// 5%.
     pub const FULL: Effort = Effort {
         rounds: 30,
         functions: PerRound { same: 10, known: 6 },
@@ -95,7 +100,7 @@ impl Effort {
         commands: PerRound { same: 8, known: 1 },
         budget: Duration::from_secs(300),
     };
-    /// Some twenty-five seconds.
+    /// The effort of a quick calibration, of about 25 seconds.
     pub const QUICK: Effort = Effort {
         rounds: 3,
         functions: PerRound {
@@ -106,7 +111,7 @@ impl Effort {
         commands: PerRound { same: 4, known: 2 },
         budget: Duration::from_secs(30),
     };
-    /// As little as still is a calibration, to see that one works.
+    /// The minimum effort, with which tests check that a calibration works.
     pub const LEAST: Effort = Effort {
         rounds: 1,
         functions: PerRound { same: 2, known: 1 },
@@ -115,7 +120,7 @@ impl Effort {
         budget: Duration::from_secs(300),
     };
 
-    /// Races of this kind in one round.
+    /// Returns the number of races of this kind in one round.
     pub fn per_round(&self, kind: RaceKind) -> PerRound {
         match kind {
             RaceKind::Functions => self.functions,
@@ -124,13 +129,13 @@ impl Effort {
         }
     }
 
-    /// Races of this kind against themselves, in all.
+    /// Returns the planned number of races of this kind between equal sides.
     pub(super) fn planned(&self, kind: RaceKind) -> u64 {
         u64::from(self.rounds) * u64::from(self.per_round(kind).same)
     }
 
-    /// The differences of work that race in this round, 0 where a thing races
-    /// against itself.
+    /// Returns the difference between the sides for each race of this kind in this round, as a
+    /// share of the work; 0 for equal sides.
     pub(super) fn changes(&self, kind: RaceKind, round: u32) -> Vec<f64> {
         let PerRound { same, known } = self.per_round(kind);
         let turn = (round * known) as usize;

@@ -1,4 +1,4 @@
-//! A race of whole commands: from a [`CommandRaceSpec`] to a frozen plan.
+//! Races of whole commands: turns a [`CommandRaceSpec`] into a frozen plan.
 
 mod parameters;
 mod planning;
@@ -17,19 +17,20 @@ use shell_syntax::{refuse_operators, shell_syntax};
 
 pub use parameters::Parameter;
 
-/// The way in which commands are started.
+/// The way in which commands are started: directly or by a shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Shell {
-    /// Directly. Starting a shell takes longer than many commands.
+    /// Without a shell, because starting one takes longer than many commands.
     #[default]
     None,
-    /// By these words and the command's text, such as `bash -c`; `-c` is
-    /// added.
+    /// By a shell: the words that start the shell, such as `bash`. deadheat appends `-c` and the
+    /// text of the command.
     Words(Vec<String>),
 }
 
 impl Shell {
-    /// `none`, `default`, or the words of a shell, as hyperfine has it.
+    /// Parses the value of `--shell`, as in hyperfine: `none`, `default`, or the words that start a
+    /// shell.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         match text {
             "none" => Ok(Shell::None),
@@ -42,8 +43,9 @@ impl Shell {
         }
     }
 
-    /// The words of a command: split as a shell would split them, or handed to a
-    /// shell whole. Operators of shells are refused unless a shell reads them.
+    /// Returns the words with which the command `text` is started. Without a shell, splits the text
+    /// as a shell would, and refuses shell operators. With a shell, returns its words, `-c` and the
+    /// text.
     fn words(&self, flag: &'static str, text: &str) -> Result<Vec<String>, Failure> {
         let empty = || usage(format!("{flag}: the command is empty"));
         if text.trim().is_empty() {
@@ -68,7 +70,7 @@ impl Shell {
     }
 }
 
-/// Where standard output goes: `null`, `pipe`, `inherit`, or a file.
+/// Parses the destination of standard output: `null`, `pipe`, `inherit`, or a path.
 pub fn output(text: &str) -> Output {
     match text {
         "null" => Output::Null,
@@ -78,15 +80,16 @@ pub fn output(text: &str) -> Output {
     }
 }
 
-/// The number that `NAME=PATTERN` asks for; those of `more_is_better` are better the more there is.
+/// Parses the argument `NAME=PATTERN` of `--value`. For names in `more_is_better`, larger values
+/// are better.
 pub fn value(text: &str, more_is_better: &[String]) -> Result<Value, Failure> {
     let Some((name, pattern)) = text
         .split_once('=')
         .filter(|(_, pattern)| !pattern.is_empty())
     else {
         return usage(format!(
-            "--value '{text}' is not NAME=PATTERN\nhelp: write such as 'rps=Requests/sec: +([0-9.]+)' or \
-             'p99=/latency/p99'"
+            "--value '{text}' is not NAME=PATTERN\nhelp: write such as 'rps=Requests/sec: \
+             +([0-9.]+)' or 'p99=/latency/p99'"
         ));
     };
     let better = if more_is_better.iter().any(|one| one == name) {
@@ -103,58 +106,62 @@ pub fn value(text: &str, more_is_better: &[String]) -> Result<Value, Failure> {
 /// The number of launches of each command, in hyperfine's terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
-    /// Exactly so many, judged once at the end.
+    /// The exact number of launches, with a single analysis at the end.
     pub exactly: Option<u32>,
-    /// No verdict before so many.
+    /// The minimum number of launches, before which the race reaches no verdict.
     pub min: Option<u32>,
-    /// Never more than so many.
+    /// The maximum number of launches.
     pub max: Option<u32>,
 }
 
-/// A race of commands as asked for.
+/// The request for a race of commands, from which [`plan`](Self::plan) makes a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandRaceSpec {
     /// The commands; the first is the baseline.
     pub commands: Vec<String>,
-    /// Names given to them.
+    /// The values of `--command-name`: names for the commands, in their order.
     pub names: Vec<String>,
-    /// The folders that they run in: none for deadheat's own, one for all or one per command.
+    /// Working directories of the commands: empty for the current directory of deadheat, one for
+    /// all, or one per command.
     pub directories: Vec<PathBuf>,
     /// Parameters to sweep over.
     pub parameters: Vec<Parameter>,
     /// The way in which commands and hooks are started.
     pub shell: Shell,
-    /// `--setup` hooks: none, one for all or one per command. So for all
-    /// hooks.
+    /// `--setup` hooks: none, one for all commands, or one per command.
     pub setup: Vec<String>,
-    /// `--prepare` hooks.
+    /// `--prepare` hooks: none, one for all commands, or one per command.
     pub prepare: Vec<String>,
-    /// `--conclude` hooks.
+    /// `--conclude` hooks: none, one for all commands, or one per command.
     pub conclude: Vec<String>,
-    /// `--cleanup` hooks.
+    /// `--cleanup` hooks: none, one for all commands, or one per command.
     pub cleanup: Vec<String>,
     /// Standard input of all commands.
     pub input: Input,
-    /// Standard output: none given, one for all, or one per command.
+    /// Destinations of standard output: empty for the default, one for all commands, or one per
+    /// command.
     pub outputs: Vec<Output>,
-    /// Compare the outputs of baseline and candidates.
+    /// True to compare the outputs of baseline and candidates.
     pub check_output: bool,
-    /// The numbers that commands report. One alone is judged unless another metric is asked for.
+    /// The values to read from the output of the commands. If there is only one, the race judges
+    /// it, unless the user names a metric.
     pub values: Values,
-    /// Which exit codes count as success.
+    /// The exit codes that count as success.
     pub exit_policy: ExitPolicy,
-    /// Discarded launches of each command.
+    /// Number of warm-up launches of each command, whose times are discarded.
     pub warmup: u32,
-    /// Bounds on the launches; where they say nothing, the settings bound the replicates.
+    /// Limits for the number of launches of each command. If all are `None`, `settings` limits the
+    /// number of replicates.
     pub runs: Runs,
-    /// The settings by which the commands are raced and judged.
+    /// The settings of the race and of its verdict.
     pub settings: RaceSettings,
-    /// Rules of some benchmarks; the last that fits wins, key by key.
+    /// Rules for benchmarks selected by name. If several rules set the same key for a benchmark,
+    /// the last rule wins.
     pub rules: Vec<RulesOfSome>,
 }
 
 impl Default for CommandRaceSpec {
-    /// The documented defaults, and no command.
+    /// Returns a request with the documented defaults and without commands.
     fn default() -> Self {
         Self {
             commands: Vec::new(),
@@ -180,7 +187,7 @@ impl Default for CommandRaceSpec {
 }
 
 impl CommandRaceSpec {
-    /// Things that are allowed and rarely meant, in words.
+    /// Returns hints about options and commands that are valid but rarely intended.
     pub fn hints(&self) -> Vec<String> {
         let mut hints = Vec::new();
         let hooks = [
@@ -199,14 +206,14 @@ impl CommandRaceSpec {
         for command in &self.commands {
             if command.starts_with('-') {
                 hints.push(format!(
-                    "'{command}' is taken for a command\nhelp: options go before the --"
+                    "deadheat races '{command}' as a command\nhelp: put options before the --"
                 ));
             }
             if self.parameters.is_empty()
                 && let Some(name) = placeholders(command).first()
             {
                 hints.push(format!(
-                    "'{command}': {{{name}}} is passed on as it is, since no -L or -P defines it"
+                    "'{command}': {{{name}}} stays as it is, because no -L or -P defines it"
                 ));
             }
         }
@@ -223,7 +230,9 @@ impl CommandRaceSpec {
         }
         if self.values.read.len() > 1 && self.settings.metric.is_none() {
             hints.push(
-                "wall time is judged\nhelp: --metric NAME judges one of the values".to_owned(),
+                "the race judges wall time\nhelp: --metric NAME judges one of the \
+                 values"
+                    .to_owned(),
             );
         }
         hints
@@ -287,7 +296,7 @@ mod tests {
         let hints = swept.hints();
         assert!(hints[0].contains("the parameter 'n' has the values '1', '2' more than once"));
         assert!(
-            hints[1].contains("no command and no hook has {m}"),
+            hints[1].contains("no command and no hook contains {m}"),
             "{hints:?}"
         );
         swept.parameters = vec![list("n", "1,2"), list("m", "1,2")];
@@ -303,6 +312,6 @@ mod tests {
         hooked.shell = Shell::Words(vec!["sh".to_owned()]);
         assert!(hooked.hints().is_empty());
         let hints = spec(&["a", "--margin", "2%"]).hints();
-        assert!(hints[0].contains("options go before the --"), "{hints:?}");
+        assert!(hints[0].contains("put options before the --"), "{hints:?}");
     }
 }

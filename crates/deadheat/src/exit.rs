@@ -1,4 +1,4 @@
-//! Exit codes: all of them, in one place.
+//! The exit codes of all deadheat programs, and the failures that lead to them.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use deadheat_format::{FileProblem, FormatError};
 
 use crate::terminal;
 
-/// The exit codes in words, for help texts.
+/// The list of exit codes for help texts.
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0  done, whatever the verdict
@@ -19,37 +19,37 @@ Exit codes:
   6  no benchmark is selected
   128 + N  stopped by signal N, such as 130 after Ctrl-C";
 
-/// The code of a contender that failed, whether the race went on or not.
+/// The exit code if a contender failed, whether or not the race continued.
 const CONTENDER_FAILED: u8 = 3;
 
-/// The code where filters leave no benchmark.
+/// The exit code if the filters select no benchmark.
 const NOTHING_SELECTED: u8 = 6;
 
-/// The end of deadheat when nothing went wrong with deadheat. Graver ones come later: of several
-/// answers the greatest status is that of all.
+/// The result of a deadheat command that did not fail itself. Variants are in ascending order of
+/// severity; if a command gives several answers, the most severe status counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// Done.
+    /// All work is done, whatever the verdicts.
     Done,
-    /// A `--fail-on` could judge nothing.
+    /// A `--fail-on` rule could judge no benchmark.
     JudgedNothing,
-    /// A `--fail-on` condition holds.
+    /// A verdict breaks a `--fail-on` rule.
     ConditionHolds,
-    /// Benchmarks broke down, and the answer is without them.
+    /// Some benchmarks failed, so the answer does not contain them.
     ContenderFailed,
-    /// A signal stopped the race; what was measured was analysed.
+    /// A signal with this number stopped the race. deadheat analysed the data measured until then.
     Interrupted(i32),
 }
 
 impl Status {
-    /// The exit code.
+    /// Returns the exit code of this status.
     pub fn code(self) -> u8 {
         match self {
             Status::Done => 0,
             Status::JudgedNothing => 2,
             Status::ConditionHolds => 1,
             Status::ContenderFailed => CONTENDER_FAILED,
-            // As a shell says it: 130 for Ctrl-C.
+            // 128 + signal number, as in shells: 130 for Ctrl-C.
             Status::Interrupted(signal) => (128 + signal).clamp(129, 255) as u8,
         }
     }
@@ -61,7 +61,7 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// Something went wrong, and whose fault it is.
+/// A failure, with its message. The variant is the cause, which decides the exit code.
 #[derive(Debug)]
 pub enum Failure {
     /// The command line is invalid.
@@ -72,13 +72,13 @@ pub enum Failure {
     Contender(String),
     /// A file cannot be read, or its content is invalid.
     Data(String),
-    /// deadheat itself, or the machine under it.
+    /// deadheat itself failed, or an operation of the system, such as writing a file.
     Internal(String),
-    /// A signal came before there was anything to answer.
+    /// A signal arrived before there were any results.
     Interrupted {
-        /// The race that it stopped.
+        /// A description of what the signal stopped.
         text: String,
-        /// The signal.
+        /// The number of the signal.
         signal: i32,
     },
 }
@@ -98,12 +98,13 @@ impl std::fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 impl Failure {
-    /// A file that was named could not be used.
+    /// Converts the error of a file that could not be read.
     pub fn reading(error: FormatError) -> Self {
         Self::interrupted(&error).unwrap_or_else(|| Self::Data(error.to_string()))
     }
 
-    /// The signal that ended the use of a file, or the wait for one that others use.
+    /// Returns a failure if a signal interrupted reading or writing a file, or waiting for a file
+    /// that another process uses; otherwise `None`.
     fn interrupted(error: &FormatError) -> Option<Self> {
         let is_ended = matches!(error.problem, FileProblem::Interrupted | FileProblem::InUse);
         let signal = held_back_signal().filter(|_| is_ended)?;
@@ -111,13 +112,14 @@ impl Failure {
         Some(Self::Interrupted { text, signal })
     }
 
-    /// A result could not be written; `target` is the flag that asked for it,
-    /// or what it should have gone to.
+    /// Converts the error of a result that could not be written. `target` is the option that
+    /// requests the result, or the destination.
     pub fn writing(target: &str, error: impl std::fmt::Display) -> Self {
         Self::Internal(format!("{target}: {error}"))
     }
 
-    /// The results cannot be written in the format that `flag` asks for, or not to its file.
+    /// Converts the error of an export: to a usage error if the format cannot represent the
+    /// results, otherwise to a write error.
     pub fn unexported(flag: &str, error: &FormatError) -> Self {
         match error.problem {
             FileProblem::NoWallTimes => Self::Usage(format!("{flag}: {error}")),
@@ -125,7 +127,8 @@ impl Failure {
         }
     }
 
-    /// The file that `flag` asks for cannot be written: a mistake in the path, or the disk's fault.
+    /// Converts the error of a file that cannot be written and that the option `flag` names: to a
+    /// usage error if the path is wrong, otherwise to an internal error.
     pub fn unwritable(flag: &str, error: &FormatError) -> Self {
         if let Some(interrupted) = Self::interrupted(error) {
             return interrupted;
@@ -138,7 +141,7 @@ impl Failure {
         }
     }
 
-    /// `text`, the message of an error of the engine, and whose fault it is.
+    /// Converts an error of the engine; `text` is the message of the failure.
     pub fn of_engine(error: &EngineError, text: String) -> Self {
         match error {
             EngineError::Sample { .. } => Self::Internal(text),
@@ -148,7 +151,8 @@ impl Failure {
         }
     }
 
-    /// The same failure of a part of what was asked for, which is named in front.
+    /// Returns the failure with `part`, the name of the part of the work that failed, in front of
+    /// its message.
     pub fn of_part(self, part: &str) -> Self {
         let named = |text: String| format!("{part}: {text}");
         match self {
@@ -170,7 +174,7 @@ impl Failure {
         self.code()
     }
 
-    /// The exit code alone.
+    /// Returns the exit code of this failure, without writing a message.
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
@@ -183,7 +187,7 @@ impl Failure {
     }
 }
 
-/// Runs a program where it has enough stack, whatever the limit of the process.
+/// Runs `program` on a thread with a large stack, whatever the stack limit of the process.
 #[cfg(feature = "commands")]
 pub fn on_enough_stack(program: fn() -> ExitCode) -> ExitCode {
     deadheat_engine::with_enough_stack(program).unwrap_or_else(|error| {
@@ -192,7 +196,7 @@ pub fn on_enough_stack(program: fn() -> ExitCode) -> ExitCode {
     })
 }
 
-/// The exit code of what was done, or of what went wrong, which standard error is told.
+/// Returns the exit code of a result. Writes a failure to standard error.
 pub fn code(done: Result<Status, Failure>) -> ExitCode {
     match done {
         Ok(status) => status.into(),

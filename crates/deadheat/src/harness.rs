@@ -32,8 +32,8 @@ pub use compare::{Compare, compare, compare_with};
     clippy::needless_doctest_main,
     reason = "the example shows a whole bench target"
 )]
-/// Races the functions that `build` puts into the suite: all there is to do
-/// for a bench target with `harness = false`.
+/// Runs a bench target with `harness = false`: races the functions that `build` adds to the suite,
+/// as the command line asks.
 ///
 /// ```no_run
 /// fn main() {
@@ -47,12 +47,11 @@ pub use compare::{Compare, compare, compare_with};
 /// }
 /// ```
 ///
-/// `cargo bench` races, `cargo test --benches` calls everything once, and
-/// `cargo bench -- --help` lists the options. The program starts itself anew
-/// for every replicate, so `build` runs often and must put the same benchmarks
-/// into the suite every time.
+/// `cargo bench` races the functions, `cargo test --benches` calls each function once, and `cargo
+/// bench -- --help` lists the options. The program starts itself again for every replicate, so
+/// `build` runs in every process and must always add the same benchmarks.
 ///
-/// Ends the process with one of the exit codes of deadheat.
+/// This function does not return: it ends the process with one of deadheat's exit codes.
 pub fn main(build: impl FnOnce(&mut Suite)) {
     let worker = WorkerPipes::inherited();
     let mut suite = Suite::new();
@@ -71,8 +70,8 @@ pub fn main(build: impl FnOnce(&mut Suite)) {
     std::process::exit(i32::from(code));
 }
 
-/// Does what the `words` of a command line want of these benchmarks, and returns the exit code;
-/// with a second copy of every baseline beside it where there are `controls`.
+/// Runs the harness with these benchmarks as the `words` of a command line ask, and returns the
+/// exit code. `controls` adds a second copy of every baseline to its race.
 pub fn run_planned(suite: &[Planned], controls: bool, words: impl Iterator<Item = OsString>) -> u8 {
     match run(suite, controls, words) {
         Ok(status) => status.code(),
@@ -110,7 +109,7 @@ fn run(
     }
 }
 
-/// A name that two benchmarks have.
+/// Returns a name that several benchmarks have; `None` if all names differ.
 fn ambiguous(suite: &[Planned]) -> Option<&str> {
     let mut names: Vec<&str> = suite.iter().map(Planned::name).collect();
     names.sort_unstable();
@@ -155,7 +154,7 @@ fn worker_race(
     })
 }
 
-/// Races and answers.
+/// Races the selected benchmarks and prints the answer.
 fn race(
     race: &BenchmarkRace,
     suite: &[Planned],
@@ -171,8 +170,8 @@ fn race(
         })
         .collect();
     if selected.is_empty() {
-        // Not an error without --fail-on: `cargo bench NAME` asks every bench target of a workspace
-        // for the same name.
+        // Without --fail-on this is not an error, because `cargo bench NAME` passes the same name
+        // to every bench target of a workspace.
         let names: Vec<&str> = suite.iter().map(Planned::name).collect();
         let told = if names.is_empty() {
             "the suite has no benchmarks".to_owned()
@@ -192,7 +191,7 @@ fn race(
         to_stderr(
             "deadheat",
             "this is a debug build, whose times say nothing about a release build; \
-             `cargo bench` makes the latter",
+             `cargo bench` makes a release build",
         );
     }
     let confirm = race.settings.confirm();
@@ -229,7 +228,6 @@ fn race(
     raced.ended(status)
 }
 
-/// The benchmarks that worker processes of this program are to race.
 fn entries(benchmarks: &[&Planned]) -> Entries {
     Entries {
         benchmarks: benchmarks.iter().map(|b| b.benchmark.clone()).collect(),
@@ -238,8 +236,8 @@ fn entries(benchmarks: &[&Planned]) -> Entries {
     }
 }
 
-/// Calls everything once and tells about it in the manner of libtest.
-/// `say` prints.
+/// Calls every function of the selected benchmarks once, and reports the results in the format of
+/// libtest. `say` prints a text.
 fn smoke(
     race: &BenchmarkRace,
     benchmarks: &[Planned],
@@ -298,7 +296,7 @@ fn smoke(
     })
 }
 
-/// One line per benchmark, and for people how many there are.
+/// Returns one line per selected benchmark, followed by the number of benchmarks unless `terse`.
 fn listing(benchmarks: &[Planned], selection: &Selection, terse: bool) -> String {
     let mut text = String::new();
     let mut count = 0;

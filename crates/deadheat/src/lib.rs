@@ -1,6 +1,6 @@
-//! Races too close to call: is B faster than A, by how much, how sure?
+//! Compares the speed of two functions: is B faster than A, by how much, and with what confidence?
 //!
-//! A bench target with `harness = false` and one call:
+//! A bench target needs `harness = false` and one call of [`main`]:
 //!
 //! ```no_run
 //! fn main() {
@@ -15,18 +15,18 @@
 //! }
 //! ```
 //!
-//! `cargo bench` races the two: every replicate in a fresh process, both
-//! functions taking turns in random ABBA or BAAB blocks, each block on an
-//! input of its own, until a planned look settles the matter. The answer is
-//! one of four verdicts (faster, slower, a dead heat, too close to call) with
-//! an interval that holds however often was looked.
+//! `cargo bench` races the two. Every replicate runs in a fresh process. The two functions take
+//! turns in random ABBA or BAAB blocks, and each block has a new input. The race ends at the first
+//! planned look, an interim analysis, that settles the verdict. The answer is one of four verdicts
+//! (faster, slower, a dead heat, too close to call), with a confidence interval that stays valid
+//! however many looks were taken.
 //!
-//! - [`main`] is the harness and [`Suite`] what it races; a
-//!   [`suite::Benchmark`] says how it gets its input, how many threads call
-//!   it, or which [`AsyncExecutor`] drives it.
+//! - [`main`] is the harness, and a [`Suite`] holds the benchmarks that it
+//!   races. A [`suite::Benchmark`] sets how the input is made, how many threads
+//!   call a function, or which [`AsyncExecutor`] drives it.
 //! - [`compare`] and [`Compare`] race two functions inside a program or a
-//!   test; with one process the verdict is provisional.
-//! - [`CountingAllocator`] adds allocations to what is compared.
+//!   test. With one process the verdict is provisional.
+//! - [`CountingAllocator`] makes allocations a metric that is compared.
 //!
 //! ```
 //! use std::time::Duration;
@@ -39,17 +39,17 @@
 //! assert_eq!(analysis.comparisons.len(), 1);
 //! ```
 //!
-//! The [`Analysis`] of a race holds a [`Comparison`] for every candidate, each
-//! with its [`Verdict`], its estimate and the doubts about it.
+//! The [`Analysis`] of a race contains a [`Comparison`] for every candidate. A comparison has a
+//! [`Verdict`], an estimate with its interval, and warnings.
 //!
 //! # Features
 //!
-//! None is on by default, and none changes a verdict.
+//! No feature is enabled by default, and no feature changes a verdict.
 //!
 //! | feature | adds | costs |
 //! | --- | --- | --- |
 //! | `reports` | `--html`, `--markdown`, `--junit`, `--export-markdown`, `--export-hdr`, `--figures`, `--plot` and the formats `markdown` and `paired` of a bench target; the calibration of the machine, quoted | no crate, some ten seconds of building |
-//! | `commands` | `reports`, and what the program `deadheat` needs beside: races of commands and of Google Benchmark executables, hardware counters, run files read back | some twenty more crates |
+//! | `commands` | `reports`, and what the program `deadheat` needs in addition: races of commands and of Google Benchmark executables, hardware counters, run files read back | some twenty more crates |
 
 #![allow(
     clippy::needless_doctest_main,
@@ -79,8 +79,8 @@ pub use deadheat_model::{Analysis, Comparison, Verdict};
 pub use harness::{Compare, compare, compare_with, main};
 pub use suite::Suite;
 
-/// The parts that deadheat's own programs are made of: the rooms under their names, and what puts
-/// them together. No promise holds for what lies here; it changes as the programs do.
+/// The internal API for deadheat's own programs: re-exported crates, and the modules that connect
+/// them. This module has no stability promise; it changes with the programs.
 #[doc(hidden)]
 pub mod parts {
     pub use deadheat_analysis as analysis;
@@ -105,18 +105,18 @@ pub mod parts {
     #[cfg(feature = "commands")]
     pub use crate::terminal::{LiveProgress, StatusLine};
 
-    /// Answers, printed.
+    /// Printing of answers, and their exit status.
     pub mod answer {
         pub use crate::answer::*;
     }
 
-    /// The machine's own error rate.
+    /// Calibration: the rates of wrong verdicts on this machine.
     #[cfg(feature = "commands")]
     pub mod calibration {
         pub use crate::calibration::*;
     }
 
-    /// Races of whole commands, from what was asked for to a plan.
+    /// Races of whole commands: from the request to the plan.
     #[cfg(feature = "commands")]
     pub mod command_race {
         pub use crate::command_race::*;
@@ -127,7 +127,7 @@ pub mod parts {
         pub use crate::exit::*;
     }
 
-    /// The harness of a bench target, for benchmarks that are registered in another way.
+    /// The harness of a bench target, for benchmarks that are not registered in a `Suite`.
     pub mod harness {
         pub use crate::harness::run_planned;
         pub use crate::race::Planned;
@@ -149,12 +149,12 @@ pub mod parts {
         pub use crate::rules::*;
     }
 
-    /// The meaning of settings, for every front.
+    /// The parsing of setting values, shared by all front ends.
     pub mod settings {
         pub use crate::settings::*;
     }
 
-    /// The terminal.
+    /// The terminal: width, colours, messages and progress.
     pub mod terminal {
         pub use crate::terminal::*;
     }

@@ -1,5 +1,5 @@
-//! Pairs of benchmarks of two builds that race each other, and those that cannot. Nothing of a
-//! listing gets lost: what was asked for is raced or left out by name.
+//! Pairs the benchmarks of two builds for a race, and lists those that cannot race. Each selected
+//! benchmark is either in a pair or in the list of benchmarks left out, with a reason.
 
 mod families;
 mod names;
@@ -12,39 +12,39 @@ pub use families::{Families, families, families_between, pattern};
 pub use names::{Launched, pair_names, side_names};
 pub use pair::{Worker, pair, race_alone};
 
-/// A program and what it says of itself: all of a worker's listing, or the names of the benchmarks
-/// of an executable of a harness.
+/// A program with the benchmarks that it lists. `L` is the listing of a worker, or the list of
+/// names in an executable of another harness.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed<L> {
     /// The program and its arguments.
     pub program: Program,
-    /// Its benchmarks.
+    /// The benchmarks of this program, as the program lists them.
     pub listing: L,
 }
 
-/// One program as either build made it.
+/// A program, such as a bench target, in the old build and in the new build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target<S> {
-    /// Its name, where a build makes several.
+    /// The name of the program; `None` if each build has only one program.
     pub name: Option<String>,
-    /// That of the old build and that of the new one, where these made it.
+    /// The program in the old build, then in the new build; `None` if a build does not contain it.
     pub sides: [Option<S>; 2],
 }
 
-/// The benchmarks that race, and those that do not.
+/// The selected benchmarks of two builds: the pairs that race, and those that cannot race.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairing {
-    /// The benchmarks that race, in the order of the old build; calls of a sample are still to be
-    /// found by a pilot.
+    /// The benchmarks to race, in the order of the old build, before their calibration runs.
     pub benchmarks: Vec<Benchmark>,
-    /// Benchmarks that were selected and cannot be raced.
+    /// The selected benchmarks that cannot race, each with its reason.
     pub left_out: Vec<LeftOut>,
-    /// The metrics of every sample: those that all workers have which race.
+    /// The metrics that are recorded with every sample: the metrics that all racing workers
+    /// measure.
     pub metrics: Vec<Metric>,
 }
 
-/// The targets with the name that their benchmarks are called after, which
-/// only those need that are not alone in holding any.
+/// Returns the targets, each with a prefix for the names of its benchmarks. The prefix is `None` if
+/// only one target has benchmarks.
 fn named<L>(
     targets: &[Target<Listed<L>>],
     holds_any: impl Fn(&L) -> bool,
@@ -59,7 +59,7 @@ fn named<L>(
 }
 
 impl Pairing {
-    /// Keeps of the metrics those that this worker has as well.
+    /// Removes the metrics that this worker does not measure. The `first` worker sets the metrics.
     fn meet(&mut self, listing: &WorkerListing, first: bool) {
         if first {
             self.metrics.clone_from(&listing.metrics)
@@ -69,8 +69,8 @@ impl Pairing {
     }
 }
 
-/// Returns why the two cannot race although they share a name, or `None` when they can; `sides` are
-/// the names of the builds.
+/// Returns the reason why two benchmarks with the same name cannot race; `None` if they can race.
+/// `sides` are the names of the old and the new build.
 fn unlike(old: &ListedBenchmark, new: &ListedBenchmark, sides: &[String; 2]) -> Option<String> {
     let [baseline, candidate] = sides;
     if old.threads != new.threads {

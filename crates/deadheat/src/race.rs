@@ -1,4 +1,4 @@
-//! The whole way of a race: plan in, recorded run out.
+//! Runs races: turns a plan into a recorded run.
 
 #[cfg(feature = "commands")]
 mod arrangement;
@@ -66,17 +66,17 @@ pub use shard::{begun_part, settle_shard};
 #[cfg(feature = "commands")]
 pub use trust::{StartedFile, is_made_here, note_made_file, starts};
 
-/// A race that came to an end, also when it was interrupted.
+/// The result of a race, which may have been interrupted by a signal.
 #[derive(Clone, Debug)]
 pub struct RaceOutcome {
-    /// Everything measured.
+    /// The run: the plan and all samples.
     pub run: Run,
-    /// The run file.
+    /// The path of the run file.
     pub path: PathBuf,
 }
 
 impl RaceOutcome {
-    /// The signal that ended it, if one did.
+    /// Returns the number of the signal that ended the race; `None` if no signal did.
     pub fn interrupted(&self) -> Option<i32> {
         match self.run.end.as_ref()?.reason {
             EndReason::Interrupted(signal) => Some(signal),
@@ -88,55 +88,57 @@ impl RaceOutcome {
 /// The reason why a race could not be started or finished.
 #[derive(Debug)]
 pub enum RaceError {
-    /// The contenders could not be got ready; nothing was launched.
+    /// The contenders could not be prepared, so no race was started.
     NotStarted(EngineError),
     /// A signal stopped the race before there was anything to record.
     Interrupted {
-        /// The signal.
+        /// The number of the signal.
         signal: i32,
     },
-    /// The run file cannot be created; nothing was launched.
+    /// The run file cannot be created, so no race was started.
     Save(FormatError),
-    /// No new run file can be made below `.deadheat`.
+    /// A new run file cannot be created below `.deadheat`.
     Record(FormatError),
-    /// The run to go on with cannot be read or written.
+    /// The run to resume cannot be read or written.
     Resume(FormatError),
-    /// The race broke off.
+    /// The race failed after it had started.
     BrokenOff {
         /// The reason.
         error: EngineError,
-        /// Where the blocks measured until then are kept.
+        /// The run file with the blocks measured until then.
         path: PathBuf,
-        /// Their number.
+        /// The number of blocks in the run file.
         blocks: usize,
     },
-    /// The metric to be judged cannot be measured here.
+    /// The race cannot measure the metric that it should judge.
     MetricNotMeasured {
-        /// The metric.
+        /// The metric that the race should judge.
         metric: Metric,
         /// The reason.
         reason: String,
     },
-    /// The race cannot be planned as asked.
+    /// The race cannot be planned, for example because two settings cannot be combined. Contains
+    /// the reason.
     Design(String),
-    /// A benchmark fails, and so has no place in a plan for other machines.
+    /// The calibration run of a benchmark failed, so a plan for other machines cannot be made.
     Unplannable(String),
-    /// The run file is of another user or machine, and the user does not trust it.
+    /// The run file was written by another user or on another machine, and the user did not agree
+    /// to start its commands.
     Untrusted(String),
-    /// Programs, scripts or inputs are not those of the plan or run.
+    /// Programs, scripts or inputs on this machine differ from those that the plan or run records.
     OtherFiles {
-        /// The option that names the plan or run.
+        /// The option that names the file, such as `--plan`.
         flag: &'static str,
-        /// Its file.
+        /// The path of the plan or run file.
         path: PathBuf,
-        /// The first difference.
+        /// The first difference, as a clause.
         difference: String,
     },
-    /// The run cannot be taken up again.
+    /// The run cannot be resumed.
     NotResumable {
-        /// The file.
+        /// The run file.
         path: PathBuf,
-        /// The reason why not, as what is said of the file.
+        /// The reason, worded to follow the file's name: `holds a recording, not a race`.
         reason: String,
     },
 }
@@ -164,7 +166,9 @@ impl std::fmt::Display for RaceError {
                 difference,
             } => {
                 let advice = match *flag {
-                    "--plan" => "take the planned files along with the plan, by `deadheat pack`",
+                    "--plan" => {
+                        "copy the planned files together with the plan: `deadheat pack` packs both"
+                    }
                     _ => "race it again",
                 };
                 let path = path.display();
@@ -190,8 +194,8 @@ impl std::error::Error for RaceError {
 }
 
 impl RaceError {
-    /// Turns the error into a failure; a metric that cannot be judged is blamed on the rules file
-    /// where that chose it.
+    /// Converts the error to a failure. If the rules file sets a metric that cannot be measured,
+    /// the message names the rules file.
     pub fn into_failure(self, rules: &Rules) -> Failure {
         match self {
             Self::MetricNotMeasured { .. } => Failure::Usage(rules.blamed(self.to_string())),
@@ -200,12 +204,14 @@ impl RaceError {
     }
 }
 
-/// Handles Ctrl-C and other signals that ask to stop, so that they end a race and not the program.
+/// Installs handlers for Ctrl-C and other stop signals, so that a signal ends the race, and the
+/// program can still print the answer.
 pub fn take_over_signals() -> Result<Interrupts, RaceError> {
     Interrupts::install().map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))
 }
 
-/// The error that kept a race from starting: a signal, or this.
+/// Returns the error of a race that did not start: `Interrupted` if a signal arrived, otherwise
+/// `error`.
 pub(super) fn not_started(error: EngineError, interrupts: &Interrupts) -> RaceError {
     match (error, interrupts.requested()) {
         (EngineError::Interrupted, Some(signal)) => RaceError::Interrupted { signal },
@@ -229,8 +235,8 @@ impl From<RaceError> for Failure {
                 let kept = match blocks {
                     0 => String::new(),
                     _ if !is_kept => String::new(),
-                    1 => format!("\n  1 block measured before is kept in {path}"),
-                    n => format!("\n  {n} blocks measured before are kept in {path}"),
+                    1 => format!("\n  the block measured so far is in {path}"),
+                    n => format!("\n  the {n} blocks measured so far are in {path}"),
                 };
                 Failure::of_engine(&error, format!("{text}{kept}"))
             }
@@ -243,8 +249,8 @@ impl From<RaceError> for Failure {
             RaceError::Resume(cause) if cause.is_write_error() => {
                 Failure::unwritable("--resume", &cause)
             }
-            // A scheduler does not start a part again that exits with this code; another attempt would
-            // find the same files.
+            // Schedulers do not retry a part that exits with the code of this failure. A retry
+            // would find the same files, so it would fail as well.
             RaceError::OtherFiles { flag: "--plan", .. } => Failure::Contender(text),
             RaceError::Resume(_)
             | RaceError::OtherFiles { .. }
@@ -253,7 +259,8 @@ impl From<RaceError> for Failure {
     }
 }
 
-/// The failure of a run file that cannot be written. An older one may be continued or raced.
+/// Converts the error of a run file that cannot be written. If the path already contains a run or a
+/// plan, the message says how to use that file.
 fn refused_save(cause: &FormatError) -> Failure {
     let failure = Failure::unwritable("--save", cause);
     #[cfg(feature = "commands")]
@@ -263,17 +270,19 @@ fn refused_save(cause: &FormatError) -> Failure {
     failure
 }
 
-/// The use of the file that a new run may not replace; nothing if it is not a run.
+/// Returns advice on how to use an existing run or plan, which a new run must not replace; empty
+/// for any other file.
 #[cfg(feature = "commands")]
 fn use_of_older_run(file: &Path) -> String {
-    // A pipe is not opened: nothing may ever write into it.
+    // A pipe or a device is not a run. `read_header` refuses a pipe without opening it, because
+    // opening it would wait for a writer.
     let is_file = file.is_file();
     match read_header(file).ok().filter(|_| is_file) {
         Some(header) if refuse_plan(file, &header).is_err() => {
-            format!(", or race this plan by --plan {}", file.display())
+            format!(", or race this plan with --plan {}", file.display())
         }
         Some(header) if header.origin == Origin::Race => {
-            format!(", or continue this race by --resume {}", file.display())
+            format!(", or continue this race with --resume {}", file.display())
         }
         _ => String::new(),
     }

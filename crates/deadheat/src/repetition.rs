@@ -1,20 +1,20 @@
-//! The command that runs a race again: what was typed, with the seed that was
-//! drawn, and without the file that is there by now.
+//! Makes the command that repeats a race: the user's command line, with the seed of the race added,
+//! and without `--save`, because the run file already exists.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
 
-/// A seed nobody chose. Small enough to survive any JSON reader, which may
-/// know no integers beyond 2^53.
+/// Returns a random seed of 32 bits, because some JSON readers lose integers beyond 2^53.
 pub fn random_seed() -> u64 {
     RandomState::new().build_hasher().finish() >> 32
 }
 
-/// The seed of one of the races that follow from one seed, as the batches of a calibration and the
-/// second race of a gate do: always the same, and without coins shared between neighbours
-/// (SplitMix64). As small as a seed nobody chose.
+/// Derives the 32-bit seed of race number `place` from `seed`, for races that share one seed: the
+/// batches of a calibration, and the second race of a gate. The result depends only on the
+/// arguments. SplitMix64 mixes the bits, so that races with consecutive numbers do not make the
+/// same random choices.
 pub fn derived_seed(seed: u64, place: u64) -> u64 {
     let mut mixed = seed.wrapping_add(place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -22,17 +22,17 @@ pub fn derived_seed(seed: u64, place: u64) -> u64 {
     (mixed ^ (mixed >> 31)) >> 32
 }
 
-/// The place of a race's options among the words of a command.
+/// The position of the options of a race in a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Options {
-    /// Before the first `--`, as those of `deadheat` do.
+    /// Before the first `--`, as for `deadheat`.
     BeforeDashes,
-    /// Behind it, as those of `cargo bench` and `cargo deadheat` do.
+    /// After the first `--`, as for `cargo bench` and `cargo deadheat`.
     BehindDashes,
 }
 
-/// The words of a command as typed, made to repeat a race with this seed. A
-/// run file is never overwritten, so `--save` is left out.
+/// Returns the command that repeats a race: `words`, with `--seed` added unless they contain it,
+/// and without `--save`, because deadheat never overwrites a run file.
 pub fn repeating(words: &[String], options: Options, seed: u64) -> Vec<String> {
     let dashes = words.iter().position(|word| word == "--");
     let (head, tail) = words.split_at(dashes.unwrap_or(words.len()));
@@ -51,17 +51,19 @@ pub fn repeating(words: &[String], options: Options, seed: u64) -> Vec<String> {
     }
 }
 
-/// The path of the running program, also when its file was replaced meanwhile: replicates of two
-/// builds would be compared as if they were one.
+/// Returns the path of the running program. On Linux this is `/proc/self/exe`, which is the started
+/// executable even if its file was replaced since. With the path of the file, later replicates of
+/// the race would run another build.
 pub fn this_program() -> Result<PathBuf, Failure> {
     if cfg!(target_os = "linux") {
         return Ok(PathBuf::from("/proc/self/exe"));
     }
-    std::env::current_exe()
-        .map_err(|error| Failure::Internal(format!("cannot find this program: {error}")))
+    std::env::current_exe().map_err(|error| {
+        Failure::Internal(format!("cannot find the path of this program: {error}"))
+    })
 }
 
-/// The words of this process.
+/// Returns the command line of this process.
 pub fn words_of_this_process() -> Vec<String> {
     let words = std::env::args_os();
     words
@@ -84,9 +86,9 @@ fn without_save(words: &[String]) -> Vec<String> {
     kept
 }
 
-/// Returns the command that starts this bench target again: cargo, where cargo started it, the
-/// program itself otherwise. `words` are those of its process, `package` is what cargo says of it,
-/// and `placed` whether `cargo deadheat` did.
+/// Returns the command that runs this bench target again: a cargo command if cargo started it,
+/// otherwise the program itself. `words` are the command line of the process, `package` is the
+/// value of `CARGO_PKG_NAME`, and `placed` is true if `cargo deadheat` started the bench target.
 pub(crate) fn of_a_bench_target(
     words: &[String],
     package: Option<&str>,
@@ -96,13 +98,13 @@ pub(crate) fn of_a_bench_target(
     let own = words.first().map(Path::new).and_then(Path::file_stem);
     let target = own.and_then(|stem| stem.to_str()?.rsplit_once('-'));
     let (Some(package), Some((target, _hash))) = (package, target) else {
-        // Without a `--` of cargo's, all options are those of the race.
+        // Cargo did not start the program, so all options belong to the race.
         return repeating(words, Options::BeforeDashes, seed);
     };
     let verb = if placed { "deadheat" } else { "bench" };
     let cargo = ["cargo", verb, "-p", package, "--bench", target, "--"];
     let cargo = cargo.iter().map(|word| (*word).to_owned());
-    // Cargo adds `--bench` by itself.
+    // Cargo adds `--bench` to the arguments itself, so the command must not contain it.
     let race = words[1..].iter().filter(|word| *word != "--bench").cloned();
     let words: Vec<String> = cargo.chain(race).collect();
     repeating(&words, Options::BehindDashes, seed)

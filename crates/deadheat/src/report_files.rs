@@ -1,5 +1,5 @@
-//! Reports beside the answer: a page, a comment, pictures, and what CI
-//! services read.
+//! Writes reports in addition to the answer: an HTML page, a Markdown comment for a pull request,
+//! pictures, and JUnit test cases for CI services.
 
 use std::path::{Path, PathBuf};
 
@@ -18,41 +18,42 @@ use {
 use crate::answer::{Answer, RunFiles, to_stdout};
 use crate::exit::Failure;
 
-/// The reports to write, each to a file or folder.
+/// The requested reports, each with the path of its file or folder; `None` if it is not requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportFiles {
-    /// The page that shows everything.
+    /// The path of the HTML page with all results.
     pub html: Option<PathBuf>,
-    /// The comment for a pull request; `-` is standard output.
+    /// The path of the Markdown comment for a pull request; `-` means standard output.
     pub markdown: Option<PathBuf>,
-    /// Test cases, as CI services read them.
+    /// The path of the JUnit file with a test case per comparison, for CI services.
     pub junit: Option<PathBuf>,
-    /// The folder of pictures that keep their sharpness.
+    /// The path of the folder for SVG pictures.
     #[cfg(feature = "commands")]
     pub svg: Option<PathBuf>,
-    /// The folder of pictures made of pixels, which need the feature `png`.
+    /// The path of the folder for PNG pictures, which need the feature `png`.
     #[cfg(feature = "commands")]
     pub png: Option<PathBuf>,
 }
 
-/// Points in a series of a plot: of few benchmarks as many as a screen has
-/// columns, of many so few that the page of all of them still opens at once.
+/// The range of the number of points per series in a plot. With few benchmarks, a series has as
+/// many points as a screen has columns; with many, it has fewer, so that the page still opens
+/// quickly.
 const POINTS: std::ops::RangeInclusive<usize> = 300..=2_000;
 
-/// Points of a series in all benchmarks together, where that leaves enough for
-/// each.
+/// The number of points in the series of all benchmarks together, before each series is limited to
+/// [`POINTS`].
 const POINTS_IN_ALL: usize = 100_000;
 
 impl ReportFiles {
-    /// Finds out beforehand whether the reports can be written, and that none
-    /// would replace the recording they are made from.
+    /// Returns an error if a report cannot be written, or would replace `recording`, the file from
+    /// which the reports are made.
     pub fn check(&self, recording: Option<&Path>) -> Result<(), Failure> {
         #[cfg(all(feature = "commands", not(feature = "png")))]
         if self.png.is_some() {
             return Err(Failure::Usage(
-                "--png: this deadheat was built without PNG pictures\nhelp: --svg needs \
-                 nothing, and `cargo install --path crates/deadheat-cli --features png` builds \
-                 one that has them"
+                "--png: this deadheat was built without PNG pictures\nhelp: --svg works in \
+                 every build, and `cargo install --path crates/deadheat-cli --features png` builds \
+                 a deadheat with PNG pictures"
                     .to_owned(),
             ));
         }
@@ -66,12 +67,13 @@ impl ReportFiles {
         Ok(())
     }
 
-    /// Returns whether there is nothing to write.
+    /// Returns true if no report is requested.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The first flag given, to be named where it makes no sense.
+    /// Returns the option of the first requested report, for a message that this command has no
+    /// such option; `None` if no report is requested.
     pub fn first_flag(&self) -> Option<&'static str> {
         let markdown = self.markdown.as_ref().map(|_| "--markdown");
         let file = self.files().next().map(|(flag, _)| flag);
@@ -80,13 +82,13 @@ impl ReportFiles {
         file.or(markdown)
     }
 
-    /// Returns whether a report takes the place of the answer on standard output.
+    /// Returns true if the Markdown comment is written to standard output instead of the answer.
     pub fn takes_stdout(&self) -> bool {
         self.markdown.as_deref() == Some(Path::new("-"))
     }
 
-    /// Prints the answer and the lines below it, unless a report stands on standard output in its
-    /// place.
+    /// Prints the answer and the lines `below`, unless the Markdown comment is written to standard
+    /// output instead.
     pub fn print_beside(
         &self,
         answer: &Answer,
@@ -100,8 +102,9 @@ impl ReportFiles {
         answer.print_with(analysis, files, below)
     }
 
-    /// Returns the options of an analysis of so many benchmarks for these reports: the page shows
-    /// the secondary figures, and plots are worked out for what draws them.
+    /// Returns the options for an analysis of this many benchmarks that computes what `options` and
+    /// these reports require. Of the reports, only the HTML page needs secondary figures, and only
+    /// the page and the pictures need the points of plots.
     pub fn analysis_options(&self, options: Options, benchmarks: usize) -> Options {
         let points = POINTS_IN_ALL / benchmarks.max(1);
         let points = points.clamp(*POINTS.start(), *POINTS.end());
@@ -120,7 +123,7 @@ impl ReportFiles {
         self.html.is_some()
     }
 
-    /// Writes what was asked for, and says where it is, a line for each.
+    /// Writes the reports, and returns a line for each report with its path.
     pub fn write(&self, header: &RunHeader, analysis: &Analysis) -> Result<Vec<String>, Failure> {
         let mut written = Vec::new();
         if let Some(path) = &self.html {
@@ -150,7 +153,7 @@ impl ReportFiles {
         Ok(written)
     }
 
-    /// The files and folders, each with its option.
+    /// Returns the paths of the requested files and folders, each with its option.
     #[cfg(feature = "commands")]
     pub fn paths(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         self.files().chain(self.folders())
@@ -175,8 +178,8 @@ impl ReportFiles {
     }
 }
 
-/// Finds out beforehand whether the file that a flag asks for can be written, and that it would not
-/// replace the recording it is made from.
+/// Returns an error if the file of the option `flag` cannot be written, or if it is `recording`,
+/// the file from which the report is made.
 pub fn check_file(flag: &str, path: &Path, recording: Option<&Path>) -> Result<(), Failure> {
     if recording.is_some_and(|recording| is_same_file(recording, path)) {
         let path = path.display();
@@ -188,8 +191,8 @@ pub fn check_file(flag: &str, path: &Path, recording: Option<&Path>) -> Result<(
     ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))
 }
 
-/// Refuses a file that exists and is of another kind than the flag writes: a slip such as
-/// `--html notes.txt` would lose it.
+/// Returns an error if the file exists and is of another kind than the option `flag` writes.
+/// Without this check, a mistake such as `--html notes.txt` would overwrite the notes.
 pub fn refuse_another_kind(flag: &str, path: &Path) -> Result<(), Failure> {
     match OutputKind::of_option(flag) {
         Some(kind) if !kind.may_replace(path) => Err(Failure::Usage(format!(
@@ -201,7 +204,7 @@ pub fn refuse_another_kind(flag: &str, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Refuses outputs that would take each other's place.
+/// Returns an error if two outputs are the same file, so that the second would overwrite the first.
 pub(crate) fn refuse_same_files(files: &[(&str, &Path)]) -> Result<(), Failure> {
     for (at, (flag, path)) in files.iter().enumerate() {
         let identity = FileIdentity::of(path);
@@ -217,7 +220,8 @@ pub(crate) fn refuse_same_files(files: &[(&str, &Path)]) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Writes all pictures into a folder, each to a file of its own.
+/// Writes each picture to a separate file in `folder`, and returns a line with their number and the
+/// folder.
 #[cfg(feature = "commands")]
 fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String, Failure> {
     let mut count = 0;

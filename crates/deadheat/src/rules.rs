@@ -1,5 +1,5 @@
-//! The demands of a project on its benchmarks: the rules of `deadheat.toml` and of the command
-//! line, and the gate that holds answers against them.
+//! The rules of a project: combines `deadheat.toml` with the command line, and makes the gate that
+//! checks analyses against the rules.
 
 mod gate;
 
@@ -17,32 +17,33 @@ use crate::settings::{Selection, random_seed};
 
 pub use gate::Gate;
 
-/// The options of a command line that a rules file may hold, too. They always win over a file.
+/// The options of a command line that a rules file (`deadheat.toml`) may also set. They take
+/// precedence over the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CliOverrides {
-    /// Its options.
+    /// The settings on the command line.
     pub settings: RaceSettings,
-    /// True if benchmarks were named one by one, so that the filters of a file do not count.
+    /// True if the user named benchmarks on the command line, so that the filters of the rules file
+    /// do not apply.
     pub names: bool,
-    /// True if all benchmarks of a project are at hand, so that an entry of a file that fits none
-    /// of them has outlived its benchmark.
+    /// True if the run races all benchmarks of the project. An entry of the ignore list that
+    /// matches no benchmark is then outdated.
     pub whole: bool,
 }
 
-/// Which rules file is read.
+/// The user's choice of the rules file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RulesSource {
-    /// The nearest `deadheat.toml`, from the current folder upwards; none where
-    /// there is none.
+    /// The nearest `deadheat.toml`, from the current folder upwards, if there is one.
     #[default]
     Nearest,
-    /// This one.
+    /// The file at this path (`--config`).
     Named(PathBuf),
-    /// None.
+    /// No rules file (`--no-config`).
     Nowhere,
 }
 
-/// The rules for the benchmarks: those of the command line and, below them, those of a file.
+/// The rules of a command line and of a rules file. The command line takes precedence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules {
     asked: CliOverrides,
@@ -50,13 +51,13 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The rules of a command line and, below them, of a file.
+    /// Combines the rules of a command line with those of a rules file.
     pub fn new(asked: CliOverrides, file: Option<RulesFile>) -> Self {
         Self { asked, file }
     }
 
-    /// The same, the file found and read. Rules that make no sense are an error
-    /// of what was asked for.
+    /// Finds and reads the rules file, and combines its rules with those of the command line.
+    /// Returns a usage error if the rules are invalid.
     pub fn read(asked: CliOverrides, source: &RulesSource) -> Result<Self, Failure> {
         let file = match source {
             RulesSource::Nowhere => None,
@@ -77,7 +78,8 @@ impl Rules {
         Ok(Self::new(asked, file))
     }
 
-    /// The settings of every benchmark: by the command line, then by the file.
+    /// Returns the settings for all benchmarks: those of the command line, and those of the rules
+    /// file for settings that the command line does not have.
     pub fn settings(&self) -> RaceSettings {
         let asked = self.asked.settings.clone();
         match &self.file {
@@ -86,14 +88,15 @@ impl Rules {
         }
     }
 
-    /// The same with a seed, drawn where nobody chose one.
+    /// Returns the settings for all benchmarks, with a random seed if the user set none.
     pub fn seeded(&self) -> RaceSettings {
         let mut settings = self.settings();
         settings.seed.get_or_insert_with(random_seed);
         settings
     }
 
-    /// Rules of some benchmarks, without what the command line says for all.
+    /// Returns the rules for benchmarks selected by name, without those that the command line
+    /// overrides.
     pub fn some(&self) -> Vec<RulesOfSome> {
         let file = self.file.as_ref();
         let mut some = file.map_or_else(Vec::new, |file| file.some.clone());
@@ -103,8 +106,9 @@ impl Rules {
         some
     }
 
-    /// The selection of the command line, among what the filters of the file leave. The filters do
-    /// not count for users who name benchmarks on the command line, and so know better.
+    /// Returns `selection`, which is that of the command line, with the filters of the rules file
+    /// added. The filters of the file do not apply if the user names benchmarks on the command
+    /// line.
     pub fn selection(&self, selection: Selection) -> Selection {
         match self.file.as_ref().filter(|_| !self.asked.names) {
             Some(file) => Selection {
@@ -116,8 +120,9 @@ impl Rules {
         }
     }
 
-    /// The gate that answers have to pass. Its filters are those of the file, unless benchmarks
-    /// were named.
+    /// Returns the gate that checks analyses against the rules. It judges the benchmarks that the
+    /// filters of the rules file select. If the user named benchmarks, these filters do not apply,
+    /// and the gate judges all benchmarks of the run.
     pub fn gate(&self) -> Gate {
         let file = self.file.as_ref();
         Gate {
@@ -132,21 +137,21 @@ impl Rules {
         }
     }
 
-    /// A hint, if the command line asks for a second race and nothing says what fails the first.
+    /// Returns a hint if the command line asks for a second race, but no rule can fail the first.
     pub fn hint_about_confirm(&self) -> Option<String> {
         let is_asked = self.asked.settings.confirm == Some(true);
         let fails = |rules: &RaceSettings| rules.fail_on.as_ref().is_some_and(|on| !on.is_empty());
         let has_rule = fails(&self.settings()) || self.some().iter().any(|one| fails(&one.rules));
         (is_asked && !has_rule).then(|| {
             format!(
-                "--confirm has no effect, because no rule fails this race{HELP}--fail-on slower is such a \
-                 rule"
+                "--confirm has no effect, because no rule can fail this race{HELP}set a rule, such \
+                 as --fail-on slower"
             )
         })
     }
 
-    /// A message about `--metric`, which names the file where that chose the
-    /// metric.
+    /// Returns a message about `--metric`. If the rules file sets the metric, replaces the option
+    /// by the name of the file.
     pub fn blamed(&self, message: String) -> String {
         let file = self.file.as_ref();
         let file = file.filter(|_| self.asked.settings.metric.is_none());
@@ -158,8 +163,8 @@ impl Rules {
     }
 }
 
-/// The settings decided for a benchmark otherwise than for all. `looks` plans the looks for a
-/// chance of a wrong verdict of its own.
+/// Returns the settings that rules set for this benchmark only. `looks` plans the looks for an α
+/// that a rule sets for the benchmark.
 pub(crate) fn benchmark_overrides<E>(
     some: &[RulesOfSome],
     benchmark: &str,
@@ -181,8 +186,9 @@ pub(crate) fn benchmark_overrides<E>(
     })
 }
 
-/// The blocks in a replicate of a benchmark whose verdict speaks of a quantile: so many as that takes,
-/// or as the user asked for. `None` for any other benchmark; the error says what asks for too few.
+/// Returns the number of blocks in a replicate of a benchmark that is judged by a quantile: the
+/// user's choice, or the minimum for this quantile. Returns `None` for any other benchmark, and an
+/// error if the user's choice is below the minimum.
 pub(crate) fn blocks_of_quantile(
     benchmark: &Benchmark,
     settings: &RaceSettings,
@@ -193,16 +199,17 @@ pub(crate) fn blocks_of_quantile(
     let least = blocks_for_quantile(quantile, benchmark.contenders.len());
     match settings.blocks {
         Some(blocks) if blocks < least => Err(format!(
-            "--blocks {blocks}: the quantile {quantile} of benchmark '{}' takes at least {least} blocks \
-             in a replicate",
+            "--blocks {blocks}: the quantile {quantile} of benchmark '{}' needs at least {least} \
+             blocks in a replicate",
             benchmark.name
         )),
         blocks => Ok(Some(blocks.unwrap_or(least))),
     }
 }
 
-/// Notes in every benchmark that must not be slower the comparisons for which this has to hold
-/// together. A race that is confirmed by a second one need not hold for more than itself.
+/// Sets in every benchmark with the rule `slower` the number of comparisons that the gate tests
+/// together. With `--confirm`, the number is not set, because the second race keeps the α, and the
+/// first race needs no correction.
 pub(crate) fn hold_together(
     benchmarks: &mut [Benchmark],
     settings: &RaceSettings,

@@ -1,8 +1,7 @@
-//! The meaning of the values of settings, wherever they were written: on a command line, in the
-//! arguments of a benchmark, in the environment.
+//! Parses the values of settings, from a command line, the arguments of a benchmark, or the
+//! environment.
 //!
-//! Every reader takes the text as it was typed and answers with the value or
-//! with a sentence for whoever typed it.
+//! Every parser takes the text as the user typed it, and returns the value or an error message.
 
 #[cfg(feature = "commands")]
 mod program;
@@ -17,50 +16,51 @@ pub use deadheat_model::{
 #[cfg(feature = "commands")]
 pub use program::{is_program, program};
 
-/// The benchmarks that the command line selects, by their names.
+/// The filters that select benchmarks by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// A benchmark is meant when its name has one of these [as a part](has_part), or always
-    /// when there are none.
+    /// A benchmark is selected only if its name [contains](has_part) any of these filters. An empty
+    /// list matches all names.
     pub filters: Vec<String>,
-    /// It is not meant when its name has one of these.
+    /// A benchmark is not selected if its name contains any of these filters.
     pub skips: Vec<String>,
-    /// Names must be equal, not contain.
+    /// True if a name must equal a filter to match, and not only contain it.
     pub exact: bool,
-    /// The treatment of ignored ones.
+    /// The treatment of ignored benchmarks.
     pub ignored: Ignored,
-    /// Of all this, what a rules file includes; everything when there is none.
+    /// Patterns of a rules file. A benchmark is selected only if it matches any of them. An empty
+    /// list matches all benchmarks.
     pub include: Vec<Glob>,
-    /// And what it excludes.
+    /// Patterns of a rules file. A benchmark is not selected if it matches any of them.
     pub exclude: Vec<Glob>,
 }
 
 /// The treatment of benchmarks that are marked as ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ignored {
-    /// They are left out.
+    /// Ignored benchmarks do not race.
     #[default]
     Out,
-    /// Only they are meant.
+    /// Only ignored benchmarks race.
     Only,
-    /// They are treated as all others.
+    /// Ignored benchmarks race like all others.
     In,
 }
 
 impl Selection {
-    /// Returns true if the name is meant.
+    /// Returns true if the filters select a benchmark with this name.
     pub fn names(&self, name: &str) -> bool {
         self.names_any(&[name])
     }
 
-    /// Returns true if the benchmark is meant by its name or by the title that answers print, which
-    /// shows its parameters.
+    /// Returns true if the filters select a benchmark by its name, or by its title in answers,
+    /// which contains the parameters.
     pub fn names_with(&self, name: &str, parameters: &[(String, String)]) -> bool {
         self.names_any(&[name, &titled(name, parameters)])
     }
 
-    /// Returns true if what goes by all these names is meant: any of them may match a filter, and
-    /// none may be skipped.
+    /// Returns true if the filters select a benchmark with several names: at least one name must
+    /// match, and no name may be excluded.
     pub fn names_any(&self, names: &[&str]) -> bool {
         let matches = |pattern: &String| {
             names.iter().any(|name| {
@@ -78,7 +78,8 @@ impl Selection {
             && !self.exclude.iter().any(fits)
     }
 
-    /// Returns true if a benchmark with such a mark is run, if its name is meant.
+    /// Returns true if benchmarks with (`ignored`) or without an ignored mark race, provided that
+    /// their names are selected.
     pub fn runs(&self, ignored: bool) -> bool {
         match self.ignored {
             Ignored::Out => !ignored,
@@ -87,14 +88,16 @@ impl Selection {
         }
     }
 
-    /// Returns true if it is listed, if its name is meant: `--list` shows ignored ones too, and
-    /// with `--ignored` only them.
+    /// Returns true if `--list` shows benchmarks with (`ignored`) or without an ignored mark,
+    /// provided that their names are selected. It shows ignored benchmarks too, and with
+    /// `--ignored` only these.
     pub fn lists(&self, ignored: bool) -> bool {
         self.ignored != Ignored::Only || ignored
     }
 }
 
-/// A name as reports print it, with the parameters that it does not contain: `sum (length=10)`.
+/// Returns the name as reports print it, with the parameters that it does not contain: `sum
+/// (length=10)`.
 pub(crate) fn titled(name: &str, parameters: &[(String, String)]) -> String {
     let parameters = parameters.iter().map(|(key, value)| match key.as_str() {
         "" => value.clone(),
@@ -107,13 +110,15 @@ pub(crate) fn titled(name: &str, parameters: &[(String, String)]) -> String {
     }
 }
 
-/// Returns true if the name contains the filter, numbers whole: `sort/10` is not in `sort/1000`. A
-/// filter with `/`, `::` or `=` names parts of the name, which must be whole, too: `parse/json` is in
-/// `parse/json/small`, but not in `parse/json5`.
+/// Returns true if the name contains the filter, and the filter does not begin or end within a
+/// number: `sort/1000` does not contain `sort/10`. A filter with `/`, `::` or `=` must not begin or
+/// end within a word either: `parse/json/small` contains `parse/json`, but `parse/json5` does not.
 fn has_part(name: &str, filter: &str) -> bool {
     let is_parts = ["/", "::", "="].iter().any(|sign| filter.contains(sign));
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    // Characters next to an end of the filter, the nearest first, of which the first is its own.
+    // Returns true if a word or number of the name continues beyond an end of the filter. `own` is
+    // the last character of the filter at this end, and `beyond` has the characters of the name
+    // after it.
     let goes_on = |own: Option<char>, beyond: &mut dyn Iterator<Item = char>| {
         let (Some(own), Some(next)) = (own, beyond.next()) else {
             return false;
@@ -134,7 +139,7 @@ fn has_part(name: &str, filter: &str) -> bool {
             .any(is_whole)
 }
 
-/// Says that these filters select nothing, and what could be selected.
+/// Returns a message that these filters select no benchmark, with names that exist.
 pub fn nothing_selected<N: AsRef<str>>(names: &[N], filters: &[String]) -> String {
     const SHOWN: usize = 10;
     let (shown, more) = names.split_at(names.len().min(SHOWN));
@@ -146,15 +151,15 @@ pub fn nothing_selected<N: AsRef<str>>(names: &[N], filters: &[String]) -> Strin
     let is_regex = |filter: &&String| filter.contains(['^', '$', '|', '*', '\\', '(']);
     if let Some(filter) = filters.iter().find(is_regex) {
         text += &format!(
-            "{HELP}'{filter}' looks like a regular expression, and a filter is a part of a name; several \
-             filters are separate words"
+            "{HELP}'{filter}' looks like a regular expression, but a filter is part of a name; \
+             several filters are separate words"
         );
     }
     text
 }
 
-/// Makes every name the only one of its kind: the second `true` of an A/A
-/// race becomes `true (2)`.
+/// Makes all names different by appending numbers: the second `true` in a race of `true` against
+/// itself becomes `true (2)`.
 pub(crate) fn distinct(names: Vec<String>) -> Vec<String> {
     let mut taken: Vec<String> = Vec::with_capacity(names.len());
     for name in &names {

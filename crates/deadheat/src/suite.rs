@@ -1,4 +1,4 @@
-//! Benchmarks of functions, put side by side.
+//! The builder API for benchmarks that race functions against each other.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -13,7 +13,7 @@ use deadheat_model::{Contender, FunctionCalls, Throughput, Workload};
 use crate::race::Planned;
 use crate::settings::distinct;
 
-/// The benchmarks of a program.
+/// The benchmarks of a program, to which [`Suite::benchmark`] adds benchmarks.
 #[derive(Default)]
 pub struct Suite {
     benchmarks: Vec<Registered>,
@@ -31,12 +31,12 @@ struct Registered {
 }
 
 impl Registered {
-    /// Threads that call each contender at the same time.
+    /// Returns the number of threads that call each contender at the same time.
     fn threads(&self) -> u32 {
         self.functions.threads()
     }
 
-    /// The benchmark as a plan has it before its pilot.
+    /// Returns the benchmark as it is before its calibration run.
     fn planned(&self) -> deadheat_model::Benchmark {
         let calls = FunctionCalls {
             threads: self.threads(),
@@ -56,8 +56,8 @@ impl Registered {
     }
 }
 
-/// The functions of a benchmark: the builder goes on adding contenders to
-/// what the suite already holds.
+/// The functions of a benchmark. The builder and the suite share ownership, because the builder
+/// adds candidates to a benchmark that is already in the suite.
 #[derive(Clone)]
 struct Shared(Rc<RefCell<dyn FunctionBenchmark>>);
 
@@ -92,16 +92,16 @@ impl FunctionBenchmark for Shared {
 }
 
 impl Suite {
-    /// A suite without benchmarks.
+    /// Returns a suite without benchmarks.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Races every baseline against a second copy of itself as well, in the
-    /// same blocks: the same function, called in its own turn. Where the two
-    /// seem to differ, every verdict of the run is called provisional.
+    /// Adds a control to every race: the baseline again, as another contender in the same blocks.
+    /// If a race finds a difference between the baseline and its control, every verdict of the run
+    /// is marked as provisional.
     ///
-    /// `--control` asks for the same from the command line.
+    /// The option `--control` of the bench target has the same effect.
     pub fn control(&mut self) -> &mut Self {
         self.controls = true;
         self
@@ -111,14 +111,13 @@ impl Suite {
         self.controls
     }
 
-    /// The names of all benchmarks, in order.
+    /// Returns the names of all benchmarks, in the order in which they were added.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.benchmarks
             .iter()
             .map(|benchmark| benchmark.name.as_str())
     }
 
-    /// The benchmarks as their race is planned.
     pub(crate) fn planned(&self) -> Vec<Planned> {
         let planned = |benchmark: &Registered| Planned {
             benchmark: benchmark.planned(),
@@ -132,8 +131,8 @@ impl WorkerSuite for Suite {
     fn list(&self) -> Vec<ListedBenchmark> {
         let listed = |benchmark: &Registered| ListedBenchmark {
             name: benchmark.name.clone(),
-            // A contender against itself has a name of its own for whoever
-            // asks for one of the two.
+            // Coordinators request a contender by name, so contenders with the same name get
+            // numbers.
             contenders: distinct(benchmark.contenders.clone()),
             parameters: benchmark.parameters.clone(),
             throughput: benchmark.throughput,
@@ -152,17 +151,17 @@ impl WorkerSuite for Suite {
     }
 }
 
-/// The function as one of an input that holds nothing. In one place: wrapped
-/// in two closures, one function raced against itself would be compiled into
-/// two loops, which the linker puts into two places.
+/// Wraps a function without input as a function of `&()`. Baselines and candidates share this
+/// wrapper. With separate wrappers, a race of a function against itself would have two copies of
+/// the loop, at two addresses.
 fn of_nothing<O>(mut call: impl FnMut() -> O) -> impl FnMut(&()) -> O {
     move |()| call()
 }
 
 impl Suite {
-    /// A benchmark of this name, which must be the only one.
+    /// Begins a benchmark with this name, which must be unique in the suite.
     ///
-    /// It belongs to the suite as soon as it has a baseline.
+    /// The benchmark is added to the suite when its baseline is set.
     pub fn benchmark(&mut self, name: impl Into<String>) -> Benchmark<'_> {
         Benchmark {
             suite: self,
@@ -173,8 +172,7 @@ impl Suite {
         }
     }
 
-    /// A benchmark for each of several values of a parameter, named
-    /// `name/value`.
+    /// Adds a benchmark for each value of a parameter, named `name/value`.
     ///
     /// ```
     /// let mut suite = deadheat::Suite::new();
@@ -206,7 +204,7 @@ impl Suite {
     }
 }
 
-/// A benchmark that has a name and nothing else yet.
+/// A benchmark that has a name, but not a baseline yet.
 #[must_use = "a benchmark belongs to its suite as soon as it has a baseline"]
 pub struct Benchmark<'s> {
     suite: &'s mut Suite,
@@ -217,32 +215,32 @@ pub struct Benchmark<'s> {
 }
 
 impl<'s> Benchmark<'s> {
-    /// Records a parameter of the input, for tables and files. It does not
-    /// change the name.
+    /// Records a parameter of the input, such as its length, for tables and run files. The name of
+    /// the benchmark does not change.
     pub fn parameter(mut self, name: &str, value: impl Display) -> Self {
         self.parameters.push((name.to_owned(), value.to_string()));
         self
     }
 
-    /// One call works through so many bytes: rates are shown beside times.
+    /// Sets the number of bytes that each call processes. Reports then show rates next to times.
     pub fn bytes(mut self, bytes: u64) -> Self {
         self.throughput = Some(Throughput::Bytes(bytes));
         self
     }
 
-    /// One call works through so many items: rates are shown beside times.
+    /// Sets the number of items that each call processes. Reports then show rates next to times.
     pub fn items(mut self, items: u64) -> Self {
         self.throughput = Some(Throughput::Items(items));
         self
     }
 
-    /// Leaves it out unless `--ignored` or `--include-ignored` is given.
+    /// Excludes the benchmark unless `--ignored` or `--include-ignored` is given.
     pub fn ignored(mut self) -> Self {
         self.ignored = true;
         self
     }
 
-    /// Makes the input from a seed: one for each block, the same for all
+    /// Sets the function that makes an input from a seed. Each block has one input, shared by all
     /// contenders. Making and dropping it is never timed.
     pub fn input<I: 'static>(self, make: impl FnMut(u64) -> I + 'static) -> Setup<'s, I> {
         Setup {
@@ -251,12 +249,11 @@ impl<'s> Benchmark<'s> {
         }
     }
 
-    /// Makes an input of its own for every single call, for functions that
-    /// use it up; within a block all from the same seed, and so alike.
+    /// Sets the function that makes an input for every single call, for functions that consume
+    /// their input. Within a block, all inputs come from the same seed and are therefore equal.
     ///
-    /// To sort in place, take the input by value and give it back: `|mut
-    /// numbers| { numbers.sort(); numbers }`. What a call returns is dropped
-    /// outside the timed region.
+    /// To sort in place, take the input by value and return it: `|mut numbers| { numbers.sort();
+    /// numbers }`. What a call returns is dropped outside the timed region.
     pub fn input_per_call<I: 'static>(
         self,
         make: impl FnMut(u64) -> I + 'static,
@@ -267,9 +264,8 @@ impl<'s> Benchmark<'s> {
         }
     }
 
-    /// So many threads call each contender at the same time, released
-    /// together. A time is then that of all of them, from the first call to
-    /// the end of the last.
+    /// Calls each contender from this many threads at the same time. All threads start together.
+    /// The measured time is the time from the first call of any thread to the end of the last call.
     pub fn threads(self, threads: u32) -> Threads<'s> {
         Threads {
             benchmark: self,
@@ -277,8 +273,8 @@ impl<'s> Benchmark<'s> {
         }
     }
 
-    /// Contenders are async functions, run by the executor that `start`
-    /// makes: once in every process, outside the timed region.
+    /// Declares that the contenders are async functions. `start` makes the executor that runs them,
+    /// once per process and outside the timed region.
     pub fn executor<E: AsyncExecutor + 'static>(
         self,
         start: impl FnMut() -> E + 'static,
@@ -290,7 +286,7 @@ impl<'s> Benchmark<'s> {
         }
     }
 
-    /// The function that others are compared with; here one without input.
+    /// Adds the baseline, a function without input. Candidates are compared with it.
     pub fn baseline<O: 'static>(
         self,
         name: &str,
@@ -301,7 +297,7 @@ impl<'s> Benchmark<'s> {
         PlainRace(self.register(name, functions))
     }
 
-    /// Puts the benchmark into its suite.
+    /// Adds the benchmark to its suite.
     fn register<B: deadheat_engine::FunctionBenchmark + 'static>(
         self,
         baseline: &str,
@@ -324,7 +320,7 @@ impl<'s> Benchmark<'s> {
     }
 }
 
-/// A benchmark whose contenders look at an input.
+/// A benchmark whose contenders borrow an input, and that has no baseline yet.
 #[must_use = "a benchmark belongs to its suite as soon as it has a baseline"]
 pub struct Setup<'s, I> {
     benchmark: Benchmark<'s>,
@@ -332,7 +328,7 @@ pub struct Setup<'s, I> {
 }
 
 impl<'s, I: 'static> Setup<'s, I> {
-    /// The function that others are compared with.
+    /// Adds the baseline, with which candidates are compared.
     pub fn baseline<O: 'static>(
         self,
         name: &str,
@@ -344,7 +340,7 @@ impl<'s, I: 'static> Setup<'s, I> {
     }
 }
 
-/// A benchmark whose contenders use up their inputs.
+/// A benchmark whose contenders take their inputs by value, and that has no baseline yet.
 #[must_use = "a benchmark belongs to its suite as soon as it has a baseline"]
 pub struct Consuming<'s, I> {
     benchmark: Benchmark<'s>,
@@ -352,7 +348,7 @@ pub struct Consuming<'s, I> {
 }
 
 impl<'s, I: 'static> Consuming<'s, I> {
-    /// The function that others are compared with.
+    /// Adds the baseline, with which candidates are compared.
     pub fn baseline<O: 'static>(
         self,
         name: &str,
@@ -364,7 +360,7 @@ impl<'s, I: 'static> Consuming<'s, I> {
     }
 }
 
-/// A benchmark of async functions.
+/// A benchmark of async functions that has no baseline yet.
 #[must_use = "a benchmark belongs to its suite as soon as it has a baseline"]
 pub struct AsyncSetup<'s, E, I> {
     benchmark: Benchmark<'s>,
@@ -373,7 +369,7 @@ pub struct AsyncSetup<'s, E, I> {
 }
 
 impl<'s, E: AsyncExecutor + 'static, I: 'static> AsyncSetup<'s, E, I> {
-    /// Makes the input from a seed, as [`Benchmark::input`] does.
+    /// Sets the function that makes an input from a seed, like [`Benchmark::input`].
     pub fn input<J: 'static>(self, make: impl FnMut(u64) -> J + 'static) -> AsyncSetup<'s, E, J> {
         AsyncSetup {
             benchmark: self.benchmark,
@@ -382,7 +378,7 @@ impl<'s, E: AsyncExecutor + 'static, I: 'static> AsyncSetup<'s, E, I> {
         }
     }
 
-    /// The async function that others are compared with.
+    /// Adds the baseline, an async function. Candidates are compared with it.
     pub fn baseline<O: 'static>(
         self,
         name: &str,
@@ -394,7 +390,8 @@ impl<'s, E: AsyncExecutor + 'static, I: 'static> AsyncSetup<'s, E, I> {
     }
 }
 
-/// A benchmark for several threads that has no input yet.
+/// A benchmark whose contenders are called by several threads, and that has neither an input nor a
+/// baseline yet.
 #[must_use = "a benchmark belongs to its suite as soon as it has a baseline"]
 pub struct Threads<'s> {
     benchmark: Benchmark<'s>,
@@ -402,7 +399,7 @@ pub struct Threads<'s> {
 }
 
 impl<'s> Threads<'s> {
-    /// Makes from a seed what the threads of a block share.
+    /// Sets the function that makes the input of a block from a seed. The threads share the input.
     pub fn input<I: Send + Sync + 'static>(
         self,
         make: impl FnMut(u64) -> I + 'static,
@@ -414,7 +411,8 @@ impl<'s> Threads<'s> {
         }
     }
 
-    /// The function that others are compared with; it gets `&()`.
+    /// Adds the baseline, which takes `&()` because the benchmark has no input. Candidates are
+    /// compared with it.
     pub fn baseline<O: Send + 'static>(
         self,
         name: &str,
@@ -424,7 +422,7 @@ impl<'s> Threads<'s> {
     }
 }
 
-/// A benchmark whose threads share an input.
+/// A benchmark whose threads share an input, and that has no baseline yet.
 #[must_use = "a benchmark belongs to its suite as soon as it has a baseline"]
 pub struct ThreadSetup<'s, I> {
     benchmark: Benchmark<'s>,
@@ -433,7 +431,7 @@ pub struct ThreadSetup<'s, I> {
 }
 
 impl<'s, I: Send + Sync + 'static> ThreadSetup<'s, I> {
-    /// The function that others are compared with.
+    /// Adds the baseline, with which candidates are compared.
     pub fn baseline<O: Send + 'static>(
         self,
         name: &str,
@@ -445,22 +443,23 @@ impl<'s, I: Send + Sync + 'static> ThreadSetup<'s, I> {
     }
 }
 
-/// A benchmark in its suite.
+/// A benchmark with a baseline, to which candidates can be added. It already belongs to its suite.
 pub struct Race<'s, B> {
     registered: &'s mut Registered,
     functions: Rc<RefCell<B>>,
 }
 
-/// A race of functions without input.
+/// A benchmark of functions without input, to which candidates can be added.
 pub struct PlainRace<'s, O>(Race<'s, ByReference<'static, (), O>>);
 
-/// A race of functions that use up their inputs.
+/// A benchmark of functions that take their inputs by value, to which candidates can be added.
 pub type ConsumingRace<'s, I, O> = Race<'s, ByValue<I, O>>;
 
-/// A race of functions that several threads call at once.
+/// A benchmark of functions that several threads call at the same time, to which candidates can be
+/// added.
 pub type ThreadRace<'s, I, O> = Race<'s, Concurrent<I, O>>;
 
-/// A race of async functions.
+/// A benchmark of async functions, to which candidates can be added.
 pub type AsyncRace<'s, E, I, O> = Race<'s, Asynchronous<E, I, O>>;
 
 impl<'s, B> Race<'s, B> {
@@ -471,8 +470,8 @@ impl<'s, B> Race<'s, B> {
 }
 
 impl<B: ComparesOutputs> Race<'_, B> {
-    /// Stops the benchmark when a candidate returns something else than the
-    /// baseline on one of the inputs that are measured, in whichever thread.
+    /// Compares the results of the contenders, and stops the benchmark if the result of a candidate
+    /// differs from that of the baseline for any measured input, in any thread.
     pub fn check_outputs(self) -> Self
     where
         B::Output: PartialEq,
@@ -483,14 +482,14 @@ impl<B: ComparesOutputs> Race<'_, B> {
 }
 
 impl<O: 'static> PlainRace<'_, O> {
-    /// A function that is compared with the baseline.
+    /// Adds a candidate, which is compared with the baseline.
     pub fn candidate(self, name: &str, call: impl FnMut() -> O + 'static) -> Self {
         self.0.functions.borrow_mut().add(of_nothing(call));
         Self(self.0.named(name))
     }
 
-    /// Stops the benchmark when a candidate returns something else than the
-    /// baseline.
+    /// Compares the results of the contenders, and stops the benchmark if the result of a candidate
+    /// differs from that of the baseline.
     pub fn check_outputs(self) -> Self
     where
         O: PartialEq,
@@ -500,7 +499,7 @@ impl<O: 'static> PlainRace<'_, O> {
 }
 
 impl<I: 'static, O: 'static> Race<'_, ByReference<'static, I, O>> {
-    /// A function that is compared with the baseline, on the same inputs.
+    /// Adds a candidate, which is called with the same inputs as the baseline.
     pub fn candidate(self, name: &str, call: impl FnMut(&I) -> O + 'static) -> Self {
         self.functions.borrow_mut().add(call);
         self.named(name)
@@ -508,7 +507,7 @@ impl<I: 'static, O: 'static> Race<'_, ByReference<'static, I, O>> {
 }
 
 impl<I: 'static, O: 'static> ConsumingRace<'_, I, O> {
-    /// A function that is compared with the baseline, on inputs alike.
+    /// Adds a candidate, whose inputs are equal to those of the baseline.
     pub fn candidate(self, name: &str, call: impl FnMut(I) -> O + 'static) -> Self {
         self.functions.borrow_mut().add(call);
         self.named(name)
@@ -516,8 +515,7 @@ impl<I: 'static, O: 'static> ConsumingRace<'_, I, O> {
 }
 
 impl<I: Send + Sync + 'static, O: Send + 'static> ThreadRace<'_, I, O> {
-    /// A function that is compared with the baseline, under the same
-    /// contention.
+    /// Adds a candidate, which is called by the same number of threads as the baseline.
     pub fn candidate(self, name: &str, call: impl Fn(&I) -> O + Send + Sync + 'static) -> Self {
         self.functions.borrow_mut().add(call);
         self.named(name)
@@ -525,8 +523,7 @@ impl<I: Send + Sync + 'static, O: Send + 'static> ThreadRace<'_, I, O> {
 }
 
 impl<E: AsyncExecutor + 'static, I: 'static, O: 'static> AsyncRace<'_, E, I, O> {
-    /// An async function that is compared with the baseline, on the same
-    /// inputs.
+    /// Adds an async candidate, which is called with the same inputs as the baseline.
     pub fn candidate(self, name: &str, call: impl AsyncFnMut(&I) -> O + 'static) -> Self {
         self.functions.borrow_mut().add(call);
         self.named(name)

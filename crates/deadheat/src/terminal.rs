@@ -1,5 +1,5 @@
-//! The abilities of the terminal, the only way to standard error, and the line there that shows how
-//! far a race is.
+//! Output to the terminal: its width and colours, messages on standard error, and the line that
+//! shows the progress of a race.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
@@ -12,46 +12,47 @@ use deadheat_model::Benchmark;
 use deadheat_model::{HELP, without_system_numbers};
 use deadheat_report::{Glyphs, escape_message, progress_line, shorten, shown};
 
-/// Columns to use on standard output: the terminal's, within reason, or 100
-/// when the answer goes to a file.
+/// Returns the width for text on standard output, in columns: that of the terminal, but at most
+/// 200; 100 if the width is unknown, as for a file.
 pub fn width() -> usize {
     width_of_stdout().unwrap_or(100).min(200)
 }
 
-/// Columns for a table whose lines must not be broken: the terminal's, or as
-/// many as it takes when it goes to a file, where there is no right edge.
+/// Returns the width for tables on standard output, in columns: that of the terminal, but at most
+/// 200; 160 if the width is unknown, as for a file, because tables are harder to read with broken
+/// lines.
 pub fn width_of_tables() -> usize {
     width_of_stdout().unwrap_or(160).min(200)
 }
 
-/// Columns of the terminal on standard output, within reason, or those that the variable `COLUMNS`
-/// asks for; `None` where the answer goes elsewhere and lines have no right edge.
+/// Returns the width of standard output in columns, clamped to 40 to 300: that of the terminal, or
+/// the value of the variable `COLUMNS` if standard output is not a terminal. `None` if both are
+/// unknown.
 pub fn width_of_stdout() -> Option<usize> {
     let columns = terminal_width(std::io::stdout().as_raw_fd()).map(usize::from);
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
     Some(columns.or_else(asked)?.clamp(40, 300))
 }
 
-/// Columns of the terminal on standard error, or 80.
+/// Returns the width of the terminal on standard error in columns; 80 if it is not a terminal.
 pub fn width_of_stderr() -> usize {
     terminal_width(std::io::stderr().as_raw_fd()).map_or(80, usize::from)
 }
 
-/// When to use colours.
+/// The user's choice of when text is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Color {
-    /// On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is.
+    /// Coloured on a terminal, unless NO_COLOR is set; coloured elsewhere if CLICOLOR_FORCE is set.
     #[default]
     Auto,
-    /// Always.
+    /// Always coloured.
     Always,
-    /// Never.
+    /// Never coloured.
     Never,
 }
 
 impl Color {
-    /// All choices, in the order they are told, each as it is written and with what it means in a
-    /// few words.
+    /// All choices in the order of help texts, each with its name and a short help text.
     pub const ALL: [(Self, &'static str, &'static str); 3] = [
         (
             Self::Auto,
@@ -62,7 +63,7 @@ impl Color {
         (Self::Never, "never", "Never"),
     ];
 
-    /// The choice of this name. The error lists those there are.
+    /// Parses the name of a choice. The error message lists all names.
     pub fn parse(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|(_, name, _)| *name == text);
         known.map(|(when, ..)| when).ok_or_else(|| {
@@ -71,7 +72,7 @@ impl Color {
         })
     }
 
-    /// Returns true if what goes to standard output is coloured.
+    /// Returns true if text on standard output should be coloured.
     pub fn applies(self) -> bool {
         match self {
             Self::Auto => wants_color(),
@@ -81,8 +82,8 @@ impl Color {
     }
 }
 
-/// Returns whether colours are welcome on standard output: on a terminal that can show them, or
-/// where CLICOLOR_FORCE asks for them, and never where NO_COLOR is set.
+/// Returns true if text on standard output should be coloured by default: on a terminal that
+/// supports colours, or if CLICOLOR_FORCE is set, but never if NO_COLOR is set.
 pub fn wants_color() -> bool {
     wants_color_on(&std::io::stdout())
 }
@@ -95,7 +96,8 @@ fn wants_color_on(stream: &impl IsTerminal) -> bool {
     colored(set, stream.is_terminal())
 }
 
-/// The same, of these variables, each `None` where it is empty.
+/// Returns true if output should be coloured by default. `set` returns the value of an environment
+/// variable, or `None` if it is unset or empty. `terminal` is true if the output is a terminal.
 fn colored(set: impl Fn(&str) -> Option<String>, terminal: bool) -> bool {
     if set("NO_COLOR").is_some() {
         return false;
@@ -108,12 +110,13 @@ fn colored(set: impl Fn(&str) -> Option<String>, terminal: bool) -> bool {
     terminal && !dumb && !unwanted
 }
 
-/// Writes a message to standard error, after `label` (`error`, `warning` or the name of the program),
-/// and its advice in lines of their own. Control characters from files, names and the command line
-/// are escaped. A closed standard error is ignored.
+/// Writes a message to standard error, after `label` (`error`, `warning` or the name of the
+/// program). Each piece of advice is on a separate line. Control characters from files, names and
+/// the command line are escaped. A closed standard error is ignored.
 pub fn to_stderr(label: &str, text: &str) {
     let glyphs = Glyphs::new(speaks_unicode());
-    // Programs that read messages read a pipe, whatever CLICOLOR_FORCE says of answers.
+    // Messages are coloured only on a terminal. CLICOLOR_FORCE applies only to answers, because
+    // programs may read the messages from a pipe.
     let is_colored = std::io::stderr().is_terminal() && wants_color_on(&std::io::stderr());
     let mut lines = String::new();
     for (at, part) in without_system_numbers(text).split(HELP).enumerate() {
@@ -121,11 +124,11 @@ pub fn to_stderr(label: &str, text: &str) {
         let part = escape_message(&with_short_words(part, glyphs), glyphs);
         lines += &format!("{}: {part}\n", in_color(label, is_colored));
     }
-    // In one piece, so that no line of another process comes between.
+    // Written at once, so that output of other processes cannot come between the lines.
     let _ = std::io::stderr().write_all(lines.as_bytes());
 }
 
-/// The label of a message in bold, and in the colour by which compilers show it.
+/// Returns the label of a message in bold, in the colour that compilers use for it.
 fn in_color(label: &str, is_colored: bool) -> Cow<'_, str> {
     let color = match label {
         _ if !is_colored => return label.into(),
@@ -137,7 +140,7 @@ fn in_color(label: &str, is_colored: bool) -> Cow<'_, str> {
     format!("\u{1b}[{color}m{label}\u{1b}[0m").into()
 }
 
-/// A text with the middle of enormous words cut out.
+/// Shortens words of more than 1,000 bytes in their middle.
 fn with_short_words(text: &str, glyphs: Glyphs) -> String {
     const LONGEST: usize = 1_000;
     const SHORT: usize = 200;
@@ -153,7 +156,7 @@ fn with_short_words(text: &str, glyphs: Glyphs) -> String {
     short
 }
 
-/// Returns whether the locale is UTF-8, so that µ and − can be shown.
+/// Returns true if the locale is UTF-8, so that the terminal can show characters such as µ and −.
 pub fn speaks_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
@@ -164,14 +167,14 @@ pub fn speaks_unicode() -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// The signs of names on standard output. A program that reads them from a pipe or a file gets
-/// UTF-8 in every locale, so that it finds the files that are named.
+/// Returns the glyphs for names on standard output. If it is not a terminal, names are UTF-8 in
+/// every locale, so that a program that reads them can find the named files.
 pub fn glyphs_of_stdout() -> Glyphs {
     Glyphs::new(speaks_unicode() || !std::io::stdout().is_terminal())
 }
 
-/// A line on standard error that takes its own place when it is drawn anew; nothing where that is
-/// no terminal.
+/// A line on a terminal on standard error that is redrawn in place. Has no effect if standard error
+/// is not a terminal.
 #[derive(Debug)]
 pub struct StatusLine {
     shown: bool,
@@ -179,7 +182,7 @@ pub struct StatusLine {
 }
 
 impl StatusLine {
-    /// A line that was not drawn yet.
+    /// Returns a line that is not drawn yet.
     pub fn new(quiet: bool) -> Self {
         Self {
             shown: !quiet && std::io::stderr().is_terminal(),
@@ -187,18 +190,19 @@ impl StatusLine {
         }
     }
 
-    /// Draws the line that `line` returns for a width in columns. Names in it are escaped here.
+    /// Draws the text that `line` returns for a width in columns, after escaping control
+    /// characters.
     pub fn draw(&mut self, line: impl FnOnce(usize) -> String) {
         if self.shown {
             self.drawn = true;
-            // A few columns are left free: for the cursor, and for the ^C that a terminal echoes.
+            // Four columns stay free for the cursor and for the `^C` that a terminal echoes.
             let width = width_of_stderr().saturating_sub(4);
             let glyphs = Glyphs::new(speaks_unicode());
             write(&shown(&line(width), width, glyphs));
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn finish(&mut self) {
         if std::mem::take(&mut self.drawn) {
             write("");
@@ -213,37 +217,41 @@ impl Drop for StatusLine {
 }
 
 fn write(line: &str) {
-    // A terminal that is gone is no reason to stop.
+    // A closed terminal must not stop the race.
     let mut out = std::io::stderr().lock();
     let _ = write!(out, "\r\u{1b}[2K{line}");
     let _ = out.flush();
 }
 
-/// Nanoseconds between two drawings: ten a second.
+/// Minimum time between two drawings of the line, in nanoseconds: ten per second.
 const PAUSE_NS: u64 = 100_000_000;
-/// Time between two lines if standard error is not a terminal.
+/// Time between two progress messages if standard error is not a terminal.
 const PAUSE_OF_LINES: Duration = Duration::from_secs(30);
-/// Races of several benchmarks that take at least so long say so beforehand.
+/// If a race of several benchmarks will probably take at least this long, deadheat prints its
+/// estimated duration at the start.
 const LONG_RACE: Duration = Duration::from_secs(20);
-/// Columns of a line if standard error is not a terminal.
+/// Maximum width of a progress message, in columns, if standard error is not a terminal.
 const WIDTH_OF_LINES: usize = 100;
 
-/// The progress of a race, drawn between blocks, by the thread that waits anyway: nothing of it
-/// runs while something is timed.
+/// The progress display of a race. It is drawn between blocks, by the thread that waits for the
+/// contenders, so its code never runs during a measurement.
 #[derive(Debug)]
 pub struct LiveProgress {
     line: StatusLine,
     drawn_at_ns: Option<u64>,
-    /// Each benchmark's name and those of its contenders, where several candidates are told apart.
+    /// The name of each benchmark, and the names of its contenders, which are shown if there are
+    /// several candidates.
     benchmarks: Vec<(String, Vec<String>)>,
-    /// The only benchmark is named too.
+    /// True to show the name of the benchmark even if there is only one.
     names_one: bool,
-    /// If standard error is not a terminal, the time of the last line, or of the first pilot.
+    /// The time of the last progress message, initially the start of the race; `None` if no
+    /// messages are written, because standard error is a terminal or because of `--quiet`.
     lines: Option<Instant>,
 }
 
 impl LiveProgress {
-    /// Progress of a race of these, of which the only one needs no name.
+    /// Returns the progress display for a race of these benchmarks. If there is only one, its name
+    /// is not shown.
     #[cfg(feature = "commands")]
     pub fn new(benchmarks: &[Benchmark], quiet: bool) -> Self {
         let named = |benchmark: &Benchmark| {
@@ -258,7 +266,7 @@ impl LiveProgress {
         }
     }
 
-    /// Progress of a suite.
+    /// Returns the progress display for a suite, which always shows the name of the benchmark.
     pub(crate) fn of_suite(quiet: bool) -> Self {
         Self {
             line: StatusLine::new(quiet),
@@ -269,14 +277,14 @@ impl LiveProgress {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn finish(&mut self) {
         self.line.finish();
     }
 }
 
-/// Draws what `line` makes of the columns of the terminal. Without a terminal, writes it if the last
-/// line was written long ago.
+/// Draws the line on a terminal. Otherwise writes it as a message if the last message is older than
+/// [`PAUSE_OF_LINES`]. `line` returns the text for a width in columns.
 fn show(
     (drawn, lines): (&mut StatusLine, &mut Option<Instant>),
     line: impl FnOnce(usize) -> String,
@@ -325,7 +333,7 @@ impl Watcher for LiveProgress {
 
     fn block_done(&mut self, progress: &Progress<'_>) {
         self.drawn_at_ns = Some(progress.elapsed_ns);
-        // What is raced once more as the user linked it comes after all others.
+        // Reruns come after all other benchmarks, and are not in `self.benchmarks`.
         let of_index = self.benchmarks.get(progress.index);
         let of_index = of_index.filter(|(name, _)| name == progress.benchmark);
         let candidate = match (&progress.standing, of_index) {
@@ -374,7 +382,7 @@ mod tests {
         );
     }
 
-    /// Returns whether there are colours with these variables.
+    /// Returns true if output is coloured by default with these environment variables.
     fn with(variables: &[(&str, &str)], terminal: bool) -> bool {
         let set = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);

@@ -358,7 +358,7 @@ fn a_link_that_answers_otherwise_is_refused_where_outputs_are_compared() {
     assert_eq!(refused.len(), 1, "{refused:?}");
     let reason = &refused[0].reason;
     for told in [
-        "prints other output",
+        "does not print the same output",
         "line 1",
         "\"false\"",
         "\"true\"",

@@ -239,7 +239,7 @@ fn every_fault_costs_its_own_benchmark_and_no_other() {
         ),
         (
             "output/differs",
-            "'hundred and one' returns another output than 'hundred'",
+            "'hundred and one' returns a different output than 'hundred'",
         ),
         (
             "output/varies",
@@ -359,13 +359,13 @@ fn a_function_fails_the_run_only_if_a_second_race_finds_it_slower_too() {
     let track = Track::new();
     let done = track.finish(confirmed(&track, &["second/slower"]));
     done.ends_with(1)
-        .tells("by 'second/slower' ('twice') (confirmed: +");
+        .tells("the run fails: 'second/slower' ('twice') (confirmed: +");
     let track = Track::new();
     let done = track
         .finish(confirmed(&track, &["second/calm"]))
         .ends_with(0);
     done.tells("'slow at first' is slower");
-    done.tells("which the second race did not confirm; the run does not fail for it.");
+    done.tells("but the second race did not confirm this, so the run does not fail for it.");
     // Only what broke the rule was raced again.
     let second = read_run(track.path("run.confirm.jsonl")).unwrap();
     assert_eq!(second.header.plan.benchmarks.len(), 1);
@@ -378,7 +378,7 @@ fn a_function_that_fails_in_the_second_race_only_costs_itself_only() {
     let done = track.finish(confirmed(&track, &both)).ends_with(3);
     done.tells("benchmark 'second/panics (second race)' failed: ");
     done.tells("no nerves for a second race");
-    done.tells("by 'second/slower' ('twice') (confirmed: +");
+    done.tells("the run fails: 'second/slower' ('twice') (confirmed: +");
     done.tells(
         "the second race ended without a verdict on 'second/panics' ('panicking'), so the first \
          race alone counts.",
@@ -388,7 +388,7 @@ fn a_function_that_fails_in_the_second_race_only_costs_itself_only() {
     let both = ["second/slower", "second/hangs", "--timeout", "2s"];
     let done = track.finish(confirmed(&track, &both)).ends_with(3);
     done.tells("did not finish within 2s (--timeout) and was killed");
-    done.tells("by 'second/slower' ('twice') (confirmed: +");
+    done.tells("the run fails: 'second/slower' ('twice') (confirmed: +");
 }
 
 #[test]
@@ -628,10 +628,7 @@ fn a_bench_target_honours_the_rules_of_its_project() {
     rules("fail-on = [\"slower\"]\nexclude = [\"fine/allocating\"]\n");
     let work = ["--exact", "fine/work"];
     let red = track.race(&work).ends_with(1);
-    assert!(
-        red.stdout.contains("the run fails: the rule 'slower'"),
-        "{red:?}"
-    );
+    assert!(red.stdout.contains("breaks the rule 'slower'."), "{red:?}");
     track
         .race(&[&work[..], &["--no-config"]].concat())
         .ends_with(0);
@@ -741,9 +738,7 @@ fn calls_that_cannot_be_timed_one_by_one_are_refused_with_the_reason() {
     command.args(["fine/empty", "rarely/crowded", "--quiet"]);
     command.env("MISBEHAVE_RARELY", "1");
     let done = track.finish(command.spawn().unwrap()).ends_with(3);
-    done.tells(
-        "cannot be timed call by call, as a quantile takes (--quantile): a call takes about",
-    );
+    done.tells("cannot be timed call by call, which --quantile requires: a call takes about");
     done.tells("2 threads call it at the same time");
     let done = track.race(&["fine/work", "--quantile", "99%"]).ends_with(2);
     let told = words(&done.stderr);

@@ -122,8 +122,8 @@ fn the_death_of_a_build_is_told_with_its_last_words() {
         ),
         (
             "raise@turn",
-            "replicate 0, block 0: 'new' ended its process with exit code 1; its last words on \
-             standard error: ",
+            "replicate 0, block 0: 'new' ended its process with exit code 1; its standard error \
+             ends: ",
         ),
         (
             "raise@wait",
@@ -244,7 +244,7 @@ fn who_answers_without_taking_its_turns_is_blamed_and_not_who_waits_for_it() {
         let options = [&["--timeout", "1"], more].concat();
         let told = track.race(&options, &["notes"], &["notes", "skip@turn"]);
         let told = told.fails_alone(early);
-        told.fails_alone("it answered before its turns were over");
+        told.fails_alone("it answered before its last turn");
     }
 }
 
@@ -262,7 +262,7 @@ fn a_baton_that_is_closed_or_said_to_be_is_told() {
         ),
         (
             r#"say@block={"failed":{"contender":null,"problem":{"peer_gone":{}}}}"#,
-            "it says that the process it takes turns with is gone",
+            "it reports that its peer process has ended",
         ),
     ] {
         let track = Track::new();
@@ -327,15 +327,15 @@ fn answers_that_make_no_sense_are_quoted() {
     for (fault, sentence) in [
         (
             "say@hello={\"hello\":{\"protocol\":1}}",
-            "'new' speaks version 1 of the worker protocol",
+            "'new' uses version 1 of the worker protocol",
         ),
         (
             "say@hello={\"hello\":{\"protocol\":99,\"metrics\":[\"wall_ns\"]}}",
-            "'new' speaks version 99 of the worker protocol, and this deadheat version 2",
+            "'new' uses version 99 of the worker protocol, but this deadheat uses version 2",
         ),
         (
             "say@hello={\"hello\":{}}",
-            "protocol of workers: it says '{\"hello\":{}}'",
+            "worker protocol: it sends '{\"hello\":{}}'",
         ),
         (
             "say@hello={\"hello\":{\"protocol\":2}}",
@@ -343,32 +343,39 @@ fn answers_that_make_no_sense_are_quoted() {
         ),
         (
             "say@hello={\"sound\":{}}",
-            "it says {\"sound\":{}} instead of hello",
+            "it sends {\"sound\":{}} instead of hello",
         ),
-        ("say@prepare=what?", "it says 'what?'"),
-        ("say@prepare=", "it says nothing in a line"),
-        ("say@prepare={\"sound\":{}}", "it answers {\"sound\":{}}"),
+        ("say@prepare=what?", "it sends 'what?'"),
+        ("say@prepare=", "it sends nothing in a line"),
+        (
+            "say@prepare={\"sound\":{}}",
+            "it sends an unexpected answer: {\"sound\":{}}",
+        ),
         (
             "say@calibrate={\"calibrated\":{\"iterations\":0,\"call_ns\":[1]}}",
-            "calibration run: 'new' does not speak the protocol of workers: it answers {\"calibrated\":",
+            "calibration run: 'new' does not follow the worker protocol: it sends an unexpected \
+             answer: {\"calibrated\":",
         ),
         (
             "say@calibrate={\"calibrated\":{\"iterations\":9,\"call_ns\":[-1]}}",
-            "it answers {\"calibrated\":",
+            "it sends an unexpected answer: {\"calibrated\":",
         ),
         (
             "say@calibrate={\"calibrated\":{\"iterations\":9,\"call_ns\":[1],\
              \"blocks_ns\":[[1,-2,3,4]]}}",
-            "it answers {\"calibrated\":",
+            "it sends an unexpected answer: {\"calibrated\":",
         ),
         (
             "say@calibrate={\"calibrated\":{\"iterations\":9999999999999999,\"call_ns\":[1]}}",
-            "it answers {\"calibrated\":",
+            "it sends an unexpected answer: {\"calibrated\":",
         ),
-        ("say@warm_up={\"prepared\":{}}", "it answers {\"prepared\":"),
+        (
+            "say@warm_up={\"prepared\":{}}",
+            "it sends an unexpected answer: {\"prepared\":",
+        ),
         (
             "say@block={\"block\":{\"values\":[null]}}",
-            "it says '{\"block\":{\"values\":[null]}}'",
+            "it sends '{\"block\":{\"values\":[null]}}'",
         ),
         (
             "say@block={\"warm\":{\"rounds\":3}}",
@@ -376,17 +383,20 @@ fn answers_that_make_no_sense_are_quoted() {
         ),
         (
             "say@block={\"block\":{\"values\":[1e999,1,1,1]}}",
-            "protocol of workers: ",
+            "worker protocol: ",
         ),
         (
             "drop@block",
             "it answers with 3 values for 2 samples of 2 metrics each",
         ),
         ("negate@block", "cpu_ns of sample 1 of a block is -"),
-        ("nan@block", "it says '{\"block\": {\"values\": ["),
-        ("endless@block", "its line has no end; it starts with 'xxxx"),
-        ("twice@hello", "it says '{\"hello\":"),
-        ("twice@block", "before it is asked"),
+        ("nan@block", "it sends '{\"block\": {\"values\": ["),
+        (
+            "endless@block",
+            "it sends a line without an end, which starts with 'xxxx",
+        ),
+        ("twice@hello", "it sends '{\"hello\":"),
+        ("twice@block", "before deadheat asks"),
         (
             "close-replies@block",
             "it closed its reply pipe and keeps running",
@@ -419,14 +429,17 @@ fn what_a_build_says_of_its_failure_is_told() {
         ),
         (r#"{"skipped":"no GPU"}"#, "'new' skips itself: no GPU"),
         (r#"{"unknown":{}}"#, "it does not know this benchmark"),
-        (r#"{"out_of_turn":{}}"#, "it was asked out of turn"),
+        (
+            r#"{"out_of_turn":{}}"#,
+            "it reports that deadheat asked it out of turn",
+        ),
         (
             r#"{"output_differs":{}}"#,
-            "returns another output than 'old' for the same input",
+            "returns a different output than 'old' for the same input",
         ),
         (
             r#"{"output_differs":{"detail":"3, not 4"}}"#,
-            "returns another output than 'old' for the same input: 3, not 4",
+            "returns a different output than 'old' for the same input: 3, not 4",
         ),
         (
             r#"{"output_varies":{"detail":"3, then 4","more":[]}}"#,
@@ -438,7 +451,7 @@ fn what_a_build_says_of_its_failure_is_told() {
         ),
         (
             r#"{"bored":{}}"#,
-            r#"it says '{"failed":{"contender":0,"problem":{"bored":{}}}}'"#,
+            r#"it sends '{"failed":{"contender":0,"problem":{"bored":{}}}}'"#,
         ),
     ] {
         let fault = format!(r#"say@block={{"failed":{{"contender":0,"problem":{problem}}}}}"#);
@@ -502,22 +515,22 @@ fn lists_that_make_no_sense_are_refused() {
         ),
         (
             r#"[{"name":"a","contenders":["x","x"]}]"#,
-            "benchmark 'a' of its list has two contenders named 'x'",
+            "in its list, benchmark 'a' has two contenders named 'x'",
         ),
         (
             r#"[{"name":"a","contenders":[]}]"#,
-            "benchmark 'a' of its list has no contender",
+            "in its list, benchmark 'a' has no contender",
         ),
         (
             r#"[{"name":"a","threads":0}]"#,
-            "benchmark 'a' of its list is called by no thread",
+            "in its list, benchmark 'a' has 0 threads",
         ),
         (
             r#"[{"name":""}]"#,
-            "benchmark '' of its list has an empty name",
+            "in its list, benchmark '' has an empty name",
         ),
-        (r#"[{"names":"a"}]"#, "it says '{\"listed\":"),
-        ("7", "it says '{\"listed\":"),
+        (r#"[{"names":"a"}]"#, "it sends '{\"listed\":"),
+        ("7", "it sends '{\"listed\":"),
     ] {
         let fault = format!(r#"say@list={{"listed":{{"benchmarks":{list}}}}}"#);
         let track = Track::new();
@@ -550,14 +563,14 @@ fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
         ("print-and-raise@list", "ValueError: said too much"),
         (
             "say@hello={\"hello\":{\"protocol\":1}}",
-            "speaks version 1 of the worker protocol",
+            "uses version 1 of the worker protocol",
         ),
         (
             "say@list={\"sound\":{}}",
-            "it says {\"sound\":{}} when asked for its benchmarks",
+            "it answers {\"sound\":{}} when asked for its benchmarks",
         ),
-        ("endless@hello", "its line has no end"),
-        ("endless@list", "its line has no end"),
+        ("endless@hello", "it sends a line without an end"),
+        ("endless@list", "it sends a line without an end"),
         (
             "close-replies@hello",
             "it closed its reply pipe and keeps running",
@@ -578,7 +591,7 @@ fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
 #[test]
 fn a_program_that_hangs_when_it_is_inspected_is_killed() {
     needs!("python3");
-    let no_benchmarks = "goes on for 10s and lists no benchmarks";
+    let no_benchmarks = "runs for more than 10s and lists no benchmarks";
     let no_list = "did not finish within 10s";
     let worker = |fault| [&python()[..], &[fault]].concat();
     let cases = [
@@ -623,7 +636,7 @@ fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
         ),
         (
             &["/bin/sh", "-c", "echo help >&2; exit 64"],
-            "its last words on standard error: help",
+            "its standard error ends: help",
         ),
     ] {
         let track = Track::new();
@@ -648,7 +661,7 @@ fn a_program_of_another_harness_is_asked_for_its_help_at_most_and_named() {
     for (words, named, asked) in [
         (
             go,
-            "does not list its benchmarks as executables of Go do",
+            "does not list its benchmarks like other executables of Go",
             "list\n--help\nlist\n",
         ),
         (clap, "such as libtest", "list\n--help\n"),

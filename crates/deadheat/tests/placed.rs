@@ -172,7 +172,7 @@ fn a_race_just_run_and_the_same_read_back_give_the_same_bytes() {
         }
         for words in [
             "this verdict is about the source",
-            "as you linked it: +",
+            "the change with your own link: +",
             "libold.a(k.o)",
         ] {
             let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");

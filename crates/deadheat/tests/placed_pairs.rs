@@ -296,7 +296,7 @@ fn a_race_that_is_taken_up_again_keeps_its_links_and_draws_new_ones_for_what_fol
     let told = track
         .run(&["resume", "run.jsonl", "3", helper])
         .ends_with(4);
-    told.tells("run.jsonl was made with other files: 'new' holds other bytes here");
+    told.tells("run.jsonl was made with other files: 'new' has different bytes here");
 }
 
 #[test]
@@ -394,7 +394,10 @@ else {COPY}; fi"#
         reason.contains("'old' ended its process with exit code 9"),
         "{reason}"
     );
-    assert!(reason.contains("as you linked it, it does not"), "{reason}");
+    assert!(
+        reason.contains("this does not happen with your own link"),
+        "{reason}"
+    );
     assert!(!seeds(run, 0).contains(&0), "{told:?}");
 }
 

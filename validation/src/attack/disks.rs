@@ -74,8 +74,9 @@ pub fn disks(setting: &Setting) -> Section {
     let _ = fs::remove_dir_all(&folder);
     section(
         "Full disks",
-        "`RLIMIT_FSIZE` limits files to a random size below that of the complete file. The exit \
-         code must be 5, an existing file unchanged, and no other file left. A race whose run \
+        "`RLIMIT_FSIZE` limits files to a random size below that of the complete file. The exit code must \
+         be 5. If the file existed before, it must be unchanged, and no other file may be left. \
+         A race whose run \
          file does not fit on the disk must end with exit code 5, and the part written so far \
          must be readable.",
         &told,

@@ -91,7 +91,7 @@ pub fn files(setting: &Setting) -> Section {
     let _ = fs::remove_dir_all(&folder);
     section(
         "Damaged files",
-        "Files from the tests, each with one to four kinds of damage: a flipped bit; a part \
+        "The input consists of files from the tests, each with one to four kinds of damage: a flipped bit; a part \
          removed, duplicated or moved; a nonsensical token inserted; the end cut off. `analyze` \
          and `compare` must end with exit code 0, 3 or 4, within 1 GiB of memory and 30 s, and \
          print no terminal control sequences.",

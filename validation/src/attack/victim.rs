@@ -5,8 +5,8 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -108,19 +108,38 @@ pub fn run(mut command: Command) -> Ended {
         let _ = child.kill();
         let _ = child.wait();
     }
-    Ended {
-        status,
-        stdout: stdout.join().expect("it reads"),
-        stderr: stderr.join().expect("it reads"),
-    }
+    Ended { status, stdout: stdout.text(), stderr: stderr.text() }
 }
 
-fn reading(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = pipe.read_to_end(&mut bytes);
+/// A thread that reads a pipe, and what it has read.
+struct Reading {
+    thread: thread::JoinHandle<()>,
+    bytes: Arc<Mutex<Vec<u8>>>,
+}
+
+fn reading(mut pipe: impl Read + Send + 'static) -> Reading {
+    let bytes = Arc::new(Mutex::new(Vec::new()));
+    let shared = Arc::clone(&bytes);
+    let thread = thread::spawn(move || {
+        let mut buffer = [0; 1 << 16];
+        while let Ok(read @ 1..) = pipe.read(&mut buffer) {
+            shared.lock().expect("no reader panics").extend(&buffer[..read]);
+        }
+    });
+    Reading { thread, bytes }
+}
+
+impl Reading {
+    /// Returns the text that was read until the pipe was closed. Five seconds are enough: after that, a
+    /// process that the attempt left behind holds the pipe, and may never close it.
+    fn text(self) -> String {
+        let began = Instant::now();
+        while !self.thread.is_finished() && began.elapsed() < Duration::from_secs(5) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let bytes = self.bytes.lock().expect("no reader panics");
         String::from_utf8_lossy(&bytes).into_owned()
-    })
+    }
 }
 
 fn ends_within(child: &mut Child, time: Duration) -> Option<ExitStatus> {
@@ -134,26 +153,31 @@ fn ends_within(child: &mut Child, time: Duration) -> Option<ExitStatus> {
     None
 }
 
-/// Processes of an attempt that still live after five seconds, by their names.
+/// Kills the processes of an attempt that still live after five seconds, and returns their names.
 pub fn left_behind(mark: &str) -> Vec<String> {
     let entry = format!("{MARK}={mark}");
     let began = Instant::now();
     loop {
         let found = with_entry(entry.as_bytes());
         if found.is_empty() || began.elapsed() > Duration::from_secs(5) {
-            return found;
+            for (process, _) in &found {
+                let _ = Command::new("kill").args(["-9", process]).status();
+            }
+            return found.into_iter().map(|(_, name)| name).collect();
         }
         thread::sleep(Duration::from_millis(10));
     }
 }
 
-fn with_entry(entry: &[u8]) -> Vec<String> {
+/// The processes with this entry in their environment, and their names.
+fn with_entry(entry: &[u8]) -> Vec<(String, String)> {
     let processes = fs::read_dir("/proc").expect("the system's processes").flatten();
     let of_it = |folder: &Path| {
         let environment = fs::read(folder.join("environ")).ok()?;
         environment.split(|byte| *byte == 0).find(|one| *one == entry)?;
         let name = fs::read_to_string(folder.join("comm")).ok()?;
-        Some(name.trim().to_owned())
+        let process = folder.file_name()?.to_str()?;
+        Some((process.to_owned(), name.trim().to_owned()))
     };
     processes.filter_map(|process| of_it(&process.path())).collect()
 }

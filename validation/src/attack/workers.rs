@@ -106,9 +106,9 @@ pub fn workers(setting: &Setting) -> Section {
     });
     section(
         "Faulty workers",
-        "Two Python workers, written from the protocol's manual, race each other. One of them, \
-         baseline or candidate, fails in one of sixteen ways or sends one of eighteen wrong \
-         lines, at one of fourteen moments. deadheat must end with exit code 0 or 3 (2 if a \
+        "Two Python workers, written from the protocol's manual, race each other. One of the two \
+         workers, the baseline or the candidate, fails in one of sixteen ways or sends one of \
+         eighteen wrong lines, at one of fourteen moments. deadheat must end with exit code 0 or 3 (2 if a \
          worker reports no benchmark), and no process may be left.",
         &[("races".to_owned(), outcome)],
     )

@@ -489,10 +489,11 @@ fn one_step(setting: &Setting) -> Section {
     }
     Section {
         text: format!(
-            "## One step\n\nOne step at a uniformly drawn place among {COMMITS} commits. A bisect without noise takes \
+            "## One step\n\nEach simulated history has one step, at a uniformly drawn place among {COMMITS} commits. A bisect without noise takes \
              {NOISELESS} races. deadheat's races include the race of the two ends and the race that \
              confirms the culprit; races are given as mean (95th percentile, maximum), and so are replicates, of which a race takes \
-             6 to {REPLICATES}. Builds include those of the two ends and those that fail. If commits do not build, the \
+             6 to {REPLICATES}. The number of builds includes the builds of the two ends of the history, \
+             and the builds that fail. If commits do not build, the \
              right answer is the group that holds the culprit and ends at the next commit that builds.\n\n{table}\n"
         ),
         bars,
@@ -530,10 +531,11 @@ fn no_step(setting: &Setting) -> Section {
         text: format!(
             "## No step of that size\n\nIf nothing changed, naming any commit is wrong. For a \
              step below the margin, two answers are right: its commit, and \"no step of that \
-             size\". Any other commit is wrong. In the last rows, the code of each commit lies \
+             size\". An answer that names any other commit is wrong. \
+             In the last rows, the code of each commit lies \
              elsewhere, which changes its time by N(0, .05%). *Precise* noise has a tenth of the \
-             scatter, so that the races measure such differences although they are far below the \
-             margin.\n\n{table}\n"
+             scatter of other noise. With precise noise, the races measure even these \
+             differences of about .05%, which are far below the margin.\n\n{table}\n"
         ),
         bars,
     }
@@ -563,11 +565,14 @@ fn other_histories(setting: &Setting) -> Section {
         text: format!(
             "## Other histories\n\nTwo steps at two uniformly drawn places; creep by the same \
              amount in every commit; ten equal steps; and one step in a history where each commit \
-             also adds N(0, .01%). The commit of any step is a right answer, and any other commit \
-             is wrong; with creep, every commit is wrong. *Several reported* counts the searches \
-             that reported on the way that no single step explains the races and continued \
-             between the raced neighbours that differ most. *No single step* counts those that \
-             reported this and found no step there.\n\n\
+             also adds N(0, .01%). If a history has steps, the commit of any step is a right \
+             answer, and any other commit is wrong. If a history has creep, every commit is a \
+             wrong answer. *Several reported* counts the searches \
+             that first reported that no single step explains the races, and then continued \
+             between the two raced neighbours that differ most. \
+             *No single step* counts the searches that \
+             reported on the way that no single step explains the races, and then found no step between \
+             these neighbours.\n\n\
              {table}\n"
         ),
         bars,
@@ -609,17 +614,18 @@ fn peers(setting: &Setting) -> Section {
     }
     Section {
         text: format!(
-            "## Compared with a plain bisect\n\nThe searches in the next table use the same histories and the same noise. A \
+            "## Compared with a plain bisect\n\nThe searches in the next table use the same histories and the same noise as the searches of deadheat above. A \
              plain bisect halves the range by one test of the middle commit against GOOD and \
-             always names a commit. The first variant takes all {REPLICATES} replicates, paired \
-             like those of deadheat, and applies a t test at 5%. The second variant does what scripts for \
+             always names a commit. The first variant of the plain bisect runs all {REPLICATES} \
+             replicates of each race, in pairs like those of deadheat, and applies a t test at 5%. \
+             The second variant does what scripts for \
              `git bisect run` do: ten runs of GOOD, then ten of the commit, and Welch's test \
              at 5%. A run scatters by .42%, so that the difference of two runs scatters like a \
              replicate, and the machine drifts by a random walk of .1% a run. The third \
              variant is criterion's rule: a hundred samples of each side from one process per side, whose \
              code layouts differ by .6%. The commit is slower if p < .05 and the interval of the \
-             change lies beyond the noise threshold of 1%. None of the three variants races the \
-             two ends first, so without a change they always name a commit.\n\n{table}\n"
+             change lies beyond the noise threshold of 1%. None of the three variants races GOOD \
+             against BAD first, so they name a commit even if no commit changed the speed.\n\n{table}\n"
         ),
         bars: Vec::new(),
     }
@@ -661,9 +667,10 @@ fn main() -> ExitCode {
     let root = repository();
     let setting = Setting { searches: asked.races(SEARCHES.0, SEARCHES.1) };
     let facts = format!(
-        "Simulated: {} searches in each row, with consecutive seeds, at α = 5%. Effects of replicates \
+        "Each row has {} simulated searches, with consecutive seeds, at α = 5%. Effects of replicates \
          scatter by .6%, normally or as t with three degrees of freedom. In rows with one race in ten off, that race is off by \
-         .5%, in either direction. A build takes {:.0} s, a race {:.0} s. A search without an answer after {MOST_RACES} \
+         .5%, in either direction. A build takes {:.0} s, and a race takes {:.0} s. \
+         A search without an answer after {MOST_RACES} \
          races counts as undecided.",
         setting.searches, SECONDS.0, SECONDS.1
     );

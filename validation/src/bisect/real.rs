@@ -269,15 +269,18 @@ pub fn section(asked: &Wanted) -> (String, bool) {
         ""
     };
     let text = format!(
-        "{HEADING}\nWritten by the same program with `--real`. {}.\n\n{trial}{}\
-         {repositories} repositories in C for each step, each generated from its own seed: \
-         {COMMITS} commits along first parents, of which {BROKEN} do not build and {MERGES} are \
-         merges. Every commit moves the measured code, because the functions in front of it \
-         change size. Without a step the right answer is *no step*; with one it is its commit, or \
-         the group of that commit and the commits that do not build. Whole commands of some \
-         milliseconds race (`--run`), on neutral links. The script of `git bisect run` is this \
-         program: it runs GOOD ten times, then the commit ten times, and reports bad if Welch's \
-         test at 5% rejects. Such a script does not race the two ends and always names a commit.\n\n{rows}",
+        "{HEADING}\nThe program of this page, with the option `--real`, wrote this section. {}.\n\n{trial}{}\
+         For each step, {repositories} repositories of C code are generated, each from its own \
+         seed. A repository has {COMMITS} commits along first parents, of which {BROKEN} do not \
+         build and {MERGES} are merges. Every commit moves the measured code, because the functions in front of it \
+         change size. In a repository without a step, the right answer is *no step*. In a \
+         repository with a step, the right answer is the commit of the step, or the group of this \
+         commit and the commits that do not build. The races (`--run`) compare \
+         whole commands that take some milliseconds, on neutral links. The validation program \
+         itself serves as the script of `git bisect run`: it runs \
+         GOOD ten times, then the commit ten times, and reports bad if Welch's \
+         test at 5% rejects. With this script, `git bisect run` does not compare the two ends of \
+         the range and always names a commit.\n\n{rows}",
         sitting_facts(),
         table(&bars)
     );

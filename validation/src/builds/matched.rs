@@ -31,19 +31,24 @@ pub fn section(setting: &Setting) -> Section {
     let one_slower = build("one-slower", &["-DONE_INPUT", "-DGROWN", "-DPERCENT=1"]);
     let mut section = Section {
         text: "## Matched links\n\n\
-               The raced function is full of branches and sits among three hundred others. In the \
+               The raced function has many branches, and its program contains three hundred other \
+               functions. In the \
                newer build, one of the other functions is larger and two are new, and all three precede \
                the raced \
                function. *Matched* is the default, *independent* is `--placement independent`.\n\n"
             .to_owned(),
         bars: Vec::new(),
     };
-    section.text += "The raced function does 1% more. Races have 24 replicates and are never \
-    stopped early; the three kinds of links take turns. The *error* is half the width of the \
-    interval. *At equal time*, it is multiplied by the square root of the seconds and given in \
-    units of its median on independent links. On the single link *as built*, code layout does not \
-    vary between replicates, so its error is the smallest that any matching of links can \
-    reach. With one input, most of the error comes from code layout. With a new input in every block, the branch predictor learns again each time, which scatters blocks more than any code layout does.\n\n\
+    section.text += "The candidate does 1% more work than the baseline. Every race has 24 replicates and does not end early. \
+    The races on the three kinds of links take turns. The *error* is half the width of the \
+    interval. For the column *at equal time*, the error is multiplied by the square root of the \
+    seconds, and divided by the median of this product on independent links. \
+    On the single link *as built*, code layout does not vary \
+    between replicates. So no matching of links can have a smaller error than this link. \
+    If all blocks have the same input, most of the error comes from code layout. \
+    With a new input in every block, the \
+                     branch predictor must learn every input, so the blocks scatter more than by any code \
+                     layout.\n\n\
                      | input | links | races | error, points, median (range) | at equal time | seconds | change, % |\n\
                      | --- | --- | --- | --- | --- | --- | --- |\n";
     gain(setting, &mut section, "one", &one_old, &one_slower);

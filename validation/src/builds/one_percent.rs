@@ -11,7 +11,8 @@ const POWER: f64 = 0.9;
 pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## A difference of 1%\n\n\
-               Steps that depend on one another, and exactly 1% more of them. The time of a call \
+               The baseline does steps that depend on one another, and the candidate does exactly 1% \
+               more of these steps. The time of a call \
                includes more than its steps, so the true change is some thousandths of a point \
                less. The margin is 0.5%, because at the default of 1% a precise race rightly \
                calls that a dead heat. Seconds are those of the whole process, up to the verdict; \
@@ -43,8 +44,9 @@ pub fn loaded(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## 20 ms with every core busy\n\n\
-             Twelve million steps in registers, and exactly 1% more of them, with a busy loop on every core during the race, at \
-             the defaults, {races} races. {LEGEND}\n\n{HEAD}"
+             The baseline does twelve million steps in registers, and the candidate does exactly 1% \
+             more of these steps. A busy loop runs on every core during each of the {races} races, \
+             which use the default settings. {LEGEND}\n\n{HEAD}"
         ),
         bars: Vec::new(),
     };

@@ -38,7 +38,8 @@ pub fn section(setting: &Setting) -> Section {
             "## Time outside the samples\n\n\
              A suite of nine functions in Rust, from 1 ns to 1 ms, raced against a copy of its program {races} times, \
              at the defaults. Of the time of the whole process, from start to exit, {}% is \
-             outside recorded samples. This and all figures here are median (range). A suite \
+             outside recorded samples. All figures in this section are medians, with the range in \
+             brackets. A suite \
              takes {} s, a sample lasts {} µs.\n\n\
              | of the time | % |\n| --- | --- |\n\
              | recorded samples | {} |\n\

@@ -71,13 +71,14 @@ fn head(case: Case) -> String {
     let (title, said, different, dead_heat) = match case {
         Case::Itself => (
             "Two builds of the same bytes".to_owned(),
-            "Every reported difference is wrong.".to_owned(),
+            "The two builds are identical, so every reported difference is wrong.".to_owned(),
             "called different, which is wrong | 95% bounds | largest such change, %",
             "dead heat, which is right",
         ),
         _ => (
             format!("A build that does exactly {}% more", case.percent()),
-            "Every row is slower by exactly that amount, so *faster* and *dead heat* are wrong."
+            "Every row of the candidate is slower by exactly the percentage in the heading, so the \
+            verdicts *faster* and *dead heat* are wrong."
                 .to_owned(),
             "called slower, which is right | 95% bounds | called faster, which is wrong",
             "dead heat, which is wrong",

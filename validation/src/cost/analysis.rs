@@ -53,8 +53,9 @@ pub fn section(shop: &Workshop) -> Section {
         .run(rounds);
     let text = format!(
         "## Reading and analysing a run\n\n\
-         A run of {} samples, seven metrics each, {} bytes of file per sample, generated from a \
-         seed; ns per sample, median (range) over {rounds} rounds, the methods in turns.\n\n{}{}",
+         The run file is generated from a seed. It has {} samples with seven metrics each, and {} \
+         bytes per sample. The times are in ns per sample, as median (range) over {rounds} rounds, \
+         with the methods in turns.\n\n{}{}",
         made.samples(),
         bytes / made.samples() as u64,
         reading.table("reading", "ns", 1),

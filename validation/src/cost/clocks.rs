@@ -30,7 +30,8 @@ pub fn section(shop: &Workshop) -> Section {
     let text = format!(
         "## Reading a clock\n\n\
          {READINGS} consecutive readings per method; the methods take turns, median (range) over \
-         {rounds} rounds. The ratio is to the first line of the table, round by round. deadheat's clock here \
+         {rounds} rounds. The ratio of a method is its time divided by the time of the first method \
+         in the table, in the same round. deadheat's clock here \
          is `{}`; deadheat reads it so that no instruction of the measured work can move across \
          the reading, which the bare instruction does not prevent.\n\n{}",
         clock.source().name(),

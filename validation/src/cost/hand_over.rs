@@ -23,12 +23,13 @@ pub fn section(shop: &Workshop) -> Section {
     let measured = ways.run(rounds);
     let text = format!(
         "## Hand-over\n\n\
-         One byte from one process to another that sleeps until it arrives; µs, median (range) \
-         over {rounds} rounds of {TURNS} hand-overs, the methods in turns. deadheat's figure is \
+         One process sends a byte to another process, which sleeps until the byte arrives. The \
+         times are in µs, as median (range) over {rounds} rounds of {TURNS} hand-overs, with the \
+         methods in turns. deadheat's figure is \
          the time of a turn when workers alternate, minus its time when each worker takes its \
-         half of the block in a row. The figure covers the pipe, a note that the worker \
-         waits, and waiting until the other worker sleeps before the sample begins; otherwise the other worker \
-         would fall asleep during the sample.\n\n{}",
+         half of the block in a row. The figure of deadheat covers the pipe, a note that the \
+         worker waits, and the time until the other worker sleeps. A sample begins only when the \
+         other worker sleeps, so that the other worker does not fall asleep during the sample.\n\n{}",
         measured.table("hand-over", "µs", 2),
     );
     Section {

@@ -83,7 +83,7 @@ fn whole_tools(shop: &Workshop, bare: &BareThread) -> String {
     };
     format!(
         "The cost of whole tools, from start to exit, per launch of {LAUNCHES} in a row: median \
-         (range) over {rounds} rounds. In that time deadheat also writes every sample to its run \
+         (range) over {rounds} rounds. The time of deadheat includes writing every sample to its run \
          file. {hyperfine}\n\n{}",
         measured.table("tool", "µs", 0)
     )

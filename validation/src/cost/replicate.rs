@@ -54,8 +54,9 @@ pub fn section(shop: &Workshop) -> Section {
     .run(rounds);
     let text = format!(
         "## Starting a replicate\n\n\
-         A replicate of functions is a fresh process; ms, median (range) over {rounds} rounds, \
-         the methods in turns. The functions do nothing, so warm-up is as short as possible. The \
+         Each replicate of functions is a fresh process. Times are in ms, as median (range) over \
+         {rounds} rounds, in which the methods take turns. \
+         The functions do nothing, so warm-up is as short as possible. The \
          cost of a replicate is the time of its first block minus that of its second.\n\n{}",
         measured.table("process", "ms", 2),
     );

@@ -29,14 +29,14 @@ pub fn section(shop: &Workshop) -> Section {
         "## A sample\n\n\
          Of {} samples of one empty call, taken as workers take them, the median is {} ns, \
          compared with {} ns for two clock readings with nothing between them, median (range) of \
-         {} measurements. So a sample itself adds {} ns, {}% of the bare readings. The same \
-         number of samples of a 25 µs function makes {} allocations, inside and around the \
-         samples.\n\n\
+         {} measurements. So a sample itself adds {} ns, {}% of the bare readings. While deadheat takes as many samples of a \
+         function of 25 µs, it allocates memory {} times, counting within and between the samples.\n\n\
          Before and after the timed region, the worker reads the kernel's counters of the thread: \
          CPU time, page faults, context switches and core. {PAIRS} consecutive pairs of readings, \
          in turns with the bare calls, median (range) over {rounds} rounds:\n\n\
          {}\
-         Everything around an empty sample takes {} ns, none of which counts as the sample's time.\n\n",
+         The work before and after an empty sample takes {} ns, and none of this time counts as \
+         time of the sample.\n\n",
         cost.samples,
         up(cost.shown, 2),
         spread(&cost.overheads, 2),

@@ -26,12 +26,14 @@ pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## Functions against themselves\n\n\
-             Both sides are the same function, at the same address and in the same loop. Every \
-             verdict of faster or slower is \
-             wrong. At the defaults (alpha 5%, margin 1%), in suites of {RACES_WITH_ITSELF} races. \
+             Both sides are the same function, at the same address and in the same loop. A \
+             function cannot be faster or slower than itself, so every verdict of faster or slower \
+             is wrong. The races use the default settings (alpha 5%, margin 1%), in suites of \
+             {RACES_WITH_ITSELF} races. \
              *Loaded* means that each of the {} cores also runs a busy loop. Bounds are \
-             Clopper–Pearson. The last column is a limit: with a true error rate of alpha, fewer \
-             than 1% of such experiments exceed it.\n\n{HEAD}",
+             Clopper–Pearson. The last column has the number of false verdicts that chance allows: if the \
+             true error rate is alpha, fewer than 1% of such experiments have more false verdicts than \
+             this number.\n\n{HEAD}",
             cores()
         ),
         bars: Vec::new(),

@@ -17,10 +17,11 @@ const BATCH_NS: f64 = 200_000.0;
 pub fn section(setting: &Setting) -> Section {
     let mut text = String::from(
         "## Functions of all sizes\n\n\
-         Each against itself. The ratio is deadheat's median divided by the median of a plain \
-         loop with `std::time::Instant` and `black_box`; both run in one process and in turns \
-         (`deadheat::compare` on one side), median (range) over rounds. The other columns come \
-         from a race in separate processes, as `cargo bench` runs it, at the defaults, except \
+         Each function races against itself. The ratio is deadheat's median divided by the median of \
+         a plain loop with `std::time::Instant` and `black_box`, as median (range) over rounds. \
+         deadheat (`deadheat::compare`) and the plain loop run in one process and in turns. All \
+         columns after *rounds* come from a race in separate processes, \
+         as `cargo bench` runs it, at the defaults, except \
          that the function of one second has `--max-replicates 6`.\n\n\
          | function | plain loop, ns | ratio | rounds | race: median, ns | iterations | blocks | replicates | seconds | verdict |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",

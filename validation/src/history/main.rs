@@ -412,16 +412,17 @@ fn steps(outcome: &Outcome) -> Section {
         ),
     ];
     let text = format!(
-        "## Steps and creep\n\nA reported step is false if it is more than one commit away from \
-         every true one, also within creep. Each range of 100 commits is tested on its own, at \
-         5%, using the races of all 1,000 commits.\n\n\
+        "## Steps and creep\n\nA reported step is false if it is more than one commit away from every true \
+         step, even if it is within creep. Each range of 100 commits has its own test at 5%, which uses \
+         the races of all 1,000 commits.\n\n\
          | | by Holm, as it is | by Benjamini and Hochberg | by Holm, with the broken runner treated as sound |\n| --- | --- | --- | --- |\n\
          | ranges with a false step | {} | {} | {} |\n\
          | … among those with races by the broken runner | {} | | |\n\
          | steps of 1% found within one commit, raced by sound runners | {} | {} | |\n\
          | … raced by the broken one | {} | | |\n\n\
          Holm's procedure limits the probability of one or more false steps in a range, as promised. The procedure of Benjamini and Hochberg limits the share of false steps among all reported ones, and allows more of them if a range has true steps.\n\n\
-         Ranges that creep from end to end ({}% a commit, {:.0}% in all): creep reported in {}. False creep, in ranges with neither creep nor a step: {} ranges.\n\n",
+         Ranges that creep from end to end ({}% a commit, {:.0}% in all): creep reported in {}. In \
+         ranges with neither creep nor a step, creep was reported, which is wrong, in {}.\n\n",
         outcome.false_ranges.told(),
         outcome.false_by_bh.told(),
         outcome.false_unsettled.told(),
@@ -474,8 +475,9 @@ fn levels(outcome: &Outcome) -> Section {
         )
     };
     let text = format!(
-        "## Levels\n\nThe level of the last commit relative to the first, minus the truth. \
-         *Planned* is the prediction of the plan for sound races that all have an error of \
+        "## Levels\n\nThis table is about errors: the level of the last commit relative to the \
+         first commit, minus the true level. *Planned* \
+         is the prediction of the plan for sound races that all have an error of \
          {}%.\n\n\
          | links | races | planned | root mean square | 95 of 100 below |\n| --- | --- | --- | --- | --- |\n{}{}\n",
         100.0 * SE,
@@ -518,13 +520,17 @@ fn loops(outcome: &Outcome) -> Section {
     }
     row(BROKEN_BY, [outcome.found_broken, outcome.worst, outcome.widened]);
     let text = format!(
-        "## Loops that do not close\n\nThe χ² test of misclosure is at 5% over all races of a \
-         history, of which the runner in question raced one in twenty, and for the runner's own \
-         loops at 5% divided by the number of runners. The runner is named if no other runner's \
-         loops close worse. With all runners sound, the loops do not close in {}.\n\n{table}\n\
+        "## Loops that do not close\n\nRaces of commits can form a loop, such as A–B, B–C and A–C, whose \
+         changes should add up to zero. A loop closes if its changes \
+         add up to zero within their standard errors; a χ² test shows whether all loops close. For all loops of a \
+         history, the level of the test is 5%. For the loops of one runner, the level is 5% divided by the \
+         number of runners. The broken runner raced one race in twenty. \
+         The answer names the runner in question if no other runner's loops have a larger \
+         misclosure. If all runners are sound, the test still finds loops that do not close \
+         in {} histories.\n\n{table}\n\
          If the loops of a runner do not close, its errors are widened to match: in {} histories, \
-         by a factor of {middle:.1} in the median, when {BROKEN_BY} would be right. A sound runner's errors \
-         were widened too in {}.\n\n",
+         by a factor of {middle:.1} in the median, when {BROKEN_BY} would be right. In {} \
+         histories, the standard errors of a runner that is not broken were widened, too.\n\n",
         outcome.cried.told(),
         outcome.widened.told(),
         outcome.sound_widened.told(),
@@ -548,20 +554,27 @@ fn peers(outcome: &Outcome) -> Section {
          by −30 to +50% and drifts by {:.0}% (standard deviation) in between, with noise of \
          {:.1}%. *E-divisive* is used as in Hunter and Apache Otava: windows of 50 commits, \
          Student's t test in place of permutations, p at most .001 after weak points are merged \
-         away. *T windows* are used as in Perfherder: 12 runs before and after, t of 7 and more, \
-         at its peak, without its threshold on the size of a change (2%). We wrote both \
-         methods from their descriptions. Both methods take one run per commit, while races measure six or more sides, \
-         so they also get one machine that never changes.\n\n",
+         away. *T windows* are the method of Perfherder: it compares the 12 runs before a commit with the \
+         12 runs after it, and gives an alert where t has a peak of 7 or more. This page does not use \
+         Perfherder's minimum size of a change (2%). We wrote both \
+         methods from their descriptions. E-divisive and t windows take one run per commit, \
+         while deadheat's races measure six or more sides. So two more rows give E-divisive and \
+         t windows one machine that never changes.\n\n",
         100.0 * DRIFT,
         100.0 * NOISE,
     );
     let _ = write!(
         text,
-        "Alerts in each history of 1,000 commits. For all tools, an alert counts for a step up to {ALLOWED} \
-         commits away. An alert near no step is false; those at a change of machine and within creep are listed \
-         separately. The last columns cover only the steps that were found.\n\n{table}\n\
-         Boundaries of plateaus appear in the plot and raise no alert. The boundaries assume one \
-         level for all commits between two of them, so they find more steps and turn creep into stairs.\n"
+        "The table counts the alerts in each history of 1,000 commits. \
+         For all tools, an alert counts as finding a \
+         step if the step is at most {ALLOWED} commits away from the alert. \
+         An alert that is not near a step is false. Alerts at a change of machine and \
+         alerts within a gradual creep have their own columns. \
+         The last two columns are shares of the steps that a tool found: alerts at the commit of the step, \
+         and alerts at most one commit away.\n\n{table}\n\
+         Boundaries of plateaus appear in the plot and raise no alert. The search for plateaus \
+         assumes that all commits between two boundaries have the same level, so it finds more steps \
+         than the test for steps, and it splits a gradual creep into several plateaus, like stairs.\n"
     );
     Section { text, bars: vec![] }
 }

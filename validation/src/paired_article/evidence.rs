@@ -204,15 +204,19 @@ pub fn section(kept: &Kept) -> Section {
     let mut text = "\
 ## The right answers, and how they are known\n\n\
 None of the following figures comes from a tool in the table. The first three rows race a function against itself. \
-`std_4925` counts 4,925 characters and `std_5000` counts 5,000 with the same code, so the former is 1.5% faster. For the other two rows, a small program calls both functions and reads the system \
+`std_4925` counts 4,925 characters and `std_5000` counts 5,000 with the same code, so the former is 1.5% faster. For \
+the two rows that race `std_count` against another function, a small program calls both functions \
+and reads the system \
 clock around each call, first as linked and then with its functions shuffled by `lld \
---shuffle-sections` and a seed. The program calls the functions on *new* texts (1,000, each new to both functions, \
-one call of each untimed) and on *known* texts (40, each function by itself, 200 untimed calls \
-before 200 timed ones, so that the branch predictors have learned the text). Instructions and \
+--shuffle-sections` and a seed. The program calls the functions on 1,000 *new* texts and on 40 \
+*known* texts. On each new text, each function has one untimed call before its timed call. On \
+each known text, each function by itself has 200 untimed calls before 200 timed calls, so that \
+the branch predictors have learned the text. Instructions and \
 mispredicted branches are means per call over eight texts, counted and simulated by Valgrind.\n\n\
 deadheat makes a new text for every block, as the article prescribes for every run; tango and \
-criterion, as used here, measure one text from beginning to end. So the right answer for deadheat \
-is the one for new texts, and for the other tools the one for known texts.\n\n\
+criterion, as used here, measure one text from beginning to end. So the right answer of deadheat \
+is the change for new texts, and the right answer of the other tools is the change for known \
+texts.\n\n\
 | pair | texts | second against first by the clock, own link | over all links | second faster, own link | right is |\n\
 | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
@@ -264,7 +268,9 @@ is the one for new texts, and for the other tools the one for known texts.\n\n\
 
 fn of_the_directions(kept: &Kept) -> String {
     let pair = ROWS[4];
-    let mut text = "Forwards or backwards, `std_count / std_count_rev`:".to_owned();
+    let mut text = "Counting from the end of the text (`std_count_rev`), compared with \
+                    counting from its beginning (`std_count`):"
+        .to_owned();
     for texts in Texts::ALL {
         let links = clocks(kept, pair, texts).count();
         let what = match right(kept, pair, texts) {
@@ -279,7 +285,7 @@ fn of_the_directions(kept: &Kept) -> String {
                 right.words()
             ),
         };
-        let _ = write!(text, " on {} texts backwards {what};", texts.key());
+        let _ = write!(text, " on {} texts, counting from the end {what};", texts.key());
     }
     text.pop();
     text + "."
@@ -313,7 +319,7 @@ mod tests {
         assert_eq!(right(&slower, pair, Texts::Known), None);
         let text = section(&slower).text;
         assert!(text.contains("| +20.0% (1 ns, 1 ns) | +10.0 to +20.0% in 2 | 3 of 10 | slower |"));
-        assert!(text.contains("on new texts backwards is slower in all 2 links"));
+        assert!(text.contains("on new texts, counting from the end is slower in all 2 links"));
         let mixed = kept_with("mixed", &[clock("own", [1.0, 1.2]), clock("1", [1.0, 0.9])]);
         assert_eq!(right(&mixed, pair, Texts::New), Some(Right::EitherWay));
         assert!(section(&mixed).text.contains("a property of the binary"));

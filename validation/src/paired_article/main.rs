@@ -106,7 +106,7 @@ fn facts(kept: &Kept, quick: bool) -> String {
          |z| of the mean difference at least 2.6, and more than 1%.\n\
          - criterion {}: the baseline with `--save-baseline`, then the candidate under the same ID with `--baseline`, in the same executable, at its \
          defaults. criterion calls two functions different if it prints `Performance has improved` or \
-         `regressed`. Seconds are those of both processes.\n\n\
+         `regressed`. The seconds of criterion include both processes.\n\n\
          Seconds are those of whole processes for one pair, from launch to exit.",
         kept.facts(),
         locked(include_str!("../../Cargo.lock"), "deadheat"),

@@ -12,7 +12,8 @@ pub fn section(kept: &Kept, quick: bool) -> Section {
 `std_4925` has 1.5% less to do than `std_5000`. For deadheat and tango the order is that of baseline and candidate: with `std_5000` first the \
 candidate is faster, with `std_4925` first it is slower by 1.52%. criterion measures one function \
 after the other, as in the article; here it counts as calling them different if its two printed \
-intervals do not overlap. Changes are those of the second function of the pair.\n\n\
+intervals do not overlap. The changes are the changes of the second function of a pair, relative \
+to the first.\n\n\
 | tool | condition | first | called different | right | wrong | change, %: median (range) |\n\
 | --- | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
@@ -107,11 +108,12 @@ fn left_open(kept: &Kept) -> String {
         return String::new();
     }
     format!(
-        "When deadheat did not decide, its interval was {}. The default allows 40 processes. A \
+        "When deadheat did not decide, its interval was {}. By default, deadheat uses at most 40 \
+         processes. A \
          new text changes the time of either function by far more than 1.5%; the last section \
-         counts on how many texts the second one is faster. So the default finds this difference \
-         nearly every time, and no design with new texts finds it always; a larger \
-         `--max-replicates` finds it more often.\n\n",
+         counts on how many texts the second one is faster. So with the default of 40 processes, \
+         deadheat finds this difference nearly every time, and with a larger `--max-replicates` more \
+         often. No design that draws new texts finds the difference every time.\n\n",
         intervals.join(", ").replace('-', "−")
     )
 }
@@ -130,8 +132,8 @@ fn flipped(kept: &Kept, condition: Condition) -> String {
     let found: Vec<f64> = again.iter().filter_map(|value| value["change"].as_f64()).collect();
     format!(
         "criterion, {}: it measured a function again, this time with the other one first, and \
-         reported improved or regressed performance {count} of {} times; changes in %: {}. Only \
-         the order had changed.\n\n",
+         reported improved or regressed performance {count} of {} times; changes in %: {}. Between \
+         the two measurements of the function, only the order of the functions had changed.\n\n",
         condition.key(),
         again.len(),
         changes(&found)

@@ -86,9 +86,10 @@ impl Page<'_> {
     fn by_order(&self) -> String {
         let mut text = format!(
             "## Two copies, link order by link order\n\n\
-             The change that each tool measured between two identical functions, in percent: the \
-             median of its idle races, equally many per link order. Only `cargo deadheat` \
-             measures other links than the given one.\n\n\
+             The table has the change that each tool measured between two identical functions, in percent. \
+             Each number is the median of the idle races of the tool, equally many per link order. \
+             Only `cargo deadheat` links the program again, in random orders; all other tools \
+             measure the program in the given link order.\n\n\
              | tool |{}\n| --- |{}\n",
             (1..=ORDERS).map(|order| format!(" {order} |")).collect::<String>(),
             " --- |".repeat(ORDERS),

@@ -23,15 +23,24 @@ race.
 - *With itself*: functions race `mixing` of `examples/src/busy_work.rs`, about 25 µs in registers, against \
 the same function at the same address; commands race a program that does about 20 ms of it \
 against the same \
-file. Both sides are called through a pointer, from the same code if the tool allows it. Every *faster* or *slower* is wrong.
-- *Two copies*: functions race a branching sum, about 25 µs over 1,024 random words, against a copy of it in the same program. The \
-copy has the same instructions, checked with objdump, at another address. Every program checks the addresses when it starts, because compilers and linkers merge equal code. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by eight users. \
-Commands race an executable against a copy of its file. Every *faster* or *slower* is wrong about the source, although the link may favour one side.
-- *+1%*: the function or command of the first case against itself doing exactly 1% more steps. The time of a command includes the start of the program, so its true change is some hundredths of a point less.
-- *Called different* and *called slower* use the tool's own answer, with Clopper–Pearson bounds at 95%. criterion, tango and zenbench's confirmation ask for a change of more than 1% by default, so they find a change of exactly 1% in half of the races at best. If a tool also reports its test without that threshold, it has a second row.
+file. Both sides are called through a pointer, from the same code if the tool allows it. Both sides \
+do the same work, so every verdict *faster* or *slower* is wrong.
+- *Two copies*: in races of functions, a branching sum (about 25 µs over 1,024 random words) races \
+against a copy of this function in the same program. The \
+copy has the same instructions, checked with objdump, at another address. When a program starts, \
+it checks that the two copies have different addresses, because compilers and linkers merge equal \
+code. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by eight users. \
+Commands race an executable against a copy of its file. Every verdict of *faster* or *slower* is wrong about the source, even if the link makes one of the two copies faster.
+- *+1%*: the function or command of the first case against itself doing exactly 1% more steps. The time of \
+a command includes the start of the program, so the true change of a command is some hundredths of a \
+percentage point below 1%.
+- *Called different* and *called slower* use the tool's own answer, with Clopper–Pearson bounds at 95%. criterion, tango and zenbench's confirmation ask for a change of more than 1% by default, so they find a change of exactly 1% in half of the races at best. If a tool also reports its test without the threshold of 1%, the tool has a second row.
 - *Error of the estimate*: the root of the mean squared difference between the measured change and the true one.
-- *Seconds to an answer*: the median over the races for +1%. *Seconds per right answer*: the time of all these races divided by the number of them that called the candidate slower, because a user who has to repeat a race pays twice.
-- *May be honest*: a tool whose share of false calls may be at most 10%, twice alpha, judged by the lower bound of its share. This rule gives other tools the benefit of the doubt: 5 of 20 may still be honest, 6 of 20 may not.
+- *Seconds to an answer*: the median over the races for +1%. *Seconds per right answer*: the total time of the races, divided by the number of races that called the candidate slower; a user who has to repeat a race pays for both races.
+- *May be honest*: the true share of false calls of the tool may be at most 10% (twice alpha), \
+because the lower bound of the measured share is at most 10%. \
+This rule gives other tools the benefit of the doubt: a \
+tool with 5 false calls in 20 races may still be honest, a tool with 6 false calls may not.
 
 ";
 
@@ -60,25 +69,31 @@ pub fn how_each_was_asked(rows: &[Value]) -> String {
          its call: 2.6 standard errors and more than 1%.\n\
          - **bench_diff** {}: `bench_diff(LatencyUnit::Nano, f1, f2, 2000)`, with its warm-up of three seconds. Its \
          call is Welch's test of the logarithms, p < 0.05; its estimate is the ratio of medians.\n\
-         - **zenbench** {}: two benchmarks of one group. By default it runs in one process, and \
-         the flag in its JSON counts as its call: the interval excludes zero and exceeds the \
-         resolution of the clock. With `--mode=confirm`, in five processes, its printed result \
-         counts: the whole interval of a regression or an improvement lies beyond the margin of \
-         1%. This tool refuses machines with more than 5% of other load; such races count as without an \
-         answer. The last row of the table uses only whether the interval of zenbench excludes zero.\n\
+         - **zenbench** {}: two benchmarks of one group. By default, zenbench runs in one \
+         process. In this mode, the flag in zenbench's JSON counts as its call; zenbench sets \
+         the flag if the interval excludes zero and exceeds the resolution of the clock. \
+         With `--mode=confirm`, zenbench runs in five processes, and its \
+         printed result counts as its call: for a regression or an improvement, the whole interval \
+         lies beyond the margin of 1%. \
+         zenbench refuses to race on a machine with more than 5% of other load; the refused races \
+         count as races without an answer. \
+         In the last row of the table, zenbench reports a difference if its interval excludes \
+         zero, whatever the size of the difference.\n\
          - **criterion** {}: `--save-baseline before` for the first side, then `--baseline \
          before` for the second under the same name. criterion's printed result counts as its call: for \
          regressed or improved, the whole interval lies beyond its noise threshold of 1%. The \
-         last row uses its p-value alone. The estimate is that of the mean.\n\
-         - **divan** {}: two benchmarks of one program. This tool makes no comparison; the estimate is \
-         the ratio of the two medians that it prints with three or four digits.\n\
-         - **hyperfine** {}: `hyperfine --export-json times.json 'one' 'two'`. This tool has no test of its own. A \
+         last row uses criterion's p-value alone. As criterion's estimate, this page uses the \
+         estimate for the mean.\n\
+         - **divan** {}: two benchmarks of one program. divan does not compare the benchmarks; the \
+         estimate is the ratio of the two medians that divan prints with three or four digits.\n\
+         - **hyperfine** {}: `hyperfine --export-json times.json 'one' 'two'`. hyperfine has no test of its own. A \
          script in its repository applies Welch's test to the exported times, p < 0.05. This page \
-         applies the same test, without counting the time of such a script. \
-         The estimate is the ratio of means.\n\
+         applies Welch's test to hyperfine's times, too; the seconds do not include the time of this \
+         test. \
+         The estimate is the ratio of the mean times of the two sides.\n\
          - **pyperf** {}: `pyperf command` for each, then `pyperf compare_to`, which prints \
          slower or faster, or hides the row if its t test finds no \
-         difference. The estimate is the ratio of means.\n",
+         difference. The estimate is the ratio of the mean times of the two sides.\n",
         pinned("tango-bench"),
         pinned("bench_diff"),
         pinned("zenbench"),

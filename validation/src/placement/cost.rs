@@ -69,12 +69,16 @@ fn told(costs: &Costs) -> Section {
     let mut text = format!(
         "## What neutral links cost\n\n\
          The program is the one of all races below, with the standard library, {:.1} MB. The user's own link repeats \
-         the command with which rustc called the linker driver. Neutral links come from `cargo-deadheat placements`, \
-         with new seeds, timed from its start to its exit. Both take turns, median (range) over rounds. A race requests \
-         {BATCH} links before its first interim analysis, and some more before each later one. Here these {BATCH} links \
-         are made on one core, one after the other, as are {BATCH} own links, so that a second core does not help. \
-         A race of 40 replicates needs {LINKS} links: 40 new seeds, then the same again, on {} cores. Matched links are \
-         requested with the same executable as the other side, so that everything has its place and nothing needs padding.\n\n\
+         the command with which rustc called the linker driver. The neutral links are made by the program \
+         `cargo-deadheat placements`, with new seeds; their time is the time from the start of this \
+         program to its exit. In each round, neutral links and own links take turns. The last column has \
+         the median (range) over the rounds. A race requests {BATCH} links before its first \
+         interim analysis, and some more links before each later analysis. For \
+         this measurement, the {BATCH} neutral links are made on one core, one after the other, and \
+         so are the {BATCH} links of the user's own, so that a second core does not help. \
+         A race of 40 replicates needs {LINKS} links: 40 new seeds, and then the same seeds again, on {} cores. To \
+         measure matched links, the same executable is both sides, so that every function has a \
+         counterpart and no function needs padding.\n\n\
          | what | rounds | |\n| --- | --- | --- |\n",
         costs.megabytes,
         cores()

@@ -61,13 +61,16 @@ pub fn section(setting: &Setting) -> Section {
 fn introduction(orders: usize) -> String {
     format!(
         "## Two kernels under {orders} link orders\n\n\
-         A hash in the manner of FNV that branches on its data, and a branching sum that reads every seventh of \
-         1,024 random words; compiled from C by gcc and clang (`-O2 -ffunction-sections`) and from Rust by rustc. Each is in one \
-         program twice, byte for byte the same at two addresses, among {AROUND} small functions and all those of the \
-         next section. `cargo deadheat` links the program {orders} times, as if by {orders} users, from the same objects \
+         This section uses two functions: a hash similar to FNV that branches on its data, and a \
+         branching sum that reads every seventh of 1,024 random words. Both are compiled from \
+         C by gcc and clang (`-O2 -ffunction-sections`) and from Rust by rustc. One \
+         program contains each of these kernels twice, byte for byte the same at two addresses, \
+         among {AROUND} small functions and all functions of the next section. \
+         `cargo deadheat` links the program {orders} times, as if by {orders} users, from the same objects \
          and with the compilers' alignment: `-Wl,--shuffle-sections=.text*=1` to `{orders}`, by lld. Each link races with \
          `{}`: the targets above require 144 right answers at once, so each may be wrong in one of a thousand cases \
-         instead of one in twenty. *Own link* is the estimate on that link, without a verdict; *neutral* is the estimate of \
+         instead of one in twenty. *Own link* is the estimate of the race on the user's own link, \
+         without a verdict; *neutral* is the estimate of the race on neutral links, which gives \
          the verdict. Changes are in percent; sd is the standard deviation over link orders.\n\n",
         WORDS.join(" ")
     )

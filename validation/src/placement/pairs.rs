@@ -38,12 +38,13 @@ fn told(neutral: &[Race], as_linked: &[Race]) -> Section {
     let mut text = format!(
         "## {count} functions against twins\n\n\
          The functions are random combinations, from seeds, of one to three loops of arithmetic, branches, table look-ups, strides, divisions, inner loops and choices. Each \
-         compiler compiles a third of them, and each is in one program twice, from the same \
-         source. Races use the defaults (alpha 5%, margin 1%), on the link that cargo makes by \
-         itself. Every \
-         verdict of faster or slower is \
-         wrong. *As linked* is `--placement own`, with all replicates on that one link, as in \
-         plain `cargo bench`. Bounds are Clopper–Pearson; at a true error rate of alpha, more than {allowed} of {count} would occur in less than 1% of such experiments.\n\n\
+         compiler compiles a third of the functions. Each function is in one program twice, \
+         compiled from the same source. \
+         Races use the defaults (alpha 5%, margin 1%), on the link that cargo makes by \
+         itself. A function and its twin do the same work, so every verdict of faster or slower is \
+         wrong. *As linked* is `--placement own`: all replicates run on the link that cargo made, \
+         as in plain `cargo bench`. Bounds are Clopper–Pearson; at a true error rate of alpha, more than \
+         {allowed} wrong verdicts in {count} races would occur in less than 1% of such experiments.\n\n\
          | functions | pairs | neutral: faster or slower | 95% bounds | dead heat | too close to call | change, % | as linked: faster or slower | change, % |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );

@@ -57,11 +57,13 @@ pub fn measure(cell: Cell, setting: &Setting) -> Result<Value, String> {
 
 pub fn section(rows: &[Value]) -> Section {
     let mut page = "## Cost\n\n\
-        Medians, and the range over whole repetitions. The cost of the loop is a difference: \
+        The table shows medians, with the range over whole repetitions in brackets. \
+        The cost of the loop is a difference: \
         4,096 calls as a sample makes them, minus 4,096 calls written one after the other, in \
         2,000 turns (`validation/python/loop.py`). The time of a replicate is from its launch \
-        until it reports that it is ready, in 60 turns (`validation/python/start.py`). Functions \
-        by value need `cloudpickle`, whose import takes as long as the start of Python.\n\n\
+        until it reports that it is ready, in 60 turns (`validation/python/start.py`). To receive \
+        functions by value, a worker imports `cloudpickle`, which takes as long as the start of \
+        Python.\n\n\
         | what | measured | times |\n| --- | --- | ---: |\n"
         .to_owned();
     let mut bars = Vec::new();

@@ -44,7 +44,8 @@ pub fn section(rows: &[Value]) -> Section {
     if of > 0 {
         let _ = writeln!(
             page,
-            "The old versions against a second environment of the same version: {wrong} of {of} \
+            "The old versions also raced against a second environment of the same version: \
+            {wrong} of {of} \
              benchmarks were called faster or slower, {equal} were dead heats.\n"
         );
         let what = "deadheat, libraries against themselves: called different";

@@ -141,7 +141,8 @@ impl Page<'_> {
         let mut text = format!(
             "## The hash seed\n\n\
              `{HASHED}` looks up two hundred words in a dict of ten. The hash seed, which Python draws for each process, \
-             decides which of the ten collide. {}The function races against its copy; `PYTHONHASHSEED` was not set for any tool.\n\n\
+             decides which of the ten keys of the dict collide. \
+             {}The function races against its copy; `PYTHONHASHSEED` was not set for any tool.\n\n\
              | tool | with a copy: called different | error of the estimate, points | seconds to an answer |\n\
              | --- | --- | --- | --- |\n",
             self.spread_of_seeds(),
@@ -183,18 +184,22 @@ impl Page<'_> {
     fn how_each_was_asked(&self) -> String {
         format!(
             "## How each tool was run\n\n\
-             Python: {}; numpy {}. Packages are the ones that pip installs by name.\n\n\
+             Python: {}; numpy {}. pip installed all packages by their names.\n\n\
              - **deadheat** {}: `deadheat.race(\"itself:loops\", \"copy_of_it:loops\", input=…)`, with \
-             default settings: alpha is 5%, the margin 1%. Its verdict is its call. Every block \
+             default settings: alpha is 5%, the margin 1%. deadheat calls two functions \
+             different if its verdict is *faster* or *slower*. Every block \
              has its own input, made from the seed of the block.\n\
              - **pytest-benchmark** {}: `pytest test_subject.py --benchmark-json FILE` for each side, one after the other, as when comparing two \
              revisions of a function. pytest-benchmark has no test: `--benchmark-compare-fail` takes a threshold from its user. \
-             Medians more than {THRESHOLD}% apart count as its call. This threshold is half of the difference to be found: a threshold of 1% \
-             would miss half of the true differences, and a smaller one would give more false calls.\n\
+             Medians more than {THRESHOLD}% apart count as its call. The difference to be found is 1%, and the threshold is half of it. \
+             With a threshold of 1%, noise would hide half of the true differences; with one below {THRESHOLD}%, there would be more false calls.\n\
              - **timeit** of {}: `python -m timeit -s '…' 'loops(given)'` for each side, each in \
-             its own process: the best of 5 repeats, each with as many calls as take 0.2 s. The threshold is the same; `-vvv` gives five digits.\n\
+             its own process: the best of 5 repeats, each with as many calls as take 0.2 s. The \
+             threshold for a call is the same as for pytest-benchmark; with `-vvv`, timeit prints \
+             five digits.\n\
              - **pyperf** {}: `runner.bench_func` in a file, `python pyperf_subject.py … -o a.json` for each side, then `pyperf compare_to \
-             a.json b.json`, which prints slower or faster, or hides the row if its t test finds no difference. The estimate is the ratio of means.\n\n\
+             a.json b.json`, which prints slower or faster, or hides the row if its t test finds no difference. The \
+             estimate is the ratio of the mean times of the two sides.\n\n\
              The files are in `validation/python/`.\n",
             self.versions(None, "python"),
             self.versions(Some(Tool::Deadheat), "numpy"),
@@ -219,16 +224,18 @@ impl Page<'_> {
 const HOW_TO_READ: &str = "\
 ## The races
 
-Ten functions of 50 ns to 10 ms, in pure Python, in C, and one of numpy, measured by deadheat and \
-by common tools for Python, each at its default settings, from the start of the tool to its \
-answer. Tools, functions and cases take turns, in a new random order in every round, so that \
+deadheat and common tools for Python, each at its default settings, compare ten functions of 50 ns \
+to 10 ms: functions in pure Python, functions in C, and one function of numpy. Times are from the \
+start of the tool to its answer. Tools, functions and cases take turns, in a new random order in every round, so that \
 changes of the machine affect all of them alike.
 
-- *With a copy*: the same source text in another module. Every verdict of faster or slower is \
-wrong.
-- *+1%*: the same function on an input that is longer by exactly 1%. Two of the ten do the same \
-work on any input, so they are left out. Part of the time does not grow with the input, and \
-sorting grows by more than its input, so the true change may be some hundredths of a point off.
+- *With a copy*: the same source text in another module. So in these rows, every verdict of \
+faster or slower is wrong.
+- *+1%*: the same function on an input that is longer by exactly 1%. Two of the ten functions do the \
+same work on any input, so these two functions do not race at +1%. \
+The true change may differ from 1% by some hundredths of a \
+percentage point, because part of the time does not grow with the input, and the time of sorting grows by \
+more than 1%.
 - *Called different* and *called slower* use the tool's own answer, or a threshold if it gives \
 none, with Clopper–Pearson bounds at 95%.
 - *Seconds to an answer*: the median over the races for +1%, or over all races if there are none. \

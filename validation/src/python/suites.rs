@@ -198,8 +198,9 @@ fn by_pytest_benchmark(setting: &Setting) -> Result<Value, String> {
 
 pub fn section(rows: &[Value]) -> Section {
     let mut page = "## Suites against themselves\n\n\
-        Two environments with the same packages, from the start of `deadheat bench` to its \
-        answer. *Forks*: in each replicate, one process per side imports the suite once and forks \
+        Each race compares two environments with the same packages. The time of a race is from the \
+        start of `deadheat bench` to its answer. \
+        *Forks*: in each replicate, one process per side imports the suite once and forks \
         for every row; this is how deadheat races suites. *Starts*: the same program with \
         `DEADHEAT_FORKS=0`, so that each row starts its own processes. pytest-benchmark runs each \
         side once, and medians more than half a percent apart count as its call.\n\n"

@@ -62,9 +62,10 @@ fn recorded(setting: &Setting) -> impl Iterator<Item = (Tool, &'static str)> {
 pub fn two_files(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## Two files\n\n\
-               Every pair of files of the unchanged suite, one per side; every reported \
-               difference is wrong. The largest change is what a comparison of two such files by \
-               eye would show.\n\n\
+               deadheat compares every pair of files of the unchanged suite, with one file per \
+               side, so every reported difference is wrong. \
+               The column *largest change* is the largest change that a user \
+               would see when comparing two of these files by eye.\n\n\
                | tool | machine | pairs | rows | faster or slower, which is wrong | too close to call | dead heat | no verdict | largest change |\n\
                | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),
@@ -108,8 +109,8 @@ pub fn six_a_side(setting: &Setting) -> Section {
             "## Six files a side, in turns\n\n\
              Files are recorded in turns; which side goes first is drawn for every pair. *The \
              same*: files of the unchanged suite, alternately on each side; every reported \
-             difference is wrong. *More*: the suite that does exactly {MORE}% more; slower is \
-             right. Groups share no file.\n\n\
+             difference is wrong. *More*: one side is the suite that does exactly {MORE}% more work, \
+             so *slower* is the right verdict. Groups share no file.\n\n\
              | tool | machine | suites | comparisons | rows | faster | slower | dead heat | too close to call | no verdict |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
         ),

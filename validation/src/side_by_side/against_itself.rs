@@ -158,9 +158,10 @@ pub fn section(kept: &Kept) -> Section {
          Each command races against itself at default settings, so every verdict of faster or \
          slower is a false positive. *Loaded* means a busy loop for every core. *Auto* is the \
          default and chooses the arrangement in a calibration run; *side by side* counts the \
-         races in which it chose side by side. *Within 5 s* counts dead heats by the race time \
-         that deadheat reports, and the column *from start to exit* by the time of the whole \
-         process; the median seconds are also those of the whole process. *Doubts* counts warnings \
+         races in which it chose side by side. *Within 5 s* counts the dead heats with a race time \
+         of at most 5 s, as deadheat reports it. The column *from start to exit* counts the dead \
+         heats for which the whole process took at most 5 s. The median seconds are also those of \
+         the whole process. *Doubts* counts warnings \
          that a check with the commands in turns gave another result than the race side by side.\n\n\
          | what | {COLUMNS} | within 5 s from start to exit | doubts |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n{all}\n"
@@ -174,7 +175,7 @@ pub fn section(kept: &Kept) -> Section {
     }
     text.push('\n');
     if missing.is_empty() {
-        text += "All commands of the list were installed.\n\n";
+        text += "All commands in the list above were installed, so all of them raced.\n\n";
     } else {
         let _ = writeln!(
             text,

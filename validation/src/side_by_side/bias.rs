@@ -301,9 +301,11 @@ pub fn section(kept: &Kept) -> Section {
          calibration on this machine sets the amounts of work: both sides take equally long \
          alone, about 60 ms (most pairs), or the second side does 2% more, or it does as much \
          work as the first (products of matrices without \"equal \
-         time\"). *In turns* are {RACES} races of {} launches of each side with `--arrangement turns --metric cpu`, \
-         *side by side* {RACES} of {} with `--arrangement side-by-side --metric cpu`, in percent: \
-         mean ± standard error, which is a quarter of the width of a 95% interval. *Chosen* \
+         time\"). *In turns* summarises {RACES} races of {} launches of each side with \
+         `--arrangement turns --metric cpu`. *Side by side* summarises {RACES} races of {} \
+         launches of each side with `--arrangement side-by-side --metric cpu`. The two columns \
+         show the mean change ± its standard error in percent; this standard error is a quarter \
+         of the width of a 95% interval. *Chosen* \
          counts the races at default settings that ran side by side, *doubts* those of them with \
          a warning that a check with the commands in turns gave another result.\n\n\
          | pair | in turns, % | side by side, % | bias, points | side by side chosen | doubts | |\n\

@@ -138,7 +138,7 @@ pub fn power_section(kept: &Kept) -> Section {
         .collect();
     let text = format!(
         "## {heading}\n\n\
-         A program that does twelve (20 ms) or sixty (100 ms) million steps in registers, against itself with more of them. \
+         A program that does twelve (20 ms) or sixty (100 ms) million steps in registers races against itself with more of these steps. \
          The time includes start-up, so the true changes are some hundredths of a point smaller. All rows use default settings, except {}: \
          with the default margin of 1%, a smaller change is a dead heat once its interval lies within the margin. Seconds are from start \
          to exit, median (range).\n\n\
@@ -209,10 +209,10 @@ pub fn size_section(kept: &Kept) -> Section {
     };
     let text = format!(
         "## {heading}\n\n\
-         The program of 100 ms with more steps, at default settings. The true change is the \
-         change in steps, reduced by the share of start-up, which a race in turns against the \
+         The program that takes 100 ms races against itself with more steps of its loop, at default settings. \
+         The true change is the change in steps, reduced by the share of start-up, which a race in turns against the \
          program without steps measured: {} of CPU time, {} of wall time. Errors are estimates \
-         minus the true change, in points.\n\n\
+         minus the true change, in percentage points.\n\n\
          | change | races | side by side | covered | mean error | root mean square error | median half-width | median seconds |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- |\n{table}\n{}",
         share(cpu),

@@ -70,7 +70,8 @@ pub fn section(kept: &Kept) -> Section {
     }
     let text = format!(
         "## {heading}\n\n\
-         Against itself at default settings, with a busy loop for every core. Seconds are from start to exit, median (range).\n\n\
+         The command races against itself at default settings, with a busy loop for every core. \
+         Seconds are from start to exit, median (range).\n\n\
          | arrangement | races | side by side | called different | dead heats | too close to call \
          | seconds |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n{table}\n{}",

@@ -1,4 +1,4 @@
-//! Launches side by side, and whether the same race in turns contradicts them.
+//! Launches side by side, and the check whether a rerun in turns contradicts their result.
 
 use deadheat_model::{RacedSideBySide, Warning};
 
@@ -9,7 +9,8 @@ pub(super) fn from_inputs(inputs: &Inputs<'_>) -> Option<RacedSideBySide> {
     Some(inputs.side_by_side?.summary((pair.place, pair.id)))
 }
 
-/// The warning that the race in turns contradicts the one side by side, whose verdict is then open.
+/// Returns the warning that the rerun in turns contradicts the race side by side. The verdict is
+/// then inconclusive.
 pub(crate) fn turns_apart(inputs: &Inputs<'_>) -> Option<Warning> {
     let measurement = inputs.measurement;
     let estimate = measurement.estimate.as_ref()?;

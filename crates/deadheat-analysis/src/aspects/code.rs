@@ -1,12 +1,12 @@
-//! The placement of the code: the scope of the verdict, the user's own link, the processes that were
-//! observed, and the spreads. `placement.rs` of this crate works them out.
+//! The code placement of a comparison: the scope of the verdict, the user's own link, the processes
+//! that were observed, and the spreads. `placement.rs` of this crate computes them.
 
 use deadheat_model::{Aspects, Estimate, ObservedProcess, Origin, Scope, Spreads, Warning};
 
 use crate::inputs::Inputs;
 use crate::placement::spreads;
 
-/// The scope of the verdict.
+/// Returns the scope of the verdict: the source, or only these binaries.
 pub(crate) fn scope(inputs: &Inputs<'_>) -> Scope {
     inputs.pair.map_or(Scope::Binary, |pair| {
         pair.placement
@@ -47,7 +47,7 @@ pub(super) fn spreads_from_inputs(inputs: &Inputs<'_>) -> Option<Spreads> {
     )
 }
 
-/// Warnings about the placement of the code.
+/// Returns warnings about the code placement.
 pub(crate) fn doubts(inputs: &Inputs<'_>, aspects: &Aspects) -> Vec<Warning> {
     let known = (inputs.measurement, aspects, scope(inputs));
     inputs

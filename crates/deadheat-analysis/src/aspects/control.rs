@@ -1,4 +1,5 @@
-//! The baseline against a second copy of itself, and the controls of a run that separated.
+//! The control, which compares the baseline with a second copy of itself, and the controls of a run
+//! that separated (found a difference).
 
 use deadheat_model::{Comparison, Control, Warning};
 use deadheat_stats::holm;
@@ -7,21 +8,23 @@ use crate::decision::ControlComparison;
 use crate::effects::excludes_zero;
 use crate::inputs::Inputs;
 
-/// The control, before [`separation`] compares it with the other controls of the run.
+/// Returns the control. Its `separated` is set later by [`separation`], which needs all controls of
+/// the run.
 pub(super) fn from_inputs(inputs: &Inputs<'_>) -> Option<Control> {
     inputs.control.map(ControlComparison::control)
 }
 
-/// The controls of a run that separated.
+/// The result of [`separation`].
 pub(crate) struct Separation {
-    /// One per benchmark.
+    /// One per benchmark: true if its control separated.
     pub(crate) separated: Vec<bool>,
-    /// Set if any did: then every verdict of the run is provisional.
+    /// Set if any control separated. Every verdict of the run is then provisional.
     pub(crate) warning: Option<Warning>,
 }
 
-/// Finds the controls that separated. All controls share the level, so that chance alone separates any
-/// in at most α of runs. `p_values` are those of the controls, one per benchmark.
+/// Finds the controls that separated. Holm's correction over all controls keeps the probability
+/// that chance alone separates any of them at most α per run. `p_values` holds the p-value of the
+/// control of each benchmark.
 pub(crate) fn separation(
     benchmarks: &[&[Comparison]],
     p_values: &[Option<f64>],

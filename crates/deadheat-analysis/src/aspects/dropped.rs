@@ -1,4 +1,4 @@
-//! The blocks that were left out, and what they would change.
+//! The blocks that were dropped, and the result with them included.
 
 use deadheat_model::{CutShortKept, DroppedBlocks, LogRatio, Samples, Verdict, Warning};
 use deadheat_stats::KeepReason;
@@ -15,7 +15,7 @@ pub(super) fn from_inputs(inputs: &Inputs<'_>) -> Option<DroppedBlocks> {
     })
 }
 
-/// Warnings about blocks that were left out, or that should have been.
+/// Returns warnings about blocks that were dropped, or that were kept although they were flagged.
 pub(crate) fn doubts(
     effects: &Effects,
     samples: &Samples,
@@ -32,8 +32,8 @@ pub(crate) fn doubts(
     }
 }
 
-/// The warning that `count` repetitions `of` all were cut short. Every answer has it, because nothing
-/// else shows that the harness did not do what was planned.
+/// Returns the warning that `count` of `of` repetitions were cut short. It is always shown, because
+/// nothing else shows that the harness did not run the planned iterations.
 fn cut_short(effect_estimate: &EffectEstimate, (count, of): (usize, usize)) -> Warning {
     Warning::CutShort {
         count,
@@ -43,8 +43,8 @@ fn cut_short(effect_estimate: &EffectEstimate, (count, of): (usize, usize)) -> W
     }
 }
 
-/// The warning that the GPU's clock was not steady in `count` samples `of` all. Every answer has it,
-/// because the clock decides the times.
+/// Returns the warning that the GPU's clock was not steady in `count` of `of` samples. It is always
+/// shown, because the measured times depend on the clock.
 fn gpu_clock(effect_estimate: &EffectEstimate, (count, of): (usize, usize)) -> Warning {
     Warning::GpuClock {
         count,
@@ -54,7 +54,7 @@ fn gpu_clock(effect_estimate: &EffectEstimate, (count, of): (usize, usize)) -> W
     }
 }
 
-/// The reason, if any, why flagged blocks were kept.
+/// Returns the reason why flagged blocks were kept, if they were.
 fn kept(effect_estimate: &EffectEstimate) -> Option<CutShortKept> {
     effect_estimate.kept_because.map(|reason| match reason {
         KeepReason::RatesDiffer { p } => CutShortKept::OneSided { p },
@@ -62,7 +62,7 @@ fn kept(effect_estimate: &EffectEstimate) -> Option<CutShortKept> {
     })
 }
 
-/// Doubts about the blocks with evidence of disturbance.
+/// Returns warnings about blocks that were flagged as disturbed.
 fn about_disturbed_blocks(
     effect_estimate: &EffectEstimate,
     margin: f64,
@@ -82,9 +82,9 @@ fn about_disturbed_blocks(
     kept.into_iter().chain(dropped)
 }
 
-/// True where the dropped blocks decide something: the verdict, or on which side of the margin the
-/// change lies. Told of every race that dropped any, it was read past: in 13 of 14 benchmarks of a
-/// suite it stood there, and in none of them did it matter.
+/// Returns true if including the dropped blocks would change the verdict or move the effect across
+/// the margin. Without this condition 13 of 14 benchmarks of a suite had the warning, none of them
+/// needed it, and users ignored it.
 fn tells_another_story(
     effect_estimate: &EffectEstimate,
     with_dropped: WithDropped,
@@ -96,7 +96,7 @@ fn tells_another_story(
     if told != with_dropped.verdict {
         return true;
     }
-    // An open race is as open on either side of the margin.
+    // Both verdicts are inconclusive, so the position of the effect does not matter.
     told != Some(Verdict::Inconclusive)
         && side(effect_estimate.pooled.theta) != side(with_dropped.theta)
 }

@@ -1,4 +1,4 @@
-//! The effects of the order within a block.
+//! Effects of the run order within a block: drift, carry-over and second position.
 
 use deadheat_model::BlockDiagnostics;
 

@@ -1,11 +1,12 @@
-//! What would settle an open verdict.
+//! The further replicates, and their time, that would make an inconclusive verdict conclusive.
 
 use deadheat_model::{Comparison, LogRatio, Settling, Verdict};
 use deadheat_stats::replicates_to_settle;
 
 use crate::inputs::Inputs;
 
-/// The replicates; their time is found from all benchmarks by [`seconds_to_settle`].
+/// Computes the number of further replicates. [`seconds_to_settle`] adds their time, which depends
+/// on all benchmarks.
 pub(super) fn from_inputs(inputs: &Inputs<'_>) -> Option<Settling> {
     let pair = inputs.pair?;
     let estimate = pair.estimate?;
@@ -27,8 +28,8 @@ pub(super) fn from_inputs(inputs: &Inputs<'_>) -> Option<Settling> {
     })
 }
 
-/// How long each open race would continue, at the pace of a replicate on average over all
-/// benchmarks.
+/// Returns the time of the further replicates of each comparison in seconds, from the mean time of
+/// a replicate over all benchmarks.
 pub(crate) fn seconds_to_settle(
     comparisons: &[Comparison],
     elapsed_seconds: f64,

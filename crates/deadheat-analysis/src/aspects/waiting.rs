@@ -1,5 +1,5 @@
-//! The share of waiting for a core, and the verdict that includes it. `waiting.rs` of this crate
-//! excludes it from the samples.
+//! The share of scheduling delay (waiting for a core) in the wall time, and the verdict with the
+//! delay included. `waiting.rs` of this crate subtracts the delay from the samples.
 
 use deadheat_model::{Aspects, Flags, Sample, Verdict, WaitingShare, Warning};
 
@@ -43,7 +43,7 @@ fn estimate_with_waiting(inputs: &Inputs<'_>) -> Option<EffectEstimate> {
     )
 }
 
-/// Warnings about waiting that had to be kept.
+/// Returns warnings about scheduling delay that could not be subtracted.
 pub(crate) fn doubts(inputs: &Inputs<'_>, aspects: &Aspects) -> Vec<Warning> {
     let Some((recorded, share)) = inputs.recorded.zip(aspects.waiting.as_ref()) else {
         return Vec::new();

@@ -10,7 +10,7 @@
 //! | negligible changes | .05 | x_j − x_i, with levels x that differ by a small part of δ |
 //! | a small step, δ/16 ≤ \|Δ\| < δ/2 | .10 | Δ or 0 |
 //! | a step, δ/2 ≤ \|Δ\| | .65 | Δ or 0 |
-//! | no single step | .10 | x_j − x_i, each raced commit with a level x of its own |
+//! | no single step | .10 | x_j − x_i, each raced commit with an independent level x |
 //!
 //! The prior over commits is uniform or given by weights. The prior of Δ is uniform in ln \|Δ\| and
 //! the same for both signs. The answer *no step* means the first three hypotheses together. It
@@ -18,7 +18,7 @@
 //! by showing a little less.
 //!
 //! *Negligible changes* are differences that a precise race measures although they do not matter,
-//! such as .05% from the place of a function, where the margin is 5%. Without this hypothesis, such
+//! such as .05% from the place of a function, if the margin is 5%. Without this hypothesis, such
 //! races fit neither no change nor any step of the grid, and several steps were reported.
 //!
 //! The likelihood of an estimate θ̂ with standard error SE and ν degrees of freedom is Student's
@@ -47,31 +47,33 @@ const NO_SINGLE_STEP: f64 = 0.10;
 
 /// The smallest step of the grid as a share of the margin; smaller steps count as no change.
 const SMALLEST: f64 = 1.0 / 16.0;
-/// The smallest step that counts as a step, as a share of the margin.
+/// The smallest size of a step that the answer *no step* excludes, as a share of the margin.
 const SOUGHT: f64 = 0.5;
-/// The largest step of the grid, a factor of twenty, unless a race shows more than half of it.
+/// The largest step that is considered, as a log-ratio: a factor of twenty. If a race shows more
+/// than half of it, the limit is higher.
 const LARGEST: f64 = 3.0;
 
-/// The share of races with an additional error, and the size of that error.
+/// The share of races that the model assumes to have an additional error, and the standard
+/// deviation of that error, as a log-ratio.
 const STRAY_SHARE: f64 = 0.05;
 const STRAY_SPREAD: f64 = 0.01;
 
 /// The spreads of levels that differ negligibly, as shares of the margin.
 const NEGLIGIBLE: (f64, f64) = (1.0 / 128.0, 1.0 / 16.0);
 
-/// The number of spreads of free levels, which are averaged.
+/// The number of standard deviations of commit levels over which a likelihood is averaged.
 const SPREADS: usize = 12;
 
 /// The race of two commits, which has ended or is still running.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CommitRace {
-    /// The baseline, from 0 for GOOD to n for BAD.
+    /// The number of the baseline commit, from 0 for GOOD to n for BAD.
     pub from: usize,
-    /// The candidate.
+    /// The number of the candidate commit, from 0 for GOOD to n for BAD.
     pub to: usize,
     /// θ̂ = ln(time of `to` / time of `from`).
     pub theta: f64,
-    /// Its standard error.
+    /// The standard error of `theta`.
     pub se: f64,
     /// The degrees of freedom of the standard error.
     pub df: f64,
@@ -80,11 +82,11 @@ pub struct CommitRace {
 /// The size of a step, Δ, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepSize {
-    /// The posterior mean.
+    /// The mean of the posterior of the size of the step, Δ.
     pub theta: f64,
-    /// The quantile at 2.5%.
+    /// The 2.5% quantile of the posterior of the size of the step, Δ.
     pub low: f64,
-    /// The quantile at 97.5%.
+    /// The 97.5% quantile of the posterior of the size of the step, Δ.
     pub high: f64,
 }
 
@@ -119,7 +121,7 @@ impl Model {
     ///
     /// No race has an end between two raced neighbours, so all commits of such a segment have the
     /// same likelihood. `terms` has the logarithm of prior times likelihood for each segment and
-    /// each step of the grid. Unless there `may_be_several`, any change is one step.
+    /// each step of the grid. If `may_be_several` is false, any change is one step.
     pub fn weigh(&self, races: &[CommitRace], may_be_several: bool, fineness: f64) -> Weighed {
         let grid = self.grid(races, fineness);
         let likelihoods: Vec<_> = races.iter().map(RaceLikelihood::new).collect();
@@ -194,7 +196,8 @@ impl Model {
         }
     }
 
-    /// The segments between raced neighbours.
+    /// Returns the segments: the commits between two raced commits that are neighbours among the
+    /// raced ones.
     fn segments(&self, races: &[CommitRace]) -> Vec<Segment> {
         let mut nodes = vec![0, self.prior.len()];
         nodes.extend(races.iter().flat_map(|race| [race.from, race.to]));
@@ -208,12 +211,13 @@ impl Model {
         between.collect()
     }
 
-    /// Steps of both signs with their prior probabilities, for the trapezoid rule in ln \|Δ\|.
+    /// Returns steps of both signs with their prior probabilities, for the trapezoid rule in ln
+    /// \|Δ\|.
     ///
     /// Near an estimate the distance of points is a third of the smallest error that all races
-    /// together could have, where the rule is exact to a few thousandths for bell-shaped functions.
-    /// It grows with the distance from the estimates, because the tails of t are flat. The
-    /// remaining error is nearly the same for all commits, and cancels.
+    /// together could have. With this distance the rule is exact to a few thousandths for
+    /// bell-shaped functions. The distance grows away from the estimates, because the tails of t
+    /// are flat. The remaining error is nearly the same for all commits, and cancels.
     fn grid(&self, races: &[CommitRace], fineness: f64) -> Vec<StepPoint> {
         let largest = largest_step(races);
         let together = (races.len() as f64).sqrt().max(1.0);
@@ -251,7 +255,7 @@ impl Model {
         grid
     }
 
-    /// The raced neighbours between which the levels differ most, by the likeliest spread.
+    /// Returns the raced neighbours between which the levels differ most, by the likeliest spread.
     pub fn widest_gap(&self, races: &[CommitRace]) -> (usize, usize) {
         let spreads = self.spreads(races);
         let levels = spreads.map(|spread| FreeLevels::new(races, spread));
@@ -267,18 +271,18 @@ impl Model {
         widest.map_or((0, self.prior.len()), |segment| (segment.from, segment.to))
     }
 
-    /// Standard deviations of levels without a single step.
+    /// Returns standard deviations of levels for the hypothesis of no single step.
     fn spreads(&self, races: &[CommitRace]) -> impl Iterator<Item = f64> {
         spaced(self.margin * SOUGHT, largest_step(races))
     }
 
-    /// Standard deviations of levels that differ negligibly.
+    /// Returns standard deviations of levels for the hypothesis of negligible changes.
     fn negligible_spreads(&self) -> impl Iterator<Item = f64> {
         spaced(self.margin * NEGLIGIBLE.0, self.margin * NEGLIGIBLE.1)
     }
 }
 
-/// Spreads from `low` to `high`, evenly spaced on a log scale.
+/// Returns spreads from `low` to `high`, evenly spaced on a log scale.
 fn spaced(low: f64, high: f64) -> impl Iterator<Item = f64> {
     (0..SPREADS).map(move |place| {
         let share = (place as f64 + 0.5) / SPREADS as f64;
@@ -286,8 +290,8 @@ fn spaced(low: f64, high: f64) -> impl Iterator<Item = f64> {
     })
 }
 
-/// The logarithm of the likelihood if each raced commit has an independent level, averaged over the
-/// spreads.
+/// Returns the logarithm of the likelihood if each raced commit has an independent level, averaged
+/// over the spreads.
 fn free_levels(races: &[CommitRace], spreads: impl Iterator<Item = f64>) -> f64 {
     let terms = spreads.map(|spread| FreeLevels::new(races, spread).log_evidence);
     let terms: Vec<f64> = terms.collect();
@@ -310,7 +314,8 @@ struct StepPoint {
     is_sought: bool,
 }
 
-/// The largest step size of the grid: [`LARGEST`], or twice the largest estimate if that is more.
+/// Returns the largest step size of the grid: [`LARGEST`], or twice the largest estimate if that is
+/// more.
 fn largest_step(races: &[CommitRace]) -> f64 {
     let shown = races.iter().map(|race| 2.0 * race.theta.abs());
     shown.fold(LARGEST, f64::max)
@@ -350,8 +355,8 @@ impl RaceLikelihood {
     }
 }
 
-/// Returns true if a race more likely has the additional error than not. `inside` is the
-/// probability that a step of this size lies between its commits.
+/// Returns true if the race more likely has the additional error than not. `inside` is the
+/// probability that a step of size `step` lies between the two commits of the race.
 pub(super) fn is_off(race: &CommitRace, inside: f64, step: f64) -> bool {
     let race = RaceLikelihood::new(race);
     let density = |part: (f64, f64)| {
@@ -384,7 +389,7 @@ impl<'a> FreeLevels<'a> {
         };
         for race in races {
             let mut row = levels.row(race.from, race.to);
-            // The other races cannot reduce its own error.
+            // The other races cannot reduce the error of this race.
             let own = race.se * race.se * t_variance(race.df);
             let variance = (2.0 * levels.variance + own - dot(&row, &row)).max(own);
             let residual = (race.theta - dot(&row, &levels.residuals)) / variance.sqrt();
@@ -397,12 +402,12 @@ impl<'a> FreeLevels<'a> {
         levels
     }
 
-    /// The expected difference of two levels.
+    /// Returns the expected difference of two levels.
     fn difference(&self, from: usize, to: usize) -> f64 {
         dot(&self.row(from, to), &self.residuals)
     }
 
-    /// The covariances of a difference of two levels with the residuals so far.
+    /// Returns the covariances of a difference of two levels with the residuals so far.
     fn row(&self, from: usize, to: usize) -> Vec<f64> {
         let mut row = Vec::with_capacity(self.factor.len() + 1);
         for (race, above) in self.races.iter().zip(&self.factor) {
@@ -414,13 +419,14 @@ impl<'a> FreeLevels<'a> {
     }
 }
 
-/// The covariance of two differences of levels, in units of the variance of a level.
+/// Returns the covariance of two differences of levels, in units of the variance of a level.
 fn shared_levels(one: (usize, usize), other: (usize, usize)) -> f64 {
     let same = |a: usize, b: usize| f64::from(u8::from(a == b));
     same(one.0, other.0) + same(one.1, other.1) - same(one.0, other.1) - same(one.1, other.0)
 }
 
-/// The variance of Student's t; that of three degrees of freedom if there are fewer.
+/// Returns the variance of Student's t. For fewer than three degrees of freedom it is that of
+/// three.
 fn t_variance(df: f64) -> f64 {
     let df = df.max(3.0);
     df / (df - 2.0)
@@ -430,7 +436,8 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
-/// The weighted mean and quantiles of the step; `None` if all weights are 0.
+/// Returns the mean and the quantiles of the size of the step, over the grid with these `weights`;
+/// `None` if all weights are 0.
 fn step_size(grid: &[StepPoint], weights: &[f64]) -> Option<StepSize> {
     let mut sizes: Vec<(f64, f64)> = grid
         .iter()
@@ -478,7 +485,7 @@ mod tests {
         model.weigh(races, true, fineness)
     }
 
-    /// Races that leave something open, between few and many commits.
+    /// Returns races between few and many commits that do not decide the search.
     fn some_races() -> Vec<CommitRace> {
         vec![
             race(0, 64, 0.012, 0.002),

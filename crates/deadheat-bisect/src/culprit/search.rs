@@ -5,20 +5,21 @@ use std::fmt;
 use super::Posterior;
 use super::model::{CommitRace, Model, is_off};
 
-/// A race may stop when the probability of error about the side of the step is at most this share
-/// of α. Later races test the result again, and the last one, of the culprit against the commit
-/// before, tests all of them.
+/// A race may stop when it is wrong about whether the step lies between its two commits with a
+/// probability of at most this share of α. Later races test the result again, and the last one, of
+/// the culprit against the commit before, tests all of them.
 const DECIDED: f64 = 0.25;
-/// The probability that the level of one more commit favours the wrong hypothesis about a single
-/// step, and the same for a race that is repeated because of an additional error.
+/// The assumed probability that a race of a new commit misleads about whether there is a single
+/// step. The constant below is this probability for the repetition of a race that may have an
+/// additional error.
 const DOUBT_OF_A_LEVEL: f64 = 0.2;
 const DOUBT_OF_A_REPEAT: f64 = 0.02;
 /// The standard error of a race of some forty replicates, relative to that of its first six.
 const LAST_ERROR: f64 = 0.4;
 
-/// Larger estimates are impossible: this is the ratio of an hour to a tenth of a microsecond.
-/// Smaller errors are below the precision of any race; larger errors and more degrees of freedom
-/// change nothing.
+/// The largest possible estimate, as a log ratio: an hour to a tenth of a microsecond. Smaller
+/// errors than the lower limit are below the precision of any race; larger errors and more degrees
+/// of freedom than the upper limits change nothing.
 const LARGEST_ESTIMATE: f64 = 25.0;
 const ERRORS: (f64, f64) = (1e-6, 1e3);
 const MOST_DF: f64 = 1e6;
@@ -30,37 +31,37 @@ pub enum CulpritError {
     Weights,
     /// The margin is not a fraction strictly between 0 and 1.
     MarginOutOfRange {
-        /// The margin asked for.
+        /// The rejected margin.
         margin: f64,
     },
     /// α is not a probability strictly between 0 and 1/2.
     AlphaOutOfRange {
-        /// The α asked for.
+        /// The rejected α.
         alpha: f64,
     },
-    /// There is no commit of this number.
+    /// The range does not have a commit of this number.
     NoSuchCommit {
-        /// Its number.
+        /// The number of the commit.
         commit: usize,
-        /// The number of BAD.
+        /// The number of the last commit of the range (BAD).
         last: usize,
     },
     /// The commit is marked as unbuildable, so it cannot be raced.
     Unbuildable {
-        /// Its number.
+        /// The number of the commit.
         commit: usize,
     },
     /// The commit is an end of the range or was raced, so it cannot be unbuildable.
     Needed {
-        /// Its number.
+        /// The number of the commit.
         commit: usize,
     },
     /// The estimate is outside ±25, which is impossible for the log ratio of two times, its
     /// standard error is not positive, or its degrees of freedom are below 1.
     Estimate {
-        /// The baseline of the race.
+        /// The number of the baseline commit of the race.
         from: usize,
-        /// The candidate of the race.
+        /// The number of the candidate commit of the race.
         to: usize,
     },
 }
@@ -80,7 +81,7 @@ impl fmt::Display for CulpritError {
                 "the error rate must lie strictly between 0 and 1/2, not at {alpha}"
             ),
             Self::NoSuchCommit { commit, last } => {
-                write!(f, "there is no commit {commit}; the last is {last}")
+                write!(f, "commit {commit} does not exist; the last one is {last}")
             }
             Self::Unbuildable { commit } => {
                 write!(f, "commit {commit} does not build and cannot be raced")
@@ -91,7 +92,7 @@ impl fmt::Display for CulpritError {
             ),
             Self::Estimate { from, to } => write!(
                 f,
-                "the race of commit {to} against {from} has no estimate with an error"
+                "the race of commit {to} against {from} has no estimate with a standard error"
             ),
         }
     }
@@ -99,16 +100,16 @@ impl fmt::Display for CulpritError {
 
 impl std::error::Error for CulpritError {}
 
-/// The race with the most information for its cost.
+/// The race with the most information for its cost, as the next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NextRace {
-    /// The baseline.
+    /// The number of the baseline commit.
     pub from: usize,
-    /// The candidate.
+    /// The number of the candidate commit.
     pub to: usize,
-    /// The expected decrease of the entropy, in bits.
+    /// The expected decrease of the entropy over the hypotheses, in bits.
     pub bits: f64,
-    /// The cost by the caller, in seconds.
+    /// The cost that the caller gave for the race, in seconds.
     pub seconds: f64,
 }
 
@@ -134,25 +135,26 @@ pub struct NextRace {
 #[derive(Debug, Clone)]
 pub struct CulpritSearch {
     model: Model,
-    /// For all commits, from GOOD to BAD.
+    /// True for each commit that does not build, from GOOD to BAD.
     unbuildable: Vec<bool>,
-    /// Each from the older commit to the newer one.
+    /// All races, each from the older commit to the newer one.
     races: Vec<CommitRace>,
     alpha: f64,
 }
 
 impl CulpritSearch {
-    /// A search among this number of commits after GOOD up to BAD, which are equally likely.
+    /// Creates a search among this number of commits after GOOD up to BAD, which are equally
+    /// likely.
     ///
     /// # Errors
     ///
-    /// There are no commits, or `margin` (a fraction, .01 for 1%) or `alpha` is out of range.
+    /// The number of commits is 0, or `margin` (a fraction, .01 for 1%) or `alpha` is out of range.
     pub fn uniform(commits: usize, margin: f64, alpha: f64) -> Result<Self, CulpritError> {
         Self::weighted(&vec![1.0; commits], margin, alpha)
     }
 
-    /// A search among commits whose prior probabilities are in proportion to `weights`, for example
-    /// the sizes of their diffs. A commit of weight 0 cannot be the culprit.
+    /// Creates a search among commits whose prior probabilities are in proportion to `weights`, for
+    /// example the sizes of their diffs. A commit of weight 0 cannot be the culprit.
     ///
     /// # Errors
     ///
@@ -184,8 +186,8 @@ impl CulpritSearch {
         })
     }
 
-    /// The search between two commits of this one, with the races between them: it may find a step
-    /// if there is no single step in the whole range. Its GOOD, with number 0, is `from`.
+    /// Returns the search between two commits, with the races between them. It may find a step even
+    /// if the whole range has several. In the new search `from` is GOOD, with number 0.
     ///
     /// # Errors
     ///
@@ -217,12 +219,12 @@ impl CulpritSearch {
         })
     }
 
-    /// The number of BAD.
+    /// Returns the number of the last commit of the range (BAD).
     pub fn last(&self) -> usize {
         self.model.prior.len()
     }
 
-    /// The races so far, each from the older commit to the newer one.
+    /// Returns the races so far, each from the older commit to the newer one.
     pub fn races(&self) -> &[CommitRace] {
         &self.races
     }
@@ -257,7 +259,7 @@ impl CulpritSearch {
         Ok(())
     }
 
-    /// The probabilities of all hypotheses.
+    /// Computes the probabilities of all hypotheses.
     pub fn posterior(&self) -> Posterior {
         self.posterior_of(&self.races)
     }
@@ -269,7 +271,7 @@ impl CulpritSearch {
     ///
     /// # Errors
     ///
-    /// The same as of [`add`](Self::add).
+    /// The errors of [`add`](Self::add).
     pub fn is_decided(&self, running: CommitRace) -> Result<bool, CulpritError> {
         let Some(running) = self.checked(running)? else {
             return Ok(true);
@@ -303,18 +305,19 @@ impl CulpritSearch {
         Ok(left <= 2.0 * least[0].min(least[1]))
     }
 
-    /// The race with the largest expected decrease of the entropy per second, given the posterior
-    /// of the races so far; `None` if no race adds information.
+    /// Returns the race with the largest expected decrease of the entropy per second, given the
+    /// posterior of the races so far; `None` if no race adds information.
     ///
     /// The first race is GOOD against BAD, which shows whether there is a step and its size. The
     /// last race is the culprit against the commit before, which confirms it. In between, each
     /// commit may race either end, and the `built` ones each other. `seconds` is the cost of a
     /// race, which may include builds; pairs without a positive cost are left out.
     ///
-    /// A race is a channel for the side of the step, with the error rate at which it may stop. A
-    /// race of a new commit is also a weaker channel for whether there is a single step. The best
-    /// channel for that is another race of two commits whose last race showed neither 0 nor the
-    /// step: either it was disturbed, or a commit has a third level.
+    /// The expected information of a race comes from two questions. Every race answers whether the
+    /// step lies between its two commits, with the error rate at which the race may stop. A race of
+    /// a new commit also answers, less reliably, whether there is a single step at all. The best
+    /// race for the second question repeats a race whose result was neither 0 nor the step: either
+    /// it was disturbed, or a commit has a third level.
     pub fn next_race(
         &self,
         posterior: &Posterior,
@@ -380,8 +383,8 @@ impl CulpritSearch {
             })
     }
 
-    /// The race that is next at any cost: GOOD against BAD, or one that confirms the culprit or the
-    /// size of its step.
+    /// Returns the race that must come next, whatever its cost: GOOD against BAD, or a race that
+    /// confirms the culprit or the size of its step.
     fn due(&self, posterior: &Posterior) -> Option<(usize, usize)> {
         if self.races.is_empty() {
             return Some((0, self.last()));
@@ -391,8 +394,8 @@ impl CulpritSearch {
         due.map(|group| (group.first - 1, group.last))
     }
 
-    /// The race from the older commit to the newer one, within bounds that keep all results finite;
-    /// `None` for a race of a commit against itself.
+    /// Returns the race from the older commit to the newer one, within bounds that keep all results
+    /// finite; `None` for a race of a commit against itself.
     fn checked(&self, race: CommitRace) -> Result<Option<CommitRace>, CulpritError> {
         let CommitRace { from, to, .. } = race;
         for commit in [from, to] {
@@ -426,8 +429,8 @@ impl CulpritSearch {
     }
 }
 
-/// The information in bits about an event of this probability, if a race errs with probability
-/// `doubt`: that of a binary symmetric channel (Shannon 1948).
+/// Returns the information in bits about an event of this probability, if a race errs with
+/// probability `doubt`. The race is a binary symmetric channel (Shannon 1948).
 fn bits_of_a_race(probability: f64, doubt: f64) -> f64 {
     let told = probability * (1.0 - doubt) + (1.0 - probability) * doubt;
     (binary_entropy(told) - binary_entropy(doubt)).max(0.0)

@@ -1,4 +1,4 @@
-//! Files of Python, and the interpreter that starts one.
+//! Python files as raced programs, and the interpreter that starts them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,16 @@ use deadheat::parts::exit::Failure;
 use deadheat::parts::model::Program;
 use deadheat::parts::settings::program;
 
-/// The Python of `PATH`.
+/// The name of the interpreter that is looked up in `PATH`.
 const PYTHON: &str = "python3";
 
-/// Returns true for the name of a file of Python.
+/// Returns true if `text` is the path of an existing `.py` file.
 pub(super) fn is_of_python(text: &str) -> bool {
     text.ends_with(".py") && Path::new(text).is_file()
 }
 
-/// A file of Python as a program: what `python` starts, a path or a command. `None` stands for the
-/// Python of the environment that this program was installed into, or else for that of `PATH`.
+/// Returns the program that starts `file` with `python`, a path or a command. Without `python`, the
+/// interpreter is that of the environment in which deadheat is installed, or else `python3`.
 pub(super) fn of_python(python: Option<&str>, file: &str) -> Result<Program, Failure> {
     let mut started = match (python, own_python()) {
         (Some(python), _) => program(python)?,
@@ -30,7 +30,7 @@ pub(super) fn of_python(python: Option<&str>, file: &str) -> Result<Program, Fai
     Ok(started)
 }
 
-/// Refuses `--python` if no program is a file of Python, or if it is given too often.
+/// Refuses `--python` if neither program is a Python file, or if it is given more than twice.
 pub(super) fn refuse_pythons(pythons: &[String], programs: [&str; 2]) -> Result<(), Failure> {
     let Some(first) = pythons.first() else {
         return Ok(());
@@ -38,13 +38,14 @@ pub(super) fn refuse_pythons(pythons: &[String], programs: [&str; 2]) -> Result<
     if pythons.len() > 2 {
         let count = pythons.len();
         let text = format!(
-            "--python was given {count} times\nhelp: give it once or twice, because a race has two sides"
+            "--python was given {count} times\nhelp: give it once or twice, because a race has two \
+             sides"
         );
         return Err(Failure::Usage(text));
     }
     if !programs.iter().any(|program| is_of_python(program)) {
         let text = format!(
-            "--python {first}: it starts a file that ends in .py, and '{}' is none",
+            "--python {first}: '{}' is not a .py file, so Python cannot start it",
             programs[0]
         );
         return Err(Failure::Usage(text));
@@ -52,9 +53,10 @@ pub(super) fn refuse_pythons(pythons: &[String], programs: [&str; 2]) -> Result<
     Ok(())
 }
 
-/// The Python of the environment that this program was installed into.
+/// Returns the interpreter of the virtual or conda environment in which deadheat is installed.
 fn own_python() -> Option<PathBuf> {
-    // First as it was called: an environment may hold a link to a program that lies elsewhere.
+    // The path that the user called comes first: an environment may hold a symbolic link to
+    // deadheat.
     let name = std::env::args_os().next();
     let called = name.and_then(|name| find_executable(name.to_str()?));
     let programs = [called, std::env::current_exe().ok()];
@@ -62,7 +64,7 @@ fn own_python() -> Option<PathBuf> {
     programs.find_map(|program| python_of_environment(&program))
 }
 
-/// The Python next to a program in the folder `bin` of a virtual environment, or of one of conda.
+/// Returns the interpreter next to `program` if both are part of a virtual or conda environment.
 fn python_of_environment(program: &Path) -> Option<PathBuf> {
     let folder = std::path::absolute(program).ok()?.parent()?.to_owned();
     let environment = folder.parent()?;
@@ -82,7 +84,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// A folder with the files of an environment, each executable.
+    /// Creates a folder with the files of an environment, each executable.
     fn environment(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for file in files {
@@ -103,7 +105,8 @@ mod tests {
             ),
             (&["pyvenv.cfg", "bin/python"], Some("bin/python")),
             (&["conda-meta/history", "bin/python3"], Some("bin/python3")),
-            // As in /usr/bin, where the Python of an activated environment comes first.
+            // Like /usr/bin, which is not an environment: `PATH` finds the Python of an activated
+            // one.
             (&["bin/python3"], None),
             (&["pyvenv.cfg", "bin/other"], None),
         ] {

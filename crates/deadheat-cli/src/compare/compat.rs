@@ -1,5 +1,5 @@
-//! `deadheat compare --compat`, also under the name `compare.py`: what Google Benchmark's compare.py
-//! does, with its command line, its output and its exit codes.
+//! `deadheat compare --compat`, also called `compare.py`: the command line, output and exit codes
+//! of Google Benchmark's compare.py.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -18,19 +18,18 @@ use deadheat_compat::{Document, JsonError, Layout, Problem, Refusal, Report, Res
 
 use super::held_output::{HeldOutput, complain};
 
-/// The exit code of a command line with an option that nobody knows, where the original ends in a
-/// traceback.
+/// The exit code for an unknown option, at which Google Benchmark's compare.py ends in a traceback.
 const UNKNOWN_OPTION: u8 = 1;
 
-/// One run of the original.
+/// The parsed arguments of one call of compare.py.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arguments {
-    /// The options before the mode.
+    /// The options that precede the mode.
     pub options: Options,
-    /// The two files, which may be one.
+    /// The two files, which may be the same.
     pub files: [OsString; 2],
-    /// The expressions of the two families, if they are to be compared. An empty one means that
-    /// neither counts.
+    /// The regular expressions that select two families of benchmarks. `None` if the mode has no
+    /// filters or one of them is empty.
     pub filters: Option<[OsString; 2]>,
     /// The line above the table.
     pub description: OsString,
@@ -58,7 +57,7 @@ pub struct Options {
     pub alpha: f64,
 }
 
-/// The modes: their names, their help, and the names of their files and filters.
+/// The modes, each with its help and the names of its files and filters.
 const MODES: [(&str, &str, &[&str]); 3] = [
     (
         "benchmarks",
@@ -82,12 +81,12 @@ const MODES: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 
-/// A message that takes the place of a comparison, with its exit code.
+/// A message that replaces a comparison, with its exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// The text.
+    /// The text of the message.
     pub text: String,
-    /// The exit code.
+    /// The exit code of the program.
     pub code: u8,
     /// True if the text is help, which goes to standard output.
     pub is_help: bool,
@@ -109,13 +108,13 @@ impl From<clap::Error> for Stop {
 }
 
 impl Arguments {
-    /// Reads the arguments of a program of this name. Every file that is named is tried with `open`,
-    /// which says what is wrong with it; "-" is standard input, which the original opens and then
-    /// does not find.
+    /// Reads the command line of `program`. `open` checks a file that the user named and returns
+    /// what is wrong with it. A "-" becomes the file `<stdin>`, as in the original, which then does
+    /// not find it.
     ///
     /// # Errors
     ///
-    /// When nothing is to be compared; see [`Stop`].
+    /// Returns help or a usage error as a [`Stop`].
     pub fn read(
         program: &str,
         arguments: impl IntoIterator<Item = OsString>,
@@ -179,13 +178,13 @@ fn command(program: &str) -> Command {
             let help = if is_filter {
                 "A regular expression"
             } else {
-                "An executable, which is run, or JSON that one has written"
+                "An executable to run, or JSON that an executable wrote"
             };
             let word = argument(word).required(true).help(help);
             word.allow_hyphen_values(is_filter)
         });
         let options = argument("benchmark_options")
-            .help("What is passed on to executables")
+            .help("Arguments for the executables")
             .num_args(0..)
             .trailing_var_arg(true)
             .allow_hyphen_values(true);
@@ -205,20 +204,22 @@ fn argument(name: &'static str) -> Arg {
     Arg::new(name).value_parser(clap::value_parser!(OsString))
 }
 
-/// The value of the last option for executables that begins so; `prefix` ends in an equals sign.
+/// Returns the value of the last option that begins with `prefix`, which ends in an equals sign.
 pub fn flag<'o>(prefix: &str, options: &'o [OsString]) -> Option<&'o OsStr> {
     let options = options.iter().rev().map(|option| option.as_bytes());
     let mut values = options.filter_map(|option| option.strip_prefix(prefix.as_bytes()));
     values.next().map(OsStr::from_bytes)
 }
 
-/// The name under which the program is the original's successor.
+/// The name under which this program behaves like compare.py.
 const ORIGINAL: &str = "compare.py";
 
-/// The exit code of the original whenever it ends in a traceback, and on inputs that are none.
+/// The exit code for invalid input, and for errors on which Google Benchmark's compare.py ends in a
+/// traceback.
 const FAILED: u8 = 1;
 
-/// Runs as the successor of compare.py if the command line says so: by the name of the program, or by `compare --compat`.
+/// Runs as compare.py if the program has that name or is called as `compare --compat`; otherwise
+/// returns `None`.
 pub fn role(mut command_line: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     let name = PathBuf::from(command_line.next()?);
     let (program, arguments) = if name.file_name() == Some(OsStr::new(ORIGINAL)) {
@@ -261,14 +262,14 @@ fn compat(program: &str, arguments: Vec<OsString>) -> u8 {
     output.finish(program, code)
 }
 
-/// One comparison. Every step that ends it gives back the exit code.
+/// The state of one comparison. A step that ends the comparison returns the exit code as its error.
 struct Run<'p> {
     program: &'p str,
     arguments: Arguments,
     output: &'p mut HeldOutput,
 }
 
-/// A side before it is read.
+/// The file of a side, by its kind; JSON is read already.
 enum Input {
     Missing,
     NotAFile,
@@ -277,7 +278,7 @@ enum Input {
     Unreadable(String),
 }
 
-/// The outcome of reading a JSON text: no JSON, no results, or results.
+/// The outcome of reading JSON: malformed JSON, JSON without results, or results.
 type Loaded = Result<Result<Results, Refusal>, JsonError>;
 
 impl Run<'_> {
@@ -291,7 +292,7 @@ impl Run<'_> {
         });
         self.check([&old, &new])?;
 
-        // The first executable may have written what the second side reads.
+        // The first executable may write the file of the second side, so that file is opened again.
         let again = matches!(old, Input::Executable);
         let old = self.side(&files[0], &options[0], old)?;
         let new = if again {
@@ -306,7 +307,7 @@ impl Run<'_> {
         self.print(&report)
     }
 
-    /// The options passed to the executable of each side, or applied to its results.
+    /// Returns the options for the executable of each side, or for filtering its results.
     fn options(&self) -> [Vec<OsString>; 2] {
         let mut shared = self.arguments.passed_on.clone();
         if self.arguments.options.aggregates_only {
@@ -321,7 +322,7 @@ impl Run<'_> {
         options
     }
 
-    /// Warns of options that change nothing, and refuses a format that is not JSON.
+    /// Warns about options without effect, and refuses a format that is not JSON.
     fn check(&mut self, inputs: [&Input; 2]) -> Result<(), u8> {
         let options = &self.arguments.passed_on;
         let are_executables = inputs
@@ -357,7 +358,7 @@ impl Run<'_> {
         Err(FAILED)
     }
 
-    /// The results of a side: those of its JSON, or those its executable writes.
+    /// Returns the results of a side: from its JSON file, or from a run of its executable.
     fn side(&mut self, file: &OsStr, options: &[OsString], input: Input) -> Result<Results, u8> {
         let invalid = match input {
             Input::Executable => return self.run(file, options),
@@ -379,7 +380,8 @@ impl Run<'_> {
         Err(FAILED)
     }
 
-    /// Says why a file is none that can be read.
+    /// Reports why a file cannot be read, and returns the text that Google Benchmark's compare.py
+    /// prints about such a file.
     fn invalid(&self, file: &OsStr, why: &str) -> &'static str {
         self.complain(file, why);
         "does not name a valid benchmark executable or JSON file"
@@ -409,7 +411,7 @@ impl Run<'_> {
                 self.output.line(&[b"TEST FAILED..."]);
                 return Err(match ended {
                     Ended::Exited(code) => code as u8,
-                    // Python leaves with the negative number of the signal.
+                    // Python exits with the negated number of the signal.
                     Ended::Killed(signal) => (-signal) as u8,
                 });
             }
@@ -421,11 +423,11 @@ impl Run<'_> {
         let read = document(Path::new(&written));
         drop(temporary);
         let read = read.map_err(|error| {
-            self.complain(file, &format!("what it should have written: {error}"));
+            self.complain(file, &format!("its output cannot be read: {error}"));
             FAILED
         })?;
         match read {
-            // The executable has filtered already.
+            // The executable has already applied the filter.
             Ok(document) => document
                 .results(None)
                 .map_err(|refusal| self.refused(&written, &refusal)),
@@ -455,7 +457,7 @@ impl Run<'_> {
         Err(FAILED)
     }
 
-    /// The families that the filters find, both under one name.
+    /// Returns the families that the filters select, with the same name on both sides.
     fn families(&mut self, old: Results, new: Results) -> Result<(Results, Results), u8> {
         let Arguments { files, filters, .. } = &self.arguments;
         let Some([first, second]) = filters else {
@@ -504,9 +506,10 @@ impl Run<'_> {
         }
     }
 
-    /// Where the original ends in a traceback.
+    /// Reports an error on which Google Benchmark's compare.py ends in a traceback, and returns the
+    /// exit code.
     fn failed(&self, file: &OsStr, problem: &Problem) -> u8 {
-        let more = "compare.py stops at this too, deadheat compare without --compat may not";
+        let more = "compare.py stops at this, too; deadheat compare without --compat may not";
         self.complain(file, &format!("{problem}; {more}"));
         FAILED
     }
@@ -518,7 +521,7 @@ impl Run<'_> {
 }
 
 impl Input {
-    /// Finds out what stands under a name, and reads it where it is a text.
+    /// Determines the kind of a file, and reads it if it is neither a folder nor an executable.
     fn look(file: &OsStr, options: &[OsString]) -> Self {
         let file = Path::new(file);
         let unreadable = |error: &dyn std::fmt::Display| Self::Unreadable(error.to_string());
@@ -539,7 +542,7 @@ impl Input {
     }
 }
 
-/// Reads a plain file: piece by piece, and as a whole where that finds something wrong.
+/// Reads a plain file in pieces. If a piece is invalid, reads the whole file for the error message.
 fn document(file: &Path) -> Result<Result<Document, JsonError>, FormatError> {
     match Document::read_pieces(open_pieces(file)?) {
         Some(document) => Ok(Ok(document)),

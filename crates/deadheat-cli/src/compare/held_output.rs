@@ -1,4 +1,4 @@
-//! Standard output as a program in Python writes it.
+//! Standard output with the buffering of Python.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -6,12 +6,12 @@ use std::io::{self, IsTerminal, Write};
 /// Python's exit code when its standard output cannot be written.
 const CANNOT_WRITE: u8 = 120;
 
-/// Bytes that are held back at most: a table of a million rows takes 190 MB, and stands behind all
-/// that executables print.
+/// The size of the buffer, in bytes. A table of a million rows takes 190 MB. Writing it early does
+/// not change the order, because the executables have printed all their output before.
 const MOST_HELD: usize = 1 << 20;
 
-/// Lines for standard output. A terminal gets them one by one; for a file or a pipe they are held back to the end, as
-/// Python holds them back: what executables print in the meantime comes first there.
+/// A writer to standard output. A terminal gets each line at once. For a file or a pipe, the lines
+/// are held back to the end, as in Python, so that the output of executables comes first.
 #[derive(Debug)]
 pub struct HeldOutput {
     held: Vec<u8>,
@@ -28,13 +28,13 @@ impl HeldOutput {
         }
     }
 
-    /// One line, put together from parts, without its end.
+    /// Writes one line, concatenated from `parts`, with a line break.
     pub fn line(&mut self, parts: &[&[u8]]) {
         self.held.extend(parts.concat());
         self.text(b"\n");
     }
 
-    /// Lines with their ends.
+    /// Writes lines that end in line breaks.
     pub fn text(&mut self, text: &[u8]) {
         self.held.extend_from_slice(text);
         if self.at_once || self.held.len() > MOST_HELD {
@@ -55,13 +55,13 @@ impl HeldOutput {
         }
     }
 
-    /// Writes what is left, and gives back the exit code: the one wanted, or Python's for an output that cannot be
+    /// Writes the rest and returns `code`, or Python's exit code if standard output cannot be
     /// written.
     pub fn finish(mut self, program: &str, code: u8) -> u8 {
         self.flush();
         match self.failed {
             None => code,
-            // Whoever closed the pipe has read enough.
+            // The reader of the pipe has closed it because it has read enough.
             Some(error) if error.kind() == io::ErrorKind::BrokenPipe => CANNOT_WRITE,
             Some(error) => {
                 complain(program, &format!("standard output: {error}"));
@@ -72,14 +72,14 @@ impl HeldOutput {
 }
 
 impl fmt::Write for HeldOutput {
-    /// Whatever an output says that cannot be written is told at its end.
+    /// Always succeeds: `finish` reports a failure to write.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.text(text.as_bytes());
         Ok(())
     }
 }
 
-/// One line on standard error; nobody may be listening there.
+/// Prints one line on standard error, and ignores a failure to write it.
 pub fn complain(program: &str, what: &str) {
     let _ = writeln!(io::stderr(), "{program}: {what}");
 }

@@ -1,5 +1,5 @@
-//! The sides of a comparison: the words of the command line, those of compare.py and a few more, and
-//! what they stand for: files of one tool, read, or programs.
+//! The sides of a comparison. Reads the words of the command line, which extend those of
+//! compare.py, and the result files or programs that they name.
 
 use std::collections::HashMap;
 use std::panic::catch_unwind;
@@ -15,12 +15,12 @@ use deadheat_import::{
     tell_recordings_apart,
 };
 
-/// One side as it was named.
+/// A side of a comparison, as the user named it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedSide {
     /// Files, folders or programs; several files are pooled.
     pub named: Vec<String>,
-    /// Which of its benchmarks are meant, a regular expression.
+    /// A regular expression that selects benchmarks of this side.
     pub filter: Option<String>,
 }
 
@@ -32,9 +32,9 @@ impl NamedSide {
         }
     }
 
-    /// Reads the words: `[benchmarks] OLD NEW…`, `filters FILE OLD NEW` or
-    /// `benchmarksfiltered OLD FILTER NEW FILTER`. One word alone is enough
-    /// where a folder holds several recordings. The baseline comes first.
+    /// Reads the words `[benchmarks] OLD NEW…`, `filters FILE OLD NEW` or
+    /// `benchmarksfiltered OLD FILTER NEW FILTER`, the baseline first. A single word is enough if
+    /// it names a folder with several recordings.
     pub fn of_words(words: &[String]) -> Result<Vec<Self>, Failure> {
         let usage = |told: &str| Err(Failure::Usage(told.to_owned()));
         let (mode, rest) = match words.split_first() {
@@ -61,7 +61,8 @@ impl NamedSide {
         }
     }
 
-    /// Two sides of several files each, called so where one has none.
+    /// Returns two sides of several files each. `called` has the names of the options, for the
+    /// error about a side without files.
     pub fn pooled(called: [&str; 2], old: &[String], new: &[String]) -> Result<Vec<Self>, Failure> {
         let sides = called.into_iter().zip([old, new]);
         let side = |(called, files): (&str, &[String])| match files {
@@ -74,10 +75,10 @@ impl NamedSide {
     }
 }
 
-/// The words of compare.py.
+/// The modes of compare.py.
 const MODES: [&str; 3] = ["benchmarks", "filters", "benchmarksfiltered"];
 
-/// The sides that were named.
+/// The sides of a comparison, by their kind.
 pub enum Sides {
     /// Two programs.
     Programs(Box<[ProgramSide; 2]>),
@@ -85,17 +86,17 @@ pub enum Sides {
     Results(Vec<Side>),
 }
 
-/// One side that is a program.
+/// A side that is a program.
 pub struct ProgramSide {
-    /// As it was named.
+    /// The program as the user named it, with its arguments.
     pub named: String,
     pub program: Program,
-    /// Which of its benchmarks are meant.
+    /// A regular expression that selects benchmarks of this side.
     pub filter: Option<String>,
 }
 
-/// Finds out what was named and reads what is data. Starts nothing: two programs are returned, and a
-/// program among data is refused.
+/// Reads the named results, or returns the two named programs. Starts no program, and refuses a
+/// program next to results.
 pub fn read(
     request: &[NamedSide],
     baseline: Option<&str>,
@@ -106,8 +107,8 @@ pub fn read(
     }
     if let Some((file, families)) = families_of_one_file(request) {
         return Err(Failure::Data(format!(
-            "cannot read {}: there is no such file, folder or program{HELP}to compare benchmarks of one \
-             file: deadheat compare filters {file} {}",
+            "cannot read {}: no such file, folder or program{HELP}to compare benchmarks \
+             of one file: deadheat compare filters {file} {}",
             families[0],
             families.join(" ")
         )));
@@ -132,8 +133,8 @@ pub fn read(
     }
     if let Some(name) = baseline {
         return Err(Failure::Usage(format!(
-            "--baseline {name}: only a single folder of criterion has saved baselines{HELP}name the \
-             file of the baseline first: deadheat compare OLD NEW"
+            "--baseline {name}: only a single folder of criterion has saved baselines{HELP}name \
+             the file of the baseline first: deadheat compare OLD NEW"
         )));
     }
     if let [alone] = as_named {
@@ -146,7 +147,8 @@ pub fn read(
     refuse_programs(request, &kinds)?;
     if !arguments.is_empty() {
         return Err(Failure::Usage(format!(
-            "the words after -- are for programs that race: these are saved results{HELP}leave them out"
+            "the words after -- are for programs that race: these are saved results{HELP}leave \
+             them out"
         )));
     }
     let mut read = Files::read(request, &kinds)?;
@@ -165,7 +167,8 @@ pub fn read(
     Ok(Sides::Results(named(as_named, sides)?))
 }
 
-/// A file and two words that are not files, which look like names of its benchmarks.
+/// Returns a file and two other words, if the words are not files and look like names of the file's
+/// benchmarks.
 fn families_of_one_file(request: &[NamedSide]) -> Option<(&str, [&str; 2])> {
     let [file, old, new] = request else {
         return None;
@@ -183,7 +186,7 @@ fn families_of_one_file(request: &[NamedSide]) -> Option<(&str, [&str; 2])> {
         .then(|| (&*file.named[0], [&*old.named[0], &*new.named[0]]))
 }
 
-/// The kind of thing that one name stands for.
+/// The kind of object that a name refers to.
 enum Kind {
     Folder,
     Program(Program),
@@ -202,20 +205,20 @@ fn kind_of(named: &str, arguments: &[String]) -> Result<Kind, Failure> {
         Found::Program => started(named),
         Found::Data => Ok(Kind::Data),
         Found::Nothing if !names_files(named, ' ') && named.contains(char::is_whitespace) => {
-            // Words, as in 'python3 bench.py'.
+            // A command with arguments, as in 'python3 bench.py'.
             started(named)
         }
         Found::Nothing => {
             let help = instead_of(named).map_or_else(String::new, |help| format!("{HELP}{help}"));
             Err(Failure::Data(format!(
-                "cannot read {named}: there is no such file, folder or program{help}"
+                "cannot read {named}: no such file, folder or program{help}"
             )))
         }
     }
 }
 
-/// Returns true for a name that programs do not have and files of results do. Whatever such a file
-/// holds, it is never started.
+/// Returns true if `name` ends like a file of results. Such a file is never started as a program,
+/// whatever it contains.
 pub fn is_called_a_result(name: &str) -> bool {
     const ENDINGS: [&str; 8] = ["json", "jsonl", "ndjson", "csv", "txt", "log", "gz", "zst"];
     let ending = Path::new(name)
@@ -224,7 +227,7 @@ pub fn is_called_a_result(name: &str) -> bool {
     ending.is_some_and(|ending| ENDINGS.contains(&&*ending.to_lowercase()))
 }
 
-/// Refuses a program among results: what is compared as data is read, and never started.
+/// Refuses a program next to results, because comparing saved results never starts a program.
 fn refuse_programs(request: &[NamedSide], kinds: &[Vec<Kind>]) -> Result<(), Failure> {
     let names = request.iter().flat_map(|side| &side.named);
     let all: Vec<(&String, &Kind)> = names.zip(kinds.iter().flatten()).collect();
@@ -234,22 +237,22 @@ fn refuse_programs(request: &[NamedSide], kinds: &[Vec<Kind>]) -> Result<(), Fai
     };
     let why = match all.iter().find(|(_, kind)| !is_program(kind)) {
         Some((results, _)) => format!("'{program}' is a program, and {results} holds results"),
-        None => format!("'{program}' is a program, but there is only one"),
+        None => format!("'{program}' is a program, and the command line names no other"),
     };
     Err(Failure::Usage(format!(
-        "{why}: deadheat compare reads results, and starts programs only to race one with another\
+        "{why}: deadheat compare reads results, and starts programs only to race two of them\
          {HELP}race two programs: deadheat bench OLD NEW\
          {HELP}or record results first, as in ./bench --benchmark_out=new.json for Google Benchmark"
     )))
 }
 
-/// Returns true if every part of a text is a file.
+/// Returns true if `text` consists of several parts and all of them are files.
 fn names_files(text: &str, separator: char) -> bool {
     let mut parts = text.split(separator).filter(|part| !part.is_empty());
     text.contains(separator) && parts.all(|part| Path::new(part).exists())
 }
 
-/// What was probably meant by a word that leads to nothing.
+/// Returns what the user probably meant by a word that is neither a file nor a program.
 fn instead_of(named: &str) -> Option<String> {
     if let Some(mode) = suggestion(named, MODES) {
         return Some(format!("did you mean '{mode}'?"));
@@ -268,7 +271,7 @@ fn instead_of(named: &str) -> Option<String> {
     similar_file(Path::new(named)).map(|similar| format!("did you mean '{similar}'?"))
 }
 
-/// Refuses a plan, which holds the benchmarks of a race and no results.
+/// Refuses a plan, which lists the benchmarks of a race but has no results.
 fn refuse_plan_of(name: &str, results: &Results) -> Result<(), Failure> {
     if name == "-" || !results.tool.starts_with("deadheat ") {
         return Ok(());
@@ -279,15 +282,15 @@ fn refuse_plan_of(name: &str, results: &Results) -> Result<(), Failure> {
     }
 }
 
-/// All files of data, each read once however often it is named: standard input
+/// All files of results, each read once even if it is named several times, because standard input
 /// cannot be read twice.
 struct Files {
-    /// By name, with the number of times it is still asked for.
+    /// The results by file name, with the number of times that they will still be taken.
     read: HashMap<String, (Results, usize)>,
 }
 
 impl Files {
-    /// Reads them side by side, one per core at a time.
+    /// Reads the files in parallel, one per core at a time.
     fn read(request: &[NamedSide], kinds: &[Vec<Kind>]) -> Result<Files, Failure> {
         let mut times: Vec<(&str, usize)> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
@@ -302,7 +305,8 @@ impl Files {
             }
         }
         let next = AtomicUsize::new(0);
-        // A file that cannot be read is the last to be read. Those before it were taken before.
+        // An unreadable file stops all threads. Every file before it was already taken by a thread,
+        // so the first unreadable file is always the one reported.
         let some_of_them = || {
             let mut read = Vec::new();
             loop {
@@ -322,7 +326,7 @@ impl Files {
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut all = std::thread::scope(|scope| {
-            // This thread is one of them: what it lets go it can use again.
+            // This thread reads files, too, so that it can reuse the memory that it frees.
             let others = 1..cores.min(times.len());
             let others: Vec<_> = others.map(|_| scope.spawn(some_of_them)).collect();
             let mut all = some_of_them();
@@ -343,7 +347,7 @@ impl Files {
         Ok(Files { read })
     }
 
-    /// The results of a file that was read.
+    /// Returns the results of a file, and frees them with the last request.
     fn take(&mut self, name: &str) -> Results {
         match self.read.get_mut(name) {
             Some((results, times)) if *times > 1 => {
@@ -358,8 +362,9 @@ impl Files {
     }
 }
 
-/// The names of every side with their kinds. A folder that is not of criterion means the files in it,
-/// which are data whatever they hold: the user did not name them.
+/// Returns the names of each side with their kinds. A folder that criterion did not write is
+/// replaced by its files. These are results whatever they contain, because the user did not name
+/// them.
 fn folders_opened(
     request: &[NamedSide],
     arguments: &[String],
@@ -394,8 +399,8 @@ fn folders_opened(
     Ok((opened, kinds))
 }
 
-/// Saved baselines of a folder of criterion, where names follow it that are
-/// no files; one alone stands beside what was measured last.
+/// Returns saved baselines if the user named a criterion folder and then words that are not files.
+/// A single baseline is compared with the latest measurement.
 fn named_sets(request: &[NamedSide], baseline: Option<&str>) -> Result<Option<Sides>, Failure> {
     let plain = |side: &NamedSide| side.named.len() == 1 && side.filter.is_none();
     let names: Vec<&str> = request.iter().map(|side| side.named[0].as_str()).collect();
@@ -410,8 +415,8 @@ fn named_sets(request: &[NamedSide], baseline: Option<&str>) -> Result<Option<Si
     criterion_sets(folder, sets).map(Some)
 }
 
-/// Sets of one folder of criterion; a saved baseline alone stands beside what
-/// was measured last.
+/// Reads saved baselines of a criterion folder. A single baseline is compared with the latest
+/// measurement.
 fn criterion_sets(folder: &str, names: &[&str]) -> Result<Sides, Failure> {
     let newest = names.len() == 1;
     let names = names.iter().copied().chain(newest.then_some("new"));
@@ -425,8 +430,8 @@ fn criterion_sets(folder: &str, names: &[&str]) -> Result<Sides, Failure> {
     Ok(Sides::Results(names.map(set).collect::<Result<_, _>>()?))
 }
 
-/// Gives every side its name, and applies the filters. Two families meet under
-/// one name, as in compare.py.
+/// Names the sides and applies their filters. As in compare.py, two families get the same benchmark
+/// names.
 fn named(request: &[NamedSide], files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failure> {
     let paths: Vec<&[String]> = request.iter().map(|side| &side.named[..]).collect();
     let mut names = side_names_of(&paths);
@@ -449,7 +454,8 @@ fn named(request: &[NamedSide], files: Vec<Vec<Results>>) -> Result<Vec<Side>, F
                 if results.benchmarks.is_empty() {
                     let names = names.join(", ");
                     return Err(Failure::Usage(format!(
-                        "filter '{filter}' matches no benchmark of {}{HELP}its benchmarks are {names}",
+                        "filter '{filter}' matches no benchmark of {}{HELP}its benchmarks are \
+                         {names}",
                         results.source
                     )));
                 }
@@ -460,7 +466,7 @@ fn named(request: &[NamedSide], files: Vec<Vec<Results>>) -> Result<Vec<Side>, F
     Ok(sides)
 }
 
-/// The first names of the benchmarks of a file.
+/// Returns the first benchmark names of a file, for error messages.
 pub fn some_names(results: &Results) -> Vec<String> {
     const MOST: usize = 5;
     let first = results.benchmarks.iter().take(MOST);
@@ -471,8 +477,8 @@ pub fn some_names(results: &Results) -> Vec<String> {
     names
 }
 
-/// Refuses results of two tools: they time differently, whatever their
-/// benchmarks are called.
+/// Refuses results of different tools: tools time differently, even if their benchmarks have the
+/// same names.
 pub fn refuse_two_tools(sides: &[Side]) -> Result<(), Failure> {
     let mut files = sides.iter().flat_map(|side| &side.files);
     let Some(first) = files.next() else {
@@ -481,15 +487,15 @@ pub fn refuse_two_tools(sides: &[Side]) -> Result<(), Failure> {
     match files.find(|file| kind(file) != kind(first)) {
         None => Ok(()),
         Some(other) => Err(Failure::Data(format!(
-            "{} was written by {} and {} by {}: results of two tools cannot be compared, because they \
-             do not time the same{HELP}record both sides with one tool, or race the two: deadheat run for \
-             commands, deadheat bench for programs with benchmarks",
+            "{} was written by {} and {} by {}: results of two tools cannot be compared, because \
+             the tools time different things{HELP}record both sides with one tool, or race the two: \
+             deadheat run for commands, deadheat bench for programs with benchmarks",
             first.source, first.tool, other.source, other.tool
         ))),
     }
 }
 
-/// The name of the tool without its version.
+/// Returns the name of the tool without its version.
 fn kind(results: &Results) -> &str {
     let tool = &results.tool;
     let version = tool.find(|c: char| c.is_ascii_digit());

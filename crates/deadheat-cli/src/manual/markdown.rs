@@ -1,8 +1,8 @@
-//! The reference of the command line as one page of Markdown, made of what `--help` says.
+//! The reference of the command line as one page of Markdown, generated from the texts of `--help`.
 
 use clap::{Arg, Command};
 
-/// Ahead of the first command.
+/// The text before the first command.
 const HEAD: &str = "\
 # Command line
 
@@ -12,7 +12,7 @@ examples and their output; options that several commands share are explained the
 
 ";
 
-/// Returns the page, without its part on `cargo deadheat`.
+/// Returns the page without the part about `cargo deadheat`.
 pub(super) fn page(program: &Command) -> String {
     let mut text = HEAD.to_owned();
     for command in shown(program) {
@@ -21,7 +21,7 @@ pub(super) fn page(program: &Command) -> String {
     text
 }
 
-/// Returns the part on `cargo deadheat`, of which `help` is what it prints and `after_dashes` has the options after `--`.
+/// Returns the part about `cargo deadheat`: its `help` text, then the options after `--`.
 pub(super) fn cargo_part(help: &str, after_dashes: &Command) -> String {
     let mut text = format!(
         "## cargo deadheat\n\n```text\n{}\n```\n\nAfter `--`:\n\n",
@@ -31,12 +31,12 @@ pub(super) fn cargo_part(help: &str, after_dashes: &Command) -> String {
     text
 }
 
-/// Returns the examples below a list of options, without their title.
+/// Returns the examples without their title.
 pub(super) fn lines_of_examples(text: &str) -> &str {
     text.strip_prefix("Examples:\n").unwrap_or(text)
 }
 
-/// Returns the commands below one, in the order of its help.
+/// Returns the visible subcommands of a command, in the order of its help.
 fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     let below = command.get_subcommands();
     below.filter(|one| !one.is_hide_set() && one.get_name() != "help")
@@ -66,7 +66,7 @@ fn push_command(text: &mut String, above: &str, command: &Command, level: usize)
     }
 }
 
-/// Appends one list for every heading, in the order in which they first occur.
+/// Appends one list of options per heading, in the order in which the headings first occur.
 fn push_options(text: &mut String, command: &Command) {
     let hidden =
         |arg: &&Arg| arg.is_hide_set() || ["help", "version"].contains(&arg.get_id().as_str());
@@ -92,7 +92,7 @@ fn push_options(text: &mut String, command: &Command) {
     }
 }
 
-/// Returns the line of an option: how it is written, what it does, what it may be and what it is by default.
+/// Returns the list item of an option: its syntax, its help, its possible values and its default.
 fn item(arg: &Arg) -> String {
     let mut line = String::from("- ");
     if let (Some(short), true) = (arg.get_short(), arg.get_long().is_some()) {
@@ -124,7 +124,7 @@ fn item(arg: &Arg) -> String {
     line
 }
 
-/// Returns text in one line, with what Markdown would read as markup escaped.
+/// Returns text in one line, with the characters of Markdown's markup escaped.
 fn prose(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut plain = String::new();

@@ -319,7 +319,7 @@ fn a_contender_that_fails_is_told_from_a_red_gate_and_from_a_tool_that_fails() {
     let body = project.api.bodies().pop().unwrap();
     assert!(body.contains("<pre>\n"), "{body}");
     assert!(
-        !body.contains("plots") && body.contains("[What deadheat said]"),
+        !body.contains("plots") && body.contains("[Output of deadheat]"),
         "{body}"
     );
     assert!(body.contains("&lt;b&gt;@all&lt;/b&gt; *x*\n"), "{body}");
@@ -484,7 +484,7 @@ fn parts_are_raced_quietly_and_the_job_that_merges_them_has_gate_and_comment() {
     // More parts than were raced, and then gone on without the third.
     let more = job(&project.slow, &[("shards", "3")]).run();
     assert_eq!(more.code, 4, "{more:?}");
-    more.says(&["part 3 of 3 is missing", "2 of 3 parts are there"]);
+    more.says(&["part 3 of 3 is missing", "2 of 3 parts exist"]);
     let args = ("args", "--allow-missing");
     let less = job(&project.slow, &[("shards", "3"), args]).run();
     assert_eq!(less.code, 1, "{less:?}");
@@ -540,7 +540,7 @@ fn runs_are_kept_on_a_branch_and_levels_over_commits_stand_in_the_comment() {
     odd.inputs.last_mut().unwrap().1 = "--upload-pack=./x".to_owned();
     let odd = odd.run();
     assert_eq!(odd.code, 0, "{odd:?}");
-    odd.says(&["is no name of a branch"]);
+    odd.says(&["is not the name of a branch"]);
 }
 
 #[test]
@@ -616,7 +616,7 @@ fn a_branch_that_is_named_like_an_option_is_refused_and_not_obeyed() {
         job.inputs.push((input.to_owned(), name.to_owned()));
         let done = job.run();
         assert_eq!(done.code, 1, "{done:?}");
-        done.says(&["::error title=deadheat::", "is no name of a commit"]);
+        done.says(&["::error title=deadheat::", "is not the name of a commit"]);
         assert!(!done.log.contains("\n::error::x"), "{}", done.log);
     }
     assert!(!witness.exists());
@@ -807,11 +807,11 @@ fn an_archive_that_cannot_be_trusted_is_refused_and_without_one_deadheat_is_buil
         .with(|state| state.files = vec![archive.clone(), (sum, other)]);
     let job = job_of_version(&project, "v0.1.0");
     let done = job.run();
-    done.says(&["::error title=deadheat::", "is not what its checksum says"]);
+    done.says(&["::error title=deadheat::", "does not match its checksum"]);
     assert!(done.code != 0 && !done.log.contains("cargo "), "{done:?}");
     project.api.with(|state| state.files = vec![archive]);
     let done = job.run();
-    done.says(&["has no checksum beside it"]);
+    done.says(&["has no checksum file"]);
     assert!(done.code != 0 && !done.log.contains("cargo "), "{done:?}");
     // Of this action, which has no release, deadheat is built.
     project.api.with(|state| state.files = Vec::new());

@@ -1,4 +1,4 @@
-//! The counter of the processor: whether it is a clock, and its frequency.
+//! Checks that the counter of the processor is a reliable clock and measures its frequency.
 
 use std::time::Duration;
 
@@ -8,30 +8,27 @@ use super::sample::{extended_leaf, has_rdtscp};
 #[cfg(target_arch = "x86_64")]
 use crate::machine;
 
-/// The frequency is measured over this long twice, or over a few of them until
-/// two neighbours agree. Slept through, not spun: the core may go idle or the
-/// thread wake up on another one, and a counter that cannot stand either is
-/// found out here.
+/// The length of one section of the frequency measurement. The measurement takes two sections, or
+/// up to `MOST_SECTIONS` until two consecutive ones agree. The thread sleeps instead of spinning,
+/// so that the core may go idle or the thread may wake up on another core: this exposes counters
+/// that stop when idle or differ between cores.
 const SECTION: Duration = Duration::from_millis(4);
 const MOST_SECTIONS: usize = 4;
 
-/// A section of a measurement that goes on beside other work lasts at least so
-/// long: the moments leave some ten nanoseconds in doubt, a part of 3 in
-/// 100,000 of it.
+/// The shortest section of a clock measurement that runs alongside other work. Each reading is
+/// uncertain by about 10 ns, which is 3 parts in 100,000 of a section.
 const LEAST_SECTION: Duration = Duration::from_millis(1);
 
-/// Two sections, or what is measured and what the machine states, agree when
-/// they differ by less than this part.
+/// Two rates agree if they differ by less than this share.
 const AGREEMENT: f64 = 1e-3;
 
-/// Of so many tries to read both clocks at one moment the tightest counts. One
-/// takes well below a microsecond, and an interrupt spoils few of them.
+/// The number of attempts to read both clocks at the same moment; the tightest attempt counts. An
+/// attempt takes well below a microsecond, so interrupts spoil only a few of them.
 const TRIES: usize = 48;
 
 impl SampleClock {
-    /// The best clock of this machine, measured; and in plain words why it is
-    /// not the counter of the processor, when it is not. Takes 10 ms, or
-    /// twice that on a machine that disturbs the measurement.
+    /// Measures and returns the best clock of this machine, and the reason if this is not the
+    /// counter of the processor. Takes 10 ms, or 20 ms if other load disturbs the measurement.
     pub fn choose() -> (Self, Option<String>) {
         let counter =
             counter_of_processor().and_then(|ticks| measure(ticks).map(|rate| (ticks, rate)));
@@ -46,17 +43,18 @@ impl SampleClock {
     }
 }
 
-/// The choice of a clock while something else is done: of the 34 ms that a race
-/// took, 8 were slept through to measure its clock.
+/// A clock measurement that runs alongside other work. If deadheat slept during the measurement
+/// instead, it would cost 8 of the 34 ms of a short race.
 #[derive(Debug)]
 pub(crate) struct ClockChoice {
     counter: Result<Ticks, String>,
-    /// When it began, and when somebody asked for a clock before its end.
+    /// Readings of both clocks at the start and at each later request for a clock.
     moments: Vec<Moment>,
 }
 
 impl ClockChoice {
-    /// Notes both clocks. Takes a few microseconds.
+    /// Starts a measurement: reads the counter and the clock of the operating system. Takes a few
+    /// microseconds.
     pub(crate) fn begin() -> Self {
         let counter = counter_of_processor();
         let moments = counter.iter().map(|counter| Moment::now(*counter));
@@ -66,8 +64,8 @@ impl ClockChoice {
         }
     }
 
-    /// A clock for a pilot, whose times nobody is shown: good to some parts in 100,000. Waits for
-    /// what is missing of a millisecond since the beginning.
+    /// Returns a clock for the calibration run, accurate to a few parts in 100,000. Sleeps until at
+    /// least 1 ms has passed since the last reading.
     pub(crate) fn provisional(&mut self) -> SampleClock {
         let Ok(counter) = self.counter else {
             return SampleClock::os();
@@ -80,8 +78,8 @@ impl ClockChoice {
         rate.map_or_else(SampleClock::os, |rate| SampleClock::measured(counter, rate))
     }
 
-    /// The choice of [`SampleClock::choose`], from the moments so far and this one. Of sections that
-    /// disagree nothing is believed, and it is measured once more by itself.
+    /// Returns the same choice as [`SampleClock::choose`], from all readings so far and a final
+    /// one. If the sections disagree or there are fewer than two, it measures again from scratch.
     pub(crate) fn finish(mut self) -> (SampleClock, Option<String>) {
         let chosen = self.counter.clone().and_then(|counter| {
             self.end_section(counter);
@@ -94,7 +92,8 @@ impl ClockChoice {
         SampleClock::chosen(chosen)
     }
 
-    /// Notes both clocks, once the section since the last time is long enough.
+    /// Reads the counter and the clock of the operating system once at least [`LEAST_SECTION`] has
+    /// passed since the last reading.
     fn end_section(&mut self, counter: Ticks) {
         let begun = self.moments.last().map_or(0, |moment| moment.reference_ns);
         let passed = Duration::from_nanos(reference_ns().saturating_sub(begun));
@@ -106,8 +105,8 @@ impl ClockChoice {
     }
 }
 
-/// The nanoseconds per tick from the first moment to the last, where all sections between them
-/// agree and there are two of them.
+/// Returns the nanoseconds per tick of the counter from the first to the last reading, or `None` if
+/// there are fewer than two sections or consecutive sections disagree.
 fn even_rate(moments: &[Moment]) -> Option<f64> {
     let sections = moments.windows(2);
     let rates: Option<Vec<f64>> = sections.map(|two| two[0].ns_per_tick(&two[1])).collect();
@@ -116,7 +115,7 @@ fn even_rate(moments: &[Moment]) -> Option<f64> {
     even.then(|| moments[0].ns_per_tick(moments.last()?))?
 }
 
-/// The counter of this processor, or in plain words why it is no clock.
+/// Returns the counter of this processor, or the reason why it cannot serve as a clock.
 fn counter_of_processor() -> Result<Ticks, String> {
     #[cfg(target_arch = "x86_64")]
     return match objection() {
@@ -128,28 +127,27 @@ fn counter_of_processor() -> Result<Ticks, String> {
     return Ok(Ticks::Cntvct);
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     return Err(format!(
-        "deadheat does not know a counter for {} processors",
+        "deadheat cannot read a time counter of {} processors",
         std::env::consts::ARCH
     ));
 }
 
-/// Timers the kernel falls back to when it has found the counter unreliable.
-/// The clocks of hypervisors are not among them: they are made from the
-/// counter.
+/// Timers that the kernel falls back to if it finds the counter unreliable. The clocks of
+/// hypervisors are not in the list because they are derived from the counter.
 #[cfg(target_arch = "x86_64")]
 const TIMERS_WITHOUT_TSC: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"];
 
-/// Returns the reason why the counter of this machine is no clock, in plain words.
+/// Returns the reason why the counter of this machine cannot serve as a clock.
 #[cfg(target_arch = "x86_64")]
 fn objection() -> Option<String> {
     let (current, available) = machine::timers();
     objection_to(is_invariant(), current.as_deref(), available.as_deref())
 }
 
-/// The processor has to promise that the counter runs at one speed in all
-/// states. Hypervisors hide that promise at times; then it is enough that the
-/// kernel keeps time by the counter. Where the kernel has dropped it, it
-/// knows more than the processor: it compares the counters of all cores.
+/// Returns the reason why the counter cannot serve as a clock. A counter that the kernel uses as
+/// its clock is always accepted, because some hypervisors hide the processor's guarantee of
+/// constant speed. Otherwise the processor must give that guarantee. A counter that the kernel has
+/// dropped is rejected, because the kernel compares the counters of all cores.
 #[cfg(target_arch = "x86_64")]
 fn objection_to(invariant: bool, current: Option<&str>, available: Option<&str>) -> Option<String> {
     if current == Some("tsc") {
@@ -161,27 +159,29 @@ fn objection_to(invariant: bool, current: Option<&str>, available: Option<&str>)
     };
     if !invariant {
         return Some(format!(
-            "the processor does not promise a time stamp counter of constant speed, and {keeps_time_by}"
+            "the processor does not guarantee a time stamp counter of constant speed, and \
+             {keeps_time_by}"
         ));
     }
     let fell_back = current.is_some_and(|timer| TIMERS_WITHOUT_TSC.contains(&timer));
     let dropped = available.is_some_and(|all| !all.split_whitespace().any(|one| one == "tsc"));
     (fell_back && dropped)
-        .then(|| format!("{keeps_time_by} and has dropped the time stamp counter"))
+        .then(|| format!("{keeps_time_by} and has rejected the time stamp counter"))
 }
 
-/// The promise of a counter of one speed in all power states.
+/// Returns true if the processor guarantees that its time stamp counter runs at constant speed in
+/// all power states.
 #[cfg(target_arch = "x86_64")]
 fn is_invariant() -> bool {
     extended_leaf(0x8000_0007).is_some_and(|leaf| leaf.edx & (1 << 8) != 0)
 }
 
-/// A counter and the clock of the operating system at one moment.
+/// A reading of the counter and of the operating system's clock at the same moment.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
-    /// Halfway between the readings of the counter around the other.
+    /// The midpoint of the two counter readings around the reading of the other clock.
     ticks: f64,
-    /// Ticks the moment may lie earlier or later.
+    /// The uncertainty of `ticks`, in ticks in each direction.
     doubt: f64,
     reference_ns: u64,
 }
@@ -209,7 +209,8 @@ impl Moment {
         }
     }
 
-    /// Nanoseconds per tick from here to a later moment, if the counter moved.
+    /// Returns the nanoseconds per tick of the counter between this reading and a later one, or
+    /// `None` if the counter did not advance.
     fn ns_per_tick(&self, later: &Self) -> Option<f64> {
         let rate = self.ns_until(later) / (later.ticks - self.ticks);
         (rate.is_finite() && rate > 0.0).then_some(rate)
@@ -220,10 +221,9 @@ impl Moment {
     }
 }
 
-/// Nanoseconds per tick of a counter, or in plain words why it is no clock.
-/// Takes 8 ms, or twice that when the first sections disagree; longer only
-/// where the scheduler lets the thread wait. The moments are good to some ten
-/// nanoseconds, the rate to a few parts in a million.
+/// Measures the nanoseconds per tick of a counter, or returns the reason why it cannot serve as a
+/// clock. Takes 8 ms, 16 ms if the first sections disagree, and longer only if the scheduler delays
+/// the thread. Readings are accurate to about 10 ns and the rate to a few parts per million.
 fn measure(counter: Ticks) -> Result<f64, String> {
     let mut moments = [Moment::now(counter); 3];
     let mut seen = None;
@@ -246,16 +246,17 @@ fn measure(counter: Ticks) -> Result<f64, String> {
     }
     Err(match seen {
         Some((first, second)) => format!(
-            "the counter of the processor does not run evenly: {:.2} MHz, then {:.2} MHz",
+            "the processor's time counter does not run at a constant rate: {:.2} MHz, then {:.2} \
+             MHz",
             1e3 / first,
             1e3 / second
         ),
-        None => "the counter of the processor does not move".to_owned(),
+        None => "the processor's time counter does not advance".to_owned(),
     })
 }
 
-/// Where the machine states a frequency that the measurement confirms, it is
-/// the better number.
+/// Returns the rate of the counter that the machine states, because it is more accurate, or the
+/// measured rate if the machine states none. Returns an error if the two disagree.
 fn against_statement(measured: f64, hertz: Option<f64>) -> Result<f64, String> {
     let Some(hertz) = hertz else {
         return Ok(measured);
@@ -264,7 +265,7 @@ fn against_statement(measured: f64, hertz: Option<f64>) -> Result<f64, String> {
         return Ok(1e9 / hertz);
     }
     Err(format!(
-        "the counter of the processor runs at {:.2} MHz where the machine states {:.2} MHz",
+        "the processor's time counter runs at {:.2} MHz, but the machine states {:.2} MHz",
         1e3 / measured,
         hertz / 1e6
     ))
@@ -274,9 +275,8 @@ fn agree(one: f64, other: f64) -> bool {
     (one / other - 1.0).abs() < AGREEMENT
 }
 
-/// Holds a clock against that of the operating system for as long as the
-/// process lives: a machine that was suspended or moved to another host, or a
-/// counter that changes its speed, is noticed once at the end.
+/// Compares a clock with that of the operating system over the lifetime of the process. One check
+/// at the end detects a suspended or migrated machine and a counter that changed its speed.
 #[derive(Clone, Copy, Debug)]
 pub struct ClockCheck {
     clock: SampleClock,
@@ -284,7 +284,8 @@ pub struct ClockCheck {
 }
 
 impl ClockCheck {
-    /// Notes both clocks. Takes a few microseconds.
+    /// Starts the comparison: reads `clock` and the clock of the operating system. Takes a few
+    /// microseconds.
     pub fn start(clock: &SampleClock) -> Self {
         Self {
             clock: *clock,
@@ -292,11 +293,12 @@ impl ClockCheck {
         }
     }
 
-    /// The difference between this clock and the clock of the operating system since the start, as a
-    /// share of the elapsed time: 0.01 is 1%. The uncertainty of the readings is subtracted, so it
-    /// is 0 in a short-lived process. In a long-lived process it is some millionths, because the rate of
-    /// the clock is known only to that accuracy. Always 0 for the clock of the operating system; 1 for a
-    /// counter that was set back. Takes a few microseconds.
+    /// Returns the difference between this clock and the clock of the operating system since the
+    /// start, as a share of the elapsed time: 0.01 is 1%. The uncertainty of the readings is
+    /// subtracted, so the difference is 0 in a short-lived process. In a long-lived process it is
+    /// some millionths, because the rate of the clock is known only to that accuracy. Always 0 for
+    /// the clock of the operating system; 1 for a counter that was set back. Takes a few
+    /// microseconds.
     pub fn disagreement(&self) -> f64 {
         if self.clock.ticks() == Ticks::Os {
             return 0.0;

@@ -1,5 +1,5 @@
-//! A timed sample of functions: the clock that times it, all else that is read before and after, and
-//! the counters behind the clock, one instruction or one call each.
+//! Times one sample of a function: the clock, the other readings before and after the sample, and
+//! the hardware counters that the clock can use.
 #![allow(unsafe_code)]
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -13,23 +13,23 @@ use crate::counters::{Allocations, allocations_of_this_thread, callgrind};
 use crate::run_delay::{self, RunDelay};
 use crate::usage::{ThreadUsage, read_ns};
 
-/// Steps after which the smallest is taken for the resolution, and the most
-/// readings that are spent on seeing them.
+/// The number of steps of a clock that are observed to find the smallest step, and the maximum
+/// number of readings for this.
 const STEPS: usize = 400;
 const MOST_READINGS: usize = 100_000;
 
-/// The resolution of a clock that stood still for all readings: the longest
-/// tick that kernels are built with.
+/// The resolution assumed for a clock that did not change during all readings, in nanoseconds: 10
+/// ms, the longest timer tick that kernels are built with.
 const SLOWEST_TICK_NS: f64 = 1e7;
 
-/// Empty samples of which the median is the overhead.
+/// The number of samples without any work whose median length is the overhead of the clock.
 const EMPTY_SAMPLES: usize = 401;
 
-/// The clock that times samples: the counter of the processor where it can be
-/// trusted, else the clock of the operating system.
+/// The clock that times samples: the counter of the processor if it is reliable, otherwise the
+/// clock of the operating system.
 ///
-/// Measured once by the process that coordinates a race and handed to its
-/// workers in words, so that all of them divide by the same number.
+/// The process that coordinates a race measures the clock once and sends it to its workers as text,
+/// so that all processes use the same rate.
 ///
 /// ```
 /// use deadheat_engine::SampleClock;
@@ -61,7 +61,7 @@ pub enum ClockSource {
 }
 
 impl ClockSource {
-    /// `tsc`, `cntvct` or `os`.
+    /// Returns `tsc`, `cntvct` or `os`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tsc => "tsc",
@@ -72,14 +72,14 @@ impl ClockSource {
 }
 
 impl SampleClock {
-    /// The monotonic clock of the operating system, measured.
+    /// Measures and returns the monotonic clock of the operating system.
     pub fn os() -> Self {
         Self::measured(Ticks::Os, 1.0)
     }
 
-    /// A clock for workers under callgrind, whose reading always takes as many instructions: the
-    /// counter of the processor where there is one, whether or not its times can be trusted. They
-    /// only say about how many calls make a sample.
+    /// Returns a clock for workers under callgrind: the counter of the processor if there is one,
+    /// even if it is unreliable, because reading it always takes the same number of instructions.
+    /// Its times are only used to estimate how many calls make a sample.
     #[cfg(feature = "commands")]
     pub(crate) fn for_counts() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -91,7 +91,7 @@ impl SampleClock {
         let ns_per_tick = match ticks.stated_hertz() {
             Some(hertz) => 1e9 / hertz,
             None if ticks == Ticks::Os => 1.0,
-            // Of 2 GHz.
+            // Assumes 2 GHz.
             None => 0.5,
         };
         Self::measured(ticks, ns_per_tick)
@@ -110,8 +110,8 @@ impl SampleClock {
         }
     }
 
-    /// The clock as one word without blanks, for the process on the other
-    /// side of a pipe. Loses nothing.
+    /// Formats the clock as one word without blanks, for the process at the other end of a pipe.
+    /// The text preserves all bits.
     pub fn to_words(&self) -> String {
         format!(
             "{}:{:016x}:{:016x}:{:016x}",
@@ -122,8 +122,8 @@ impl SampleClock {
         )
     }
 
-    /// The clock that [`SampleClock::to_words`] wrote. `None` for anything
-    /// else, numbers no clock has, or an instruction this processor lacks.
+    /// Parses the output of [`SampleClock::to_words`]. Returns `None` for any other text, for
+    /// impossible numbers, and for an instruction that this processor lacks.
     pub fn from_words(words: &str) -> Option<Self> {
         let mut parts = words.split(':');
         let ticks = Ticks::from_word(parts.next()?)?;
@@ -145,7 +145,7 @@ impl SampleClock {
         (possible && parts.next().is_none()).then_some(clock)
     }
 
-    /// The counter that the clock reads.
+    /// Returns the counter that the clock reads.
     pub fn source(&self) -> ClockSource {
         match self.ticks {
             #[cfg(target_arch = "x86_64")]
@@ -156,13 +156,13 @@ impl SampleClock {
         }
     }
 
-    /// Nanoseconds per tick; 1 for the clock of the operating system.
+    /// Returns the nanoseconds per tick of the clock; 1 for the clock of the operating system.
     pub fn ns_per_tick(&self) -> f64 {
         self.ns_per_tick
     }
 
-    /// The length of a step, in nanoseconds: of a counter the time it counts
-    /// by, of the system's clock the smallest step it shows.
+    /// Returns the length of a tick of the clock in nanoseconds: the period of a hardware counter,
+    /// or the smallest observed step of the operating system's clock.
     pub fn tick_ns(&self) -> f64 {
         match self.source() {
             ClockSource::Tsc | ClockSource::Cntvct => self.ns_per_tick(),
@@ -170,33 +170,32 @@ impl SampleClock {
         }
     }
 
-    /// The smallest step between two neighbouring readings that differ, in
-    /// nanoseconds. Never below the cost of a reading, which is what limits
-    /// a counter that is finer than that.
+    /// Returns the smallest step between two consecutive readings that differ, in nanoseconds. It
+    /// is at least the cost of a reading, even if the counter is finer.
     pub fn resolution_ns(&self) -> f64 {
         self.resolution_ns
     }
 
-    /// The length of an empty sample, in nanoseconds: the median of some hundred.
+    /// Returns the median length of 401 samples without any work, in nanoseconds.
     pub fn overhead_ns(&self) -> f64 {
         self.overhead_ns
     }
 
-    /// A reading before the work, in ticks: everything earlier is done,
-    /// nothing later has begun. Allocates nothing.
+    /// Reads the clock before the work, in ticks: all earlier instructions are complete and no
+    /// later one has begun. Allocates nothing.
     #[inline(always)]
     pub fn start(&self) -> u64 {
         self.ticks.start()
     }
 
-    /// A reading after the work, in ticks. Allocates nothing.
+    /// Reads the clock after the work, in ticks. Allocates nothing.
     #[inline(always)]
     pub fn stop(&self) -> u64 {
         self.ticks.stop()
     }
 
-    /// Nanoseconds between two readings; 0 when the second is the earlier,
-    /// as a thread that changed cores may see it.
+    /// Returns the nanoseconds between two readings; 0 if the second is earlier, which a thread
+    /// that changed cores may see.
     #[inline]
     pub fn ns_between(&self, start: u64, stop: u64) -> f64 {
         stop.saturating_sub(start) as f64 * self.ns_per_tick
@@ -237,7 +236,7 @@ fn overhead(ticks: Ticks) -> u64 {
     *median
 }
 
-/// Everything one sample shows, for the thread that took it.
+/// All readings of one sample, for the thread that ran it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reading {
     /// Elapsed time in nanoseconds.
@@ -248,24 +247,24 @@ pub struct Reading {
     pub minor_faults: u64,
     /// Page faults that read a disk.
     pub major_faults: u64,
-    /// Context switches asked for by waiting.
+    /// Context switches because the thread blocked.
     pub voluntary_switches: u64,
-    /// Context switches forced by others.
+    /// Context switches because the scheduler preempted the thread.
     pub involuntary_switches: u64,
-    /// True if the thread came back on another core (threads that did).
+    /// The number of threads that ended the sample on a different core: 0 or 1 for a single thread.
     pub migrations: u64,
-    /// Time that the thread waited for a core in nanoseconds; 0 where it
-    /// cannot be read, which [`KeepWaiting::Unread`](crate::run_delay::KeepWaiting) says.
+    /// The scheduling delay of the thread in nanoseconds; 0 if it cannot be read, which
+    /// [`KeepWaiting::Unread`](crate::run_delay::KeepWaiting) reports.
     pub run_delay_ns: u64,
-    /// Allocations from the heap, where they are counted.
+    /// The number of heap allocations; 0 without a counting allocator.
     pub allocations: u64,
-    /// Bytes asked of the heap, where they are counted.
+    /// The number of heap bytes requested; 0 without a counting allocator.
     pub allocated_bytes: u64,
 }
 
 impl Reading {
-    /// The metrics of a reading, in the order of [`Reading::values`]. The last
-    /// two are only measured under a counting allocator.
+    /// The metrics of a reading, in the order of [`Reading::values`]. The last two need a counting
+    /// allocator.
     pub const METRICS: [Metric; 10] = [
         Metric::Wall,
         Metric::Cpu,
@@ -279,7 +278,7 @@ impl Reading {
         Metric::AllocatedBytes,
     ];
 
-    /// The metrics that can be measured in this program.
+    /// Returns the metrics that can be measured in this program.
     pub fn metrics_here() -> &'static [Metric] {
         if allocations_of_this_thread().is_some() {
             &Self::METRICS
@@ -288,7 +287,7 @@ impl Reading {
         }
     }
 
-    /// The values, in the order of [`Reading::METRICS`].
+    /// Returns the values of this reading, in the order of [`Reading::METRICS`].
     pub fn values(&self) -> [f64; 10] {
         [
             self.wall_ns,
@@ -304,14 +303,14 @@ impl Reading {
         ]
     }
 
-    /// The elapsed time without what the thread waited for a core, in nanoseconds: the delay is
-    /// read outside of the clock, so that no more is taken out than no core was used for.
+    /// Returns the elapsed time minus the scheduling delay, in nanoseconds. The delay is read
+    /// outside of the timed section, so at most the time off the CPU (wall − CPU) is subtracted.
     pub(crate) fn without_waiting_ns(&self) -> f64 {
         let idle_ns = (self.wall_ns - self.cpu_ns).max(0.0);
         self.wall_ns - idle_ns.min(self.run_delay_ns as f64)
     }
 
-    /// Two readings of one thread, one after the other: everything adds up.
+    /// Adds the reading of a later sample of the same thread, including its elapsed time.
     pub fn and_then(self, later: Reading) -> Reading {
         Reading {
             wall_ns: self.wall_ns + later.wall_ns,
@@ -319,8 +318,8 @@ impl Reading {
         }
     }
 
-    /// Two readings of threads that ran at the same time: everything but the
-    /// elapsed time adds up.
+    /// Combines the readings of two concurrent threads: the elapsed time is the maximum, all other
+    /// values add up.
     pub(crate) fn beside(self, other: Reading) -> Reading {
         Reading {
             wall_ns: self.wall_ns.max(other.wall_ns),
@@ -337,16 +336,16 @@ impl Reading {
     }
 }
 
-/// The instruments around a timed batch of calls, measured once per run.
+/// The clock and the measured overheads that are used to time batches of calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gauge {
     clock: SampleClock,
     cpu_overhead_ns: f64,
-    /// True where callgrind counts what batches execute, and nothing else.
+    /// True if callgrind counts the instructions of batches.
     marks: bool,
 }
 
-/// A batch that has begun.
+/// The readings at the start of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
     allocations: Option<Allocations>,
@@ -355,24 +354,24 @@ pub struct Begun {
     start: u64,
 }
 
-/// A batch that has ended: its reading, and when it began and ended on the
-/// clock of the samples.
+/// The reading of a finished batch and the clock readings at its start and end.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    /// Everything that it shows.
+    /// The values of all metrics.
     pub reading: Reading,
     pub(crate) start: u64,
     pub(crate) stop: u64,
 }
 
 impl Gauge {
-    /// Instruments around this clock.
+    /// Creates a gauge around `clock` and measures the CPU time that the readings around a sample
+    /// take.
     pub fn new(clock: SampleClock) -> Self {
         Self::measured(clock, ThreadUsage::cpu_overhead_ns() as f64, false)
     }
 
-    /// Instruments that were measured before, in another process of the run. They tell callgrind
-    /// where batches begin and end if it counts these.
+    /// Creates a gauge with an overhead that another process of the run measured. If `marks` is
+    /// true, the gauge tells callgrind where batches begin and end.
     pub(crate) fn measured(clock: SampleClock, cpu_overhead_ns: f64, marks: bool) -> Self {
         Self {
             clock,
@@ -381,26 +380,26 @@ impl Gauge {
         }
     }
 
-    /// Has callgrind forget what was executed before, if it counts.
+    /// Makes callgrind discard its counts so far, if callgrind counts.
     pub(crate) fn mark_block(&self) {
         if self.marks {
             callgrind::forget();
         }
     }
 
-    /// Has callgrind write down what the last sample executed, if it counts that.
+    /// Makes callgrind write out the counts of the last sample, if callgrind counts.
     pub(crate) fn mark_sample(&self) {
         if self.marks {
             callgrind::dump();
         }
     }
 
-    /// The clock.
+    /// Returns the clock of the samples.
     pub fn clock(&self) -> &SampleClock {
         &self.clock
     }
 
-    /// Reads everything but the clock, then the clock.
+    /// Takes the readings before a batch: the clock last, after all other values.
     #[inline(always)]
     pub fn begin(&self) -> Begun {
         let allocations = allocations_of_this_thread();
@@ -418,7 +417,7 @@ impl Gauge {
         }
     }
 
-    /// Reads the clock, then everything else.
+    /// Takes the readings after a batch: the clock first, before all other values.
     #[inline(always)]
     pub fn end(&self, begun: Begun) -> Ended {
         let stop = self.clock.stop();
@@ -440,7 +439,7 @@ impl Gauge {
         Ended {
             reading: Reading {
                 wall_ns: self.clock.ns_between(begun.start, stop),
-                // What reading the CPU clock itself takes would shrink every
+                // Without this correction, the cost of reading the CPU clock would shrink every
                 // relative change.
                 cpu_ns: (usage.cpu_ns as f64 - self.cpu_overhead_ns).max(0.0),
                 minor_faults: usage.minor_faults,
@@ -457,7 +456,7 @@ impl Gauge {
         }
     }
 
-    /// The reading of `batch`.
+    /// Runs `batch` and returns its reading.
     #[inline(always)]
     pub fn around(&self, batch: impl FnOnce()) -> Reading {
         let begun = self.begin();
@@ -466,23 +465,22 @@ impl Gauge {
     }
 }
 
-/// The clock of the operating system that samples may be timed by. It is
-/// slewed towards the true time.
+/// The operating system's clock that samples may be timed by. The kernel slews it towards the true
+/// time.
 const OS_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
 
-/// The clock of the operating system that counters are held against. Unslewed
-/// where there is one: an adjustment of up to 0.05 % must not look like a
-/// counter gone astray.
+/// The operating system's clock that counters are compared with. It is the unslewed clock if there
+/// is one, because a slew of up to 0.05 % must not look like an unreliable counter.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
 const REFERENCE_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
 const REFERENCE_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
 
-/// A way to read the time. Only what this processor family has exists here, so
-/// that a reading never needs a case for "not possible".
+/// A way to read the time. The type contains only the variants of this processor family, so a
+/// reading cannot fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ticks {
-    /// The time stamp counter, with `rdtscp` at the end.
+    /// The time stamp counter; the final reading uses `rdtscp`.
     #[cfg(target_arch = "x86_64")]
     TscRdtscp,
     /// The time stamp counter of a processor without `rdtscp`.
@@ -491,12 +489,12 @@ pub(super) enum Ticks {
     /// The virtual counter of 64-bit ARM.
     #[cfg(target_arch = "aarch64")]
     Cntvct,
-    /// The monotonic clock, a tick of which is a nanosecond.
+    /// The monotonic clock of the operating system, with one tick per nanosecond.
     Os,
 }
 
 impl Ticks {
-    /// One word for it, for [`Ticks::from_word`].
+    /// Returns the word that [`Ticks::from_word`] parses.
     pub(super) fn word(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -509,7 +507,7 @@ impl Ticks {
         }
     }
 
-    /// Back from its word; `None` for an instruction this processor lacks.
+    /// Parses the output of [`Ticks::word`]; `None` for an instruction that this processor lacks.
     pub(super) fn from_word(word: &str) -> Option<Self> {
         match word {
             #[cfg(target_arch = "x86_64")]
@@ -523,7 +521,7 @@ impl Ticks {
         }
     }
 
-    /// Ticks per second as the machine states them, where it does.
+    /// Returns the ticks per second that the machine states, or `None` if it states none.
     pub(super) fn stated_hertz(self) -> Option<f64> {
         match self {
             #[cfg(target_arch = "aarch64")]
@@ -532,7 +530,7 @@ impl Ticks {
         }
     }
 
-    /// A reading before the work: everything earlier is done, nothing later
+    /// Reads the counter before the work: all earlier instructions are complete and no later one
     /// has begun.
     #[inline(always)]
     pub(super) fn start(self) -> u64 {
@@ -545,7 +543,7 @@ impl Ticks {
         }
     }
 
-    /// A reading after the work.
+    /// Reads the counter after the work.
     #[inline(always)]
     pub(super) fn stop(self) -> u64 {
         match self {
@@ -560,20 +558,20 @@ impl Ticks {
     }
 }
 
-/// Nanoseconds of the clock that counters are held against.
+/// Returns the time of [`REFERENCE_CLOCK`] in nanoseconds; the time-stamp counters of the processor
+/// are compared with this clock.
 pub(super) fn reference_ns() -> u64 {
     read_ns(REFERENCE_CLOCK)
 }
 
-/// The virtual counter. The first barrier keeps it from being read before
-/// earlier instructions are done, the second keeps later ones from starting
-/// before it is read.
+/// Reads the virtual counter. The first barrier waits for all earlier instructions; the second
+/// keeps later ones from starting before the reading.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 fn cntvct() -> u64 {
     let ticks: u64;
-    // SAFETY: reads a register that user programs may read. That `nomem` is
-    // not promised keeps the compiler from moving memory accesses across.
+    // SAFETY: reads a register that user programs may read. Leaving out `nomem` keeps the compiler
+    // from moving memory accesses across the reading.
     unsafe {
         asm!(
             "isb",
@@ -586,7 +584,7 @@ fn cntvct() -> u64 {
     ticks
 }
 
-/// Ticks of the virtual counter per second, as the firmware states them.
+/// Returns the ticks of the virtual counter per second, as the firmware states them.
 #[cfg(target_arch = "aarch64")]
 fn cntfrq() -> u64 {
     let hertz: u64;
@@ -601,7 +599,7 @@ fn cntfrq() -> u64 {
     hertz
 }
 
-/// Returns whether the reading that waits for the work exists.
+/// Returns true if the processor has `rdtscp`.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_rdtscp() -> bool {
     extended_leaf(0x8000_0001).is_some_and(|leaf| leaf.edx & (1 << 27) != 0)
@@ -609,25 +607,23 @@ pub(super) fn has_rdtscp() -> bool {
 
 #[cfg(target_arch = "x86_64")]
 pub(super) fn extended_leaf(leaf: u32) -> Option<CpuidResult> {
-    // Newer compilers see that it is safe, older ones want the block.
+    // Newer compilers consider the call safe, older ones need the block.
     #[allow(unused_unsafe)]
-    // SAFETY: every x86-64 processor has the instruction, and answers for the
-    // leaves up to the one it names as its last.
+    // SAFETY: every x86-64 processor has the instruction, and it supports all leaves up to the
+    // highest one that it reports.
     unsafe {
         (__cpuid(0x8000_0000).eax >= leaf).then(|| __cpuid(leaf))
     }
 }
 
-/// The counter when everything before is done and nothing after has begun.
-/// `lfence` waits for all instructions before it on Intel, and on AMD since
-/// kernels set it up so against Spectre.
+/// Reads the counter after all earlier and before all later instructions. `lfence` waits for all
+/// earlier instructions on Intel, and on AMD because kernels configure it so against Spectre.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn between_fences() -> u64 {
     let (low, high): (u64, u64);
-    // SAFETY: reads a counter into two registers, whose upper halves the
-    // instruction clears. That `nomem` is not promised keeps the compiler
-    // from moving memory accesses across.
+    // SAFETY: reads a counter into two registers, whose upper halves the instruction clears.
+    // Leaving out `nomem` keeps the compiler from moving memory accesses across the reading.
     unsafe {
         asm!(
             "lfence",
@@ -641,14 +637,14 @@ fn between_fences() -> u64 {
     high << 32 | low
 }
 
-/// The counter when everything before is done; one fence cheaper, for
-/// `rdtscp` waits by itself. Only where [`has_rdtscp`].
+/// Reads the counter after all earlier instructions. This needs one fence less than
+/// [`between_fences`], because `rdtscp` waits by itself. Requires [`has_rdtscp`].
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn after_the_work() -> u64 {
     let (low, high): (u64, u64);
-    // SAFETY: as above; the number of the core it leaves in `rcx` is declared.
-    // Only chosen where the processor has the instruction.
+    // SAFETY: as above; `rcx`, which receives the number of the core, is declared as an output.
+    // This function is only chosen if the processor has the instruction.
     unsafe {
         asm!(
             "rdtscp",

@@ -13,15 +13,16 @@ use crate::run_delay::KeepWaiting;
 use crate::valgrind::instructions_of_samples;
 use crate::worker::{BlockRequest, Relay, Reply, Request};
 
-/// If processes take turns, an unrecorded sample makes 10 times fewer calls than a recorded one: it
-/// only brings the input and the code back into the caches. A sample of fewer than 10 calls has no
-/// unrecorded one, which would take half of the time; both sides then start equally cold.
+/// The factor by which an unrecorded sample has fewer calls than a recorded one if processes take
+/// turns. An unrecorded sample only brings the input and the code back into the caches. If a
+/// recorded sample has fewer than 10 calls, there are only recorded samples, because an unrecorded
+/// one would take half of the time; both sides then start equally cold.
 const PRIMES_SHORTER: u64 = 10;
 
 pub(super) struct Measured {
     /// The values of all metrics of the run, slot by slot.
     pub(super) values: Vec<f64>,
-    /// Why the time includes the slots' scheduling delay, if it does.
+    /// The reason why the time includes the slots' scheduling delay, if it does.
     pub(super) keep_waiting: Option<KeepWaiting>,
     /// By slot, true if the GPU was throttled or its clock changed; empty if no worker reports it.
     pub(super) gpu_clock: Vec<bool>,
@@ -138,7 +139,8 @@ impl Workers<'_> {
 }
 
 impl WorkerSession {
-    /// The metrics of the run, of the samples of its own turns, if that is what it answers.
+    /// Extracts the metrics of the run from a worker's reply. Fails if the reply is not a block of
+    /// `turns` samples.
     fn samples(&self, reply: &Reply, turns: usize) -> Result<Measured, FunctionError> {
         let wrong = |said: String| Err(FunctionError::Protocol(said));
         let Reply::Block {
@@ -169,7 +171,7 @@ impl WorkerSession {
         }
         if !gpu_clock.is_empty() && gpu_clock.len() != turns {
             return wrong(format!(
-                "it tells of the GPU's clock in {} samples of {turns}",
+                "it reports the GPU's clock for {} samples of {turns}",
                 gpu_clock.len()
             ));
         }

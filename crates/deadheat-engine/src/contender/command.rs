@@ -1,4 +1,4 @@
-//! Whole commands: every sample is a process.
+//! Contenders that are whole commands: every sample is one process.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -40,79 +40,80 @@ use crate::run_delay::KeepWaiting;
 use crate::session::Contenders;
 use crate::usage::USAGE_METRICS;
 
-/// Choices that belong to the process deadheat runs in, not to the plan.
+/// Options of this deadheat process that are not part of the plan.
 #[derive(Clone, Debug)]
 pub struct CommandOptions {
-    /// Descriptor that the standard output of shown commands goes to.
+    /// The file descriptor that receives the standard output of commands whose output is shown.
     pub shown: RawFd,
-    /// Reads hardware counters where there are any.
+    /// True if hardware counters are read, if available.
     pub counters: bool,
 }
 
-/// Time that further rounds of short commands may take. The first round finds programs and
-/// libraries on the disk; as long as this is next to nothing, more of them are worth it.
+/// The time limit of all additional warm-up rounds of short commands together. The first round
+/// loads programs and libraries from disk; additional rounds help and cost little below this limit.
 const FURTHER: Duration = Duration::from_millis(20);
-/// Further rounds at most.
+/// The maximum number of additional warm-up rounds.
 const MOST_FURTHER: u32 = 8;
 
-/// The commands of a plan, held ready by a launcher.
+/// The commands of a plan and the launcher that starts them.
 pub struct CommandContenders<'a> {
     pub(super) launcher: Launcher,
     pub(super) interrupts: &'a Interrupts,
     pub(super) benchmarks: Vec<BenchmarkImages>,
     placements: Placements,
-    /// The benchmark and replicate whose links are ready.
+    /// The benchmark and the replicate that the current links were made for.
     entered: Option<(usize, u32)>,
-    /// The link of each contender of that benchmark.
+    /// The current neutral link of each contender; `None` for the user's own executable.
     links: Vec<Option<Variant>>,
-    /// Where the code lies in the replicate that has just begun.
+    /// The placement of the code in the replicate that has just begun.
     placed: Option<Placed>,
     metrics: Vec<Metric>,
     pinned: Vec<u32>,
-    /// True if the time that launches waited for a core is recorded.
+    /// True if the scheduling delay of launches is recorded.
     with_delay: bool,
-    /// True if callgrind counts the instructions of the launches, which are then all alike.
+    /// True if callgrind counts the instructions of the launches. Launches are then neither padded
+    /// nor given new pages.
     counted: bool,
     launches: Vec<Launch>,
-    /// True if the standard error of the last launch was kept.
+    /// True if the last launch was not measured, so that its standard error was kept.
     is_rehearsed: bool,
     pub(super) launched: u64,
-    /// The benchmarks that their pilots warmed up.
+    /// The benchmarks that are already warmed up, so that the race skips their warm-up.
     pub(super) warm: Vec<usize>,
     values: PrintedValues,
     pub(super) seed: u64,
     pub(super) page_draws: PageDraws,
     pub(super) witness: Witness,
-    /// The benchmarks whose contenders were traced.
+    /// The benchmarks whose contenders have been traced.
     pub(super) is_traced: Vec<usize>,
-    /// The benchmarks whose contenders are started at fixed addresses.
+    /// The benchmarks whose contenders start without address randomisation.
     pub(super) fixes_addresses: Vec<usize>,
-    /// Contenders whose neutral links are given their own paths as their names, by benchmark.
+    /// The pairs (benchmark, contender) whose neutral links get their own path as `argv[0]`.
     named_by_link: Vec<(usize, usize)>,
     /// The benchmarks whose contenders run side by side.
     pub(super) side_by_side: HashMap<usize, SideBySide>,
-    /// The cores that these run on.
+    /// The cores of the benchmarks that run side by side.
     pub(super) shared_cores: Vec<u32>,
-    /// The benchmark whose files got new pages last, and the paths of these files.
+    /// The benchmark whose files last got new pages, and the paths of these files.
     drawn_files: Option<(usize, Vec<PathBuf>)>,
-    /// Dropped after the launcher: where this thread ran before comes back.
+    /// Restores the affinity of this thread; dropped after the launcher.
     _settled: AffinityGuard,
 }
 
 /// The result of a trial launch of a contender on its current link.
 struct Tried {
-    /// Where its output differs from that on the user's own link.
+    /// The first difference from the output on the user's own link, if there is one.
     difference: Option<Difference>,
-    /// The file that it executed last, if that is not the link that was started.
+    /// The file that the process executed last, if it is not the link that was started.
     left_for: Option<PathBuf>,
 }
 
-/// The numbers that the commands report of themselves.
+/// The reader of the values that commands print (`--value`).
 struct PrintedValues {
     readers: Vec<ValueReader>,
-    /// The file they stand in; `None` for standard output.
+    /// The `--value-file`; `None` for standard output.
     file: Option<PathBuf>,
-    /// The text they are read from, kept for its buffer.
+    /// The output of the last launch, kept to reuse its buffer.
     bytes: Vec<u8>,
 }
 
@@ -160,11 +161,11 @@ impl PrintedValues {
     }
 }
 
-/// The metrics before those of the [`Usage`](crate::usage::Usage).
+/// The metrics of a launch before those of the [`Usage`](crate::usage::Usage).
 const TIMES: [Metric; 2] = [Metric::Wall, Metric::Cpu];
 
 impl<'a> CommandContenders<'a> {
-    /// Starts a launcher that knows every command of `plan`.
+    /// Starts a launcher for all commands of `plan`.
     pub fn new(
         plan: &Plan,
         options: &CommandOptions,
@@ -183,7 +184,7 @@ impl<'a> CommandContenders<'a> {
                 max: usize::from(NO_IMAGE),
             });
         }
-        // A block's slots and the launch that primes it.
+        // One capture for each slot of a block, and one for its unrecorded launch.
         let captures = plan
             .benchmarks
             .iter()
@@ -208,7 +209,7 @@ impl<'a> CommandContenders<'a> {
             _ => settled.contenders.clone(),
         };
         let counted = plan.design.callgrind;
-        // Of a command under callgrind no time means anything.
+        // Times under callgrind are meaningless.
         let mut metrics = if counted {
             Vec::new()
         } else {
@@ -252,17 +253,17 @@ impl<'a> CommandContenders<'a> {
         })
     }
 
-    /// Cores the commands are held on; empty when they are not.
+    /// Returns the cores that commands are pinned to; empty if they are not pinned.
     pub fn pinned(&self) -> &[u32] {
         &self.pinned
     }
 
-    /// Returns whether hardware counters are recorded, or why not.
+    /// Returns `Ok` if hardware counters are recorded, otherwise the reason why not.
     pub fn counters(&self) -> &Result<(), String> {
         self.launcher.counters()
     }
 
-    /// Runs a list of once-per-benchmark hooks.
+    /// Runs the hooks that run once per benchmark, such as `--setup`.
     fn run_once(
         &mut self,
         benchmark: usize,
@@ -272,7 +273,8 @@ impl<'a> CommandContenders<'a> {
         for index in 0..pick(&self.benchmarks[benchmark]).len() {
             let once = &pick(&self.benchmarks[benchmark])[index];
             let (contender, hook) = (once.contender, once.words.join(" "));
-            // As a "prepare" of nothing: a hook's standard error is kept.
+            // The hook runs as the `prepare` hook of an empty launch, which keeps its standard
+            // error.
             let launch = Launch {
                 image: NO_IMAGE,
                 prepare: once.image,
@@ -302,7 +304,8 @@ impl<'a> CommandContenders<'a> {
         Ok(())
     }
 
-    /// Returns whether every slot printed what the block's first baseline printed.
+    /// Returns an error if a slot's output or exit code differs from those of the block's first
+    /// baseline.
     fn check_outputs(&self, block: &Block, record: &BlockRecord) -> Result<(), EngineError> {
         let images = &self.benchmarks[block.benchmark];
         if !images.are_compared() {
@@ -343,14 +346,15 @@ impl<'a> CommandContenders<'a> {
         Ok(())
     }
 
-    /// Races the commands that have neutral links on them.
+    /// Sets the neutral links from which the commands are launched.
     #[must_use]
     pub fn with_placements(mut self, placements: Placements) -> Self {
         self.placements = placements;
         self
     }
 
-    /// Has the links of a replicate ready and tried, or the pages of its programs drawn.
+    /// Prepares and tries the links of a replicate; without links, draws new pages for its
+    /// programs.
     fn enter_replicate(&mut self, block: &Block) -> Result<(), EngineError> {
         let entered = Some((block.benchmark, block.replicate));
         if self.entered == entered {
@@ -387,8 +391,9 @@ impl<'a> CommandContenders<'a> {
         self.drawn_files = Some((block.benchmark, files));
     }
 
-    /// The programs and libraries that not all commands of a benchmark use; none if a program is
-    /// not found. Called once for a benchmark, because a search in a long `PATH` took 20 µs.
+    /// Returns the programs and libraries that only some commands of a benchmark use; empty if a
+    /// program is not found. Called once per benchmark, because a search in a long `PATH` took 20
+    /// µs.
     fn own_files(&self, benchmark: usize) -> Vec<PathBuf> {
         let commands = self.benchmarks[benchmark].commands.iter().enumerate();
         let programs: Option<Vec<_>> = commands
@@ -433,10 +438,9 @@ impl<'a> CommandContenders<'a> {
         Ok(())
     }
 
-    /// Traces a launch of each of these slots. A contender that starts itself again at fixed
-    /// addresses is started at fixed ones from now on, and so are the others of its benchmark.
-    /// Returns false if a launch fails, which may be because it was traced: it is launched once
-    /// more without.
+    /// Traces one launch of each slot. If a contender restarts itself at fixed addresses, all
+    /// contenders of its benchmark start at fixed addresses from now on. Returns false if a launch
+    /// fails, because tracing may be the cause; the caller then launches without tracing.
     fn trace_all(&mut self, benchmark: usize, slots: &[Slot]) -> Result<bool, EngineError> {
         let is_random = ended_at(ProcessState::of(Pid::this()).as_ref(), AddressSpace::Random);
         let mut fixing = Vec::new();
@@ -476,7 +480,7 @@ impl<'a> CommandContenders<'a> {
         Ok(true)
     }
 
-    /// Starts all contenders of a benchmark at fixed addresses from now on.
+    /// Starts all contenders of a benchmark without address randomisation from now on.
     fn fix_addresses(&mut self, benchmark: usize) -> Result<(), EngineError> {
         self.fixes_addresses.push(benchmark);
         let manner = self.manner(benchmark, false);
@@ -495,7 +499,7 @@ impl<'a> CommandContenders<'a> {
         }
     }
 
-    /// The warm-up of a benchmark is over.
+    /// Marks the warm-up of a benchmark as complete.
     pub(super) fn is_warm(&mut self, benchmark: usize) {
         self.warm.push(benchmark);
     }
@@ -529,7 +533,7 @@ impl<'a> CommandContenders<'a> {
         }))
     }
 
-    /// The exit code of a launch that did its work, or the error it is.
+    /// Returns the exit code of a successful launch, or the error of a failed one.
     fn exit_code(
         &self,
         benchmark: usize,
@@ -552,8 +556,8 @@ impl<'a> CommandContenders<'a> {
         }
     }
 
-    /// Launches a contender as it is placed now, traced; where outputs are compared,
-    /// after a launch on the user's own link, whose output it should repeat.
+    /// Launches a contender on its current link and traces it. If outputs are compared, it first
+    /// launches the user's own link and compares the two outputs.
     fn try_once(
         &mut self,
         block: &Block,
@@ -595,9 +599,9 @@ impl<'a> CommandContenders<'a> {
         })
     }
 
-    /// Traces these launches of a contender, the last of which is on this link, and returns that
-    /// one with the file that it executed last, if that is not the link. `None` if it failed, which
-    /// may be because it was traced, and if callgrind counts.
+    /// Traces `launches`, the last of which is on `link`. Returns the result of the last launch,
+    /// with the file that it executed last if this file is not the link. Returns `None` if
+    /// callgrind counts, or if the launch failed, because tracing may be the cause.
     fn traced(
         &mut self,
         of: (usize, usize),
@@ -633,8 +637,8 @@ impl<'a> CommandContenders<'a> {
         Ok(Some((last, left_for.map(|seen| seen.path))))
     }
 
-    /// Where the outputs of two launches part, by their places among those
-    /// made last.
+    /// Returns the first difference between the outputs of two of the last launches, given by
+    /// index.
     fn difference(&self, expected: usize, found: usize) -> io::Result<Option<Difference>> {
         let output = |launch| {
             let capture = self.launcher.capture(launch).as_fd().try_clone_to_owned();
@@ -643,13 +647,13 @@ impl<'a> CommandContenders<'a> {
         compare(&output(expected)?, &output(found)?)
     }
 
-    /// Warms up the commands of a benchmark as the plan says, which then need no other warm-up, and
-    /// returns the nanoseconds that a replicate will take on the user's own links, with what runs
-    /// around each launch.
+    /// Warms up the commands of a benchmark as the plan requires, so that the race skips its
+    /// warm-up. Returns the estimated duration of a replicate on the user's own links, in
+    /// nanoseconds, including the hooks around each launch.
     ///
-    /// `None` where nothing may be launched beforehand: without a warm-up, or with a `--setup` or
-    /// `--cleanup`, which run once. When `limit` is over, no further round of the warm-up begins; if
-    /// there is no time at all, there is no warm-up, and `None`.
+    /// Returns `None` if the plan has no warm-up, or has a `--setup` or `--cleanup`, because these
+    /// run only once. No round of the warm-up starts after `limit`; with a limit of zero there is
+    /// no warm-up and the result is `None`.
     pub fn pilot(
         &mut self,
         plan: &Plan,
@@ -708,7 +712,7 @@ impl Contenders for CommandContenders<'_> {
     }
 
     fn warm_up(&mut self, benchmark: usize, slots: &[Slot]) -> Result<(), EngineError> {
-        // Each block is primed, so who ran last does not matter.
+        // Each block starts with an unrecorded launch, so the order of the warm-up does not matter.
         if self.warm.contains(&benchmark) {
             return Ok(());
         }
@@ -753,7 +757,7 @@ impl Contenders for CommandContenders<'_> {
                 &measured[0],
             )?;
         }
-        // The failure before those that were cancelled because of it.
+        // The failure that caused the cancellations, not a cancelled launch.
         let mut ended = block.slots.iter().zip(&measured[primed..]).enumerate();
         let failed = ended.find(|(_, (slot, measured))| {
             let command = &self.benchmarks[block.benchmark].commands[slot.contender.index()];
@@ -777,16 +781,16 @@ impl Contenders for CommandContenders<'_> {
             let waiting = measured.keep_waiting.filter(|_| self.with_delay);
             record.samples.push(Sample {
                 contender: slot.contender,
-                // An involuntary switch is no evidence against a launch:
-                // being started takes at least one (400 of 400 launches of
-                // `true` had some), and a command's own children cause more.
+                // Being started takes at least one involuntary switch (400 of 400 launches of
+                // `true` had some), and child processes cause more. Such switches are therefore not
+                // evidence of a disturbance.
                 flags: waiting.map_or(Flags::NONE, KeepWaiting::flag),
                 exit_code: Some(code),
                 iterations: 1,
             });
             if !self.counted {
                 let usage = measured.usage.map(|value| value as f64);
-                // The sum as whole nanoseconds, as each of the two is.
+                // Adds whole nanoseconds, so that the sum is exact.
                 let cpu_ns = (measured.usage[0] + measured.usage[1]) as f64;
                 record.values.extend([measured.wall_ns as f64, cpu_ns]);
                 record.values.extend(usage);
@@ -844,8 +848,8 @@ impl StartsFrom for CommandContenders<'_> {
         Ok(())
     }
 
-    /// Where outputs are compared, also an answer other than on the user's own
-    /// link is a flaw.
+    /// Also reports a flaw if outputs are compared and the output of the link differs from the
+    /// output of the user's own link.
     fn flaw(
         &mut self,
         block: &Block,
@@ -859,7 +863,8 @@ impl StartsFrom for CommandContenders<'_> {
                 ..
             }) => {
                 if self.named_by_link.contains(&of) {
-                    // The sighting was on the neutral link, so the user's own link is traced again.
+                    // The file was detected on the neutral link, so the user's own link is traced
+                    // again.
                     self.start_from(block.benchmark, contender, None)?;
                     self.try_once(block, contender, None)?;
                     let name = &self.benchmarks[block.benchmark].commands[contender].text;
@@ -879,8 +884,8 @@ impl StartsFrom for CommandContenders<'_> {
                 let command = &self.benchmarks[block.benchmark].commands[contender];
                 let line = |line: Option<String>| line.unwrap_or_else(|| "nothing".to_owned());
                 return Ok(Some(Flaw::OfLink(format!(
-                    "'{}' prints other output than the program as you linked it: line {} is {}, \
-                     not {}; to reproduce it, run {}",
+                    "'{}' does not print the same output as your own link of the program: line {} \
+                     is {}, not {}; to reproduce it, run {}",
                     command.text,
                     difference.line,
                     line(difference.found),
@@ -902,7 +907,7 @@ impl StartsFrom for CommandContenders<'_> {
             Err(error) => return Err(error),
         }
         Ok(Some(Flaw::OfLink(format!(
-            "'{}' {}; as you linked it, it does not; to reproduce it, run {}",
+            "'{}' {}; this does not happen with your own link; to reproduce it, run {}",
             failure.command,
             failure.cause,
             link.executable.display()
@@ -914,7 +919,7 @@ fn ended_at(state: Option<&ProcessState>, addresses: AddressSpace) -> bool {
     state.is_some_and(|state| state.addresses == addresses)
 }
 
-/// What the launcher noticed of a launch that was not traced.
+/// Returns the observations of a launch that was not traced.
 fn noticed(measured: &Measured) -> Noticed<'_> {
     Noticed {
         ended_as: measured.ended_as.as_ref(),
@@ -924,7 +929,8 @@ fn noticed(measured: &Measured) -> Noticed<'_> {
     }
 }
 
-/// Launches of a block, with the one that primes it, for every one of a round of all contenders.
+/// Returns the number of launches in a block, including the unrecorded one, divided by the number
+/// of contenders.
 fn rounds_in_block(contenders: usize) -> f64 {
     match contenders {
         0 | 1 => 1.0,
@@ -939,7 +945,7 @@ mod tests {
 
     #[test]
     fn a_block_has_so_many_launches_for_each_of_a_round() {
-        // Four launches of two contenders and one that primes them.
+        // A block has four launches of two contenders and one unrecorded launch.
         assert_eq!(rounds_in_block(2) * 2.0, 5.0);
         assert_eq!(rounds_in_block(4) * 4.0, 5.0);
         assert_eq!(rounds_in_block(1), 1.0);

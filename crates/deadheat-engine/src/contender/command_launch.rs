@@ -1,5 +1,5 @@
-//! Commands as the launcher knows them, by number, and what becomes of a launch: its exit code, its
-//! output, or what is wrong with it.
+//! Maps commands to the numbers that the launcher uses, and interprets the result of a launch: its
+//! exit code, its output or its failure.
 
 use std::fs::File;
 use std::io;
@@ -20,22 +20,21 @@ use crate::start_failure::why_not_started;
 use crate::subprocess::without_stack_traces;
 use crate::valgrind::is_counted;
 
-/// The images of one contender.
+/// The launcher's image numbers for one contender.
 #[derive(Clone)]
 pub(super) struct ContenderImages {
     pub(super) command: u16,
-    /// The same command, always as the user linked it, where outputs are
-    /// compared.
+    /// The image of the same command on the user's own link, if outputs are compared.
     pub(super) own: Option<u16>,
     prepare: u16,
     conclude: u16,
 }
 
-/// A command run once per benchmark.
+/// A hook that runs once per benchmark.
 #[derive(Clone)]
 pub(super) struct Once {
     pub(super) image: u16,
-    /// The contender it belongs to, for messages.
+    /// The contender that defines the hook, for messages.
     pub(super) contender: usize,
     pub(super) words: Vec<String>,
 }
@@ -50,7 +49,7 @@ pub(super) struct BenchmarkImages {
 }
 
 impl BenchmarkImages {
-    /// Adds the images of a benchmark of commands.
+    /// Appends the images of a benchmark to `images`.
     pub(super) fn new(
         benchmark: &Benchmark,
         value_file: Option<&Path>,
@@ -86,8 +85,8 @@ impl BenchmarkImages {
             };
             let prepare = hook(&command.hooks.prepare)?;
             let conclude = hook(&command.hooks.conclude)?;
-            // One setup for all contenders is one setup, not one each: the
-            // second start of the same server would fail.
+            // Contenders with the same setup share one run of it, because starting the same server
+            // a second time would fail.
             for (list, words) in [
                 (&mut setups, &command.hooks.setup),
                 (&mut cleanups, &command.hooks.cleanup),
@@ -127,7 +126,6 @@ impl BenchmarkImages {
         })
     }
 
-    /// Returns true if the outputs of the commands are compared.
     pub(super) fn are_compared(&self) -> bool {
         let is_compared = |command: &CommandLine| command.output == Output::Compared;
         self.commands.iter().any(is_compared)
@@ -144,8 +142,7 @@ pub(super) fn launch(images: &[ContenderImages], slot: &Slot) -> Launch {
     }
 }
 
-/// The error of a launch that did not do its work; `None` when deadheat was
-/// asked to stop.
+/// Returns the error of an unsuccessful launch, or `None` if the user interrupted deadheat.
 pub(super) fn cause_of(
     outcome: Outcome,
     command: &CommandLine,
@@ -197,15 +194,18 @@ pub(super) fn cause_of(
     })
 }
 
-/// Returns the reason why a command, or a hook of it, could not be started by these words.
+/// Returns the reason why the program in `words`, a command or its hook, could not be started.
 ///
-/// A missing program is a puzzle when all the system says is "No such file".
+/// It checks the folder, the shell and the program, because the system only says "No such file".
 fn not_started(errno: i32, words: &[String], command: &CommandLine) -> io::Error {
     let error = io::Error::from_raw_os_error(errno);
     let program = words.first().map_or("", String::as_str);
     let directory = command.directory.as_deref();
     if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
-        let message = format!("there is no folder '{}' to run in", directory.display());
+        let message = format!(
+            "its working folder '{}' does not exist",
+            directory.display()
+        );
         return io::Error::new(error.kind(), message);
     }
     let file = match program.contains('/') {
@@ -225,7 +225,8 @@ fn not_started(errno: i32, words: &[String], command: &CommandLine) -> io::Error
     io::Error::new(error.kind(), message)
 }
 
-/// The words of the shell that reads a command; `None` if the command starts its program itself.
+/// Returns the words of the shell that runs a command, or `None` if deadheat starts the program
+/// directly.
 fn shell_of(command: &CommandLine) -> Option<&[String]> {
     let (text, shell) = command.words.split_last()?;
     (*text == command.text && !shell.is_empty()).then_some(shell)
@@ -243,10 +244,12 @@ fn missing_shell(program: &str) -> String {
     )
 }
 
-/// The reason why a shell cannot be started: the command may be a program that can.
+/// Returns the message for a shell that cannot be started, for example because the user named a
+/// program that is not a shell.
 fn bad_shell(program: &str, why: &str) -> String {
     format!(
-        "its shell '{}' cannot: {}{HELP}name a shell, such as --shell=bash; -S alone uses sh",
+        "its shell '{}' cannot be started: {}{HELP}name a shell, such as --shell=bash; -S alone \
+         uses sh",
         shortened(program),
         without_help(why)
     )
@@ -261,8 +264,8 @@ fn missing_program(program: &str) -> String {
         ),
         _ if program.contains('/') => format!("there is no program '{name}'"),
         _ if Path::new(program).is_file() => format!(
-            "there is no program '{name}' in PATH{HELP}the file {name} of this folder is started by \
-             its path: ./{name}"
+            "there is no program '{name}' in PATH{HELP}to start the file {name} of this folder, \
+             write ./{name}"
         ),
         _ => format!(
             "there is no program '{name}' in PATH{HELP}-S runs commands in a shell, if this is one of \
@@ -271,7 +274,7 @@ fn missing_program(program: &str) -> String {
     }
 }
 
-/// Returns true for a name that a variable of a shell may have.
+/// Returns true if `name` is a valid name of a shell variable.
 pub fn is_variable_name(name: &str) -> bool {
     let mut letters = name.chars();
     letters
@@ -280,7 +283,7 @@ pub fn is_variable_name(name: &str) -> bool {
         && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The end of a hook that was started by these words for a command, in words.
+/// Describes how a hook ended.
 pub(super) fn hook_end(end: HookEnd, words: &[String], command: &CommandLine) -> String {
     match end {
         HookEnd::Exited(code) => format!("exited with code {code}"),
@@ -297,15 +300,15 @@ pub(super) fn hook_end(end: HookEnd, words: &[String], command: &CommandLine) ->
     }
 }
 
-/// The last lines of a standard error, on one line.
+/// Returns the last lines of a standard error, joined into one line.
 pub(super) fn tail(file: &OwnedFd) -> String {
     last_lines(file).join(" | ")
 }
 
-/// Bytes shown of a standard error.
+/// The maximum number of bytes of a standard error that a message shows.
 const MOST_LAST_BYTES: usize = 400;
 
-/// The last lines of a standard error, without stack traces and control characters.
+/// Returns the last lines of a standard error, without stack traces and control characters.
 pub(super) fn last_lines(file: &OwnedFd) -> Vec<String> {
     let Ok(file) = file.try_clone().map(File::from) else {
         return Vec::new();
@@ -331,21 +334,22 @@ pub(super) fn last_lines(file: &OwnedFd) -> Vec<String> {
     last
 }
 
-/// Where two outputs part.
+/// The first difference between two outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
-    /// The line, counted from 1.
+    /// The number of the line, counted from 1.
     pub(crate) line: usize,
-    /// That line on both sides, quoted and shortened; `None` past the end.
+    /// The line of the expected output, quoted and shortened; `None` if the output has ended
+    /// before.
     pub(crate) expected: Option<String>,
     pub(crate) found: Option<String>,
 }
 
 const CHUNK: usize = 64 * 1024;
-/// Longest piece of a line that is shown.
+/// The maximum number of characters of a line that a message shows.
 const SHOWN: usize = 120;
 
-/// Compares two files from their beginnings, whatever their positions.
+/// Compares two files from their beginnings, regardless of their current positions.
 pub(super) fn compare(expected: &File, found: &File) -> io::Result<Option<Difference>> {
     let (mut left, mut right) = (vec![0; CHUNK], vec![0; CHUNK]);
     let mut offset = 0;
@@ -380,7 +384,7 @@ pub(super) fn compare(expected: &File, found: &File) -> io::Result<Option<Differ
     }
 }
 
-/// Fills the buffer as far as the file goes.
+/// Fills `buffer` until it is full or the file ends, and returns the number of bytes.
 fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;
     while done < buffer.len() {
@@ -408,7 +412,7 @@ fn show_line(file: &File, start: u64) -> io::Result<Option<String>> {
     Ok(Some(format!("\"{shown}\"")))
 }
 
-/// The first and the last lines of a text that are not empty, quoted and shortened.
+/// Returns the first and the last non-empty lines of a text, quoted and shortened.
 pub(super) fn outline(text: &str) -> String {
     const EACH: usize = 3;
     let quoted = |line: &str| {
@@ -433,8 +437,7 @@ pub(super) fn outline(text: &str) -> String {
     parts.join(" ")
 }
 
-/// A character as it may be shown in a terminal: control characters escaped,
-/// everything else as it is.
+/// Escapes `c` if it is a control character, so that it is safe to print to a terminal.
 fn harmless(c: char) -> impl Iterator<Item = char> {
     let escaped = c.is_control().then(|| c.escape_debug());
     let plain = escaped.is_none().then_some(c);

@@ -1,4 +1,4 @@
-//! Trials of commands side by side, and what follows from them.
+//! Tries commands side by side and applies the result to the race.
 
 use deadheat_model::{Block, ContenderId, Plan, SideBySide, Slot};
 
@@ -10,13 +10,14 @@ use crate::error::EngineError;
 use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, Sharing};
 use crate::random::{Purpose, below, stream};
 
-/// A trial may take this many times as long as its launches took one after the other, …
+/// The factor in the time limit of a trial: the limit is this multiple of the time of its launches
+/// one after the other, plus [`TRIAL_MS`].
 const TRIAL_FACTOR: f64 = 4.0;
-/// … and these milliseconds.
+/// The milliseconds that are added to the time limit of a trial.
 const TRIAL_MS: f64 = 1_000.0;
 
 impl CommandContenders<'_> {
-    /// The core of a replicate.
+    /// Returns the core on which all contenders of this replicate run side by side.
     pub(super) fn shared_core(&self, block: &Block) -> Result<u32, EngineError> {
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
         let mut draw = stream(self.seed, Purpose::Core, place);
@@ -26,8 +27,8 @@ impl CommandContenders<'_> {
         }
     }
 
-    /// Launches every contender of a benchmark alone, and then all of them side by side. `None` if
-    /// there is no core to share, or a contender fails alone.
+    /// Launches every contender of a benchmark alone, and then all of them side by side. Returns
+    /// `None` if the contenders have no common core or a contender fails alone.
     pub fn try_side_by_side(
         &mut self,
         benchmark: usize,
@@ -67,7 +68,7 @@ impl CommandContenders<'_> {
         }))
     }
 
-    /// The usage of one launch of each contender; `None` if one failed.
+    /// Returns the resource usage of each launch, or `None` if a launch failed.
     fn usages(
         &self,
         benchmark: usize,
@@ -84,8 +85,8 @@ impl CommandContenders<'_> {
         Ok(usages.collect())
     }
 
-    /// Races these benchmarks of the plan side by side from now on, and those that are others once
-    /// more like them. To be called after the pilot, with the plan that it completed.
+    /// Applies the completed plan after the calibration run: sets which benchmarks run side by
+    /// side, and registers benchmarks that are reruns of others.
     pub fn arrange(&mut self, plan: &Plan) {
         self.side_by_side = side_by_side(plan);
         for (index, benchmark) in plan.benchmarks.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Functions in worker processes: fresh ones for every replicate.
+//! Contenders that are functions in worker processes: every replicate uses new processes.
 
 #[cfg(feature = "commands")]
 use std::path::Path;
@@ -28,32 +28,31 @@ use crate::random::{Purpose, shuffle};
 use crate::session::Contenders;
 use crate::worker::{Baton, Relay, Reply, Request};
 
-/// The reason why a build runs as it is where another runs on neutral links.
-const UNRECORDED: &str = "it has no link record next to it, but the other build has; link it \
- through \
-                          deadheat link, see docs/placement.md";
+/// The reason why a build is not relinked while the other build races on neutral links.
+const UNRECORDED: &str = "it has no link record next to it, although the other build has one; link \
+                          it with deadheat link (docs/placement.md)";
 
-/// Functions, raced in worker processes: those of one program, or of several that
-/// take turns.
+/// Functions that race in worker processes, either in one program or in several programs that take
+/// turns.
 pub struct FunctionContenders<'a> {
     workers: Workers<'a>,
     layouts: Vec<ProcessLayout>,
-    /// Makes neutral links of the programs, if anybody is to.
+    /// The helper that makes neutral links; `None` if the user did not request them.
     helper: Option<Helper>,
-    /// By program: its executable and what links are made from, or why there are
-    /// none any more; `None` where there never were any.
+    /// By program, its executable and the source of its neutral links, or the reason why links can
+    /// no longer be made; `None` if links were never available.
     known: Vec<Option<(Executable, Result<Links, String>)>>,
-    /// They are builds whose neutral links are matched.
+    /// True if the neutral links of two builds are matched to each other.
     matched: bool,
     placements: Placements,
-    /// Where the code lies in the replicate that has just begun.
+    /// The placement of the code in the replicate that has just begun.
     placed: Option<Placed>,
-    /// By benchmark, the numbers of replicates at which its race may be called.
+    /// For each benchmark, the replicate counts at which an interim analysis may end its race.
     looks: Vec<Vec<u32>>,
-    /// The processes of the replicate that runs.
+    /// The processes of the current replicate.
     running: Option<Running>,
     witness: Witness,
-    /// The part of the time that starts took for several benchmarks which the session knows of.
+    /// The total time of starting shared processes that has already been reported to the session.
     told_spent: Duration,
 }
 
@@ -62,14 +61,15 @@ struct Running {
     benchmark: usize,
     replicate: u32,
     team: Vec<WorkerSession>,
-    /// The relay that passes on the baton between more than two.
+    /// The relay that passes turns between more than two processes.
     relay: Option<Relay>,
 }
 
 impl<'a> FunctionContenders<'a> {
-    /// Begins to measure the clock and finds the cores; starts nothing yet.
+    /// Starts the clock measurement and finds the cores, without starting a process.
     pub fn new(options: FunctionOptions, interrupts: &'a Interrupts) -> Result<Self, EngineError> {
-        // Before anything settles on one core.
+        // Must come first, because the helper saves the affinity of this thread before it is
+        // pinned.
         let helper = options.placements.clone().map(Helper::new);
         Ok(Self {
             workers: Workers::new(options, interrupts)?,
@@ -86,7 +86,7 @@ impl<'a> FunctionContenders<'a> {
         })
     }
 
-    /// The clock of the samples.
+    /// Returns the facts about the clock of the samples.
     pub fn clock_facts(&self) -> ClockFacts {
         let clock = self.workers.instruments.clock();
         ClockFacts {
@@ -97,7 +97,7 @@ impl<'a> FunctionContenders<'a> {
         }
     }
 
-    /// Cores that replicates are drawn on; empty when they are not pinned.
+    /// Returns the cores that replicates are drawn from; empty if they are not pinned.
     pub fn pinned(&self) -> &[u32] {
         self.workers.cores.choices()
     }
@@ -107,8 +107,8 @@ impl<'a> FunctionContenders<'a> {
         layout.ok_or_else(|| EngineError::NoFunctions(benchmark.name.clone()))
     }
 
-    /// Learns which benchmarks are to be piloted, so that workers which can serve several of them
-    /// from one start do so.
+    /// Registers the benchmarks that will be calibrated, so that a single start of a worker can
+    /// serve several of them.
     pub fn expect(&mut self, benchmarks: &[Benchmark]) -> Result<(), EngineError> {
         let layouts = benchmarks.iter().map(|benchmark| self.layout(benchmark));
         let layouts: Vec<ProcessLayout> = layouts.collect::<Result<_, _>>()?;
@@ -116,8 +116,8 @@ impl<'a> FunctionContenders<'a> {
         Ok(())
     }
 
-    /// Returns true if one start of a program serves many of these benchmarks, which then race in
-    /// rounds. Known once the pilots have run.
+    /// Returns true if one start of a program can serve all of these benchmarks, so that they can
+    /// race in rounds. Only valid after the calibration runs.
     pub fn can_race_in_rounds(&mut self, benchmarks: &[Benchmark]) -> bool {
         let mut served = true;
         for benchmark in benchmarks {
@@ -127,8 +127,8 @@ impl<'a> FunctionContenders<'a> {
         served && benchmarks.len() > 1
     }
 
-    /// The programs that could serve many benchmarks from one start and do not, each with the
-    /// reason.
+    /// Returns the programs that should serve several benchmarks from one start but cannot, with
+    /// the reason.
     pub fn unforked(&self) -> Vec<(String, String)> {
         let told = |(program, reason): (usize, &str)| {
             let program = &self.workers.programs.get(program).executable;
@@ -137,12 +137,11 @@ impl<'a> FunctionContenders<'a> {
         self.workers.one_start.unforked().map(told).collect()
     }
 
-    /// Finds out, in processes of its own, how many calls of this benchmark
-    /// make a sample. `index` is its place in the plan to come; the iterations
-    /// planned so far are not looked at.
+    /// Finds out in separate processes how many calls of this benchmark make a sample. `index` is
+    /// its place in the future plan; the planned iterations are ignored.
     ///
-    /// Where `more` pilots are to come, of the places after this one, their processes are started
-    /// together with this one.
+    /// If `more` calibration runs follow, their processes start together with the processes of this
+    /// call.
     pub fn pilot(
         &mut self,
         index: usize,
@@ -153,20 +152,20 @@ impl<'a> FunctionContenders<'a> {
         self.workers.pilot(index, &layout, more)
     }
 
-    /// Calls every contender of a benchmark once, in a process of its own.
+    /// Calls every contender of a benchmark once in a new process.
     pub fn smoke(&mut self, benchmark: &Benchmark) -> Result<(), EngineError> {
         let layout = self.layout(benchmark)?;
         self.workers.smoke(&layout)
     }
 
-    /// The length of a step of the clock, in nanoseconds.
+    /// Returns the length of a tick of the sample clock, in nanoseconds.
     pub fn tick_ns(&self) -> f64 {
         self.workers.instruments.clock().tick_ns()
     }
 
-    /// Takes over the plan that the pilots led to.
+    /// Applies the plan that resulted from the calibration runs.
     pub fn enter(&mut self, plan: &Plan) -> Result<(), EngineError> {
-        // Whoever was started for pilots that did not come.
+        // Ends processes that were started for calibration runs that did not happen.
         self.workers.end_all();
         let layouts = plan
             .benchmarks
@@ -176,7 +175,7 @@ impl<'a> FunctionContenders<'a> {
         for (layout, benchmark) in self.layouts.iter_mut().zip(&plan.benchmarks) {
             layout.in_rounds = plan.design.rounds && benchmark.rerun.is_none();
         }
-        // Without rounds nothing is left to serve another benchmark.
+        // Without rounds, processes do not serve further benchmarks.
         let in_rounds = self.layouts.iter().filter(|layout| layout.in_rounds);
         self.workers.one_start.expect(in_rounds);
         let looks = (0..plan.benchmarks.len()).map(|benchmark| plan.looks(benchmark).at.clone());
@@ -218,7 +217,7 @@ impl<'a> FunctionContenders<'a> {
             });
         }
         self.placements = placements;
-        // The starts of pilots are no part of the race.
+        // Startup time of the calibration runs is not part of the race.
         self.told_spent = self.workers.one_start.spent();
         Ok(())
     }
@@ -248,7 +247,7 @@ impl Contenders for FunctionContenders<'_> {
             place: place_of(block),
         };
         let prime = block.prime.as_ref().map(|slot| slot.contender.index());
-        // Nobody ran before the first call of a process.
+        // Without a warm-up, the first block of a process has no previous call to repeat.
         let prime = prime.filter(|_| !(is_first && layout.without_warm_up));
         let slots = order_of(block);
         let mut running = self.running.take().expect("entered above");
@@ -296,7 +295,7 @@ impl Contenders for FunctionContenders<'_> {
     }
 }
 
-/// The place that the input of a block is drawn by.
+/// Returns the position of a block that seeds its input.
 fn place_of(block: &Block) -> [u64; 3] {
     [
         block.benchmark as u64,
@@ -305,17 +304,16 @@ fn place_of(block: &Block) -> [u64; 3] {
     ]
 }
 
-/// The contenders of a block's slots.
+/// Returns the contenders in the order of the block's slots.
 fn order_of(block: &Block) -> Vec<usize> {
     let contender = |slot: &Slot| slot.contender.index();
     block.slots.iter().map(contender).collect()
 }
 
 impl FunctionContenders<'_> {
-    /// Finds out whether there are neutral links of the programs that the
-    /// pilots ran, to be called before the plan is frozen. Where nobody makes
-    /// any, nothing is said of it: of programs without a record of how they
-    /// were linked, unless they are the one that races, or others have one.
+    /// Finds out if neutral links of the calibrated programs can be made; call it before the plan
+    /// is frozen. A program without a link record is only reported if it races its own functions or
+    /// if another program has a record.
     pub fn neutral_links(&mut self) -> Result<Vec<NeutralLinks>, EngineError> {
         let Some(helper) = self.helper.clone() else {
             return Ok(Vec::new());
@@ -330,7 +328,7 @@ impl FunctionContenders<'_> {
                 (recorded || programs.is_own(program)).then_some(found)
             })
             .collect();
-        // The same file on several sides is one build.
+        // Sides that run the same file share one build.
         let mut builds: Vec<&Executable> = Vec::new();
         for build in files.iter().flatten().flatten() {
             if !builds.contains(&build) {
@@ -385,10 +383,10 @@ impl FunctionContenders<'_> {
         Ok(facts)
     }
 
-    /// Takes over the plan of a run that is taken up again, which knew this of
-    /// neutral links `before` and `placed` its replicates so far: replicates
-    /// keep their seeds, programs that had no links get none, and those that
-    /// lost theirs go on as they were linked, which the record tells.
+    /// Applies the plan of a resumed run. `before` describes the neutral links of the earlier
+    /// session and `placed` the replicates so far. Replicates keep their seeds. A program without
+    /// links before gets none now; a program whose links can no longer be made continues on the
+    /// user's own link, and the record reports it.
     #[cfg(feature = "commands")]
     pub fn resume(
         &mut self,
@@ -406,7 +404,8 @@ impl FunctionContenders<'_> {
         }
         self.neutral_links()?;
         let had = |file: &Executable| {
-            // A pack is unpacked into another folder each time, and names what is in it from there.
+            // An archive is unpacked into a different folder each time and refers to its files in
+            // that folder.
             let is_it = |links: &NeutralLinks| {
                 let named = Path::new(&links.executable);
                 named == file.path || Executable::at(named).is_ok_and(|one| one.path == file.path)
@@ -433,8 +432,8 @@ impl FunctionContenders<'_> {
         Ok(())
     }
 
-    /// Takes over a plan that was frozen before, maybe on another machine, so that no pilot ran its
-    /// programs here. Gives back what is known here of their neutral links.
+    /// Applies a frozen plan, possibly from another machine, without calibration runs. Returns the
+    /// facts about the neutral links on this machine.
     #[cfg(feature = "commands")]
     pub fn enter_frozen(&mut self, plan: &Plan) -> Result<Vec<NeutralLinks>, EngineError> {
         for benchmark in &plan.benchmarks {
@@ -445,7 +444,7 @@ impl FunctionContenders<'_> {
         Ok(links)
     }
 
-    /// Returns whether neutral links are raced in a benchmark of the plan to come.
+    /// Returns true if a benchmark of the future plan races on neutral links.
     pub fn has_neutral_links(&mut self, benchmark: &Benchmark) -> bool {
         let layout = ProcessLayout::of(benchmark, &mut self.workers.programs);
         layout.is_some_and(|layout| {
@@ -460,8 +459,8 @@ impl FunctionContenders<'_> {
         })
     }
 
-    /// Ends the processes of the last replicate and starts those of the one whose
-    /// first block this is, with all contenders warm. Nothing is linked any more when this returns.
+    /// Ends the processes of the last replicate and starts those of the replicate whose first block
+    /// is `first`, with all contenders warmed up. No linker runs after this returns.
     fn enter_replicate(&mut self, first: &Block) -> Result<(), EngineError> {
         self.end_replicate();
         self.workers.instruments.check_clock()?;
@@ -479,7 +478,7 @@ impl FunctionContenders<'_> {
         if self.placements.concerns(benchmark) {
             self.workers.see_off();
         }
-        // Before any of its processes is there to be disturbed.
+        // Links before the processes start, because linking would disturb them.
         for contender in 0..layout.contenders.len() {
             let interrupts = self.workers.interrupts;
             self.placements
@@ -495,7 +494,7 @@ impl FunctionContenders<'_> {
             self.workers.redraw_pages(position);
         }
         let batons = position.batons()?;
-        // A fair coin for who is loaded first, and finds memory untouched.
+        // Draws the load order at random, because the first process finds untouched memory.
         let mut process_slots: Vec<usize> = (0..layout.process_slots.len()).collect();
         let mut coin = self.workers.stream(Purpose::Loading, position.place);
         shuffle(&mut coin, &mut process_slots);
@@ -516,7 +515,7 @@ impl FunctionContenders<'_> {
         if self.placements.concerns(benchmark) {
             let link = |contender| team[layout.process_slot_of(contender)].variant.as_ref();
             let links: Vec<Option<&Variant>> = (0..layout.contenders.len()).map(link).collect();
-            // Of two builds it must be known which this is about.
+            // With two builds, the message must name the build.
             let render = |contender: usize, reason: &str| {
                 if layout.takes_turns() {
                     format!("'{}': {reason}", layout.contenders[contender])
@@ -537,7 +536,7 @@ impl FunctionContenders<'_> {
         Ok(())
     }
 
-    /// Starts the processes of a replicate one after the other, each on its link.
+    /// Starts the processes of a replicate one after the other, each on its neutral link.
     fn start_on_links(
         &mut self,
         position: RunPosition<'_>,
@@ -550,7 +549,8 @@ impl FunctionContenders<'_> {
                 let baton = (batons.get(process_slot), team.is_empty());
                 team.push(self.linked(position, process_slot, first, baton)?);
             }
-            // Another link of one build takes those of the builds it is matched with along.
+            // A new link of one build also replaces the links of the builds that it is matched
+            // with.
             if self.is_on_its_links(position.layout, &team, first)? {
                 return Ok(team);
             }
@@ -558,8 +558,8 @@ impl FunctionContenders<'_> {
         }
     }
 
-    /// Has processes that served another benchmark of this replicate serve this one; returns
-    /// whether there are some.
+    /// Reuses processes that served another benchmark of this replicate. Returns false if there are
+    /// none.
     fn enter_kept(
         &mut self,
         position: RunPosition<'_>,
@@ -588,7 +588,8 @@ impl FunctionContenders<'_> {
         Ok(true)
     }
 
-    /// Ends the replicate that runs. Its processes serve the next benchmark, where they can.
+    /// Ends the current replicate. In a race in rounds, its processes are kept for the next
+    /// benchmark.
     fn end_replicate(&mut self) {
         let Some(running) = self.running.take() else {
             return;
@@ -603,7 +604,7 @@ impl FunctionContenders<'_> {
         }
     }
 
-    /// Looks at the processes of a replicate, which wait for their first block.
+    /// Records the state of the processes of a replicate before their first block.
     fn look(&mut self, first: &Block) {
         let layout = &self.layouts[first.benchmark];
         let given = sched_getaffinity(Pid::from_raw(0)).ok();
@@ -631,8 +632,8 @@ impl FunctionContenders<'_> {
         }
     }
 
-    /// Starts the processes of this replicate and of those after it up to the next look, as far as
-    /// they may wait.
+    /// Starts the processes of this replicate and of later ones up to the next interim analysis, as
+    /// many as may wait.
     fn start_ahead(&mut self, layout: &ProcessLayout, first: &Block) -> Result<(), EngineError> {
         let (benchmark, replicate) = (first.benchmark, first.replicate);
         let room = self.workers.room_ahead(layout);
@@ -659,7 +660,7 @@ impl FunctionContenders<'_> {
         self.workers.start_ahead(turns)
     }
 
-    /// Returns whether every process of a team runs on the link that its replicate has by now.
+    /// Returns true if every process of `team` runs on the current link of its replicate.
     fn is_on_its_links(
         &mut self,
         layout: &ProcessLayout,
@@ -680,8 +681,8 @@ impl FunctionContenders<'_> {
         Ok(true)
     }
 
-    /// A warm process on the first link that stands the trial, or on the
-    /// user's own when none does, or none is to be had.
+    /// Returns a warm process on the first neutral link that works, or on the user's own link if
+    /// there is none.
     fn linked(
         &mut self,
         position: RunPosition<'_>,
@@ -692,7 +693,7 @@ impl FunctionContenders<'_> {
         let (benchmark, replicate) = (first.benchmark, first.replicate);
         let order = order_of(first);
         let contender = position.layout.contender_of(process_slot, 0);
-        // What became of the same request on the user's own link.
+        // The result of the same request on the user's own link.
         let mut own: Option<Result<(), Box<FunctionFailure>>> = None;
         loop {
             let interrupts = self.workers.interrupts;
@@ -729,7 +730,7 @@ impl FunctionContenders<'_> {
                 ..*failure
             };
             let reason = format!(
-                "{}; as you linked it, it does not; see {}",
+                "{}; this does not happen with your own link; see {}",
                 failure.within_benchmark(),
                 variant.executable.display()
             );
@@ -738,9 +739,9 @@ impl FunctionContenders<'_> {
         }
     }
 
-    /// A process in which all its contenders are warm for a first block of these
-    /// slots, or need no warm-up. The first to run is the first to find its place in caches and
-    /// heap; the plan has drawn who that is, for it is who comes last in the block.
+    /// Starts a process whose contenders are warmed up for a first block with these slots, unless
+    /// they need no warm-up. The first contender to run gets the first place in caches and heap.
+    /// The plan draws this contender: it is the one that comes last in the block.
     fn warm(
         &mut self,
         position: RunPosition<'_>,
@@ -753,7 +754,7 @@ impl FunctionContenders<'_> {
         Ok(session)
     }
 
-    /// Has a process get its benchmark ready and warm.
+    /// Prepares the benchmark of a process and warms up its contenders.
     fn get_ready(
         &mut self,
         session: &mut WorkerSession,
@@ -766,8 +767,8 @@ impl FunctionContenders<'_> {
             return Ok(());
         }
         let request = Request::WarmUp {
-            // Where one round is enough, everybody has met the first block's
-            // input by then, and it need not be shown to them once more.
+            // The warm-up already uses the input of the first block. If one round is enough, the
+            // worker reports that input as ready.
             seed: self.workers.input_seed(position.place),
             order: layout.warm_up_order(session.process_slot, slots),
             iterations: layout.iterations,
@@ -782,8 +783,8 @@ impl FunctionContenders<'_> {
     }
 }
 
-/// Returns true if two causes are the same failure: the messages of a panic and of unequal outputs
-/// may hold numbers that are different every time.
+/// Returns true if two causes are the same kind of failure. The messages of panics and of unequal
+/// outputs are ignored, because they may contain numbers that vary.
 fn alike(one: &FunctionError, other: &FunctionError) -> bool {
     match (one, other) {
         (FunctionError::Panicked(_), FunctionError::Panicked(_))

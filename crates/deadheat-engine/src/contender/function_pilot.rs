@@ -1,5 +1,5 @@
-//! Before the plan is frozen: how many calls of a benchmark of functions make a
-//! sample, and whether its contenders run at all.
+//! The calibration run of a function benchmark, before the plan is frozen: finds the number of
+//! calls per sample and checks that its contenders run.
 
 use std::time::{Duration, Instant};
 
@@ -13,28 +13,28 @@ use crate::function::Pilot;
 use crate::order::Moment;
 use crate::worker::{Relay, Reply, Request, SEEDS};
 
-/// Trial blocks at most, beside the first.
+/// The maximum number of trial blocks after the first.
 const MOST_BLOCKS: u64 = 8;
-/// No trial block starts after this much time, and blocks whose samples take as long by themselves
-/// are not tried: the first shows nothing and leaves no time for another. Of 20 ms it took 80 ms.
+/// The time in which all trial blocks of a benchmark must start. Benchmarks with longer blocks get
+/// no trial, because the first block is cold and no time is left for another. A trial of a 20 ms
+/// function took 80 ms and showed nothing.
 const TRIAL: Duration = Duration::from_millis(40);
 
-/// The findings of the pilot of one benchmark.
+/// The results of the calibration run of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piloted {
-    /// The findings of the worker.
+    /// The results of the workers.
     pub pilot: Pilot,
-    /// Nanoseconds that a process costs before its first block; where others share its start, with
-    /// the part of this benchmark in that.
+    /// The nanoseconds that the processes take before their first block. If several benchmarks
+    /// share one start of the processes, only the share of this benchmark in that start counts.
     pub process_ns: f64,
-    /// True if other benchmarks share the start of its processes.
+    /// True if other benchmarks share the start of these processes.
     pub shares_start: bool,
 }
 
 impl Workers<'_> {
-    /// Finds out, in processes of its own, how many calls of a benchmark make a
-    /// sample. `index` is its place in the plan to come; the iterations planned
-    /// so far are not looked at.
+    /// Finds out in separate processes how many calls of a benchmark make a sample. `index` is its
+    /// place in the future plan; the planned iterations are ignored.
     pub(super) fn pilot(
         &mut self,
         index: usize,
@@ -54,13 +54,14 @@ impl Workers<'_> {
         }
         let waits = self.ahead.holds(position.place);
         if !waits {
-            // What the one before takes to leave is no cost of this one.
+            // The exit of the previous process must not count as a cost of this one.
             self.see_off();
         }
         let mut team = PilotTeam::default();
         let found = self.find_out(position, waits, &mut team);
-        // One that said why it failed may serve another benchmark; one of two that failed in a block
-        // leaves the other waiting for the baton.
+        // Keeps a process that reported its own failure, because it may serve another benchmark.
+        // Discards the processes of a failed block, because one of them may still wait for its
+        // turn.
         let has_failed = team.sessions.iter().any(|session| session.has_failed);
         if !team.is_in_block && (found.is_ok() || has_failed) {
             self.keep(team.sessions, team.relay, (layout, position.place[1]));
@@ -68,7 +69,7 @@ impl Workers<'_> {
         found
     }
 
-    /// The pilot itself, in processes that are put into `team` as they start.
+    /// Calibrates the benchmark, and adds the processes to `team` as they start.
     fn find_out(
         &mut self,
         position: RunPosition<'_>,
@@ -120,8 +121,7 @@ impl Workers<'_> {
         })
     }
 
-    /// Runs blocks as a race would, each on an input of its own, as long as
-    /// that does not take long.
+    /// Runs trial blocks like those of a race, each with a different input, up to the time limit.
     fn try_blocks(
         &self,
         team: &mut [WorkerSession],
@@ -136,7 +136,7 @@ impl Workers<'_> {
         let metrics = &self.options.metrics;
         let wall = metrics.iter().position(|metric| *metric == Metric::Wall);
         let trial = Instant::now();
-        // The first block finds everything cold.
+        // The first block is not counted, because everything is cold.
         for index in 0..=MOST_BLOCKS {
             let [benchmark, replicate, _] = position.place;
             let position = RunPosition {
@@ -163,7 +163,7 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Calls every contender of a benchmark once, in a process of its own.
+    /// Calls every contender of a benchmark once in a new process.
     pub(super) fn smoke(&mut self, layout: &ProcessLayout) -> Result<(), EngineError> {
         let position = RunPosition {
             layout,
@@ -185,7 +185,7 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// The processes of a benchmark as the user linked them, got ready.
+    /// Starts and prepares the processes of a benchmark on the user's own links.
     fn start_team(
         &mut self,
         position: RunPosition<'_>,
@@ -214,21 +214,21 @@ impl Workers<'_> {
     }
 }
 
-/// The processes of a pilot.
+/// The processes of a calibration run.
 #[derive(Default)]
 struct PilotTeam {
     sessions: Vec<WorkerSession>,
-    /// The relay that passes on the baton between more than two.
+    /// The relay that passes turns between more than two processes.
     relay: Option<Relay>,
-    /// True while they take turns: one of them may then wait for another.
+    /// True during a block, when one process may wait for another.
     is_in_block: bool,
 }
 
-/// Returns whether a pilot can be planned with.
+/// Returns true if the results of a calibration run are valid for planning.
 fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {
     let called = layout.called();
     let is_time = |ns: &f64| ns.is_finite() && *ns >= 0.0;
-    // Every reader of JSON has such an integer exactly.
+    // JSON readers represent integers up to this limit exactly.
     (1..=SEEDS).contains(&pilot.iterations)
         && pilot.call_ns.len() == called
         && pilot.call_ns.iter().all(is_time)
@@ -238,8 +238,8 @@ fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {
         && pilot.input_ns.as_ref().is_none_or(is_time)
 }
 
-/// The pilot of a benchmark from those of its processes: the sample of the
-/// fastest contender is long enough.
+/// Combines the results of two processes: the larger number of calls per sample, so that the sample
+/// of the fastest contender is long enough.
 fn beside(one: Pilot, other: Pilot) -> Pilot {
     let most = [one.most_iterations, other.most_iterations];
     let most = most.into_iter().flatten().min();
@@ -253,13 +253,14 @@ fn beside(one: Pilot, other: Pilot) -> Pilot {
         blocks_ns: Vec::new(),
         block_cost_ns: None,
         warm_at_once: one.warm_at_once && other.warm_at_once,
-        // The sides get their inputs in one way, or their times could not be compared.
+        // Both sides must receive their inputs in the same way, otherwise their times are not
+        // comparable.
         input_per_call: one.input_per_call || other.input_per_call,
         notes: Vec::new(),
         throughput: one
             .throughput
             .filter(|_| one.throughput == other.throughput),
-        // Each makes its own, one after the other on one core.
+        // The processes make their inputs one after the other on one core.
         input_ns: match one.input_per_call || other.input_per_call {
             true => None,
             false => [one.input_ns, other.input_ns]
@@ -270,8 +271,8 @@ fn beside(one: Pilot, other: Pilot) -> Pilot {
     }
 }
 
-/// The notes of the processes of a pilot: a sentence of all of them once, and one of some with the
-/// name of each contender it came from.
+/// Merges the notes of all processes. A note of all processes appears once; a note of only some
+/// gets the name of its contender.
 fn notes_of(by_process: Vec<Vec<String>>, contenders: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for (process, contender) in by_process.iter().zip(contenders) {

@@ -1,6 +1,6 @@
-//! Executables of harnesses that know nothing of deadheat: a fresh launch for every slot of a
-//! replicate, whose repetitions are the samples of its blocks. The particulars of a harness are in
-//! the file of its name; all else is common.
+//! Benchmarks in executables of other harnesses, which need no change for deadheat. Every slot of a
+//! replicate is a new launch, whose repetitions are the samples of its blocks. Each harness has an
+//! adapter in a file of its name; the rest is shared.
 
 mod adapter;
 mod contenders;
@@ -41,7 +41,7 @@ use jmh::Jmh;
 use launch::starting;
 use pyperf::Pyperf;
 
-/// The adapter of a harness.
+/// Returns the adapter of a harness.
 pub(crate) fn adapter_of(harness: Harness) -> &'static dyn HarnessAdapter {
     match harness {
         Harness::GoogleBenchmark => &GoogleBenchmark,
@@ -53,8 +53,8 @@ pub(crate) fn adapter_of(harness: Harness) -> &'static dyn HarnessAdapter {
     }
 }
 
-/// Reads what the user's own arguments ask for, and refuses what keeps the repetitions of a launch
-/// from being read.
+/// Parses the user's own arguments for the harness, and rejects those that would keep deadheat from
+/// reading the repetitions of a launch.
 pub fn requested_repetitions(
     harness: Harness,
     arguments: &[String],
@@ -62,22 +62,22 @@ pub fn requested_repetitions(
     adapter_of(harness).requested_repetitions(arguments)
 }
 
-/// The fewest and the most repetitions that a launch of a harness can have.
+/// Returns the minimum and maximum number of repetitions of a launch of `harness`.
 pub fn repetitions_of_a_launch(harness: Harness) -> (u32, u32) {
     adapter_of(harness).repetitions_of_a_launch()
 }
 
-/// Returns whether a harness tells the CPU time of repetitions.
+/// Returns true if the harness reports the CPU time of its repetitions.
 pub fn tells_cpu_time(harness: Harness) -> bool {
     adapter_of(harness).tells_cpu_time()
 }
 
-/// Returns whether launches of a harness may be held on one core.
+/// Returns true if launches of the harness may be pinned to one core.
 pub fn may_be_pinned(harness: Harness) -> bool {
     adapter_of(harness).may_be_pinned()
 }
 
-/// A program that is asked what it is and what it holds.
+/// A program whose harness and benchmarks are queried.
 pub(crate) struct ListingRequest<'a> {
     pub(crate) program: &'a Program,
     pub(crate) patience: Option<Duration>,
@@ -85,8 +85,9 @@ pub(crate) struct ListingRequest<'a> {
 }
 
 impl ListingRequest<'_> {
-    /// Finds the harness of a program that refuses [`LIST_TESTS`], which Google Benchmark does not.
-    /// A question that two harnesses have in common is asked once.
+    /// Detects the harness of a program that rejects [`LIST_TESTS`], and so does not use Google
+    /// Benchmark. If several harnesses are detected by the same arguments, the program runs only
+    /// once with these arguments.
     pub(crate) fn harness_that_refuses(&self) -> Result<Option<Harness>, EngineError> {
         let mut answers: Vec<(&'static [&'static str], String)> = Vec::new();
         let others = Harness::ALL.into_iter();
@@ -109,9 +110,9 @@ impl ListingRequest<'_> {
         Ok(None)
     }
 
-    /// The benchmarks of a program that printed `printed` for [`LIST_TESTS`]; `None` if it does not
-    /// prove to be an executable of Google Benchmark. A line that it prints again although no
-    /// benchmark matches is a greeting of its `main` and not a name.
+    /// Returns the benchmarks of a program that printed `printed` for [`LIST_TESTS`]; `None` if the
+    /// program is not recognised as Google Benchmark. Lines that the program also prints if no
+    /// benchmark matches come from its `main` and are not names.
     pub(crate) fn google_benchmarks(
         &self,
         printed: &str,
@@ -132,7 +133,8 @@ impl ListingRequest<'_> {
         }))
     }
 
-    /// The benchmarks of a program of this harness, or why it does not list them.
+    /// Returns the benchmarks of a program of this harness, or the reason why it does not list
+    /// them.
     pub(crate) fn benchmarks(
         &self,
         harness: Harness,
@@ -183,7 +185,7 @@ impl ListingRequest<'_> {
     }
 }
 
-/// Standard output and the end of standard error.
+/// Returns the standard output and the end of the standard error.
 fn all_output(captured: &Captured) -> String {
     let printed = String::from_utf8_lossy(&captured.output);
     format!("{printed}\n{}", captured.stderr_tail)

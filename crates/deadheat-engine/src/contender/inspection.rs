@@ -18,9 +18,9 @@ use crate::worker::{
     WorkerProcess, WorkerProgram, WorkerStart, await_all,
 };
 
-/// The words with which a script that uses argparse, such as one of pyperf, refuses the probe.
+/// The error of a script that uses argparse, such as one of pyperf, if it rejects the probe.
 const REFUSED_BY_PYTHON: &str = "unrecognized arguments: --benchmark_list_tests";
-/// Bytes shown of the output of a program that is neither a worker nor of a known harness.
+/// The maximum number of bytes that messages show of a program's output or of a name.
 const SHOWN: usize = 200;
 /// Maximum length in bytes of the name of a benchmark or contender.
 const LONGEST_NAME: usize = 4_096;
@@ -71,7 +71,8 @@ pub fn inspect(
         if holds_benchmarks_of_jmh(&program.executable) {
             return listed(harness);
         }
-        let problem = "it has no META-INF/BenchmarkList".to_owned();
+        let problem =
+            "it has no META-INF/BenchmarkList, so it holds no benchmarks of JMH".to_owned();
         let cause = FunctionError::Unlisted { harness, problem };
         return Err(failure(cause, None));
     }
@@ -151,11 +152,12 @@ struct Look<'a> {
     worker: WorkerProcess,
     patience: ReplyLimits,
     interrupts: &'a Interrupts,
-    /// True once it exited with a code other than 0.
+    /// True once the program exited with a code other than 0.
     failed: bool,
-    /// True once it exited with code 0.
+    /// True once the program exited with code 0.
     ended_well: bool,
-    /// Its output if it exited with code 0: a list of benchmarks if it uses Google Benchmark.
+    /// The output of the program if it exited with code 0. For Google Benchmark, this is a list of
+    /// benchmarks.
     listed: Option<String>,
 }
 
@@ -175,7 +177,7 @@ impl Look<'_> {
             Err(WaitError::Cause {
                 cause: FunctionError::TimedOut(patience),
                 ..
-            }) => Err(self.no_benchmarks(format!("goes on for {patience:?}"))),
+            }) => Err(self.no_benchmarks(format!("runs for more than {patience:?}"))),
             Err(why) => Err(why),
         }
     }
@@ -188,7 +190,7 @@ impl Look<'_> {
             ended,
             instead: last_words.as_deref().and_then(known_by),
             wrote: match (last_words, in_one_line(&beginning)) {
-                (Some(words), _) => format!("its last words on standard error: {words}"),
+                (Some(words), _) => format!("its standard error ends: {words}"),
                 (None, Some(printed)) => format!("it prints '{printed}'"),
                 (None, None) => "it prints nothing".to_owned(),
             },
@@ -214,7 +216,7 @@ impl Look<'_> {
         self.worker.ask(&Request::List);
         let listed = self.reply()?;
         let Reply::Listed(benchmarks) = listed else {
-            let said = format!("it says {} when asked for its benchmarks", listed.said());
+            let said = format!("it answers {} when asked for its benchmarks", listed.said());
             return Err(wait_error(FunctionError::Protocol(said)));
         };
         makes_sense(&benchmarks).map_err(|said| wait_error(FunctionError::Protocol(said)))?;
@@ -230,9 +232,9 @@ fn wait_error(cause: FunctionError) -> WaitError {
     WaitError::Cause { worker: 0, cause }
 }
 
-/// How errors describe a Python interpreter without the `deadheat` package.
+/// The description of a Python interpreter without the `deadheat` package, for errors.
 pub const PYTHON_WITHOUT_PACKAGE: &str =
-    "a Python without the package deadheat: install that there as well (docs/python.md)";
+    "a Python without the package deadheat: install the package there as well (docs/python.md)";
 
 /// Recognizes, by its standard error, a program that lists no benchmarks, and returns its
 /// description with advice.
@@ -261,7 +263,7 @@ fn refuses(words: &str) -> bool {
     refusals.iter().any(|refusal| words.contains(refusal))
 }
 
-/// Checks a list of benchmarks; the error says what is wrong with it.
+/// Returns an error that describes the problem if a list of benchmarks is invalid.
 fn makes_sense(benchmarks: &[ListedBenchmark]) -> Result<(), String> {
     if let Some(name) = twice(benchmarks.iter().map(|b| b.name.as_str())) {
         return Err(format!("it lists two benchmarks named '{name}'"));
@@ -274,16 +276,16 @@ fn makes_sense(benchmarks: &[ListedBenchmark]) -> Result<(), String> {
         } else if benchmark.contenders.is_empty() {
             "has no contender".to_owned()
         } else if benchmark.threads == 0 {
-            "is called by no thread".to_owned()
+            "has 0 threads".to_owned()
         } else if benchmark.name.is_empty() || contenders().any(str::is_empty) {
-            "has an empty name, or a contender has".to_owned()
+            "has an empty name, or one of its contenders has".to_owned()
         } else if long(&benchmark.name) || contenders().any(long) {
-            format!("has a name of more than {LONGEST_NAME} bytes, or a contender has")
+            format!("has a name of more than {LONGEST_NAME} bytes, or one of its contenders has")
         } else {
             continue;
         };
         let name: String = benchmark.name.chars().take(SHOWN).collect();
-        return Err(format!("benchmark '{name}' of its list {problem}"));
+        return Err(format!("in its list, benchmark '{name}' {problem}"));
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Functions in this very process: for a comparison inside a program or a
-//! test. There is one process and so one replicate.
+//! Functions in the current process, for comparisons inside a program or a test. There is one
+//! process and therefore one replicate.
 
 use deadheat_model::{Block, BlockRecord, ContenderId, Metric, Plan, Slot};
 use rand_core::Rng;
@@ -22,15 +22,15 @@ pub struct LocalContenders<'a> {
     gauge: Gauge,
     seed: u64,
     iterations: u64,
-    /// The contender that is the baseline once more.
+    /// The index of the control, which calls the baseline again.
     copy: Option<usize>,
     metrics: &'static [Metric],
-    /// The account of what runs beside this thread, from the first block on.
+    /// The CPU usage of other threads and child processes, from the first block on.
     beside: Option<OtherUsage>,
 }
 
 impl<'a> LocalContenders<'a> {
-    /// The only benchmark of `plan`, made of these functions.
+    /// Creates the contenders for the only benchmark of `plan` from these functions.
     pub fn new(plan: &Plan, benchmark: &'a mut (dyn FunctionBenchmark + 'a), gauge: Gauge) -> Self {
         let planned = plan.benchmarks.first();
         let iterations = planned.and_then(|planned| {
@@ -52,7 +52,7 @@ impl<'a> LocalContenders<'a> {
         }
     }
 
-    /// The metrics that can be measured in this program.
+    /// Returns the metrics that can be measured in this program.
     pub fn metrics_here() -> &'static [Metric] {
         Reading::metrics_here()
     }
@@ -87,8 +87,8 @@ impl Contenders for LocalContenders<'_> {
         self.metrics
     }
 
-    /// As long as it takes, whatever the slots: a warm-up that was planned in
-    /// launches says nothing about functions.
+    /// Warms up for as long as necessary and ignores `slots`, because a number of launches means
+    /// nothing for functions.
     fn warm_up(&mut self, _benchmark: usize, _slots: &[Slot]) -> Result<(), EngineError> {
         let order: Vec<usize> = (0..self.benchmark.contenders()).collect();
         let seed = self.seed;

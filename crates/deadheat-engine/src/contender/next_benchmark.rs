@@ -11,9 +11,10 @@ use crate::error::EngineError;
 use crate::worker::{Baton, Relay, Reply, Request};
 
 impl Workers<'_> {
-    /// Starts the processes of a team that serves many benchmarks. They start and import at the same
-    /// time, on different cores if there are enough, and then move to the core of their replicate.
-    /// One after the other, two processes with pytest took 0.4 s of each round of a suite.
+    /// Starts the processes of a team that serves many benchmarks. The processes start and import
+    /// at the same time, on different cores if there are enough, and then move to the core of their
+    /// replicate. When they started one after the other, two processes with pytest took 0.4 s of
+    /// each round of a suite.
     pub(super) fn start_together(
         &mut self,
         position: RunPosition<'_>,
@@ -99,7 +100,8 @@ impl Workers<'_> {
         }
     }
 
-    /// Adds the time that a shared process took to start; `first` marks the first of a team.
+    /// Adds the time that a shared process took to start; `first` is true for the first process of
+    /// a team.
     pub(super) fn account_start(&mut self, session: &WorkerSession, took: Duration, first: bool) {
         if first {
             self.one_start.last_start = Duration::ZERO;
@@ -119,7 +121,7 @@ impl Workers<'_> {
         (layout, replicate): (&ProcessLayout, u64),
     ) {
         let is_whole = team.len() == layout.process_slots.len();
-        // A process that was not asked for this benchmark would take the end of it for its own.
+        // A process that was not requested to prepare this benchmark would exit on Bye.
         let serves = |session: &WorkerSession| session.serves_many && session.is_asked;
         if !is_whole || !team.iter().all(serves) {
             return self.dismiss(team);
@@ -185,7 +187,6 @@ impl Workers<'_> {
         }
     }
 
-    /// Dismisses all kept processes.
     pub(super) fn dismiss_kept(&mut self) {
         for team in std::mem::take(&mut self.one_start.kept) {
             self.dismiss(team.team);

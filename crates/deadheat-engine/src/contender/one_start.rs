@@ -14,13 +14,13 @@ pub(super) struct OneStart {
     /// By program, the benchmarks that share one start. Programs with a single benchmark are left
     /// out.
     pub(super) suites: BTreeMap<usize, Vec<String>>,
-    /// By program that offers to fork: `None` if it does, or the reason why it cannot.
+    /// For each program that offers to fork: `None` if it forks, or the reason why it cannot.
     pub(super) forking: BTreeMap<usize, Option<String>>,
     /// Processes that wait for the next benchmark of their replicate.
     pub(super) kept: Vec<KeptTeam>,
-    /// Total time of starts and imports so far.
+    /// The total time of starts and imports of shared processes so far.
     pub(super) spent: Duration,
-    /// Time that the start and imports of the last team took.
+    /// The time that the start and the imports of the last team took.
     pub(super) last_start: Duration,
 }
 
@@ -59,13 +59,13 @@ impl OneStart {
         programs.all(|program| forks(program) && self.suites.contains_key(&program))
     }
 
-    /// The programs that offer to fork but cannot, each with the reason.
+    /// Returns the programs that offer to fork but cannot, each with the reason.
     pub(super) fn unforked(&self) -> impl Iterator<Item = (usize, &str)> {
         let forking = self.forking.iter();
         forking.filter_map(|(program, reason)| Some((*program, reason.as_deref()?)))
     }
 
-    /// The share of one benchmark in the time of the last start.
+    /// Returns the share of one benchmark in the time of the last start.
     pub(super) fn share(&self, layout: &ProcessLayout) -> Duration {
         let programs = layout.process_slots.iter().map(|slot| slot.program);
         let sharers = programs
@@ -74,7 +74,7 @@ impl OneStart {
         self.last_start / sharers.min().unwrap_or(1).max(1) as u32
     }
 
-    /// Total time of starts and imports so far.
+    /// Returns the total time of starts and imports of shared processes so far.
     pub(super) fn spent(&self) -> Duration {
         self.spent
     }

@@ -1,4 +1,4 @@
-//! Numbers in what commands print: where each stands, and whether a race can be judged by it.
+//! Extracts numbers from the output of commands, and checks if they can be raced.
 
 use deadheat_model::{Json, Value};
 use regex_lite::{Regex, RegexBuilder};
@@ -10,32 +10,33 @@ use crate::valgrind::COUNTED_PATTERN;
 pub struct ValueReader {
     name: String,
     place: Place,
-    /// True if zero is a value, too. Of what is judged ratios are formed, so there it is not.
+    /// True if zero is accepted. Judged values must be above zero, because the race compares
+    /// ratios.
     zero: bool,
 }
 
-/// Where a value stands.
+/// The way to find a value in the output.
 #[derive(Clone, Debug)]
 enum Place {
     Pattern {
-        /// The pattern, directly behind `NAME=`.
+        /// The pattern directly after `NAME=`.
         behind_name: Regex,
         anywhere: Regex,
     },
-    /// What callgrind says: the processes of a launch one by one, which are added up.
+    /// callgrind's counts, one for each process of a launch, which are added up.
     Counts(Regex),
-    /// The steps of a JSON pointer from the root.
+    /// A JSON pointer, as the steps from the root.
     Pointer { text: String, steps: Vec<String> },
 }
 
 impl ValueReader {
-    /// The reader of a value. A pattern that cannot be searched for is an error, in words.
+    /// Creates the reader of a value. Returns an error message if the pattern is invalid.
     pub fn new(value: &Value, is_judged: bool) -> Result<Self, String> {
         let (name, pattern) = (value.metric.name(), &value.pattern);
         let place = match pattern.strip_prefix('/') {
             Some(steps) => Place::Pointer {
                 text: pattern.clone(),
-                // Of "~01" the digit 1 is no part of an escape (RFC 6901).
+                // In "~01", the digit 1 is not part of an escape (RFC 6901).
                 steps: steps
                     .split('/')
                     .map(|step| step.replace("~1", "/").replace("~0", "~"))
@@ -67,22 +68,22 @@ impl ValueReader {
         })
     }
 
-    /// The name of the value.
+    /// Returns the name of the value.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The value in a text. The error says why there is none, or none to race by.
+    /// Finds the value in a text. The error message says why it is missing or cannot be raced.
     ///
-    /// One place alone must match. A value is whole or has a decimal point or an exponent, as Rust
-    /// reads them, and is finite and not negative; above zero where it is judged.
+    /// The pattern must match exactly once. A value must be a finite number that Rust can parse and
+    /// not negative; if it is judged, it must be above zero.
     pub fn read(&self, printed: &str) -> Result<f64, String> {
         let number = match &self.place {
             Place::Pattern {
                 behind_name,
                 anywhere,
             } => {
-                // A text is found sooner than a pattern.
+                // Searching for a text is faster than for a pattern.
                 let found = if printed.contains(&format!("{}=", self.name)) {
                     only_match(behind_name, printed)?
                 } else {
@@ -101,7 +102,7 @@ impl ValueReader {
             }
             Place::Pointer { text, steps } => pointed_at(printed, text, steps)?,
         };
-        // No negative zero.
+        // Turns a negative zero into zero.
         let number = number + 0.0;
         if number > 0.0 || self.zero && number == 0.0 {
             return Ok(number);
@@ -109,18 +110,20 @@ impl ValueReader {
         Err(format!(
             "{number} is not {}",
             if self.zero {
-                "a value to race by: it is negative"
+                "a value that deadheat can race, because it is negative"
             } else {
-                "above zero, and a change is a ratio"
+                "above zero, but a change is a ratio"
             }
         ))
     }
 }
 
-/// The first group of the only match, or all of it where there is no group; `None` without a match.
+/// Returns the first group of the only match, or the whole match if the pattern has no group;
+/// `None` without a match.
 fn only_match<'t>(pattern: &Regex, text: &'t str) -> Result<Option<&'t str>, String> {
     let group = usize::from(pattern.captures_len() > 1);
-    // A pattern that may be empty, as `.*`, also matches behind what it found.
+    // A pattern that can match an empty text, such as `.*`, also matches at the end of the previous
+    // match.
     let is_empty = |found: &regex_lite::Match<'_>| found.is_empty();
     let matches = pattern.captures_iter(text);
     let mut matches = matches.filter(|one| !one.get(group).as_ref().is_some_and(is_empty));
@@ -135,7 +138,7 @@ fn only_match<'t>(pattern: &Regex, text: &'t str) -> Result<Option<&'t str>, Str
     let others = matches.count();
     if others > 0 {
         return Err(format!(
-            "'{pattern}' matches {} times, at first {}; one place alone must match",
+            "'{pattern}' matches {} times, first {}, but it must match exactly once",
             others + 1,
             quoted(found.as_str()),
         ));
@@ -143,7 +146,7 @@ fn only_match<'t>(pattern: &Regex, text: &'t str) -> Result<Option<&'t str>, Str
     Ok(Some(found.as_str()))
 }
 
-/// The finite number that a text is.
+/// Parses a finite number.
 fn number(text: &str) -> Result<f64, String> {
     let number = text.trim().parse::<f64>();
     number
@@ -152,7 +155,7 @@ fn number(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("{} is not a finite number", quoted(text)))
 }
 
-/// The number in a JSON document that these steps lead to.
+/// Returns the number in a JSON document to which the steps of a JSON pointer lead.
 fn pointed_at(printed: &str, pointer: &str, steps: &[String]) -> Result<f64, String> {
     let all = Json::read(printed).map_err(|error| format!("that is not JSON: {error}"))?;
     let mut found = &all;
@@ -176,14 +179,14 @@ fn pointed_at(printed: &str, pointer: &str, steps: &[String]) -> Result<f64, Str
     }
 }
 
-/// The index that a step is: digits, and none before them that is zero.
+/// Parses a step of a JSON pointer as an index: digits without leading zeros.
 fn index(step: &str) -> Option<usize> {
     let plain = step.bytes().all(|byte| byte.is_ascii_digit());
     let leading = step.len() > 1 && step.starts_with('0');
     step.parse().ok().filter(|_| plain && !leading)
 }
 
-/// A text in quotes, as far as anybody reads it.
+/// Quotes a text and shortens it for a message.
 fn quoted(text: &str) -> String {
     let text = super::command_launch::outline(text.trim());
     if text.is_empty() {
@@ -238,7 +241,7 @@ mod tests {
     #[test]
     fn several_matches_are_none() {
         let told = read("n", "n ([0-9]+)", "n 1\nn 2\n").unwrap_err();
-        assert!(told.contains("matches 2 times, at first \"1\""), "{told}");
+        assert!(told.contains("matches 2 times, first \"1\""), "{told}");
         assert!(
             read("n", "[0-9]+", "n=1 n=2 3")
                 .unwrap_err()

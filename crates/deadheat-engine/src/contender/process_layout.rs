@@ -1,4 +1,4 @@
-//! The contenders of a benchmark of functions, and the process in which each is called.
+//! Assigns the contenders of a function benchmark to the processes that call them.
 
 use deadheat_model::{Benchmark, ContenderId, Program, Workload};
 
@@ -6,43 +6,41 @@ use crate::executable::Executable;
 use crate::function_failure::FunctionError;
 use crate::worker::WorkerProgram;
 
-/// The contenders of a benchmark, and the processes they are called in.
+/// The contenders of a benchmark and the processes that call them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProcessLayout {
     /// The benchmark's name.
     pub(super) name: String,
-    /// The names of its contenders, the baseline first.
+    /// The names of the benchmark's contenders, the baseline first.
     pub(super) contenders: Vec<String>,
-    /// The processes of a replicate: one in which all contenders are called,
-    /// or one for each of them.
+    /// The processes of a replicate: either one that calls all contenders, or one per contender.
     pub(super) process_slots: Vec<ProcessSlot>,
-    /// Calls in a sample by each thread.
+    /// The number of calls per sample and thread.
     pub(super) iterations: u64,
-    /// Threads that call at the same time.
+    /// The number of threads that call at the same time.
     pub(super) threads: u32,
-    /// True if it runs as the user linked it, whatever links there are.
+    /// True if the benchmark always uses the user's own links, because it is a rerun.
     pub(super) own_link: bool,
-    /// True if a process takes its first block without a warm-up.
+    /// True if processes take their first block without a warm-up.
     pub(super) without_warm_up: bool,
-    /// Every call of its functions gets an input of its own.
+    /// True if every call of a function gets a new input.
     pub(super) input_per_call: bool,
-    /// True if all blocks of a replicate have one input.
+    /// True if all blocks of a replicate share one input.
     pub(super) one_input: bool,
-    /// True if it races in rounds with others, whose processes it shares.
+    /// True if the benchmark races in rounds with others and shares their processes.
     pub(super) in_rounds: bool,
-    /// The contender that is the baseline once more, called in the same
-    /// process.
+    /// The contender that calls the baseline again in the same process, as a control.
     copy: Option<usize>,
 }
 
-/// A process of a replicate: what is started, and what it gets ready.
+/// The program and the benchmark that a process of a replicate runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProcessSlot {
-    /// The program, as an index among those of the run.
+    /// The index of the program in [`Programs`].
     pub(super) program: usize,
-    /// The benchmark, by which the program knows it.
+    /// The name by which the program knows the benchmark.
     pub(super) benchmark: String,
-    /// The only contender wanted, by which the program knows it.
+    /// The program's name for the only contender to prepare; `None` for all.
     pub(super) contender: Option<String>,
 }
 
@@ -54,19 +52,20 @@ pub(super) struct Programs {
     known: Vec<Known>,
 }
 
-/// A program as it was when it was first asked for.
+/// A program and the state of its file when it was first used.
 #[derive(Clone, Debug)]
 struct Known {
     program: WorkerProgram,
-    /// The process of a replicate that runs it.
+    /// The number of the process of a replicate that runs the program.
     process: usize,
-    /// Its file; `None` where the system knows best what to start.
+    /// The identity of the file; `None` for the program that races its own functions, and if the
+    /// file cannot be identified.
     file: Option<Executable>,
 }
 
 impl Programs {
-    /// `own` is the program of functions of which the plan names none. What the
-    /// others print is shown on request.
+    /// Creates an empty list. `own` runs the functions for which the plan names no program. If
+    /// `shown` is true, the output of the other programs is shown.
     pub(super) fn new(own: Option<WorkerProgram>, shown: bool) -> Self {
         Self {
             own,
@@ -75,12 +74,13 @@ impl Programs {
         }
     }
 
-    /// All that were asked for so far.
+    /// Returns all programs used so far.
     pub(super) fn iter(&self) -> impl Iterator<Item = &WorkerProgram> {
         self.known.iter().map(|known| &known.program)
     }
 
-    /// Returns whether a program is the one that races, and not one that it names.
+    /// Returns true if `program` is the one that races its own functions, not one that the plan
+    /// names.
     pub(super) fn is_own(&self, program: &WorkerProgram) -> bool {
         self.own.as_ref() == Some(program)
     }
@@ -89,8 +89,9 @@ impl Programs {
         &self.known[index].program
     }
 
-    /// The index of a program in this process of a replicate. The same file in
-    /// two processes is two programs: each is linked anew for itself.
+    /// Returns the index in `known` of `program` in the process number `process` of a replicate;
+    /// adds it if it is new. The same file in two of these processes counts as two programs,
+    /// because each process gets its own neutral links.
     fn index_of(&mut self, program: WorkerProgram, process: usize) -> usize {
         let same = |known: &Known| known.program == program && known.process == process;
         if let Some(known) = self.known.iter().position(same) {
@@ -109,8 +110,8 @@ impl Programs {
         self.known.len() - 1
     }
 
-    /// `Err` when another file lies there now: replicates of two builds would
-    /// be compared as if they were one.
+    /// Returns an error if the file of the program was replaced, because the race would mix the
+    /// replicates of two builds.
     pub(super) fn check(&self, index: usize) -> Result<(), FunctionError> {
         match &self.known[index].file {
             None => Ok(()),
@@ -129,7 +130,7 @@ impl Programs {
 }
 
 impl ProcessLayout {
-    /// The layout of a planned benchmark; `None` when that is not one of
+    /// Returns the layout of a benchmark of the plan, or `None` if its contenders are not
     /// functions.
     pub(super) fn of(benchmark: &Benchmark, programs: &mut Programs) -> Option<Self> {
         let calls = benchmark
@@ -163,13 +164,13 @@ impl ProcessLayout {
                 .iter_mut()
                 .find(|(other, _)| *other == process)
             {
-                // All of its contenders, numbered as the program has them.
+                // Prepares all contenders, numbered as in the program.
                 Some((_, shared)) => shared.contender = None,
                 None => process_slots.push((process, process_slot)),
             }
         }
         let shared = process_slots.len() == 1;
-        // The baton goes between processes of one contender each.
+        // Processes that take turns must have one contender each.
         if !shared && process_slots.len() != benchmark.contenders.len() {
             return None;
         }
@@ -196,12 +197,12 @@ impl ProcessLayout {
         })
     }
 
-    /// Returns whether each contender has a process of its own.
+    /// Returns true if each contender has a separate process.
     pub(super) fn takes_turns(&self) -> bool {
         self.process_slots.len() > 1
     }
 
-    /// Contenders that each process knows.
+    /// Returns the number of contenders that each process knows.
     pub(super) fn called(&self) -> usize {
         if self.takes_turns() {
             1
@@ -210,17 +211,15 @@ impl ProcessLayout {
         }
     }
 
-    /// The process that a contender is called in.
     pub(super) fn process_slot_of(&self, contender: usize) -> usize {
         if self.takes_turns() { contender } else { 0 }
     }
 
-    /// The program that a contender is called in.
     pub(super) fn program_of(&self, contender: usize) -> usize {
         self.process_slots[self.process_slot_of(contender)].program
     }
 
-    /// The contender that a process knows by this number.
+    /// Returns the contender that a process knows as `number`.
     pub(super) fn contender_of(&self, process_slot: usize, number: usize) -> usize {
         if self.takes_turns() {
             process_slot
@@ -229,13 +228,14 @@ impl ProcessLayout {
         }
     }
 
-    /// The contender of a process that calls no other.
+    /// Returns the contender of a process that calls only one; `None` if all contenders share a
+    /// process.
     pub(super) fn only_contender(&self, process_slot: usize) -> Option<usize> {
         self.takes_turns().then_some(process_slot)
     }
 
-    /// The contenders of a process in the order in which they warm up for a block
-    /// of these slots: the one that opens the block comes last.
+    /// Returns the contenders of a process in the order of their warm-up for a block with these
+    /// slots: the contender of the first slot comes last.
     pub(super) fn warm_up_order(&self, process_slot: usize, slots: &[usize]) -> Vec<usize> {
         let mut order: Vec<usize> = Vec::new();
         for called in self.turns_of(process_slot, slots).into_iter().flatten() {
@@ -247,7 +247,8 @@ impl ProcessLayout {
         order
     }
 
-    /// An order of contenders, as one of the processes is told of it.
+    /// Translates an order of contenders into the numbers of one process; `None` for turns of other
+    /// processes.
     pub(super) fn turns_of(&self, process_slot: usize, order: &[usize]) -> Vec<Option<usize>> {
         let turn = |contender: &usize| {
             if self.takes_turns() {

@@ -1,16 +1,16 @@
-//! Files of Python that list no benchmarks: the error that ended one, as Python prints it.
+//! Explains why a Python file lists no benchmarks, from its standard error.
 
 use std::path::Path;
 
 use crate::function_failure::FunctionError;
 use crate::worker::WorkerProgram;
 
-/// Lines of an error at most, and the characters of each.
+/// The maximum number of lines of an error, and of characters per line.
 const LINES: usize = 3;
 const WIDTH: usize = 300;
 
-/// The file of Python that a program runs, as the user names it: the program itself, or an argument
-/// of an interpreter.
+/// Returns the Python file that a program runs, as the user names it: the program itself, or an
+/// argument of an interpreter.
 pub(super) fn python_file(program: &WorkerProgram) -> Option<String> {
     let is_file = |word: &str| word.ends_with(".py");
     let executable = program.executable.to_string_lossy();
@@ -29,8 +29,8 @@ pub(super) fn python_file(program: &WorkerProgram) -> Option<String> {
         .map(|word| word.into_owned())
 }
 
-/// What a file of Python did instead of listing benchmarks, by the end of its standard error.
-/// `None` if that tells nothing.
+/// Returns the error of a Python file that lists no benchmarks: it ended normally, or it raised the
+/// error at the end of `stderr`. `None` if neither is the case.
 pub(super) fn what_python_did(stderr: &str, ended_well: bool) -> Option<FunctionError> {
     if ended_well {
         return Some(FunctionError::WithoutSuite);
@@ -38,7 +38,7 @@ pub(super) fn what_python_did(stderr: &str, ended_well: bool) -> Option<Function
     raised(stderr).map(FunctionError::Raised)
 }
 
-/// The error of the last traceback in a text, in one line, and its place.
+/// Returns the error of the last traceback in a text on one line, with its place.
 fn raised(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let last = lines.iter().rposition(|line| place(line).is_some())?;
@@ -59,7 +59,7 @@ fn raised(text: &str) -> Option<String> {
     (!said.is_empty()).then(|| format!("{}, at {at}", said.join(" ")))
 }
 
-/// The place that a line of a traceback names, as `bench.py:3`.
+/// Returns the place that a line of a traceback names, such as `bench.py:3`.
 fn place(line: &str) -> Option<String> {
     let (file, rest) = line
         .trim_start()

@@ -1,4 +1,5 @@
-//! Commands side by side: what trial launches show of them, and what they share.
+//! Commands that run side by side: the results of trial launches and the parameters of the shared
+//! core.
 
 use std::collections::HashMap;
 
@@ -6,21 +7,21 @@ use deadheat_model::{Plan, SideBySide};
 
 use crate::launcher::wire::{Measured, Sharing};
 
-/// The usage of one launch.
+/// The resource usage of one launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchUsage {
-    /// Time from its start to its end, in nanoseconds.
+    /// The time from the start of the launch to its end, in nanoseconds.
     pub wall_ns: f64,
-    /// CPU time of it and its children, in nanoseconds.
+    /// The CPU time of the process and its children, in nanoseconds.
     pub cpu_ns: f64,
-    /// Time that it waited for a core, in nanoseconds; `None` if that cannot be told from waiting
-    /// for its own threads or children.
+    /// The scheduling delay in nanoseconds; `None` if it cannot be separated from the time that the
+    /// command waits for its own threads or children.
     pub delay_ns: Option<f64>,
-    /// Peak resident memory, in bytes.
+    /// The peak resident memory in bytes.
     pub peak_rss_bytes: f64,
-    /// Pages of memory that it touched for the first time.
+    /// The number of minor page faults.
     pub minor_faults: f64,
-    /// True if it wrote to files on a disk.
+    /// True if the launch wrote to files on a disk.
     pub wrote_files: bool,
 }
 
@@ -38,16 +39,16 @@ impl LaunchUsage {
     }
 }
 
-/// Trial launches of the contenders of a benchmark, in their order.
+/// The resource usage in trial launches of a benchmark, in the order of its contenders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandTrial {
-    /// Each alone.
+    /// The usage of each contender alone.
     pub alone: Vec<LaunchUsage>,
-    /// All of them side by side; `None` if one failed.
+    /// The usage of each contender with all of them side by side; `None` if a launch failed.
     pub together: Option<Vec<LaunchUsage>>,
 }
 
-/// The benchmarks whose contenders run side by side.
+/// Returns the benchmarks whose contenders run side by side.
 pub(super) fn side_by_side(plan: &Plan) -> HashMap<usize, SideBySide> {
     let benchmarks = plan.benchmarks.iter().enumerate();
     benchmarks

@@ -1,6 +1,5 @@
-//! Contenders that only pretend: their times are drawn from a noise model and
-//! pass on a clock that nothing else turns. With them a thousand races take
-//! a second and always the same one.
+//! Simulated contenders: their times are drawn from a noise model and advance a simulated clock. A
+//! thousand races take a second and are reproducible.
 
 use deadheat_model::{Block, BlockRecord, ContenderId, Flags, Metric, Sample, Slot};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -10,63 +9,61 @@ use crate::error::EngineError;
 use crate::random::{Purpose, below, normal, stream, unit};
 use crate::session::Contenders;
 
-/// The scatter of the times of a simulated contender. All spreads are standard
-/// deviations of the logarithm; 0 turns a part off.
+/// The noise in the times of a simulated contender. All spreads are standard deviations of the
+/// logarithm; 0 disables a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// Independent scatter of every sample.
+    /// Independent noise of every sample.
     pub sample: f64,
-    /// Drawn once per replicate and contender: where its memory came to lie.
+    /// The effect of memory layout, drawn once per replicate and contender.
     pub layout: f64,
-    /// Step of the random walk with memory [`Noise::DRIFT_MEMORY`] that all
+    /// The step of a mean-reverting random walk with memory [`Noise::DRIFT_MEMORY`] that all
     /// samples share.
     pub drift: f64,
-    /// Distance between the slowest and fastest of the modes the machine
-    /// switches between.
+    /// The distance between the slowest and the fastest mode of the machine. The machine switches
+    /// at random between modes of different speed.
     pub modes: f64,
-    /// Their number, evenly spaced: at least two.
+    /// The number of evenly spaced modes, at least two.
     pub mode_count: u64,
-    /// Samples from one switch to the next, on average; 1 draws a mode for
-    /// every sample.
+    /// The mean number of samples between two mode switches; 1 draws a mode for every sample.
     pub mode_length: u64,
-    /// Slowdown of a slow path that a share [`Noise::SLOW_PATH_TAKEN`] of the
-    /// samples takes.
+    /// The slowdown of a slow path that a share [`Noise::SLOW_PATH_TAKEN`] of the samples takes.
     pub slow_path: f64,
-    /// Share of samples slowed down by a factor of 10 to 1,000.
+    /// The share of samples that are slowed down by a factor of 10 to 1,000.
     pub spikes: f64,
-    /// Slowdown of whatever runs second in a pair.
+    /// The slowdown of the samples in every second slot of a block.
     pub second_position: f64,
-    /// Slowdown of a sample that follows another contender's.
+    /// The slowdown of a sample that follows a sample of another contender.
     pub carry_over: f64,
-    /// Slowdown of the first sample of a block, a third of which is left at the next: what is
-    /// learnt of a new input.
+    /// The slowdown of the first sample of a block, for example because branch predictors do not
+    /// know the input yet. It decreases to a third with each further sample.
     pub learning: f64,
-    /// Time spent waiting for a core, on average, as a part of the time on one: after
-    /// every [`Noise::TURN_NS`] on the core others have their turns, each as long as chance
-    /// will have it. The samples then have their CPU time and the wait as well.
+    /// The mean scheduling delay as a share of the time on a core. After every [`Noise::TURN_NS`]
+    /// on the core, other threads run for an exponentially distributed time. Samples then also
+    /// report CPU time and scheduling delay.
     pub waits: f64,
-    /// Nanoseconds of a burst of those others, and of the calm before the next one. A race begins
-    /// somewhere in a calm. With 0 they are there all the time.
+    /// The nanoseconds of a burst of load from other threads, and of the calm between two bursts. A
+    /// race begins at a random point of a calm. With 0, the load never stops.
     pub burst_ns: u64,
-    /// Time that a hypervisor takes, on average, as a part of the time on a core: after every
-    /// [`Noise::HOST_TURN_NS`], and in no account, so that it counts as time on the core.
+    /// The mean steal time of a hypervisor as a share of the time on a core, taken after every
+    /// [`Noise::HOST_TURN_NS`]. No metric reports it, so it counts as CPU time.
     pub steal: f64,
 }
 
 impl Noise {
-    /// The part of a step of the drift that is left at the next sample.
+    /// The share of the drift that remains at the next sample.
     pub const DRIFT_MEMORY: f64 = 0.95;
 
-    /// Share of samples that take the slow path.
+    /// The share of samples that take the slow path.
     pub const SLOW_PATH_TAKEN: f64 = 0.3;
 
-    /// The time on a core between two waits.
+    /// The nanoseconds on a core between two waits.
     pub const TURN_NS: f64 = 3e6;
 
-    /// The time on a core of the host between two of its other guests.
+    /// The nanoseconds on a core of the host between two interruptions by other guests.
     pub const HOST_TURN_NS: f64 = 1e7;
 
-    /// No noise at all.
+    /// No noise.
     pub const NONE: Noise = Noise {
         sample: 0.0,
         layout: 0.0,
@@ -85,20 +82,20 @@ impl Noise {
     };
 }
 
-/// A simulated race: what is true and how well it is hidden.
+/// The parameters of a simulated race: true times and noise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulation {
-    /// True time of the baseline in nanoseconds.
+    /// The true time of the baseline in nanoseconds.
     pub baseline_ns: f64,
-    /// True log-ratio of each candidate to the baseline.
+    /// The true log-ratio of each candidate to the baseline.
     pub effects: Vec<f64>,
-    /// The noise that hides the truth.
+    /// The noise that is added to the true times.
     pub noise: Noise,
-    /// Seed of the noise; the schedule has its own in the plan.
+    /// The seed of the noise; the plan contains the seed of the schedule.
     pub seed: u64,
 }
 
-/// Contenders that obey a [`Simulation`].
+/// The contenders of a [`Simulation`].
 #[derive(Debug)]
 pub struct SimulatedContenders {
     simulation: Simulation,
@@ -108,18 +105,18 @@ pub struct SimulatedContenders {
     layouts: Vec<f64>,
     walk: f64,
     mode: f64,
-    /// Nanoseconds of the first calm that had gone by when the race began.
+    /// The nanoseconds of the first calm that had passed when the race began.
     calm_ns: u64,
     previous: Option<ContenderId>,
     launched: u64,
 }
 
 impl SimulatedContenders {
-    /// Contenders whose time passes on `clock`.
+    /// Creates contenders whose samples advance `clock`.
     pub fn new(simulation: Simulation, clock: SimulatedClock) -> Self {
         let mut rng = stream(simulation.seed, Purpose::Noise, [0; 3]);
         let layouts = vec![0.0; simulation.effects.len() + 1];
-        // The machine has been running for long: in some mode, adrift.
+        // Starts in the stationary state: a random mode and a random drift.
         let mode = some_mode(&simulation.noise, &mut rng);
         let settled = (1.0 - Noise::DRIFT_MEMORY.powi(2)).sqrt();
         let walk = simulation.noise.drift / settled * normal(&mut rng);
@@ -141,7 +138,7 @@ impl SimulatedContenders {
         }
     }
 
-    /// Wall time, CPU time and the time waited for a core.
+    /// Returns the wall time, the CPU time and the scheduling delay of a sample, in nanoseconds.
     fn sample_ns(&mut self, contender: ContenderId, place: usize) -> [f64; 3] {
         let noise = self.simulation.noise;
         let rng = &mut self.rng;
@@ -180,8 +177,8 @@ impl SimulatedContenders {
         }
         let waited = self.waited_ns(cpu);
         self.clock.advance((cpu + waited) as u64);
-        // The thread may lose its core between the readings of one and of the other, and the
-        // readings themselves take time on it.
+        // The thread may lose its core between the two readings, and the readings themselves take
+        // CPU time.
         let also = if noise.waits > 0.0 && unit(&mut self.rng) < 0.2 {
             self.waited_ns(Noise::TURN_NS)
         } else {
@@ -190,7 +187,7 @@ impl SimulatedContenders {
         [cpu + waited, (cpu - 500.0).max(0.0), waited + also]
     }
 
-    /// The wait of a sample that runs so long, if others want the core when it begins.
+    /// Returns the scheduling delay of a sample of `cpu` nanoseconds; 0 if it begins in a calm.
     fn waited_ns(&mut self, cpu: f64) -> f64 {
         let noise = self.simulation.noise;
         let since_calm = self.clock.elapsed_ns() + self.calm_ns;
@@ -202,8 +199,9 @@ impl SimulatedContenders {
         }
     }
 
-    /// The nanoseconds that others take from a sample that runs so long: it begins somewhere in its
-    /// turn, and after each of its turns they have the core for an exponential time of this mean.
+    /// Returns the nanoseconds that other threads take from a sample of `cpu` nanoseconds. The
+    /// sample begins at a random point of its turn; after each turn, other threads run for an
+    /// exponentially distributed time with mean `mean_ns`.
     fn interrupted_ns(&mut self, cpu: f64, turn_ns: f64, mean_ns: f64) -> f64 {
         let mut left = cpu - unit(&mut self.rng) * turn_ns;
         let mut taken = 0.0;
@@ -215,7 +213,7 @@ impl SimulatedContenders {
     }
 }
 
-/// One of the modes, each as likely.
+/// Returns a random mode; all are equally likely.
 fn some_mode(noise: &Noise, rng: &mut Xoshiro256PlusPlus) -> f64 {
     noise.modes * below(rng, noise.mode_count) as f64 / (noise.mode_count - 1) as f64
 }
@@ -269,7 +267,7 @@ impl Contenders for SimulatedContenders {
 pub(crate) mod tests_support {
     use deadheat_model::{Benchmark, Contender, Design, Looks, Plan, Workload};
 
-    /// A plan of one benchmark with so many contenders.
+    /// Returns a plan of one benchmark with this number of contenders.
     pub(crate) fn plan(contenders: usize, seed: u64) -> Plan {
         Plan {
             design: Design {
@@ -315,7 +313,7 @@ mod tests {
         SimulatedContenders::new(simulation, SimulatedClock::default())
     }
 
-    /// ln of the times of one block, relative to the baseline's true time.
+    /// Returns the logarithms of the times of one block, relative to the baseline's true time.
     fn logs(
         contenders: &mut SimulatedContenders,
         replicate: u32,
@@ -421,7 +419,7 @@ mod tests {
             let share = modes.iter().filter(|m| **m == mode).count() as f64 / 37_000.0;
             assert!((share * 7.0 - 1.0).abs() < 0.25, "{mode}: {share}");
         }
-        // A switch in 37 draws the same mode once in seven times.
+        // One in seven of the switches, which happen every 37 samples, draws the same mode again.
         let switches = modes.windows(2).filter(|w| w[0] != w[1]).count() as f64;
         assert!(
             (switches / (1_000.0 * 6.0 / 7.0) - 1.0).abs() < 0.12,
@@ -454,7 +452,7 @@ mod tests {
             }
         }
         for hits in hits {
-            // 40,000 of each: 800, give or take four binomial standard errors.
+            // 40,000 of each give an expected 800, within four binomial standard errors.
             assert!((800 - 112..800 + 112).contains(&hits), "{hits}");
         }
         let (least, most) = (10f64.ln() - 1e-6, 1_000f64.ln() + 1e-6);
@@ -476,7 +474,7 @@ mod tests {
                 assert!((log - truth - added).abs() < 1e-7, "{found:?}");
             }
         }
-        // The clock shows what the priming runs met as well.
+        // The clock also contains the unrecorded samples.
         contenders.previous = Some(B);
         let before = contenders.clock.clone();
         let started = crate::clock::Clock::elapsed_ns(&before);
@@ -485,7 +483,7 @@ mod tests {
         assert_eq!(primed, (2e7 * 0.02f64.exp()).round() as u64);
     }
 
-    /// Wall time, CPU time and delay of so many samples of the baseline.
+    /// Returns the wall time, CPU time and scheduling delay of `samples` samples of the baseline.
     fn accounts(noise: Noise, samples: usize) -> Vec<[f64; 3]> {
         let mut contenders = contenders(noise);
         (0..samples).map(|_| contenders.sample_ns(A, 0)).collect()
@@ -504,7 +502,7 @@ mod tests {
             .collect();
         assert!(!waited[0]);
         let changes = waited.windows(2).filter(|two| two[0] != two[1]).count();
-        // 20 s of work, and a burst of a second holds half a second of it.
+        // 20 s of work; a burst of a second contains half a second of it.
         assert!((20..60).contains(&changes), "{changes}");
     }
 

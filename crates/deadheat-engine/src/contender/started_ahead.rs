@@ -14,14 +14,15 @@ use crate::executable::Variant;
 use crate::interrupt::Interrupts;
 use crate::procfs::{cpu_ns, resident_bytes};
 
-/// Maximum number of waiting processes. The first interim analysis comes after six replicates.
+/// The maximum number of processes that wait for their replicate. The first interim analysis comes
+/// after six replicates.
 const MOST_WAITING: usize = 8;
-/// Bytes of memory that all waiting processes together may hold.
+/// The maximum memory of all waiting processes together, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
-/// A program that starts more slowly is not started ahead, because the user may be waiting for the
-/// first block, or press Ctrl-C.
+/// The longest startup of a program that is started ahead. If a program starts more slowly, the
+/// user may be waiting for the first block, or press Ctrl-C.
 const QUICK: Duration = Duration::from_millis(250);
-/// Time in which all processes of one batch must be ready.
+/// The time in which all processes that are started together must be ready.
 const UP_WITHIN: Duration = Duration::from_secs(2);
 /// CPU time, in nanoseconds, that a waiting process may use to fall asleep. A process that uses
 /// more runs while samples are timed.
@@ -30,7 +31,7 @@ const ASLEEP_NS: u64 = 50_000;
 #[derive(Debug, Default)]
 pub(super) struct StartedAhead {
     waiting: Vec<Waiting>,
-    /// Startup of the first process, by program.
+    /// The startup of the first process, by program.
     known: BTreeMap<usize, Startup>,
 }
 
@@ -39,16 +40,16 @@ struct Waiting {
     place: [u64; 3],
     program: usize,
     session: WorkerSession,
-    /// CPU time used when it fell asleep, in nanoseconds.
+    /// The CPU time that the process had used when it fell asleep, in nanoseconds.
     used_ns: Option<u64>,
 }
 
-/// How the first process of a program started.
+/// The startup of the first process of a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Startup {
-    /// Time from its start to its hello message.
+    /// The time from the start of the process to its hello message.
     pub(super) took: Duration,
-    /// Number of processes of its program that may wait.
+    /// The number of processes of the program that may wait.
     room: usize,
 }
 
@@ -149,7 +150,6 @@ impl StartedAhead {
         (ran_ns.is_some() && is_it).then_some(found.session)
     }
 
-    /// Ends all waiting processes.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
     }

@@ -1,5 +1,4 @@
-//! The observations of a run: what was seen of each contender's processes, reported when it
-//! changes.
+//! Collects observations of each contender's processes and reports those that changed.
 
 use std::collections::BTreeMap;
 #[cfg(feature = "commands")]
@@ -10,7 +9,8 @@ use nix::sched::CpuSet;
 
 use crate::observed::{ProcessState, Sighting, Started, is_within};
 
-/// What was observed of one process, while it lived and when it ended. `None` means not observed.
+/// The observations of one process, while it lived and when it ended. A field is `None` if it was
+/// not observed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Noticed<'a> {
     /// The file that deadheat started.
@@ -19,34 +19,34 @@ pub(super) struct Noticed<'a> {
     pub(super) given: Option<&'a CpuSet>,
     pub(super) seen: Option<&'a Sighting>,
     pub(super) ended_as: Option<&'a ProcessState>,
-    /// True if the main thread was allowed only on the given cores when it ended.
+    /// True if the main thread was allowed only on the given cores when the process ended.
     pub(super) ended_there: Option<bool>,
-    /// The name of a process that it left running.
+    /// The name of a process that the contender left running.
     pub(super) left_behind: Option<[u8; 16]>,
 }
 
-/// All that was observed so far.
+/// The observations so far of the processes of all contenders.
 #[derive(Debug, Default)]
 pub(super) struct Witness {
-    /// By benchmark and contender.
+    /// The observations by benchmark and contender.
     known: BTreeMap<(usize, usize), Known>,
-    /// Contenders whose programs start themselves again at fixed addresses.
+    /// The contenders whose programs restart themselves at fixed addresses.
     fixing: Vec<(usize, usize)>,
-    /// The name of a process that a contender left running.
+    /// By benchmark and contender, the name of a process that the contender left running.
     leaving: BTreeMap<(usize, usize), String>,
     news: Vec<Observed>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The process that was seen alive last, and the name that it had.
+    /// The last observation of a live process, and its name at that time.
     seen: Option<(ObservedProcess, [u8; 16])>,
-    /// The last observation reported, and its replicate.
+    /// The last observation that was reported, and its replicate.
     told: Option<(u32, ObservedProcess)>,
 }
 
 impl Witness {
-    /// Notes a process of a contender in a replicate.
+    /// Records an observation of a contender's process, and reports it if it is new.
     pub(super) fn note(
         &mut self,
         (benchmark, contender): (usize, usize),
@@ -86,20 +86,20 @@ impl Witness {
         }
     }
 
-    /// Remembers a process that was seen before anything was measured.
+    /// Records a process that was observed before the measurement, without reporting it.
     #[cfg(feature = "commands")]
     pub(super) fn remember(&mut self, of: (usize, usize), noticed: Noticed<'_>) {
         self.note_left(of, noticed);
         self.known.entry(of).or_default().observe(noticed);
     }
 
-    /// Notes that the program of a contender starts itself again at fixed addresses.
+    /// Records that the program of a contender restarts itself at fixed addresses.
     #[cfg(feature = "commands")]
     pub(super) fn fixes_addresses(&mut self, of: (usize, usize)) {
         self.fixing.push(of);
     }
 
-    /// Knows of the contenders of a benchmark what it knows of those of another.
+    /// Copies the observations of the contenders of benchmark `other` to `benchmark`.
     #[cfg(feature = "commands")]
     pub(super) fn is_like(&mut self, benchmark: usize, other: usize) {
         let seen = |((_, contender), known): (&(usize, usize), &Known)| {
@@ -119,7 +119,8 @@ impl Witness {
         self.fixing.extend(fixing);
     }
 
-    /// The file that the processes of a contender execute, if it is not the one that was started.
+    /// Returns the file that the processes of a contender execute, if it is not the file that was
+    /// started.
     #[cfg(feature = "commands")]
     pub(super) fn other_file(&self, of: (usize, usize)) -> Option<PathBuf> {
         let (process, _) = self.known.get(&of)?.seen.as_ref()?;

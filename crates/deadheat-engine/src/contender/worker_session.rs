@@ -1,5 +1,5 @@
-//! A process of a replicate: where in the run it works, how its samples are laid out, and what its
-//! failure is called.
+//! The state of one worker process of a replicate, its position in the run, and how its failures
+//! are reported.
 
 use deadheat_model::{Metric, column_name};
 
@@ -12,7 +12,7 @@ use crate::launch_folder::LaunchFolder;
 use crate::order::Moment;
 use crate::worker::{Baton, PROTOCOL, Problem, Relay, Reply, WorkerProcess};
 
-/// The metrics of a worker that says hello in this version of the protocol.
+/// Returns the metrics in a hello message, or an error if its protocol version is not supported.
 pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionError> {
     match hello {
         Reply::Hello {
@@ -30,47 +30,47 @@ pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionError> {
             ours: PROTOCOL,
         }),
         other => Err(FunctionError::Protocol(format!(
-            "it says {} instead of hello",
+            "it sends {} instead of hello",
             other.said()
         ))),
     }
 }
 
-/// A process of a replicate, from its start on.
+/// One process of a replicate.
 #[derive(Debug)]
 pub(super) struct WorkerSession {
     pub(super) process_slot: usize,
     pub(super) worker: WorkerProcess,
-    /// The neutral link it runs on.
+    /// The neutral link that the process runs; `None` for the user's own executable.
     pub(super) variant: Option<Variant>,
-    /// Bytes of its heap that it is to hold before anything else lies there.
+    /// The bytes of heap that the worker allocates first, to shift later allocations.
     pub(super) heap_bytes: usize,
-    /// Bytes by which it is to move its stack.
+    /// The bytes by which the worker shifts its stack.
     pub(super) stack_bytes: usize,
-    /// Where the metrics of the run stand among those of its samples.
+    /// For each metric of the run, its index among the metrics of the worker's samples.
     pub(super) columns: Vec<usize>,
-    /// The metrics of its samples.
+    /// The metrics of the worker's samples, in the order it reports them.
     pub(super) measured: Vec<Metric>,
-    /// True if every block of it has an input of its own.
+    /// True if every block of the benchmark has a new input.
     pub(super) renews_input: bool,
-    /// The seed of the input that a warm-up has left ready for the first block,
-    /// with the contender of its first slot the last to have run.
+    /// The seed of the input that the warm-up left ready for the first block, with the contender of
+    /// the block's first slot as the last to run.
     pub(super) ready: Option<u64>,
-    /// True if it says that it can serve many benchmarks, each in a process it forks.
+    /// True if the worker offers to fork a process for each of several benchmarks.
     pub(super) forks: bool,
-    /// True if it does.
+    /// True if the worker really forks for several benchmarks.
     pub(super) serves_many: bool,
-    /// True if it said why its benchmark cannot go on, and so has ended it.
+    /// True if the worker reported a failure, which ended its benchmark.
     pub(super) has_failed: bool,
-    /// True once it was asked for the benchmark that it serves.
+    /// True once the worker was requested to prepare its current benchmark.
     pub(super) is_asked: bool,
-    /// Where the counts of its samples are found, if callgrind counts them.
+    /// The folder of callgrind's counts, if callgrind counts.
     #[cfg(feature = "commands")]
     pub(super) counts: Option<LaunchFolder>,
 }
 
 impl WorkerSession {
-    /// One that has not said anything yet.
+    /// Creates the session of a process that has not sent its hello yet.
     pub(super) fn new(
         process_slot: usize,
         worker: WorkerProcess,
@@ -95,7 +95,7 @@ impl WorkerSession {
         }
     }
 
-    /// Learns from its hello how its samples are laid out.
+    /// Checks the hello message of the worker and stores the order of the metrics in its samples.
     pub(super) fn handshake(
         &mut self,
         hello: &Reply,
@@ -112,7 +112,7 @@ impl WorkerSession {
             let found = measured.iter().position(|other| other == metric);
             found.ok_or_else(|| {
                 let column = column_name(metric);
-                FunctionError::Protocol(format!("it does not measure {column} any more"))
+                FunctionError::Protocol(format!("it no longer measures {column}"))
             })
         };
         self.columns = wanted.iter().map(place).collect::<Result<_, _>>()?;
@@ -120,14 +120,15 @@ impl WorkerSession {
         Ok(())
     }
 
-    /// An answer to something else.
+    /// Returns the error for a reply to a different request.
     pub(super) fn unexpected(&mut self, position: RunPosition<'_>, reply: &Reply) -> EngineError {
-        let cause = FunctionError::Protocol(format!("it answers {}", reply.said()));
+        let cause =
+            FunctionError::Protocol(format!("it sends an unexpected answer: {}", reply.said()));
         self.failure(position, None, cause)
     }
 
-    /// The failure of this process; `called` is the contender, as the
-    /// process numbers them, where it says so.
+    /// Returns the failure of this process; `called` is the contender that the process reports, in
+    /// its own numbering.
     pub(super) fn failure(
         &mut self,
         position: RunPosition<'_>,
@@ -146,7 +147,7 @@ impl WorkerSession {
         let contender = match (&cause, called) {
             (FunctionError::NeitherCameBack(_), _) => None,
             (_, Some(number)) => Some(layout.contender_of(self.process_slot, number)),
-            // Whatever happens there, it happens to this one.
+            // The only contender of the process must have caused the failure.
             (_, None) => layout.only_contender(self.process_slot),
         };
         EngineError::Function(Box::new(FunctionFailure {
@@ -156,7 +157,7 @@ impl WorkerSession {
     }
 }
 
-/// Lets all processes of a replicate go, at the same time, and waits until they are gone.
+/// Dismisses all processes of a replicate at the same time, and waits until they have exited.
 pub(super) fn leave(mut team: Vec<WorkerSession>) {
     for session in &mut team {
         session.worker.dismiss();
@@ -166,30 +167,31 @@ pub(super) fn leave(mut team: Vec<WorkerSession>) {
     }
 }
 
-/// Where in the run something happens.
+/// A position in the run, for random draws and error messages.
 #[derive(Clone, Copy)]
 pub(super) struct RunPosition<'a> {
     pub(super) layout: &'a ProcessLayout,
     pub(super) moment: Moment,
-    /// Benchmark, replicate and block.
+    /// The numbers of the benchmark, the replicate and the block.
     pub(super) place: [u64; 3],
 }
 
-/// The pipes between processes that take turns.
+/// The pipes through which processes pass turns to each other.
 #[derive(Default)]
 pub(super) struct Batons {
-    /// One per process; none where there is one process only.
+    /// One end per process; empty if there is only one process.
     pub(super) ends: Vec<Baton>,
-    /// The relay that passes it on where there are more than two.
+    /// The relay that passes turns between more than two processes.
     pub(super) relay: Option<Relay>,
 }
 
-/// The number in place of a benchmark's where all benchmarks of a replicate share a draw.
+/// The number that replaces the number of the benchmark in draws that all benchmarks of a replicate
+/// share.
 const ALL_BENCHMARKS: u64 = u64::MAX;
 
 impl RunPosition<'_> {
-    /// The place of what is drawn for the start of a replicate's processes: that of the replicate
-    /// alone where one start serves all benchmarks.
+    /// Returns the position that seeds the start of a replicate's processes: without the benchmark
+    /// if one start serves all benchmarks.
     pub(super) fn place_of_start(&self) -> [u64; 3] {
         match self.layout.in_rounds {
             true => [ALL_BENCHMARKS, self.place[1], 0],
@@ -197,11 +199,11 @@ impl RunPosition<'_> {
         }
     }
 
-    /// The pipes between the processes of a replicate.
+    /// Creates the pipes between the processes of a replicate.
     pub(super) fn batons(&self) -> Result<Batons, EngineError> {
         let made = match self.layout.process_slots.len() {
             0 | 1 => return Ok(Batons::default()),
-            // Nobody stands between two.
+            // Two processes are connected directly.
             2 => Baton::pair().map(|ends| (None, ends.into())),
             more => Relay::between(more).map(|(relay, ends)| (Some(relay), ends)),
         };
@@ -212,7 +214,7 @@ impl RunPosition<'_> {
         Ok(Batons { ends, relay })
     }
 
-    /// The failure of this contender, or of all of them.
+    /// Returns the failure of `contender`, or of the whole benchmark if it is `None`.
     pub(super) fn failure(
         &self,
         contender: Option<usize>,
@@ -231,7 +233,7 @@ impl RunPosition<'_> {
     }
 }
 
-/// A problem that a worker tells, in our words.
+/// Converts a problem that a worker reports into an error.
 pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionError {
     match problem {
         Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
@@ -246,9 +248,11 @@ pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionErr
         Problem::Unknown => FunctionError::Protocol(
             "it does not know this benchmark; is the suite the same in every process?".to_owned(),
         ),
-        Problem::OutOfTurn => FunctionError::Protocol("it was asked out of turn".to_owned()),
+        Problem::OutOfTurn => {
+            FunctionError::Protocol("it reports that deadheat asked it out of turn".to_owned())
+        }
         Problem::PeerGone => FunctionError::Protocol(
-            "it says that the process it takes turns with is gone, which is not so".to_owned(),
+            "it reports that its peer process has ended, which is not true".to_owned(),
         ),
     }
 }

@@ -1,5 +1,5 @@
-//! Worker processes: their start, the instruments that those of a race share, and waiting for their
-//! answers.
+//! Starts worker processes, sends them requests and waits for their replies, with the clock that
+//! all of them share.
 
 use std::cell::{OnceCell, RefCell};
 use std::time::{Duration, Instant};
@@ -35,59 +35,57 @@ use crate::worker::{
     WorkerProcess, WorkerProgram, WorkerStart, await_all,
 };
 
-/// Bytes of the environment that a replicate may be padded with: the stack
-/// begins that much lower.
+/// The maximum bytes of environment padding of a replicate, which moves the start of its stack.
 const MOST_PADDING: u64 = 4_096;
-/// Bytes that a replicate may move its stack by.
+/// The maximum bytes by which a replicate shifts its stack.
 const MOST_STACK: u64 = 4_096;
-/// Bytes of the heap that a replicate may hold before anything else lies there.
+/// The maximum bytes of heap that a replicate allocates first.
 const MOST_HEAP: u64 = 64 << 10;
 
-/// Time that a process may take until its `main` has made the suite, however little
-/// a sample may take.
+/// The minimum time limit for a process to start and build its suite, even if the limit of a sample
+/// is shorter.
 pub(crate) const START_UP: Duration = Duration::from_secs(10);
 
-/// Time that a sample lasts at least where processes take turns: handing over and
-/// finding the caches again are then a small part of it.
+/// The minimum duration of a sample if processes take turns, so that switching processes and
+/// refilling caches are a small part of it.
 const TAKING_TURNS: Duration = Duration::from_micros(200);
 
-/// The same where callgrind counts what samples execute, some fifty times slower.
+/// The minimum duration of a sample under callgrind, which is about fifty times slower.
 #[cfg(feature = "commands")]
 const COUNTED: Duration = Duration::from_millis(2);
 
-/// Samples that a pilot or a warm-up takes at most, where workers take no notes
-/// by which they are seen to go on.
+/// The maximum number of samples in a calibration run or a warm-up, for the time limit of workers
+/// that report no progress.
 const WITHOUT_NOTES: u32 = 10;
 
-/// The way in which functions are raced.
+/// Options for races of functions.
 #[derive(Clone, Debug)]
 pub struct FunctionOptions {
-    /// The program of a worker process where the plan names none: the one
-    /// that races functions of its own.
+    /// The worker program for functions without a program in the plan: the program that races its
+    /// own functions.
     pub program: Option<WorkerProgram>,
-    /// True if what the programs of the plan print is shown.
+    /// True if the output of the plan's programs is shown.
     pub shown: bool,
-    /// The metrics of every sample; each worker must have them all.
+    /// The metrics of every sample, which each worker must support.
     pub metrics: Vec<Metric>,
-    /// Time that a sample should last at least, where it may be short for the
-    /// clock: the default is longer for processes that take turns.
+    /// The minimum duration of a sample; `None` for the default, which is longer if processes take
+    /// turns.
     pub sample_time: Option<Duration>,
-    /// Time that one sample may take, and making an input; forever when `None`.
+    /// The time limit of one sample or of making an input; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// Cores to draw from.
+    /// The cores that replicates are drawn from.
     pub pinning: Pinning,
     /// The seed of the run.
     pub seed: u64,
-    /// The program that makes neutral links of the programs, if any is to.
+    /// The program that makes neutral links; `None` if the user did not request them.
     pub placements: Option<LinkProgram>,
     /// True if callgrind counts the instructions of samples, which are then the only metric.
     pub callgrind: bool,
-    /// True if workers that can serve many benchmarks from one start, each in a process they fork,
-    /// do so.
+    /// True if workers may serve several benchmarks from one start by forking for each.
     pub forks: bool,
 }
 
-/// Everything it takes to start a worker process and to talk to it.
+/// The state that all worker processes of a race share.
 pub(super) struct Workers<'a> {
     pub(super) options: FunctionOptions,
     pub(super) interrupts: &'a Interrupts,
@@ -95,21 +93,21 @@ pub(super) struct Workers<'a> {
     pub(super) instruments: Instruments,
     pub(super) programs: Programs,
     page_draws: PageDraws,
-    /// Processes of replicates to come.
+    /// Waiting processes of future replicates.
     pub(super) ahead: StartedAhead,
-    /// Processes that were told to leave and may not be gone yet.
+    /// Processes that were dismissed and may not have exited yet.
     leaving: Vec<WorkerSession>,
-    /// Processes that took their turn since somebody last asked.
+    /// The number of processes used since the last query.
     pub(super) launched: u64,
-    /// Programs that serve many benchmarks from one start.
+    /// The state of programs that serve several benchmarks from one start.
     pub(super) one_start: OneStart,
-    /// What counts the instructions of samples, if anything does.
+    /// Valgrind, if callgrind counts the instructions of samples.
     #[cfg(feature = "commands")]
     valgrind: Option<Valgrind>,
 }
 
 impl<'a> Workers<'a> {
-    /// Begins to measure the clock and finds the cores; starts nothing yet.
+    /// Starts the clock measurement and finds the cores, without starting a process.
     pub(super) fn new(
         options: FunctionOptions,
         interrupts: &'a Interrupts,
@@ -133,26 +131,26 @@ impl<'a> Workers<'a> {
         })
     }
 
-    /// Random numbers for one purpose at one place of the run.
+    /// Returns the random numbers for `purpose` at one place of the run.
     pub(super) fn stream(&self, purpose: Purpose, place: [u64; 3]) -> impl Rng + use<> {
         stream(self.options.seed, purpose, place)
     }
 
-    /// The first of them.
+    /// Returns the first number of [`stream`](Self::stream).
     pub(super) fn draw(&self, purpose: Purpose, place: [u64; 3]) -> u64 {
         self.stream(purpose, place).next_u64()
     }
 
-    /// A seed of an input, which every worker can read.
+    /// Returns the seed of an input, small enough for workers in any language.
     pub(super) fn input_seed(&self, place: [u64; 3]) -> u64 {
         below(&mut self.stream(Purpose::Input, place), SEEDS)
     }
 
-    /// The least duration of a sample of this benchmark, in nanoseconds.
+    /// Returns the minimum duration of a sample of this benchmark, in nanoseconds.
     pub(super) fn least_ns(&self, layout: &ProcessLayout) -> f64 {
         let least = match self.options.sample_time {
             Some(time) => time,
-            // Beside so many instructions the few around the calls are next to nothing.
+            // With this many instructions, those around the calls are negligible.
             #[cfg(feature = "commands")]
             None if self.options.callgrind => COUNTED,
             None if layout.takes_turns() => TAKING_TURNS,
@@ -161,10 +159,9 @@ impl<'a> Workers<'a> {
         least.as_nanos() as f64
     }
 
-    /// Settles on the core of a replicate, which is drawn for all its
-    /// processes.
+    /// Pins the calling thread to the core drawn for a replicate, which all its processes share.
     pub(super) fn settle(&self, position: RunPosition<'_>) -> Result<(), EngineError> {
-        // Shared with the workers that are started now.
+        // Workers that start now inherit the core.
         let draw = self.core_draw(position);
         Ok(self.cores.settle(draw, position.layout.threads)?)
     }
@@ -173,7 +170,7 @@ impl<'a> Workers<'a> {
         self.draw(Purpose::Core, position.place_of_start())
     }
 
-    /// Has a process that was started elsewhere go on, on the core of its replicate.
+    /// Moves a process that started on another core to the core of its replicate.
     pub(super) fn settle_process(
         &self,
         pid: Pid,
@@ -186,7 +183,8 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// The padding of the paths of a replicate's programs, where it has several.
+    /// Returns the padding that makes the paths of a replicate's programs equally long; `None` if
+    /// there is only one program.
     fn path_padding(&self, position: RunPosition<'_>) -> Option<PathPadding> {
         let layout = position.layout;
         if !layout.takes_turns() {
@@ -203,7 +201,7 @@ impl<'a> Workers<'a> {
         ))
     }
 
-    /// Notes which files these processes have mapped, and which of their pages, for the draws of
+    /// Records the files that these processes have mapped, and the pages in use, for the draws of
     /// later replicates.
     pub(super) fn note_used_pages(&self, team: &[WorkerSession], position: RunPosition<'_>) {
         for session in team {
@@ -214,8 +212,8 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Draws new physical pages for the programs and libraries of a replicate, none of which may
-    /// run.
+    /// Draws new physical pages for the programs and libraries of a replicate. None of the programs
+    /// may be running.
     pub(super) fn redraw_pages(&self, position: RunPosition<'_>) {
         let side = |process_slot: &ProcessSlot| {
             let executable = &self.programs.get(process_slot.program).executable;
@@ -227,8 +225,8 @@ impl<'a> Workers<'a> {
         self.page_draws.redraw(&files, &mut draw);
     }
 
-    /// One process of a replicate, on the user's own link or another: one that waits for its turn,
-    /// or a new one. Its benchmark is got ready next.
+    /// Returns a process of a replicate on the given link, either one that was started ahead or a
+    /// new one. The caller prepares its benchmark next.
     pub(super) fn start(
         &mut self,
         position: RunPosition<'_>,
@@ -258,13 +256,14 @@ impl<'a> Workers<'a> {
                 .learn(program, session.worker.pid(), began.elapsed());
         }
         self.import(&mut session, position)?;
-        // An input may own what the process before it gives back as it ends: a port, a lock, a file.
+        // An input may need a resource that the previous process only releases on exit, such as a
+        // port, a lock or a file.
         self.see_off();
         self.account_start(&session, called.elapsed(), is_first);
         Ok(session)
     }
 
-    /// Waits for the first words of a new process and checks them.
+    /// Waits for the hello message of a new process and checks it.
     pub(super) fn hear_hello(
         &self,
         session: &mut WorkerSession,
@@ -277,14 +276,15 @@ impl<'a> Workers<'a> {
             .map_err(|cause| session.failure(position, None, cause))
     }
 
-    /// Starts processes of a program whose turn is to come, each on a core of its own, and waits until
-    /// they sleep. One that cannot be started is left to its turn.
+    /// Starts processes for later turns, each on a different core, and waits until they sleep. A
+    /// process that cannot be started is started again at its turn.
     pub(super) fn start_ahead(
         &mut self,
         turns: Vec<(RunPosition<'_>, Option<Variant>)>,
     ) -> Result<(), EngineError> {
         for (number, (position, variant)) in turns.into_iter().enumerate() {
-            // Two on one core: deadheat waits behind the first until it may start the second.
+            // If two shared a core, deadheat would wait for the first before it could start the
+            // second.
             let Some(core) = self.cores.to_start_on(position.layout.threads).get(number) else {
                 break;
             };
@@ -299,10 +299,10 @@ impl<'a> Workers<'a> {
         Ok(())
     }
 
-    /// The number of processes that may be started together.
+    /// Returns the number of processes that may be started together.
     pub(super) fn room_ahead(&self, layout: &ProcessLayout) -> usize {
-        // Who takes turns is placed, and loaded, together with another; and one start is enough for
-        // many benchmarks.
+        // Processes that take turns must be loaded together. If one start serves several
+        // benchmarks, starting ahead gains nothing.
         if layout.takes_turns() || self.options.callgrind || self.one_start.serves(layout) {
             return 0;
         }
@@ -310,13 +310,13 @@ impl<'a> Workers<'a> {
         cores.min(self.ahead.room(layout.process_slots[0].program))
     }
 
-    /// The start of the first process of the program that all contenders are called in.
+    /// Returns the startup of the first process of the program in the first process slot.
     pub(super) fn startup(&self, layout: &ProcessLayout) -> Option<Startup> {
         self.ahead.startup(layout.process_slots[0].program)
     }
 
-    /// Lets processes go. Those that are started next come up meanwhile; an input is made, and
-    /// anything is timed, when they are gone ([`Workers::see_off`]).
+    /// Dismisses processes without waiting, so that the next ones can start meanwhile.
+    /// [`Workers::see_off`] must come before an input is made or anything is timed.
     pub(super) fn dismiss(&mut self, mut team: Vec<WorkerSession>) {
         for session in &mut team {
             session.worker.dismiss();
@@ -324,20 +324,20 @@ impl<'a> Workers<'a> {
         self.leaving.append(&mut team);
     }
 
-    /// Ends those that wait for their turn, and waits until all that were dismissed are gone.
+    /// Ends waiting and kept processes, and waits until all dismissed processes have exited.
     pub(super) fn end_all(&mut self) {
         self.ahead.clear();
         self.dismiss_kept();
         self.see_off();
     }
 
-    /// Waits until all that were dismissed are gone.
+    /// Waits until all dismissed processes have exited.
     pub(super) fn see_off(&mut self) {
         leave(std::mem::take(&mut self.leaving));
     }
 
-    /// Starts one process of a replicate, on the user's own link or another:
-    /// its environment, its heap and its stack drawn from the seed.
+    /// Starts one process of a replicate on the given link, with environment, heap and stack drawn
+    /// from the seed.
     pub(super) fn spawn(
         &self,
         position: RunPosition<'_>,
@@ -368,7 +368,7 @@ impl<'a> Workers<'a> {
         };
         #[cfg(feature = "commands")]
         let counted = self.counted(start.program).map_err(fail)?;
-        // Counts are the same wherever things lie, as long as they lie there on both sides.
+        // Counts do not depend on the layout, if it is the same on both sides.
         #[cfg(feature = "commands")]
         let start = match &counted {
             None => start,
@@ -391,8 +391,8 @@ impl<'a> Workers<'a> {
         Ok(session)
     }
 
-    /// Random numbers for a process of a replicate. Builds that are matched have these draws in
-    /// common as they have their links: what moves both sides alike is no part of their difference.
+    /// Returns the random numbers for a process of a replicate. Matched builds share these draws
+    /// like their links, because an effect on both sides does not change their difference.
     fn process_stream(
         &self,
         [benchmark, replicate, more]: [u64; 3],
@@ -406,7 +406,8 @@ impl<'a> Workers<'a> {
         )
     }
 
-    /// The bytes of its heap that a process holds for a benchmark, and by which it moves its stack.
+    /// Returns the bytes of heap that a process allocates first, and the bytes by which it shifts
+    /// its stack.
     pub(super) fn draws_of(
         &self,
         position: RunPosition<'_>,
@@ -414,13 +415,13 @@ impl<'a> Workers<'a> {
     ) -> (usize, usize) {
         let of = (session.process_slot, session.variant.as_ref());
         let mut rng = self.process_stream(position.place, of);
-        // The first is that of the environment.
+        // Skips the first draw, which is that of the environment.
         below(&mut rng, MOST_PADDING);
         let heap = below(&mut rng, MOST_HEAP) as usize;
         (heap, below(&mut rng, MOST_STACK) as usize)
     }
 
-    /// Has a process that said hello get its benchmark ready.
+    /// Makes a process prepare its benchmark.
     pub(super) fn prepare(
         &self,
         session: &mut WorkerSession,
@@ -469,8 +470,8 @@ impl<'a> Workers<'a> {
         Ok(())
     }
 
-    /// A program as Valgrind starts it, and the folder that the counts of its samples go to; `None`
-    /// where nothing is counted.
+    /// Returns a program wrapped in Valgrind and the folder of its counts; `None` if callgrind does
+    /// not count.
     #[cfg(feature = "commands")]
     fn counted(
         &self,
@@ -484,7 +485,7 @@ impl<'a> Workers<'a> {
         Ok(Some((valgrind.around_worker(program, &folder), folder)))
     }
 
-    /// Asks one process, waits for the answer and makes sense of a failure.
+    /// Sends a request to one process, waits for the reply and returns its failure as an error.
     pub(super) fn ask(
         &self,
         session: &mut WorkerSession,
@@ -509,7 +510,7 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// The time that a process may take to start and to import.
+    /// Returns the time limits for a process that starts and imports.
     pub(super) fn patience_at_start(&self) -> ReplyLimits {
         ReplyLimits {
             each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
@@ -517,7 +518,7 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Waits for an answer of each process.
+    /// Waits for a reply from each process.
     pub(super) fn await_replies(
         &self,
         team: &mut [WorkerSession],
@@ -532,7 +533,7 @@ impl<'a> Workers<'a> {
             WaitError::Interrupted => EngineError::Interrupted,
             WaitError::Cause { worker, cause } => team[worker].failure(position, None, cause),
         })?;
-        // Who lost the other only tells of a failure.
+        // A process that lost its peer only reports a consequence of the other's failure.
         let is_own = |reply: &Option<Reply>| matches!(reply, Some(Reply::Failed { problem, .. }) if *problem != Problem::PeerGone);
         if let Some(place) = replies.iter().position(is_own)
             && let Some(Reply::Failed { contender, problem }) = &replies[place]
@@ -546,35 +547,35 @@ impl<'a> Workers<'a> {
 }
 
 impl Drop for Workers<'_> {
-    /// Lets those go that may still be undoing what a benchmark set up.
+    /// Ends all processes and waits, because they may still clean up after a benchmark.
     fn drop(&mut self) {
         self.end_all();
     }
 }
 
-/// The part by which the clock of the samples may stray from the system's.
+/// The largest allowed disagreement between the clock of the samples and the system's, as a share.
 const CLOCKS_APART: f64 = 0.01;
 
-/// The clock of a race and the overhead of its accounts, handed to every worker.
+/// The clock of a race and the overhead of the CPU clock, which every worker receives.
 #[derive(Debug)]
 pub(super) struct Instruments {
-    /// Until the clock is chosen.
+    /// The pending clock measurement; `None` once the clock is chosen.
     choice: RefCell<Option<ClockChoice>>,
     chosen: OnceCell<Chosen>,
-    /// Nanoseconds that reading the CPU clock shows of itself.
+    /// The nanoseconds of CPU time that a pair of readings measures without any work in between.
     pub(super) cpu_overhead_ns: f64,
 }
 
 #[derive(Debug)]
 struct Chosen {
     clock: SampleClock,
-    /// The reason why the counter of the processor does not serve as clock.
+    /// The reason why the counter of the processor is not used as the clock.
     fallback: Option<String>,
     check: ClockCheck,
 }
 
 impl Instruments {
-    /// Begins to choose the clock.
+    /// Starts the clock measurement.
     pub(super) fn new() -> Self {
         Self {
             choice: RefCell::new(Some(ClockChoice::begin())),
@@ -583,8 +584,8 @@ impl Instruments {
         }
     }
 
-    /// The clock for the workers of a pilot. The first of them starts before the clock is chosen,
-    /// and the time it takes is time to measure it by.
+    /// Returns the clock for the workers of a calibration run. The start of the first worker
+    /// overlaps with the clock measurement.
     pub(super) fn clock_of_pilot(&self) -> SampleClock {
         let provisional = self
             .choice
@@ -594,17 +595,17 @@ impl Instruments {
         provisional.unwrap_or_else(|| *self.clock())
     }
 
-    /// The clock of all samples that are recorded. Chosen when it is first asked for.
+    /// Returns the clock of all recorded samples. The first call finishes the measurement.
     pub(super) fn clock(&self) -> &SampleClock {
         &self.chosen().clock
     }
 
-    /// The reason why the counter of the processor is not the clock, in plain words.
+    /// Returns the reason why the counter of the processor is not the clock.
     pub(super) fn fallback(&self) -> Option<&str> {
         self.chosen().fallback.as_deref()
     }
 
-    /// Returns whether the clock of the samples still keeps the pace of the system's.
+    /// Returns an error if the clock of the samples drifts from the system's.
     pub(super) fn check_clock(&self) -> Result<(), EngineError> {
         let apart = self.chosen().check.disagreement();
         if apart > CLOCKS_APART {

@@ -1,5 +1,5 @@
-//! Functions that one thread calls: they look at an input, use it up, or are awaited; and functions
-//! that several threads call at the same time: contention.
+//! The kinds of functions that can be timed: by reference, by value, async, and called by several
+//! threads at once.
 
 use std::any::Any;
 use std::hint::{black_box, spin_loop};
@@ -12,8 +12,8 @@ use std::thread;
 use super::{ComparesOutputs, Disagreement, FunctionBenchmark, Outputs, Room};
 use crate::clock::{Ended, Gauge, Reading};
 
-/// A function of an input, with its type still known where its loop is
-/// compiled, so that it is inlined there as it would be anywhere else.
+/// A function of an input. Its concrete type is known where the timed loop is compiled, so that it
+/// can be inlined.
 trait Call<I, O> {
     fn batch(&mut self, input: &I, iterations: u64, room: Room<'_, O>, gauge: &Gauge) -> Reading;
 }
@@ -34,7 +34,7 @@ pub struct ByReference<'a, I, O> {
 }
 
 impl<'a, I: 'a, O: 'a> ByReference<'a, I, O> {
-    /// A benchmark whose input is made from a seed.
+    /// Creates a benchmark whose inputs `make` derives from a seed.
     pub fn new(make: impl FnMut(u64) -> I + 'a) -> Self {
         Self {
             make: Box::new(make),
@@ -45,7 +45,8 @@ impl<'a, I: 'a, O: 'a> ByReference<'a, I, O> {
         }
     }
 
-    /// The same input for all blocks: there is nothing to learn anew.
+    /// Uses the same input for all blocks, so that caches and branch predictors know the input
+    /// after the first block.
     pub fn without_renewal(mut self) -> Self {
         self.renews_input = false;
         self
@@ -75,7 +76,7 @@ impl<I, O> FunctionBenchmark for ByReference<'_, I, O> {
     }
 
     fn prepare(&mut self, seed: u64) {
-        // The old input goes first, so that the new one may lie where it lay.
+        // Drops the old input first, so that the new one can reuse its memory.
         self.input = None;
         self.outputs.forget();
         self.input = Some((self.make)(seed));
@@ -105,8 +106,8 @@ impl<I, O, F: FnMut(I) -> O> Consume<I, O> for F {
     }
 }
 
-/// A benchmark whose every call gets an input of its own, all of a block made
-/// from one seed and so alike.
+/// A benchmark whose every call consumes an input. All inputs of a block are made from one seed and
+/// are equal.
 pub struct ByValue<I, O> {
     make: Box<dyn FnMut(u64) -> I>,
     seed: u64,
@@ -115,12 +116,12 @@ pub struct ByValue<I, O> {
     outputs: Outputs<O>,
 }
 
-/// More inputs than this are not made for one sample: making them, which
-/// nobody times, would take longer than everything that is timed.
+/// The maximum number of inputs per sample, because all inputs of a sample are made before its
+/// timed section.
 const MOST_INPUTS: u64 = 1 << 12;
 
 impl<I: 'static, O: 'static> ByValue<I, O> {
-    /// A benchmark whose inputs are made from a seed.
+    /// Creates a benchmark whose inputs `make` derives from a seed.
     pub fn new(make: impl FnMut(u64) -> I + 'static) -> Self {
         Self {
             make: Box::new(make),
@@ -173,11 +174,10 @@ impl<I, O> FunctionBenchmark for ByValue<I, O> {
     }
 }
 
-/// Something that runs a future to its end: the runtime of the async
-/// functions, made once per worker process and entered outside the timed
-/// region.
+/// A runtime for async functions. Each worker process makes it once and enters it outside of the
+/// timed section.
 pub trait AsyncExecutor {
-    /// Runs `future` to its end on this thread.
+    /// Runs `future` to completion on this thread.
     fn block_on<F: Future>(&mut self, future: F) -> F::Output;
 }
 
@@ -202,8 +202,8 @@ impl<E: AsyncExecutor, I, O, F: AsyncFnMut(&I) -> O> AsyncCall<E, I, O> for F {
         gauge: &Gauge,
     ) -> Reading {
         let room: Room<'_, O> = outputs.make_room(iterations);
-        // The clock is read inside the future: entering and leaving the
-        // runtime is not what is compared.
+        // The clock is read inside the future, because the cost of entering and leaving the runtime
+        // must not be timed.
         executor.block_on(async {
             let begun = gauge.begin();
             match room.into_batch() {
@@ -234,7 +234,7 @@ pub struct Asynchronous<E, I, O> {
 }
 
 impl<E: AsyncExecutor + 'static, I: 'static, O: 'static> Asynchronous<E, I, O> {
-    /// A benchmark on the executor that `start` makes, when it first runs.
+    /// Creates a benchmark on the executor that `start` makes at the first use.
     pub fn new(start: impl FnMut() -> E + 'static, make: impl FnMut(u64) -> I + 'static) -> Self {
         Self {
             start: Box::new(start),
@@ -286,8 +286,8 @@ impl<E, I, O> FunctionBenchmark for Asynchronous<E, I, O> {
     }
 }
 
-/// Spins at the barrier before the core is offered to others: on a machine
-/// with fewer cores than threads the last to arrive may need this one.
+/// The number of spins at the barrier before the thread yields. With fewer cores than threads, the
+/// last thread to arrive may need this core.
 const SPINS: u32 = 1_000;
 
 trait SharedCall<I, O>: Send + Sync {
@@ -324,7 +324,7 @@ impl<I, O, F: Fn(&I) -> O + Send + Sync> SharedCall<I, O> for F {
     }
 }
 
-/// Lets all threads go once the last has arrived.
+/// A barrier that releases all threads once the last has arrived.
 struct Barrier {
     arrived: AtomicUsize,
     threads: usize,
@@ -351,14 +351,14 @@ struct Job<I, O> {
     iterations: u64,
     gauge: Gauge,
     start: Arc<Barrier>,
-    /// True if the last output is asked for: keeping outputs that need no
-    /// dropping would be timed with them.
+    /// True if the last output is requested. Otherwise outputs that need no drop are not stored,
+    /// because storing them would be part of the timed section.
     answer: bool,
 }
 
 type Outcome<O> = Result<(Ended, Option<O>), Box<dyn Any + Send>>;
 
-/// Threads that wait for a job each, made once per process.
+/// Threads that each wait for a job, started once per process.
 struct Crew<I, O> {
     jobs: Vec<Sender<Job<I, O>>>,
     outcomes: Receiver<Outcome<O>>,
@@ -396,8 +396,8 @@ impl<I: Send + Sync + 'static, O: Send + 'static> Crew<I, O> {
     }
 }
 
-/// A benchmark whose contenders are called by several threads at once, which
-/// share one input per block.
+/// A benchmark whose contenders are called by several threads at once. The threads share one input
+/// per block.
 pub struct Concurrent<I, O> {
     threads: u32,
     make: Box<dyn FnMut(u64) -> I>,
@@ -408,7 +408,7 @@ pub struct Concurrent<I, O> {
 }
 
 impl<I: Send + Sync + 'static, O: Send + 'static> Concurrent<I, O> {
-    /// A benchmark for so many threads, at least 1.
+    /// Creates a benchmark for `threads` threads, at least 1.
     pub fn new(threads: u32, make: impl FnMut(u64) -> I + 'static) -> Self {
         Self {
             threads: threads.max(1),
@@ -486,8 +486,8 @@ impl<I: Send + Sync + 'static, O: Send + 'static> FunctionBenchmark for Concurre
             });
         }
         let whole = whole.expect("a crew has at least one thread");
-        // From the first call of any thread to the end of the last: a thread
-        // that the others kept waiting counts in full.
+        // The time from the first call of any thread to the end of the last one, so that time in
+        // which threads wait for each other counts.
         Reading {
             wall_ns: gauge.clock().ns_between(whole.start, whole.stop),
             ..whole.reading

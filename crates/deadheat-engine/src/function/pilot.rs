@@ -1,5 +1,5 @@
-//! Calls before the first slot, unrecorded: the pilot, which finds how many calls make a sample;
-//! the warm-up; and what primes a block.
+//! Unrecorded calls before the race: the calibration run, which finds the number of calls per
+//! sample, the warm-up, and the calls before the first slot of a block.
 
 use std::time::Instant;
 
@@ -8,63 +8,61 @@ use deadheat_model::Throughput;
 use super::FunctionBenchmark;
 use crate::clock::Gauge;
 
-/// A sample lasts at least so many ticks of its clock.
+/// The minimum length of a sample in ticks of its clock.
 const MIN_TICKS: f64 = 1_000.0;
-/// A sample lasts at least so many times as long as reading the clock takes,
-/// which is then less than one per cent of it.
+/// The minimum length of a sample as a multiple of the duration of a clock reading, so that a
+/// reading is below one per cent of the sample.
 const MIN_READINGS: f64 = 100.0;
-/// A sample lasts at least so long, in nanoseconds: ten times what reading the
-/// CPU time and the account of the thread takes just before. At that length
-/// 10 % more work read as 9.97 to 10.17 %. Longer samples are hit by other
-/// tasks more often, and repeat a slow call on one input, which branch
-/// predictors then learn by heart.
+/// The minimum length of a sample in nanoseconds: ten times the cost of reading the CPU time and
+/// the thread's usage before it. At that length, 10 % more work measured as 9.97 to 10.17 %. Longer
+/// samples are disturbed more often, and they repeat a slow call on the same input, which branch
+/// predictors then learn.
 const MIN_NS: f64 = 5_000.0;
-/// A loop that never gets longer has nothing in it.
+/// The maximum number of iterations: a loop that is still too short does nothing.
 const MOST_ITERATIONS: u64 = 1 << 30;
-/// Readings of a call's time that are taken when it is short.
+/// The number of timings of a short call; the fastest counts.
 const TRIES: usize = 3;
-/// A sample longer than this, in nanoseconds, is not taken again.
+/// A sample longer than this, in nanoseconds, is not repeated.
 const LONG_NS: f64 = 5e6;
 
-/// The findings of a pilot.
+/// The results of a calibration run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pilot {
-    /// Calls in a sample, for all contenders.
+    /// The number of calls per sample, for all contenders.
     pub iterations: u64,
-    /// The most calls a sample may have; `None` when nothing limits them.
+    /// The maximum number of calls per sample; `None` if unlimited.
     pub most_iterations: Option<u64>,
-    /// Nanoseconds of a call, by contender.
+    /// The nanoseconds per call, by contender.
     pub call_ns: Vec<f64>,
-    /// Wall times of trial blocks of two contenders, slot by slot in ABBA
-    /// order, in nanoseconds: how much a block scatters within a process. Of
-    /// slow functions there are few or none.
+    /// The wall times of trial blocks of two contenders, in nanoseconds and in ABBA order. They
+    /// show how much a block scatters within a process. Slow functions have few or none.
     pub blocks_ns: Vec<[f64; 4]>,
-    /// Nanoseconds that a trial block took in all: its samples and the
-    /// making of its input. `None` without trial blocks.
+    /// The duration of a trial block in nanoseconds, including making its input. `None` without
+    /// trial blocks.
     pub block_cost_ns: Option<f64>,
-    /// True if calls are so long that a warm-up would be one round, and that
-    /// round would bring nothing: no contender's first call in this process was
-    /// slower than its second by [`GAIN`]. False where inputs are renewed,
-    /// which takes a round in every block anyway.
+    /// True if processes can skip the warm-up. This requires calls so long that the warm-up would
+    /// be a single round, and that no contender's first call in this process was slower than its
+    /// second by more than [`GAIN`]. False if inputs are renewed, because every block then begins
+    /// with an unrecorded round anyway.
     pub warm_at_once: bool,
-    /// True if a contender changes its input, so that every call needs one of its own.
+    /// True if a contender changes its input, so that every call needs a new one.
     pub input_per_call: bool,
-    /// Sentences of the worker about what it calls, for the user to read.
+    /// Notes of the worker about its functions, for the user.
     pub notes: Vec<String>,
-    /// Nanoseconds that making an input took, where the worker says so.
+    /// The time for making an input in nanoseconds, if the worker reports it.
     pub input_ns: Option<f64>,
-    /// The work of one call, if the worker learns it only by calling.
+    /// The amount of work of one call, if the worker only knows it after calling.
     pub throughput: Option<Throughput>,
 }
 
-/// Trial blocks at most.
+/// The maximum number of trial blocks.
 const MOST_BLOCKS: u64 = 8;
-/// No trial block starts after this much time in samples, in nanoseconds, and
-/// blocks that take longer are not tried at all: a few show no scatter.
+/// The total nanoseconds of samples after which no further trial block starts. Benchmarks with
+/// longer blocks have none, because a few blocks do not show the scatter.
 const TRIAL_NS: f64 = 2e7;
 
-/// Finds the number of calls that makes the sample of the fastest contender
-/// long enough: for the clock, and at least `least_ns`.
+/// Finds the number of calls that makes the sample of the fastest contender at least `least_ns`
+/// long and long enough for the clock.
 pub fn pilot(
     benchmark: &mut dyn FunctionBenchmark,
     seed: u64,
@@ -83,9 +81,9 @@ pub fn pilot(
         .map(|contender| call_ns(benchmark, contender, least_ns, most, gauge))
         .unzip();
     let fastest = call_ns.iter().copied().fold(f64::INFINITY, f64::min);
-    // A call of no time at all makes this infinite; `as` saturates.
+    // A call that takes no time makes this infinite, and `as` saturates.
     let iterations = ((least_ns / fastest).ceil() as u64).clamp(1, most);
-    // What the first call showed is of a sample only where that is one call.
+    // The comparison of the first two calls only predicts samples of one call.
     let is_one_long_round =
         iterations == 1 && least_warm_up_rounds(call_ns.iter().sum::<f64>()) == 1;
     let warm_at_once = is_one_long_round
@@ -115,7 +113,7 @@ pub fn pilot(
     }
 }
 
-/// Blocks as a race would run them, each on an input of its own.
+/// Runs blocks like those of a race, each with a different input.
 fn trial_blocks(
     benchmark: &mut dyn FunctionBenchmark,
     seed: u64,
@@ -125,7 +123,7 @@ fn trial_blocks(
     let mut blocks = Vec::new();
     let mut spent_ns = 0.0;
     for index in 1..=MOST_BLOCKS {
-        // Slow functions have shown enough by now.
+        // Slow functions need fewer blocks.
         if spent_ns > TRIAL_NS {
             break;
         }
@@ -142,15 +140,14 @@ fn trial_blocks(
     blocks
 }
 
-/// Nanoseconds of one call, from a batch that is long enough, and whether the
-/// first call was as fast as the second.
+/// Returns the nanoseconds per call, from a batch that is long enough, and true if the first call
+/// was as fast as the second.
 ///
-/// One pair of calls decides. Calls of 20 ms that scatter by 1.2 % with an
-/// autocorrelation of .83 differ by .7 % from one to the next: of two contenders
-/// that need no warm-up 15 % get one all the same, and of those of which one
-/// takes 2 % longer in its first call 7 % get none, at 3 % .2 %. More calls in
-/// the same process do not help, for the scatter is that of its one first call;
-/// a second process would cost as much as a replicate.
+/// A single pair of calls decides. For calls of 20 ms that scatter by 1.2 % with an autocorrelation
+/// of 0.83, consecutive calls differ by 0.7 %. If two contenders need no warm-up, 15 % of the races
+/// get one anyway. If the first call of one is 2 % slower, 7 % of the races lack the warm-up that
+/// they need; at 3 % it is 0.2 %. More calls in the same process would not help, because the noise
+/// is in its only first call, and a second process would cost as much as a replicate.
 fn call_ns(
     benchmark: &mut dyn FunctionBenchmark,
     contender: usize,
@@ -162,8 +159,8 @@ fn call_ns(
     let first = benchmark.sample(contender, iterations, gauge);
     let mut took = first.wall_ns;
     let mut warm = false;
-    // The first call may pay for what all later ones find ready. Of long ones it
-    // is only looked at where that may save every process a warm-up.
+    // The first call may initialise what later calls reuse. The second of two long calls is only
+    // made if it may save every process a warm-up.
     if took < LONG_NS || !benchmark.renews_input() {
         let second = benchmark.sample(contender, iterations, gauge);
         warm = second.without_waiting_ns() >= first.without_waiting_ns() * (1.0 - GAIN);
@@ -183,29 +180,28 @@ fn call_ns(
     (took / iterations as f64, warm)
 }
 
-/// Rounds at most.
+/// The maximum number of rounds of a warm-up.
 const MOST_ROUNDS: u64 = 50;
-/// Rounds that bring no gain, one after another, and the warm-up is over.
+/// The warm-up ends after this many consecutive rounds without a gain.
 const IDLE_ROUNDS: u32 = 2;
-/// A round brings a gain when it is faster than every one before by this.
+/// The share by which a round must be faster than all previous ones to count as a gain.
 const GAIN: f64 = 0.01;
-/// Rounds longer than this, in nanoseconds, are not repeated: what a function
-/// needs to get warm it finds within its first call.
+/// A warm-up ends after a round longer than this, in nanoseconds, because a function this long
+/// warms up within its first call.
 const LONG_ROUND_NS: f64 = 1e7;
 
-/// Rounds that a warm-up takes at least, when one takes so many nanoseconds.
+/// Returns the minimum number of rounds of a warm-up whose rounds take `round_ns` nanoseconds.
 pub fn least_warm_up_rounds(round_ns: f64) -> u32 {
     if round_ns > LONG_ROUND_NS {
         return 1;
     }
-    // The first is faster than none before it.
+    // The first round always counts as a gain.
     IDLE_ROUNDS + 1
 }
 
-/// Calls every contender in turn, in `order`, with a new input each round.
-/// Gives back the rounds it took. Where a sample is a single call and that is
-/// short, all rounds but the first call it as often as the pilot of batches
-/// would: three calls leave a function cold.
+/// Calls every contender in `order`, with a new input each round, and returns the number of rounds.
+/// If a sample is a single short call, later rounds call the function more often, for at least
+/// [`MIN_NS`] each, because three calls leave a function cold.
 pub(crate) fn warm_up(
     benchmark: &mut dyn FunctionBenchmark,
     order: &[usize],
@@ -240,11 +236,10 @@ pub(crate) fn warm_up(
     MOST_ROUNDS
 }
 
-/// The contenders to run before the slots, in order: on a new input all of
-/// them, so that none meets it for the first time while it is timed, and the
-/// one of the first slot last, so that it follows itself as the second of a
-/// pair does. On an input that everyone knows only that one, where another
-/// ran last.
+/// Returns the contenders to run unrecorded before the slots, in order. On a new input these are
+/// all contenders, so that none meets it for the first time while it is timed. The contender of the
+/// first slot comes last, so that it follows itself like the second sample of a pair. On a known
+/// input it is only `prime`, if there is one.
 pub(crate) fn primes(
     renews_input: bool,
     prime: Option<usize>,
@@ -277,7 +272,7 @@ mod tests {
     use crate::function::{ByReference, Disagreement};
     use crate::random::{Purpose, stream};
 
-    /// Calls that take exactly this long.
+    /// Calls of exactly this duration.
     struct Fixed {
         call_ns: Vec<f64>,
         most: u64,
@@ -359,8 +354,8 @@ mod tests {
         assert_eq!(found(&[1.0, 1.0], 100).iterations, 100);
     }
 
-    /// Two contenders whose calls follow one another in a noise that remembers, the first of each
-    /// slower by its part of a call.
+    /// Two contenders with autocorrelated noise. The first call of each is slower by the given
+    /// share of a call.
     struct Noisy {
         rng: Xoshiro256PlusPlus,
         noise: f64,
@@ -385,7 +380,8 @@ mod tests {
             }
         }
 
-        /// A draw from the standard normal distribution, near enough: of twelve uniform ones.
+        /// Returns an approximate draw from the standard normal distribution: the sum of twelve
+        /// uniform draws.
         fn normal(&mut self) -> f64 {
             let sum: u64 = (0..12).map(|_| self.rng.next_u64() >> 16).sum();
             sum as f64 / (1_u64 << 48) as f64 - 6.0
@@ -415,7 +411,7 @@ mod tests {
             let first = self.first[contender].take();
             let slower = 1.0 + self.noise + first.unwrap_or(0.0);
             let cpu_ns = self.ns * iterations as f64 * slower;
-            // The first call of each waits for a core besides.
+            // The first call of each contender also waits for a core.
             let waiting_ns = if first.is_some() { 5e6 } else { 0.0 };
             Reading {
                 wall_ns: cpu_ns + waiting_ns,
@@ -430,7 +426,7 @@ mod tests {
         }
     }
 
-    /// The part of 4,000 pilots that find contenders warm at once.
+    /// Returns the share of 4,000 calibration runs that find no warm-up necessary.
     fn warm_at_once(first: [f64; 2]) -> f64 {
         let gauge = Gauge::new(SampleClock::os());
         let races = 4_000;
@@ -476,7 +472,7 @@ mod tests {
 
     #[test]
     fn a_static_that_the_first_call_fills_keeps_the_warm_up() {
-        /// 10 ms and more of a core that nothing shortens.
+        /// Uses at least 10 ms of CPU time, which the optimiser cannot shorten.
         fn work() -> u64 {
             (0..60_000_000).fold(black_box(1), |product: u64, factor| {
                 product.wrapping_mul(factor | 1)
@@ -499,7 +495,7 @@ mod tests {
         }
     }
 
-    /// Gets faster for a while.
+    /// A function that gets faster over its first calls.
     struct Warming {
         samples: u32,
         calls: u64,
@@ -529,7 +525,7 @@ mod tests {
         }
     }
 
-    /// The rounds and the calls of a warm-up whose samples are single calls.
+    /// Returns the rounds and the calls of a warm-up whose samples are single calls.
     fn warmed_up(cold_samples: u32, ns: f64) -> (u64, u64) {
         let mut warming = Warming {
             samples: 0,

@@ -1,5 +1,5 @@
-//! One process of the launcher: started in the cheapest way there is, waited for without losing
-//! sight of deadheat, and nothing of it left behind.
+//! Starts one process of the launcher with a single `clone` call, waits for its end or a message of
+//! deadheat, and kills descendants.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -23,17 +23,17 @@ use super::wire::{HEAD_BYTES, Head, read_exact};
 use crate::observed::is_within;
 use crate::usage::wait;
 
-/// Stack of a child between its start and its `execve`. It calls a dozen
-/// system calls and nothing else.
+/// The size of the stack of a child between its start and its `execve`, in bytes. In that time the
+/// child makes about a dozen system calls and nothing else.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// Everything a new process gets that does not change from launch to launch.
+/// The attributes of a new process that are the same for every launch.
 pub(crate) struct Spawner {
     stack: Vec<u8>,
-    /// Signals the process starts with blocked: those deadheat was given.
+    /// The signal mask of new processes: the one that deadheat was started with.
     pub(super) mask: SigSet,
     cpus: Option<CpuSet>,
-    /// The terminal that deadheat was started in, if it was.
+    /// The terminal that deadheat was started in, if there is one.
     terminal: Option<OwnedFd>,
 }
 
@@ -42,28 +42,29 @@ pub(crate) struct Child {
     pub(crate) pid: libc::pid_t,
     /// Becomes readable when the process ends.
     pub(crate) pidfd: OwnedFd,
-    /// True if it stops at each `execve` for its tracer.
+    /// True if the process stops at each `execve` for its tracer.
     pub(crate) traced: bool,
 }
 
-/// The arguments that the child reads. Its memory is its parent's, or a copy of it.
+/// The instructions for starting a child, which the child reads from the memory of its parent or
+/// from a copy.
 pub(super) struct SpawnArgs {
     programs: *const std::ffi::CString,
     program_count: usize,
     argv: *const *const libc::c_char,
     envp: *const *const libc::c_char,
-    /// Null for the folder of the parent.
+    /// The working directory of the child; null for that of its parent.
     directory: *const libc::c_char,
     streams: [RawFd; 3],
     mask: *const SigSet,
     pub(super) cpus: *const Option<CpuSet>,
-    /// The terminal that the process gives up; -1 if it keeps what it has.
+    /// Descriptor of the terminal that the process gives up; -1 if it keeps its terminal.
     pub(super) terminal: RawFd,
     parent: libc::pid_t,
     fixed_addresses: bool,
-    /// True if the child asks to be traced; false when this returns if it may not be.
+    /// True if the child requests tracing. The child sets this to false if the kernel refuses.
     traced: bool,
-    /// Written by the child when `execve` failed.
+    /// The error number of a failed set-up or `execve`, written by the child.
     errno: c_int,
 }
 
@@ -95,22 +96,23 @@ impl SpawnArgs {
         }
     }
 
-    /// Makes the calling process what the program will start as. Returns the error number of the
-    /// step that failed.
+    /// Gives the calling process the group, terminal, CPUs, folder and streams of the program.
+    /// Fails with the error number of the failed step.
     ///
     /// # Safety
     ///
-    /// Everything that `self` points to is alive. Only for a process that is about to `execve`.
+    /// Everything that `self` points to must be alive, and the calling process must be about to
+    /// `execve`.
     pub(super) unsafe fn set_up(&mut self) -> Result<(), c_int> {
         // SAFETY: plain system calls on values that the caller keeps alive. Each is
         // async-signal-safe; none touches a lock or allocates.
         unsafe {
-            // A group of its own, so that the whole tree below can be killed and
-            // a Ctrl-C in the terminal reaches deadheat alone.
+            // The command leads its own process group, so that the whole tree can be killed and a
+            // Ctrl-C in the terminal reaches only deadheat.
             libc::setpgid(0, 0);
-            // The kernel stops a background group that touches its terminal, as every interactive
-            // shell does. A session of its own would take the terminal away, too, but the kernel
-            // also shares the processor by sessions (autogroup).
+            // The kernel stops a background group that uses its terminal, as every interactive
+            // shell does. A new session would detach the terminal, too, but the scheduler shares
+            // the processor between sessions (autogroup).
             if self.terminal >= 0 {
                 libc::ioctl(self.terminal, libc::TIOCNOTTY);
             }
@@ -122,7 +124,8 @@ impl SpawnArgs {
             if let Some(cpus) = &*self.cpus {
                 let _ = sched_setaffinity(Pid::from_raw(0), cpus);
             }
-            // The memory may be shared with the parent, the working directory is not: no CLONE_FS.
+            // The working directory is not shared with the parent, even if the memory is: no
+            // CLONE_FS.
             if !self.directory.is_null() && libc::chdir(self.directory) < 0 {
                 return Err(Errno::last_raw());
             }
@@ -143,14 +146,14 @@ impl SpawnArgs {
         Ok(())
     }
 
-    /// Executes the program. Returns the error number of why it could not.
+    /// Executes the program. Returns only if that fails, with the error number.
     ///
     /// # Safety
     ///
     /// As for [`Self::set_up`].
     pub(super) unsafe fn execute(&self) -> c_int {
         let mut reason = libc::ENOENT;
-        // SAFETY: as above.
+        // SAFETY: plain system calls on values that the caller keeps alive.
         unsafe {
             libc::sigprocmask(
                 libc::SIG_SETMASK,
@@ -161,7 +164,8 @@ impl SpawnArgs {
                 let program = &*self.programs.add(index);
                 libc::execve(program.as_ptr(), self.argv, self.envp);
                 let errno = Errno::last_raw();
-                // Like execvp: go on after "not here", remember "not allowed".
+                // Like execvp: tries the next path if a file is missing, and reports EACCES if all
+                // paths fail.
                 match errno {
                     libc::ENOENT | libc::ENOTDIR => {}
                     libc::EACCES => reason = errno,
@@ -177,13 +181,13 @@ impl SpawnArgs {
 }
 
 impl Spawner {
-    /// A spawner whose children start with this signal mask and, when there are
-    /// any, on these CPUs only.
+    /// Creates a spawner whose children start with this signal mask, and only on these CPUs unless
+    /// `cpus` is empty.
     pub(crate) fn new(mask: SigSet, cpus: &[u32]) -> Self {
         let cpus = (!cpus.is_empty()).then(|| {
             let mut set = CpuSet::new();
             for cpu in cpus {
-                // One that no set can hold is left out.
+                // A CPU number that is too large for the set is ignored.
                 let _ = set.set(*cpu as usize);
             }
             set
@@ -201,28 +205,29 @@ impl Spawner {
         }
     }
 
-    /// Returns true if the processes of an image are in the terminal that deadheat was started in.
+    /// Returns true if the processes of an image keep the terminal that deadheat was started in.
     pub(super) fn has_terminal(&self, image: &Image) -> bool {
         self.terminal.is_some() && image.keeps_terminal
     }
 
-    /// The terminal that the processes of an image give up; -1 if there is none.
+    /// Returns the descriptor of the terminal that the processes of an image give up; -1 if they
+    /// give up none.
     pub(super) fn terminal_to_leave(&self, image: &Image) -> RawFd {
         let terminal = self.terminal.as_ref().filter(|_| !image.keeps_terminal);
         terminal.map_or(-1, AsRawFd::as_raw_fd)
     }
 
-    /// Returns true if the main thread of a process may run only on the cores that it was given.
+    /// Returns true if the main thread of a process may run only on the cores it was given; `None`
+    /// if no cores were chosen or the process is gone.
     pub(crate) fn keeps_cores(&self, pid: libc::pid_t) -> Option<bool> {
         keeps_cores(pid, self.cpus.as_ref()?)
     }
 
-    /// Starts `image` with these standard streams. Returns once the program
-    /// has been executed, or with the error number of why it could not be.
+    /// Starts `image` with these standard streams. Returns after a successful `execve`, or with the
+    /// error number of the step that failed.
     ///
-    /// This is what `posix_spawn` does inside, written out because four
-    /// things cannot be said to `posix_spawn`: die with your parent, start on
-    /// this core, try these paths, and hand me a pidfd.
+    /// This does what `posix_spawn` does internally. `posix_spawn` supports neither
+    /// PR_SET_PDEATHSIG nor CPU affinity nor a list of paths, and returns no pidfd.
     pub(crate) fn spawn(
         &mut self,
         image: &Image,
@@ -240,13 +245,12 @@ impl Spawner {
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
         // The stack grows down and must be aligned to 16 bytes.
         let top = (self.stack.as_mut_ptr() as usize + self.stack.len()) & !15;
-        // SAFETY: `top` is the aligned end of a live 64 KiB buffer used by
-        // nobody else. CLONE_VFORK holds this thread until the child has
-        // executed or exited, so `args` and everything it points to outlive
-        // the child's use of them, and the two never run at the same time.
-        // `exec_in_child` makes only async-signal-safe calls. Signals are
-        // blocked in this process (`serve`), so no handler runs on the shared
-        // memory. The pidfd is written through the `parent_tid` argument.
+        // SAFETY: `top` is the aligned end of a live 64 KiB buffer that nothing else uses.
+        // CLONE_VFORK holds this thread until the child has executed or exited, so `args` and
+        // everything it points to outlive the child's use of them, and the two never run at the
+        // same time. `exec_in_child` makes only async-signal-safe calls. Signals are blocked in
+        // this process (`serve`), so no handler runs on the shared memory. The pidfd is written
+        // through the `parent_tid` argument.
         let pid = unsafe {
             libc::clone(
                 exec_in_child,
@@ -259,8 +263,7 @@ impl Spawner {
         if pid < 0 {
             return Err(Errno::last_raw());
         }
-        // SAFETY: on success the kernel stored a new descriptor that nobody
-        // else owns.
+        // SAFETY: on success the kernel stored a new descriptor that has no other owner.
         let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
         if args.errno != 0 {
             let mut status = 0;
@@ -273,14 +276,16 @@ impl Spawner {
     }
 }
 
-/// Returns true if the main thread of a process may run only on these cores.
+/// Returns true if the main thread of a process may run only on these cores; `None` if the process
+/// is gone.
 pub(super) fn keeps_cores(pid: libc::pid_t, given: &CpuSet) -> Option<bool> {
     let cores = sched_getaffinity(Pid::from_raw(pid)).ok()?;
     Some(is_within(&cores, given))
 }
 
-/// Returns true if a process, which may have ended, has another nice value or scheduling policy than
-/// this one. Its priority is then what makes it wait for a core.
+/// Returns true if the nice value or scheduling policy of a process differs from this process's.
+/// Its scheduling delay is then due to its priority. The process may have ended, if it was not
+/// reaped.
 pub(super) fn has_own_priority(pid: libc::pid_t) -> bool {
     let priority = |pid: libc::pid_t| {
         // SAFETY: plain system calls on integers.
@@ -294,8 +299,8 @@ pub(super) fn has_own_priority(pid: libc::pid_t) -> bool {
     priority(pid) != priority(0)
 }
 
-/// Runs in the child, on a stack of its own but in the memory of its parent,
-/// which stands still. Never returns when all goes well.
+/// Runs in the child, on a separate stack in the memory of the parent, which is suspended. Exits
+/// with 127 if `execve` fails.
 extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
     // SAFETY: `spawn` passes a pointer to a live `SpawnArgs` and waits.
     let args = unsafe { &mut *args.cast::<SpawnArgs>() };
@@ -309,27 +314,26 @@ extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
     }
 }
 
-/// The reason why the wait for a command is over.
 pub(super) enum WaitEnd {
     Ended,
     TooLong,
     TooMuch,
     Cancelled,
     Abandoned,
-    /// This signal stopped it, and it did not go on in time.
+    /// This signal stopped the command, and nothing continued it in time.
     Stopped(i32),
 }
 
-/// The time between two looks at the size of an output, in milliseconds. In as much as this a
-/// program that prints without end fills some hundred MB of memory.
+/// The milliseconds between two checks of the size of an output. A program that prints without end
+/// fills some hundred MB of memory between two checks.
 const BETWEEN_LOOKS_MS: u128 = 100;
 
-/// Returns true if an output is larger than what is read of it.
+/// Returns true if an output is larger than [`MOST_OUTPUT`].
 pub(super) fn has_too_much(output: BorrowedFd<'_>) -> bool {
     fstat(output).is_ok_and(|found| found.st_size as u64 > MOST_OUTPUT)
 }
 
-/// Gives back the memory of a standard error but for its end.
+/// Frees the memory of a captured standard error, except for its end.
 fn give_back_most(errors: BorrowedFd<'_>) {
     const KEPT: i64 = 64 << 10;
     let printed = fstat(errors).map_or(0, |found| found.st_size);
@@ -339,9 +343,9 @@ fn give_back_most(errors: BorrowedFd<'_>) {
     }
 }
 
-/// Waits until the command ends, its time is up, its output is too large, it is stopped for too
-/// long, or deadheat speaks or dies. A pipe is emptied meanwhile. `orphans` becomes true if other
-/// children of the launcher end.
+/// Waits until the command ends, exceeds its time limit or output size, or has been stopped for too
+/// long, or until deadheat sends a message or dies. Drains the pipe of the command meanwhile. Sets
+/// `orphans` to true if other children of the launcher end.
 pub(super) fn await_end(
     (pid, pidfd): (libc::pid_t, &OwnedFd),
     requests: &OwnedFd,
@@ -436,7 +440,7 @@ pub(super) fn await_end(
     }
 }
 
-/// Reads and discards what is there; true when the writing end is closed.
+/// Discards the data in a pipe. Returns true if the writing end is closed.
 pub(super) fn drain(reader: &OwnedFd) -> bool {
     let mut sink = [0; 64 * 1024];
     loop {
@@ -448,8 +452,8 @@ pub(super) fn drain(reader: &OwnedFd) -> bool {
     }
 }
 
-/// Kills everything this process is an ancestor of. Killing a process hands
-/// its children to us, so the loop ends only when the whole tree is gone.
+/// Kills all descendants of this process. The children of a killed process become children of this
+/// process, so the loop ends when the whole tree is gone.
 pub(super) fn kill_descendants() {
     for _ in 0..10_000 {
         let mut text = [0; 4096];

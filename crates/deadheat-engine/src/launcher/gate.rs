@@ -1,4 +1,4 @@
-//! Children that are held at a gate before they execute their programs, so that all begin at the
+//! Holds children at a gate before they execute their programs, so that all programs start at the
 //! same moment on the same core.
 #![allow(unsafe_code)]
 
@@ -16,22 +16,23 @@ use super::child::{Child, SpawnArgs, Spawner};
 use super::image::{EnvironmentImage, Image};
 use crate::usage::{read_ns, wait};
 
-/// The notes of a child that is held at a gate, in memory shared with the launcher.
+/// The CPU time and error number of a child that waits at a gate, in memory shared with the
+/// launcher.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct GateNotes {
-    /// CPU time that it used before `execve`.
+    /// CPU time of the child before `execve`, in nanoseconds.
     pub(super) before_ns: u64,
-    /// The error number of why it could not be started; 0 if it was.
+    /// The error number if the start failed; 0 otherwise.
     pub(super) errno: c_int,
 }
 
-/// A gate that children wait at before they execute their programs, so that all begin together.
+/// A pipe at which children wait before they execute their programs.
 pub(super) struct Gate {
     reader: OwnedFd,
-    /// Closed to open the gate.
+    /// The writing end of the pipe, which is closed to open the gate.
     writer: Option<OwnedFd>,
-    /// A byte from each child that has arrived.
+    /// The reading end of a pipe into which each child writes a byte when it has arrived.
     arrivals: OwnedFd,
     arrived: OwnedFd,
     notes: *mut GateNotes,
@@ -39,7 +40,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// A gate for this many children at most.
+    /// Creates a gate for at most `places` children.
     pub(super) fn new(places: usize) -> Result<Self, c_int> {
         let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(|errno| errno as c_int);
         let ((reader, writer), (arrivals, arrived)) = (pipe()?, pipe()?);
@@ -73,14 +74,15 @@ impl Gate {
         unsafe { self.notes.add(place) }
     }
 
-    /// Returns the CPU time and error number that a child noted. They are final after its `execve` or
-    /// exit.
+    /// Returns the CPU time and error number of a child. Both are final after the child's `execve`
+    /// or exit.
     pub(super) fn notes(&self, place: usize) -> GateNotes {
         // SAFETY: the mapping lives as long as `self` and starts as zeros, which are valid notes.
         unsafe { self.note(place).read_volatile() }
     }
 
-    /// Waits until the child that was started last is at the gate. Returns false if it ended.
+    /// Waits until the child that was started last is at the gate. Returns false if the child
+    /// ended.
     fn await_arrival(&self, pidfd: &OwnedFd) -> bool {
         loop {
             let mut fds = [
@@ -113,11 +115,11 @@ impl Drop for Gate {
 }
 
 impl Spawner {
-    /// Starts a child that waits at the gate until that is opened, on this core alone, with this
-    /// time slice (in nanoseconds; 0 for the kernel's own). Returns once it is there.
+    /// Starts a child on one core, with a time slice in nanoseconds (0 for the kernel's default).
+    /// Returns when the child waits at the gate.
     ///
-    /// Unlike [`Self::spawn`] this copies the launcher, so that the launcher runs while the child
-    /// waits. What that costs the child before its program begins is in its notes.
+    /// Unlike [`Self::spawn`] this forks the launcher, which must run while the child waits. The
+    /// child notes the CPU time that the fork costs it before its program starts.
     pub(super) fn spawn_at_gate(
         &mut self,
         (image, env): (&Image, &EnvironmentImage),
@@ -178,7 +180,7 @@ impl Spawner {
     }
 }
 
-/// The head of the kernel's `struct sched_attr`, up to the fields of Linux 3.14.
+/// The first fields of the kernel's `struct sched_attr`, as of Linux 3.14.
 #[repr(C)]
 #[derive(Default)]
 struct SchedAttr {
@@ -197,9 +199,9 @@ struct SchedAttr {
 fn request_slice(slice_ns: u64) {
     let mut attr = SchedAttr::default();
     let size = size_of::<SchedAttr>();
-    // SAFETY: the structure is as large as is said, and plain data.
+    // SAFETY: the kernel gets the size of the structure, which is plain data.
     unsafe {
-        // What it has now keeps its nice value and its policy.
+        // Reads the current attributes first, to keep the nice value and the policy.
         if libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, size, 0) != 0 {
             return;
         }
@@ -217,7 +219,7 @@ pub fn can_set_slices() -> bool {
     const TRIED_NS: u64 = 5_000_000;
     let read = || {
         let mut attr = SchedAttr::default();
-        // SAFETY: the structure is as large as is said, and plain data.
+        // SAFETY: the kernel gets the size of the structure, which is plain data.
         let read = unsafe {
             libc::syscall(
                 libc::SYS_sched_getattr,

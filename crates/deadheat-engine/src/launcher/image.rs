@@ -1,4 +1,4 @@
-//! Commands as finished arguments of system calls.
+//! Commands that are converted in advance into arguments of system calls.
 
 use std::ffi::{CString, OsStr};
 use std::os::raw::c_char;
@@ -11,19 +11,19 @@ use super::wire::Manner;
 use crate::executable::program_paths;
 use deadheat_model::{CommandLine, ExitPolicy, Input, Output};
 
-/// The name of the variable that carries the padding.
+/// The environment variable of the padding, with its equals sign.
 const PADDING_NAME: &[u8] = b"DEADHEAT_PADDING=";
-/// The longest padding a slot can ask for.
+/// The longest padding of a slot, in bytes.
 pub(crate) const MAX_PADDING: u16 = 4095;
 
 /// The reason why a command cannot be turned into system-call arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageError {
-    /// There is no program to run.
+    /// The command is empty.
     Empty,
-    /// A word or path holds a NUL byte, which no system call can pass on.
+    /// A word or path contains a NUL byte, which system calls do not accept.
     NulByte {
-        /// The offending word, NUL bytes left out.
+        /// The word without its NUL bytes.
         word: String,
     },
 }
@@ -44,7 +44,7 @@ impl std::error::Error for ImageError {}
 /// The pointers stay valid when the struct moves: they point into the heap
 /// buffers of the strings, which are never changed again.
 pub(crate) struct Words {
-    /// Held for the pointers.
+    /// Owns the memory that the pointers refer to.
     _strings: Vec<CString>,
     pointers: Vec<*const c_char>,
 }
@@ -59,54 +59,57 @@ impl Words {
         }
     }
 
-    /// The array as `execve` wants it.
+    /// Returns the array that `execve` expects.
     pub(crate) fn as_argv(&self) -> *const *const c_char {
         self.pointers.as_ptr()
     }
 }
 
-/// Where the standard streams of a launch lead.
+/// The destination of the standard output of a launch.
 #[derive(Debug)]
 pub(crate) enum OutputKind {
     Null,
     Pipe,
     Inherit,
     File(CString),
-    /// Into the memory file of the launch.
+    /// The output goes into the memory file of the launch.
     Captured,
-    /// The same, and no more than [`MOST_OUTPUT`].
+    /// The output goes into the memory file of the launch, where deadheat reads values from it. A
+    /// command that writes more than [`MOST_OUTPUT`] bytes is killed.
     Read,
 }
 
-/// Most bytes of an output, or of a file, that values are looked for in.
+/// The maximum size, in bytes, of an output or a file from which values are read.
 pub(crate) const MOST_OUTPUT: u64 = 16 << 20;
 
 /// One command, ready to be launched.
 pub(crate) struct Image {
-    /// Paths to try in turn, as `execvp` would.
+    /// The paths to try in turn, as `execvp` would.
     programs: Vec<CString>,
     pub(crate) argv: Words,
-    /// Where it runs; `None` for deadheat's own folder.
+    /// The working directory; `None` for deadheat's.
     pub(crate) directory: Option<CString>,
     pub(crate) input: Option<CString>,
     pub(crate) output: OutputKind,
-    /// Removed before a launch, and copied into its memory file after it.
+    /// The file that the command writes its values to. It is removed before a launch, and copied
+    /// into the memory file of the launch afterwards.
     pub(crate) value_file: Option<CString>,
-    /// 0 for no limit.
+    /// Time limit in nanoseconds; 0 for none.
     pub(crate) timeout_ns: u64,
     pub(crate) exit_policy: ExitPolicy,
-    /// Started instead of the programs, under the same name.
+    /// The neutral link that is started instead of `programs`, under the same name.
     pub(crate) variant: Option<CString>,
-    /// The arguments with the path of the variant as its name, where that is wanted.
+    /// The arguments with the path of the neutral link as `argv[0]`, if the link is started under
+    /// that name.
     renamed: Option<Vec<*const c_char>>,
-    /// True if it is started at fixed addresses.
+    /// True if the command runs without address space randomization.
     pub(crate) fixed_addresses: bool,
-    /// True if the terminal that deadheat was started in is its terminal, too.
+    /// True if the command keeps the terminal that deadheat was started in.
     pub(crate) keeps_terminal: bool,
 }
 
 impl Image {
-    /// The image of a measured command.
+    /// Creates the image of a measured command.
     pub(crate) fn of_command(command: &CommandLine) -> Result<Self, ImageError> {
         let mut image = Self::of_words(&command.words)?.within(command.directory.as_deref())?;
         image.keeps_terminal = false;
@@ -125,7 +128,7 @@ impl Image {
         Ok(image.limited(command.timeout))
     }
 
-    /// The same, run in this folder, if there is one.
+    /// Sets the working directory; `None` for deadheat's.
     pub(crate) fn within(mut self, directory: Option<&Path>) -> Result<Self, ImageError> {
         self.directory = directory
             .map(|folder| c_string(folder.as_os_str()))
@@ -133,26 +136,26 @@ impl Image {
         Ok(self)
     }
 
-    /// The same with a time limit, if there is one.
+    /// Sets the time limit; `None` for none.
     pub(crate) fn limited(mut self, limit: Option<Duration>) -> Self {
         self.timeout_ns = limit.map_or(0, |limit| limit.as_nanos() as u64);
         self
     }
 
-    /// The same, whose launches write their values to this file, if there is one.
+    /// Sets the file that launches write their values to; `None` for none.
     pub(crate) fn with_value_file(mut self, file: Option<&Path>) -> Result<Self, ImageError> {
         self.value_file = file.map(|file| c_string(file.as_os_str())).transpose()?;
         Ok(self)
     }
 
-    /// The image of a hook: no input, no output, no time limit. It keeps the terminal, because `sudo`
-    /// remembers passwords by terminal.
+    /// Creates the image of a hook: no input, no output, no time limit. A hook keeps the terminal,
+    /// because `sudo` remembers passwords by terminal.
     pub(crate) fn of_words(words: &[String]) -> Result<Self, ImageError> {
         let Some(program) = words.first().filter(|program| !program.is_empty()) else {
             return Err(ImageError::Empty);
         };
         let argv = words.iter().map(|word| c_string(OsStr::new(word)));
-        // Before the paths, which hold the program: a message names a word of the user's.
+        // The words come before the paths, so that an error names a word that the user wrote.
         let argv = Words::new(argv.collect::<Result<_, _>>()?);
         let paths = program_paths(Path::new(program)).into_iter();
         let programs = paths.map(|path| c_string(path.as_os_str()));
@@ -172,7 +175,7 @@ impl Image {
         })
     }
 
-    /// Starts another file in its place from now on, or its own programs.
+    /// Makes later launches start `variant`, or the image's own programs if `variant` is `None`.
     pub(crate) fn vary(&mut self, variant: Option<CString>, manner: Manner) {
         self.variant = variant;
         self.fixed_addresses = manner.fixed_addresses;
@@ -184,7 +187,7 @@ impl Image {
         });
     }
 
-    /// The arguments, the name first, as `execve` wants them.
+    /// Returns the arguments, program name first, as `execve` expects them.
     pub(crate) fn argv(&self) -> *const *const c_char {
         let renamed = self.renamed.as_ref();
         renamed.map_or(self.argv.as_argv(), |pointers| pointers.as_ptr())
@@ -213,7 +216,7 @@ pub(crate) struct EnvironmentImage {
 }
 
 impl EnvironmentImage {
-    /// The environment deadheat was started with.
+    /// Creates the image of the environment that deadheat was started with.
     pub(crate) fn inherited() -> Self {
         let mut strings = Vec::new();
         for (name, value) in std::env::vars_os() {
@@ -246,7 +249,7 @@ impl EnvironmentImage {
         self.padding[self.padded_to] = 0;
     }
 
-    /// The array as `execve` wants it.
+    /// Returns the array that `execve` expects.
     pub(crate) fn as_envp(&self) -> *const *const c_char {
         self.words.as_argv()
     }

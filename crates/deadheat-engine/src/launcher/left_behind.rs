@@ -1,8 +1,9 @@
 //! Processes that a launch leaves running when it ends.
 //!
-//! The launcher is their subreaper: the kernel makes them its children. It kills those that a command
-//! left, because they would run at the same time as the samples of the other side, and reports their
-//! name. It keeps those that a hook left, because a hook may start a server.
+//! The launcher is the subreaper of these processes: the kernel makes them children of the
+//! launcher. The launcher kills the processes that a command left, because they would run at the
+//! same time as the samples of the other side, and reports their name. It keeps the processes that
+//! a hook left, because a hook may start a server.
 
 use std::time::{Duration, Instant};
 
@@ -17,18 +18,20 @@ use crate::usage::wait;
 /// The name of a process, cut to 15 bytes, with a final zero.
 pub(super) type ProcessName = [u8; 16];
 
-/// Time that a process may outlive its command. A shell does not wait for `<(COMMAND)`, for example.
+/// The time that a process may outlive its command before it is killed. A shell does not wait for
+/// `<(COMMAND)`, for example.
 const GRACE: Duration = Duration::from_millis(20);
-/// Time that a killed process may take to end. If the kernel waits for a disk or a network, it takes
-/// longer.
+/// Time that a killed process may take to end. If the kernel waits for a disk or a network, it
+/// takes longer.
 const LONGEST_DEATH: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
-/// Generations of processes that are killed. Killing a process makes its children ours.
+/// The maximum number of generations of processes that are killed. Killing a process makes its
+/// children children of the launcher.
 const MOST_GENERATIONS: usize = 1_000;
 
-/// Reaps children that have ended, up to one for which `is_awaited` holds. Returns true if there was
-/// any. A process that has ended and was not reaped still exists for `kill -0`, so that a hook which waits for the
-/// end of its server would wait for ever.
+/// Reaps children that have ended, until one satisfies `is_awaited`. Returns true if it reaped any.
+/// An unreaped process still exists for `kill -0`, so a hook that waits for the end of its server
+/// would wait forever.
 pub(super) fn reap_others(is_awaited: impl Fn(libc::pid_t) -> bool) -> bool {
     let mut any = false;
     while let Some(pid) = ended_child().filter(|pid| !is_awaited(*pid)) {
@@ -37,7 +40,7 @@ pub(super) fn reap_others(is_awaited: impl Fn(libc::pid_t) -> bool) -> bool {
     any
 }
 
-/// The children of the launcher; empty if the kernel does not list them.
+/// Returns the children of the launcher; empty if the kernel does not list them.
 pub(super) fn children() -> Vec<Pid> {
     if has_children() {
         children_of(Pid::this())
@@ -46,15 +49,16 @@ pub(super) fn children() -> Vec<Pid> {
     }
 }
 
-/// A process that was killed after its launch.
+/// A process that outlived its launch and was killed.
 pub(super) struct LeftBehind {
     pub(super) name: ProcessName,
-    /// The number of its process group: that of the command, unless the process left it.
+    /// The ID of its process group: that of the command, unless the process left the group.
     pub(super) group: Option<Pid>,
 }
 
-/// Kills all children of the launcher but `kept`, and their descendants. Returns the first, unless all
-/// of them end by themselves soon after a launch that `ended_by_itself`.
+/// Kills all children of the launcher except `kept`, and their descendants. If the launch
+/// `ended_by_itself`, the processes first get [`GRACE`] to end. Returns the first process that was
+/// killed; `None` if there was none.
 pub(super) fn kill_others(kept: &[Pid], ended_by_itself: bool) -> Option<LeftBehind> {
     if !has_children() {
         return None;

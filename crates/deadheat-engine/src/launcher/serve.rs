@@ -1,8 +1,8 @@
-//! The life of the launcher process: wait for a request, launch, reply.
+//! The main loop of the launcher process: read a request, launch, reply.
 //!
-//! Everything here runs in a forked process between system calls; apart from
-//! opening hardware counters before a launch, looking at the children of a hook, killing processes
-//! that a command left, and taking note of a variant between blocks, it allocates nothing.
+//! All of this runs in a forked process. It allocates memory only to open hardware counters, to
+//! list and kill children, to trace, to run groups side by side, and to change an image between
+//! blocks.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString};
@@ -30,7 +30,7 @@ use crate::observed::ProcessState;
 use crate::run_delay::{KeepWaiting, OwnDelay, ended_process, forget, has_children};
 use crate::usage::{Waited, wait};
 
-/// The launcher's side of everything shared with deadheat.
+/// The state of the launcher process.
 pub(super) struct Server {
     pub(super) images: Vec<Image>,
     pub(super) env: EnvironmentImage,
@@ -39,7 +39,7 @@ pub(super) struct Server {
     pub(super) replies: OwnedFd,
     pub(super) null: OwnedFd,
     pub(super) news: ChildNews,
-    /// Standard output of commands whose output is shown.
+    /// The descriptor for the standard output of commands whose output is shown.
     pub(super) shown: RawFd,
     /// One memory file per launch of a block, for outputs to be compared.
     pub(super) captures: Vec<OwnedFd>,
@@ -47,47 +47,44 @@ pub(super) struct Server {
     pub(super) hook_errors: OwnedFd,
     /// The standard error of the last command whose errors are kept.
     pub(super) command_errors: OwnedFd,
-    /// True if the standard error of the launches of this request is kept.
+    /// True if the standard error of the launches of the current request is kept.
     pub(super) keeps_errors: bool,
     pub(super) want_counters: bool,
-    /// The records of traced launches, each behind its length.
+    /// The records of traced launches, each preceded by its length.
     pub(super) sightings: OwnedFd,
-    /// True if the launches of this request are traced.
+    /// True if the launches of the current request are traced.
     pub(super) traced: bool,
     /// The record of the launch that was traced last.
     pub(super) record: Vec<u8>,
     /// Processes that hooks left running.
     pub(super) daemons: Vec<Pid>,
-    /// True if a launch or a hook failed, so that the hook that stops such a process may not have
-    /// run.
+    /// True if a launch or a hook failed. The hook that stops a daemon may then not have run.
     pub(super) has_failed: bool,
 }
 
-/// The standard streams of a launch.
 pub(super) struct Streams {
     pub(super) descriptors: [RawFd; 3],
-    /// Both ends of the pipe that standard output goes to, if it is one.
+    /// Both ends of the pipe for standard output; `None` if the output does not go into a pipe.
     pub(super) pipe: Option<(OwnedFd, OwnedFd)>,
-    /// Open as long as the launch may begin.
+    /// The input and output files, held open until the launch has started.
     _files: [Option<OwnedFd>; 2],
 }
 
-/// The reason why the launcher must leave.
+/// The reason why the launcher exits.
 pub(super) enum Leave {
     /// The race is over.
     Goodbye,
     /// A signal ended the race.
     BreakOff,
-    /// deadheat is gone, or talks nonsense.
+    /// deadheat died or sent an invalid message.
     Abandoned,
 }
 
 impl Server {
-    /// Serves requests until told to leave.
+    /// Serves requests until deadheat ends the race or dies.
     pub(super) fn serve(mut self) {
-        // SIGCHLD may have been inherited as ignored, which would make the
-        // kernel throw away the very usage we wait for. SIGPIPE is ignored by
-        // Rust's runtime; commands must not inherit that.
+        // If SIGCHLD was inherited as ignored, the kernel would discard the usage of ended
+        // commands. Rust's runtime ignores SIGPIPE; commands must not inherit that.
         for number in [Signal::SIGCHLD, Signal::SIGPIPE] {
             // SAFETY: installs a default action, no handler of ours.
             let _ = unsafe { signal(number, SigHandler::SigDfl) };
@@ -185,15 +182,14 @@ impl Server {
                         Err(leave) => return leave,
                     }
                 };
-                // After a failure the rest of the block is void: a command
-                // that takes minutes should not be waited for again.
+                // After a failure the rest of the block is skipped: a command may take minutes.
                 failed |= !self.did_its_work(launch, measured.outcome);
                 if traced && !self.pass_on_record() {
                     return Leave::Abandoned;
                 }
                 measured.encode(target);
             }
-            // A traced launch that fails is launched once more.
+            // A traced launch that fails is repeated without tracing.
             self.has_failed |= failed && !traced;
             if !write_all(self.replies.as_fd(), &reply[..count * MEASURED_BYTES]) {
                 return Leave::Abandoned;
@@ -201,7 +197,7 @@ impl Server {
         }
     }
 
-    /// Writes the record of a traced launch behind its length.
+    /// Writes the length and the record of a traced launch. Returns false on an error.
     fn pass_on_record(&mut self) -> bool {
         let record = std::mem::take(&mut self.record);
         let length = (record.len() as u32).to_ne_bytes();
@@ -209,7 +205,8 @@ impl Server {
         write_all(sightings, &length) && write_all(sightings, &record)
     }
 
-    /// Another file for an image. This allocates, but between blocks.
+    /// Reads the rest of a [`Head::Vary`] message and changes the image. Returns `None` if the
+    /// message is invalid.
     fn vary(&mut self, length: usize) -> Option<()> {
         let mut image = [0; 2];
         let mut manner = [0];
@@ -239,7 +236,7 @@ impl Server {
         }
     }
 
-    /// One launch with its hooks.
+    /// Runs the command of a launch between its hooks.
     fn launch(&mut self, index: usize, launch: Launch) -> Result<Measured, Leave> {
         if let Some(failure) = self.hook(launch.prepare, Outcome::PrepareFailed)? {
             return Ok(Measured::nothing(failure));
@@ -261,8 +258,8 @@ impl Server {
         Ok(measured)
     }
 
-    /// Runs a hook, if there is one, and returns its failure. Its standard error is kept for the
-    /// message then.
+    /// Runs a hook, if there is one, and returns its failure. Keeps its standard error for the
+    /// error message.
     pub(super) fn hook(
         &mut self,
         image: u16,
@@ -293,7 +290,7 @@ impl Server {
         })
     }
 
-    /// Runs an image with the streams it asks for.
+    /// Runs an image with its streams, then kills the processes that it left running.
     fn command(&mut self, index: usize, image: usize) -> Result<Measured, Leave> {
         let streams = match self.open_streams(index, image)? {
             Ok(streams) => streams,
@@ -312,8 +309,8 @@ impl Server {
         Ok(measured)
     }
 
-    /// Opens the streams that an image asks for, for the launch at `index`, and removes the file
-    /// that it will write its values to.
+    /// Opens the standard streams of an image for the launch at `index`, and removes the image's
+    /// value file.
     pub(super) fn open_streams(
         &self,
         index: usize,
@@ -370,8 +367,7 @@ impl Server {
         }))
     }
 
-    /// Copies the file of values that a launch wrote: at once, since the hook after the launch may
-    /// remove it.
+    /// Copies the value file of a launch at once, because the hook after the launch may remove it.
     pub(super) fn keep_values(&self, index: usize, image: usize, measured: &mut Measured) {
         if let Some(path) = &self.images[image].value_file
             && matches!(measured.outcome, Outcome::Exited(_))
@@ -383,8 +379,7 @@ impl Server {
         }
     }
 
-    /// Launches, waits, and times from just before the one to just after the
-    /// other.
+    /// Launches an image, waits for its end, and measures the time in between.
     fn process(
         &mut self,
         image: usize,
@@ -404,7 +399,8 @@ impl Server {
         // Our copy of the writing end would keep the pipe open for ever.
         let reader = pipe.map(|(reader, _writer)| reader);
         let read = matches!(wanted.output, OutputKind::Read);
-        // SAFETY: a stream that is read is a memory file of the launcher's, open all its life.
+        // SAFETY: a stream that is read is a memory file, which stays open until the launcher
+        // exits.
         let bounded = read.then(|| unsafe { BorrowedFd::borrow_raw(streams[1]) });
         let kept = streams[2] == self.command_errors.as_raw_fd();
         let mut tracer = child.traced.then(|| Tracer::new(child.pid));
@@ -432,8 +428,8 @@ impl Server {
             }
         }
         self.record = tracer.map_or_else(Vec::new, Tracer::into_record);
-        // Who reads the pipe, or looks at the output, is woken while the command runs, which says
-        // nothing of its end.
+        // With a pipe or a bounded output, the launcher also wakes while the command runs. Its own
+        // scheduling delay would then include waits before the end of the command.
         let woken = reader.is_some() || bounded.is_some();
         let waking_ns = if woken { 0 } else { own.since() };
         let account = ended_process(child.pid);
@@ -479,9 +475,9 @@ impl Server {
     }
 }
 
-/// Opens an input or an output of the user without waiting: a plain `open` of a FIFO waits until
-/// another process opens its other end, and no signal or time limit reaches the launcher then. Fails
-/// with `ESPIPE` for an input that is a pipe, because the first launch would read all of it, and with
+/// Opens an input or output file without blocking. A plain `open` of a FIFO waits until another
+/// process opens the other end, and no signal or time limit reaches the launcher then. Fails with
+/// `ESPIPE` for an input that is a pipe, because the first launch would read all of it, and with
 /// `EISDIR` for a folder, which can be opened but not read.
 fn open_at_once(path: &CStr, flags: OFlag) -> Result<OwnedFd, Errno> {
     let mode = Mode::from_bits_truncate(0o666);
@@ -495,8 +491,8 @@ fn open_at_once(path: &CStr, flags: OFlag) -> Result<OwnedFd, Errno> {
     Ok(file)
 }
 
-/// Removes the file that the next launch will write its values to, so that none of an earlier one
-/// are read. Anything but a file is left alone: it is not there to be written anew.
+/// Removes a value file, so that no values of an earlier launch are read. Fails for anything but a
+/// regular file.
 fn remove(path: &CStr) -> Result<(), Errno> {
     match lstat(path) {
         Err(Errno::ENOENT) => Ok(()),
@@ -506,7 +502,7 @@ fn remove(path: &CStr) -> Result<(), Errno> {
     }
 }
 
-/// Copies the file that a launch wrote its values to.
+/// Copies a value file into the memory file of the launch.
 fn keep(path: &CStr, capture: BorrowedFd<'_>) -> Result<(), Outcome> {
     const READ: OFlag = OFlag::O_RDONLY
         .union(OFlag::O_CLOEXEC)

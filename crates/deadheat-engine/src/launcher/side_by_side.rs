@@ -1,8 +1,8 @@
-//! Launches that run side by side: started at the same moment, on the same core, and each measured
-//! by the CPU time that it used itself.
+//! Launches that run side by side: they start at the same moment on the same core, and each is
+//! measured by its own CPU time.
 //!
-//! The kernel alternates them every few milliseconds, so whatever changes the speed of the core
-//! changes it for all of them.
+//! The kernel alternates them every few milliseconds, so a change in the speed of the core affects
+//! all of them.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
@@ -29,24 +29,26 @@ use crate::usage::{Usage, Waited, wait};
 /// One launch of a group, from its start to its end.
 struct Running {
     child: Child,
-    /// The core that it was given.
+    /// The core that the launch is pinned to.
     core: CpuSet,
     image: usize,
-    /// The reading end of the pipe that its standard output goes to, until that is closed.
+    /// The reading end of the pipe for the standard output of the launch; `None` once the pipe is
+    /// closed.
     reader: Option<OwnedFd>,
-    /// The memory file that it may fill so far.
+    /// The descriptor of the memory file for the output of the launch, if the size of the output is
+    /// limited.
     bounded: Option<RawFd>,
     limit: Option<Duration>,
     counters: Option<Counters>,
-    /// The reason, if any, why it was killed.
+    /// The reason why the launch was killed; `None` if it was not.
     killed: Option<Outcome>,
     stops: StopWatch,
     measured: Option<Measured>,
 }
 
 impl Server {
-    /// Runs launches in groups of this size, one group after the other. After a failure the rest
-    /// is not launched.
+    /// Runs launches in groups of `group`, one group after the other. After a failure the other
+    /// groups are skipped.
     pub(super) fn run_groups(
         &mut self,
         sharing: Sharing,
@@ -68,7 +70,7 @@ impl Server {
         Ok(all)
     }
 
-    /// Runs one group, the first of whose launches is the one at `first` of its request.
+    /// Runs one group. `first` is the index of its first launch in the request.
     fn run_group(
         &mut self,
         sharing: Sharing,
@@ -103,7 +105,7 @@ impl Server {
         gate.open();
         let trial = (sharing.trial_ms > 0).then(|| Duration::from_millis(sharing.trial_ms.into()));
         self.await_all(&mut running, start, trial)?;
-        // Only now: while another one of the group runs, it is a child as well.
+        // Checked only now: launches of the group that still run are children, too.
         let company = reap_others(|_| false) || has_children();
         let all_ended = (running.iter()).all(|one| one.killed.is_none());
         let left_behind = kill_others(&self.daemons, all_ended);
@@ -123,7 +125,7 @@ impl Server {
             if let Some(counters) = running.counters {
                 measured.counters = counters.finish();
             }
-            // If it left the process group, it is unknown which launch started it.
+            // If a process left its group, the launch that started it is unknown.
             let group = Some(Pid::from_raw(running.child.pid));
             let is_its = |left: &&LeftBehind| left.group == group;
             measured.left_behind = left_behind.as_ref().filter(is_its).map(|left| left.name);
@@ -191,7 +193,7 @@ impl Server {
         }))
     }
 
-    /// Waits until all have ended, and measures each when it ends. A trial has a limit of its own.
+    /// Waits for all launches and measures each when it ends. A trial has an additional time limit.
     fn await_all(
         &mut self,
         running: &mut [Running],
@@ -271,8 +273,8 @@ impl Server {
     }
 }
 
-/// Kills those whose time is up, whose output is too large, or that are stopped for too long.
-/// Returns how long the next look may wait.
+/// Kills launches that exceed their time limit or output size, or that have been stopped for too
+/// long. Returns the time until the next check.
 fn look_at(running: &mut [Running], start: Instant, has_news: bool) -> PollTimeout {
     let elapsed = start.elapsed();
     let mut wait: Option<Duration> = None;
@@ -304,7 +306,7 @@ fn look_at(running: &mut [Running], start: Instant, has_news: bool) -> PollTimeo
     })
 }
 
-/// Reaps a launch that has ended, after `wall_ns`, and reads what it used.
+/// Reaps a launch that ended after `wall_ns`, and returns its measurements.
 fn measure(one: &Running, wall_ns: u64) -> Measured {
     let pid = one.child.pid;
     let account = ended_process(pid);
@@ -341,7 +343,7 @@ fn measure(one: &Running, wall_ns: u64) -> Measured {
     }
 }
 
-/// The time between two looks at the size of an output.
+/// The time between two checks of the size of an output.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 impl Running {
@@ -357,7 +359,7 @@ impl Running {
     }
 }
 
-/// Kills all that still run, for this reason.
+/// Kills all launches that still run, and records the reason.
 fn kill_all(running: &mut [Running], why: Outcome) {
     for one in running {
         if one.measured.is_none() && one.killed.is_none() {
@@ -366,14 +368,15 @@ fn kill_all(running: &mut [Running], why: Outcome) {
     }
 }
 
-/// The outcomes of a group in which one launch failed before any ran.
+/// Returns the outcomes of a group whose launch at `place` failed before any ran.
 fn only(place: usize, failure: Outcome, count: usize) -> Vec<Measured> {
     let mut all = vec![Measured::nothing(Outcome::Cancelled); count];
     all[place] = Measured::nothing(failure);
     all
 }
 
-/// Takes CPU time off a usage: what a process did before its program began was mostly system time.
+/// Subtracts the CPU time before the program started from a usage: first from system time, because
+/// most of it was system time.
 fn take_off(usage: &mut Usage, before_ns: u64) {
     let of_system = before_ns.min(usage[1]);
     usage[1] -= of_system;

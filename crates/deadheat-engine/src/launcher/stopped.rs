@@ -1,8 +1,8 @@
-//! Processes that were stopped and do not go on.
+//! Detects processes that were stopped and are not continued.
 //!
-//! A process in a background group of a terminal is stopped by the kernel when it reads that
-//! terminal or changes its settings. Its parent learns of that by SIGCHLD alone: the descriptor of
-//! a process tells only its end.
+//! The kernel stops a process of a background group when it reads the terminal or changes its
+//! settings. The parent learns of that only by SIGCHLD, because a pidfd reports only the end of a
+//! process.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -13,17 +13,17 @@ use nix::unistd::Pid;
 
 use crate::procfs::{LONGEST_STOP, children_of, is_held, stopped_by};
 
-/// Becomes readable when a child of the launcher stops or ends.
+/// A descriptor that becomes readable when a child of the launcher stops or ends.
 pub(super) struct ChildNews(SignalFd);
 
 impl ChildNews {
-    /// For a process that blocks SIGCHLD.
+    /// Creates the descriptor. The calling process must block SIGCHLD.
     pub(super) fn new() -> nix::Result<Self> {
         let child = SigSet::from(Signal::SIGCHLD);
         SignalFd::with_flags(&child, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map(Self)
     }
 
-    /// Forgets what has happened so far.
+    /// Discards pending notifications.
     pub(super) fn clear(&self) {
         while let Ok(Some(_)) = self.0.read_signal() {}
     }
@@ -35,10 +35,11 @@ impl AsFd for ChildNews {
     }
 }
 
-/// A child, and since when it has been stopped.
+/// Tracks how long a child has been stopped.
 pub(super) struct StopWatch {
     pid: Pid,
-    /// True if its descendants are looked at as well, which only polling can do.
+    /// True if the descendants of the child are checked, too. Only polling detects a stopped
+    /// descendant.
     with_descendants: bool,
     since: Option<Instant>,
     looked: Instant,
@@ -54,7 +55,7 @@ impl StopWatch {
         }
     }
 
-    /// The time until the next look; `None` if only [`ChildNews`] asks for one.
+    /// Returns the time until the next check; `None` if the next check waits for [`ChildNews`].
     pub(super) fn pause(&self) -> Option<Duration> {
         let from = self
             .since
@@ -62,8 +63,8 @@ impl StopWatch {
         Some(LONGEST_STOP.saturating_sub(from.elapsed()))
     }
 
-    /// Looks if there is news or the pause is over. Returns the signal that stopped the process if it
-    /// did not go on in time; 0 if that was a descendant.
+    /// Checks the process if there is news or the pause is over. Returns the signal that stopped
+    /// it, once it has been stopped for [`LONGEST_STOP`]; 0 for a stopped descendant.
     pub(super) fn look(&mut self, has_news: bool) -> Option<i32> {
         if !has_news && self.pause() != Some(Duration::ZERO) {
             return None;

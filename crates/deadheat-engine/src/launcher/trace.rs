@@ -1,5 +1,5 @@
-//! Which files a process of the launcher executes, told by the kernel at each `execve` and at its
-//! end.
+//! Records which files a process of the launcher executes, by `ptrace` stops at each `execve` and
+//! at its exit.
 //!
 //! Only launches that are not measured are traced: a traced process stops at every signal, a
 //! setuid program loses its privilege and a leak sanitizer refuses to work.
@@ -43,11 +43,11 @@ impl Tracer {
         !self.is_over
     }
 
-    /// Lets the process go on if it has stopped. Never reaps it.
+    /// Continues the process if it has stopped. Never reaps it.
     pub(super) fn advance(&mut self) {
         let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG;
         while self.is_active() {
-            // A signal on its way to the process is reported as an event of number 0.
+            // A stop before the delivery of a signal counts as event 0.
             let (signal, event) = match waitid(Id::Pid(self.pid), flags) {
                 Ok(WaitStatus::PtraceEvent(_, signal, event)) => (signal, event),
                 Ok(WaitStatus::Stopped(_, signal)) => (signal, 0),
@@ -68,7 +68,7 @@ impl Tracer {
                     self.note(Vec::new());
                     None
                 }
-                // The first `execve`, before there were options.
+                // The stop at the first `execve`, before options are set.
                 (_, Signal::SIGTRAP) if !self.has_options => {
                     self.has_options = true;
                     let options = Options::PTRACE_O_EXITKILL
@@ -78,7 +78,7 @@ impl Tracer {
                     self.note(Vec::new());
                     None
                 }
-                // One that stops itself would be found stopped again and again.
+                // Passing on a stop signal would stop the process again and again.
                 (_, Signal::SIGSTOP | Signal::SIGTSTP | Signal::SIGTTIN | Signal::SIGTTOU) => None,
                 (_, signal) => Some(signal),
             };
@@ -88,7 +88,7 @@ impl Tracer {
         }
     }
 
-    /// Waits until a process that was killed has ended: it may stop once more before that.
+    /// Waits until a killed process has ended, because it may stop once more before that.
     pub(super) fn see_off(&mut self, pidfd: &OwnedFd) {
         loop {
             self.advance();
@@ -100,25 +100,27 @@ impl Tracer {
         }
     }
 
-    /// Records the file that the process executes now, and those that it has mapped.
+    /// Records the file that the process executes now, and the files that the process has mapped.
     fn note(&mut self, mapped: Vec<MappedFile>) {
         if let Some(record) = record_of(self.pid, &mapped) {
             self.record = record;
         }
     }
 
-    /// The record of the end of the process, or of its last `execve`; empty if it could not be read.
+    /// Returns the record taken at the exit of the process, or else at its last `execve`; empty if
+    /// none could be read.
     pub(super) fn into_record(self) -> Vec<u8> {
         self.record
     }
 }
 
-/// Bytes before the scripts: device, inode, name, addresses and the lengths of the path and of the
-/// mapped files. The path, the mapped files and the environment follow the scripts.
+/// The number of bytes before the scripts in a record: device, inode, name, addresses and the
+/// lengths of the path and of the mapped files. The path, the mapped files and the environment
+/// follow the scripts.
 const HEAD: usize = 8 + 8 + 16 + 1 + 4 + 4;
-/// Bytes of the identity of a file.
+/// Bytes of the identity of a file: its device and inode.
 const ID: usize = 16;
-/// Files among the arguments in a record.
+/// Number of scripts in a record: files among the first arguments.
 const SCRIPTS: usize = 2;
 
 fn record_of(pid: Pid, mapped: &[MappedFile]) -> Option<Vec<u8>> {

@@ -1,5 +1,5 @@
-//! The messages between deadheat and its launcher: fixed-size integers in native order, since both
-//! are the same program.
+//! The messages between deadheat and its launcher: fixed-size integers in native byte order,
+//! because both are the same program.
 
 use std::os::fd::BorrowedFd;
 
@@ -13,38 +13,38 @@ use crate::observed::ProcessState;
 use crate::run_delay::KeepWaiting;
 use crate::usage::Usage;
 
-/// Most launches one request can ask for: a row of 64 and its prime.
+/// The maximum number of launches in a request: a block of 64 slots and the discarded launch before
+/// it.
 pub(crate) const MAX_LAUNCHES: usize = 65;
 const LAUNCH_BYTES: usize = 8;
-/// Size of a [`Sharing`] on the wire.
+/// The size of an encoded [`Sharing`] in bytes.
 pub(crate) const SHARING_BYTES: usize = 8;
 /// Every message to the launcher starts with this many bytes.
 pub(crate) const HEAD_BYTES: usize = 4;
-/// Size of the largest request.
+/// The size of the largest request in bytes.
 pub(crate) const MAX_REQUEST_BYTES: usize =
     HEAD_BYTES + SHARING_BYTES + MAX_LAUNCHES * LAUNCH_BYTES;
 
 /// The head of a message to the launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
-    /// Launch so many processes; their [`Launch`]es follow.
+    /// Run this many launches, one after the other. The [`Launch`]es follow.
     Run(usize),
-    /// The same, and keep the standard error of the last one.
+    /// Like `Run`, but keep the standard error of the last launch.
     Rehearse(usize),
-    /// The same, and trace each of them.
+    /// Like `Rehearse`, but trace each launch.
     Trace(usize),
-    /// Launch this many processes in groups of this size; each group runs side by side. A [`Sharing`]
-    /// follows, then the [`Launch`]es.
+    /// Launch this many processes in groups of this size; each group runs side by side. A
+    /// [`Sharing`] follows, then the [`Launch`]es.
     SideBySide(usize, usize),
     /// Start an image differently from now on. Its number and [`Manner`] follow, then a path of
     /// this many bytes to start instead; an empty path restores its own program.
     Vary(u16),
-    /// Stop what is running. Without effect when nothing is, so that a cancel
-    /// that crosses the reply on its way does no harm.
+    /// Kill the running launches. Has no effect if none runs, because a cancel may cross the reply.
     Cancel,
-    /// The race is over; leave. Servers that hooks started go on, unless the race failed.
+    /// The race is over: exit. Servers that hooks started keep running, unless a launch failed.
     Goodbye,
-    /// A signal ended the race; kill what hooks left running, and leave.
+    /// A signal ended the race: kill the processes that hooks left running, and exit.
     BreakOff,
 }
 
@@ -92,22 +92,21 @@ impl Head {
 /// One process to launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Launch {
-    /// Index of the image.
     pub(crate) image: u16,
-    /// Image run before, untimed; `NO_IMAGE` for none.
+    /// Index of the hook that runs before the launch, untimed; `NO_IMAGE` for none.
     pub(crate) prepare: u16,
-    /// Image run after, untimed; `NO_IMAGE` for none.
+    /// Index of the hook that runs after the launch, untimed; `NO_IMAGE` for none.
     pub(crate) conclude: u16,
     /// Bytes of padding in the environment.
     pub(crate) padding: u16,
 }
 
-/// How an image is started, beside its file.
+/// The addresses and the name with which an image starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manner {
-    /// Its addresses are fixed.
+    /// True if address space randomization is off.
     pub(crate) fixed_addresses: bool,
-    /// The path that is started instead is its name, too.
+    /// True if the path of the variant is also the name of the program (`argv[0]`).
     pub(crate) named_by_path: bool,
 }
 
@@ -128,11 +127,11 @@ impl Manner {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sharing {
     pub(crate) core: u16,
-    /// The time slice asked of the kernel, in milliseconds; 0 for the kernel's own.
+    /// The requested time slice in milliseconds; 0 for the kernel's default.
     pub(crate) slice_ms: u16,
-    /// Milliseconds after which a trial is killed; 0 for a measured group. In a trial the other
-    /// launches are not killed when one fails, because a killed process leaves its locks behind. But
-    /// two commands may wait for each other for ever.
+    /// Milliseconds after which a trial is killed; 0 for a measured group. A trial has this limit
+    /// because two commands may wait for each other forever. It does not kill the other launches if
+    /// one fails, because a killed process leaves its locks behind.
     pub(crate) trial_ms: u32,
 }
 
@@ -155,7 +154,7 @@ impl Sharing {
     }
 }
 
-/// Stands for "no image".
+/// The image index for "no image".
 pub(crate) const NO_IMAGE: u16 = u16::MAX;
 
 /// Writes a request into `buffer` and returns its length in bytes.
@@ -202,7 +201,7 @@ pub(crate) fn encode_variant(image: u16, manner: Manner, path: &[u8]) -> Option<
     Some(bytes)
 }
 
-/// The launch at `index` of an encoded request's body.
+/// Returns the launch at `index` of an encoded request's body.
 pub(crate) fn decode_launch(body: &[u8], index: usize) -> Launch {
     let bytes = &body[index * LAUNCH_BYTES..(index + 1) * LAUNCH_BYTES];
     let field = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
@@ -214,55 +213,56 @@ pub(crate) fn decode_launch(body: &[u8], index: usize) -> Launch {
     }
 }
 
-/// Bytes of a request's body.
+/// Returns the size of a request's body in bytes.
 pub(crate) fn body_bytes(launches: usize) -> usize {
     launches * LAUNCH_BYTES
 }
 
-/// The end of one launch.
+/// The way in which a launch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The process exited with this code.
     Exited(i32),
     /// The process was killed by this signal.
     Signalled(i32),
-    /// No process could be started: the error number.
+    /// The process could not be started, with this error number.
     NotStarted(i32),
     /// The time limit was reached and the process killed.
     TimedOut,
-    /// deadheat asked to stop.
+    /// deadheat cancelled the launch, or another launch failed before.
     Cancelled,
-    /// The input file could not be opened: the error number.
+    /// The input file could not be opened, with this error number.
     NoInput(i32),
-    /// The output could not be opened: the error number.
+    /// The output could not be opened, with this error number.
     NoOutput(i32),
     /// The hook before the launch failed.
     PrepareFailed(HookEnd),
     /// The hook after the launch failed.
     ConcludeFailed(HookEnd),
-    /// The file of its values could not be removed before, or read after: the error number.
+    /// The value file could not be removed before the launch or read after it, with this error
+    /// number.
     NoValueFile(i32),
-    /// It wrote more than values are looked for in.
+    /// The output or the value file was larger than `MOST_OUTPUT`.
     TooMuchOutput,
-    /// This signal stopped the process, which did not go on and was killed.
+    /// This signal stopped the process; nothing continued it, and it was killed.
     Stopped(i32),
 }
 
-/// The end of a hook that did not do its work.
+/// The way in which a hook failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HookEnd {
     Exited(i32),
     Signalled(i32),
     NotStarted(i32),
-    /// This signal stopped it; 0 if it stopped a process that the hook started.
+    /// This signal stopped the hook; 0 if a process that the hook started was stopped.
     Stopped(i32),
-    /// It ran into the time limit and was killed.
+    /// The hook exceeded its time limit and was killed.
     TimedOut,
 }
 
 impl HookEnd {
-    /// One number on the wire: exit codes are below 256, signals and error
-    /// numbers below 65,536.
+    /// Encodes the failure as one number. Exit codes are below 256, signals and error numbers below
+    /// 65,536.
     fn code(self) -> i32 {
         match self {
             HookEnd::Exited(code) => code,
@@ -333,37 +333,41 @@ pub(crate) struct Measured {
     pub(crate) outcome: Outcome,
     pub(crate) wall_ns: u64,
     pub(crate) usage: Usage,
-    /// The time that it, and the launcher after its end, waited for a core.
+    /// Scheduling delay of the command, and of the launcher after the command's end, in
+    /// nanoseconds.
     pub(crate) run_delay_ns: u64,
-    /// The reason, if any, why that time must count.
+    /// The reason, if any, not to subtract the scheduling delay.
     pub(crate) keep_waiting: Option<KeepWaiting>,
     pub(crate) counters: [u64; COUNTER_COUNT],
-    /// The process as it ended.
+    /// The name and addresses of the process at its end; `None` if unknown.
     pub(crate) ended_as: Option<ProcessState>,
-    /// True if its main thread might run only on the cores it was given when it ended.
+    /// True if the main thread of the process was still restricted to the given cores when the
+    /// process ended; `None` if unknown.
     pub(crate) kept_cores: Option<bool>,
-    /// True if it wrote to files on a disk.
+    /// True if the process wrote to files on a disk.
     pub(crate) wrote_files: bool,
-    /// The name of a process that it left running.
+    /// The name of a process that the launch left running.
     pub(crate) left_behind: Option<ProcessName>,
 }
 
-/// Before the usage come the outcome, in two words, and the time.
+/// The index of the usage among the words of an encoded [`Measured`], after the outcome (two words)
+/// and the time.
 const USAGE_AT: usize = 3;
-/// After the usage come the wait for a core and the reason to keep it.
+/// The index of the scheduling delay, after the usage. The reason not to subtract the delay
+/// follows.
 const WAITING_AT: usize = USAGE_AT + size_of::<Usage>() / 8;
 const COUNTERS_AT: usize = WAITING_AT + 2;
-/// After the counters come the name of the process and its state.
+/// Index of the name and the state of the process, after the counters.
 const STATE_AT: usize = COUNTERS_AT + COUNTER_COUNT;
 const WROTE_AT: usize = STATE_AT + 3;
-/// Two words hold the name of a process, which is never empty.
+/// Index of the name of a process left running: two words, 0 if there was none.
 const LEFT_AT: usize = WROTE_AT + 1;
 const MEASURED_WORDS: usize = LEFT_AT + 2;
-/// Size of one [`Measured`] on the wire.
+/// The size of an encoded [`Measured`] in bytes.
 pub(crate) const MEASURED_BYTES: usize = MEASURED_WORDS * 8;
 
 impl Measured {
-    /// Nothing measured, only how it ended.
+    /// Returns measurements with this outcome and no values.
     pub(crate) fn nothing(outcome: Outcome) -> Self {
         Self {
             outcome,
@@ -440,8 +444,8 @@ fn decode_name([low, high]: [u64; 2]) -> ProcessName {
     name
 }
 
-/// Two words hold the name, a third one four bits: state known, addresses random, cores known,
-/// cores kept.
+/// Encodes the name as two words, and four bits in a third: state known, addresses random, cores
+/// known, cores kept.
 fn encode_state(ended_as: Option<ProcessState>, kept_cores: Option<bool>) -> [u64; 3] {
     let [low, high] = encode_name(ended_as.map_or([0; 16], |state| state.name));
     let is_random = ended_as.is_some_and(|state| state.addresses == AddressSpace::Random);
@@ -471,7 +475,7 @@ fn decode_state(words: &[u64]) -> Option<(Option<ProcessState>, Option<bool>)> {
     Some((ended_as, bit(2).then(|| bit(3))))
 }
 
-/// Reads until the buffer is full; false at the end of the file or an error.
+/// Reads until the buffer is full. Returns false at the end of the file and on an error.
 pub(super) fn read_exact(file: BorrowedFd<'_>, buffer: &mut [u8]) -> bool {
     let mut done = 0;
     while done < buffer.len() {
@@ -499,7 +503,7 @@ pub(super) fn read_all(file: BorrowedFd<'_>) -> Option<Vec<u8>> {
     }
 }
 
-/// Writes everything; false when the other side is gone.
+/// Writes all bytes. Returns false on an error.
 pub(super) fn write_all(file: BorrowedFd<'_>, mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         match write(file, bytes) {
@@ -511,7 +515,7 @@ pub(super) fn write_all(file: BorrowedFd<'_>, mut bytes: &[u8]) -> bool {
     true
 }
 
-/// Makes a memory file as good as new.
+/// Truncates a memory file and rewinds it.
 pub(super) fn empty(file: BorrowedFd<'_>) {
     let _ = ftruncate(file, 0);
     let _ = lseek(file, 0, Whence::SeekSet);

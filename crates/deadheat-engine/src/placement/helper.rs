@@ -1,4 +1,4 @@
-//! The program that makes neutral links, and what it answers, line by line.
+//! Runs the program that makes neutral links, and parses its reply line by line.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,22 +13,22 @@ use crate::executable::{Executable, PLACEMENTS_VARIABLE, Variant};
 use crate::interrupt::Interrupts;
 use crate::subprocess::{self, run_captured};
 
-/// Time that the links of a large program may take until the first is there.
+/// The time that making the first link of a large program may take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A program that understands `placements EXECUTABLE SEED… --beside OTHER…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkProgram {
-    /// Its executable.
+    /// The executable.
     pub executable: PathBuf,
-    /// Time that it may say nothing before it is given up.
+    /// The time without output after which the program is killed.
     pub patience: Duration,
-    /// Builds that are raced against each other are linked alike, where they can be.
+    /// True if builds that race against each other get matched links, if possible.
     pub matching: bool,
 }
 
 impl LinkProgram {
-    /// This program, with five minutes for every link, which links builds alike.
+    /// Runs `executable` with matched links and a limit of five minutes without output.
     pub fn new(executable: PathBuf) -> Self {
         Self {
             executable,
@@ -37,7 +37,8 @@ impl LinkProgram {
         }
     }
 
-    /// This program, as a choice of links has it; `None` where none are to be made.
+    /// Returns the link program for the kind of links that the user chose; `None` if the user wants
+    /// no neutral links.
     pub fn by(placement: Placement, executable: Option<PathBuf>) -> Option<Self> {
         let matching = match placement {
             Placement::Neutral => true,
@@ -55,16 +56,16 @@ impl LinkProgram {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Links {
     pub(crate) linker: String,
-    /// Names what the links are made from.
+    /// Identifies the inputs of the links.
     pub(crate) record: String,
     pub(crate) unsectioned: Vec<String>,
-    /// `Ok` if they are matched to those of other builds, or the reason why they are not; `None`
-    /// where no others were named.
+    /// `Ok` if the links are matched to the links of other builds, or the reason why they are not;
+    /// `None` if no other builds were named.
     pub(crate) matched: Option<Result<(), String>>,
 }
 
 impl Links {
-    /// The record, in a run, of neutral links of an executable.
+    /// Returns the entry of a run file about the neutral links of an executable.
     pub(crate) fn facts(executable: String, links: Result<Links, String>) -> NeutralLinks {
         match links {
             Ok(links) => NeutralLinks {
@@ -85,18 +86,18 @@ impl Links {
     }
 }
 
-/// The answer of the program.
+/// The reply of the link program.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// `Err` says why there are no links.
+    /// `Err` with the reason if links are impossible.
     pub(crate) links: Result<Links, String>,
-    /// One entry for each seed asked for, in the same order, as far as it got.
+    /// One entry per requested seed, in the same order; fewer if the program failed.
     pub(crate) made: Vec<Result<Variant, RefusedLink>>,
-    /// The reason why there are fewer than were asked for.
+    /// The reason why entries of `made` are missing.
     pub(crate) broken: Option<String>,
 }
 
-/// Asks the program, on the cores that deadheat had in the beginning.
+/// Runs the link program on the cores that deadheat had at its start.
 #[derive(Clone, Debug)]
 pub(crate) struct Helper {
     program: LinkProgram,
@@ -104,7 +105,8 @@ pub(crate) struct Helper {
 }
 
 impl Helper {
-    /// To be made before deadheat settles on one core: linkers use them all.
+    /// Creates a helper. Must be called before deadheat pins itself to one core, because linkers
+    /// use all cores.
     pub(crate) fn new(program: LinkProgram) -> Self {
         Self {
             program,
@@ -112,19 +114,19 @@ impl Helper {
         }
     }
 
-    /// Returns whether builds that are raced against each other are to be linked alike.
+    /// Returns true if builds that race against each other get matched links.
     pub(crate) fn matching(&self) -> bool {
         self.program.matching
     }
 
-    /// Has builds drawn each for itself from now on.
+    /// Makes the links of each build independent of the others from now on.
     #[cfg(feature = "commands")]
     pub(crate) fn draw_independently(&mut self) {
         self.program.matching = false;
     }
 
-    /// Asks for links by these seeds, matched to those of the builds `beside`, or with no seeds
-    /// only whether links are possible. When this returns no linker runs any more.
+    /// Requests one link per seed, matched to the links of the other builds. Without seeds, asks
+    /// only if links are possible. No linker runs after this returns.
     pub(crate) fn ask<'a>(
         &self,
         executable: &Executable,
@@ -153,7 +155,7 @@ impl Helper {
     }
 }
 
-/// Makes sense of all that was said, as far as it makes any.
+/// Parses the output of the link program. `problem` says how the program failed, if it did.
 fn understand(
     output: &[u8],
     problem: Option<String>,
@@ -166,7 +168,7 @@ fn understand(
         let said: String = line.chars().take(80).collect();
         format!("printed an answer that deadheat does not understand: '{said}'")
     };
-    // What is wrong with a line that is not the one expected, or not there.
+    // Describes why a line is missing or unexpected.
     let broken = |line: Option<&str>, nothing: &str| match (&problem, line) {
         (Some(problem), _) => about(problem),
         (None, Some(line)) => about(&nonsense(line)),
@@ -176,7 +178,7 @@ fn understand(
     let links = match first.and_then(Line::parse) {
         Some(Line::Links(links)) => Ok(links),
         Some(Line::Impossible(reason)) => Err(reason),
-        _ => Err(broken(first, "says nothing")),
+        _ => Err(broken(first, "printed nothing")),
     };
     let mut answer = Answer {
         links,
@@ -194,7 +196,7 @@ fn understand(
             }
             Some(Line::Refused(link)) if link.seed == *seed => answer.made.push(Err(link)),
             _ => {
-                let nothing = format!("says nothing about seed {seed}");
+                let nothing = format!("printed nothing about seed {seed}");
                 answer.broken = Some(broken(line, &nothing));
                 return answer;
             }
@@ -203,12 +205,12 @@ fn understand(
     answer
 }
 
-/// One line.
+/// One line of the reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Line {
-    /// Links are possible, and this is known of them.
+    /// Links are possible, with these facts about them.
     Links(Links),
-    /// They are not, and why.
+    /// Links are impossible, for this reason.
     Impossible(String),
     /// A link that was made.
     Placed(Variant),
@@ -217,7 +219,7 @@ pub(super) enum Line {
 }
 
 impl Line {
-    /// Reads a line; `None` when it is none of these.
+    /// Parses a line; `None` if it is malformed.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let said = Json::parse(line)?;
         let (tag, said) = said.as_object()?.only()?;
@@ -262,7 +264,7 @@ fn seed(said: &Object) -> Option<u32> {
     said.get("seed")?.as_u64()?.try_into().ok()
 }
 
-/// A path that means the same whatever the working directory is.
+/// Returns the path if it is absolute.
 fn absolute(path: String) -> Option<PathBuf> {
     let path = PathBuf::from(path);
     path.is_absolute().then_some(path)
@@ -308,7 +310,7 @@ mod tests {
     fn nonsense_is_quoted_and_silence_named() {
         let reason = |lines: &[&str]| understood(lines, None, &[]).links.unwrap_err();
         assert!(reason(&["bang"]).contains("'bang'"));
-        assert!(reason(&[]).contains("says nothing"));
+        assert!(reason(&[]).contains("printed nothing"));
         assert!(reason(&[&placed(1)]).contains("does not understand"));
         let broken = |lines: &[&str]| understood(lines, None, &[4]).broken.unwrap();
         assert!(broken(&[LINKS, "bang"]).contains("'bang'"));

@@ -10,10 +10,10 @@ use crate::executable::{Executable, Hold, Variant};
 use crate::interrupt::Interrupts;
 use crate::random::{Purpose, below, stream};
 
-/// Number of successive refused links of one replicate after which the race falls back to the
+/// The number of successive refused links of one replicate after which the race falls back to the
 /// user's own link.
 const MOST_REFUSALS: u32 = 3;
-/// Links made at a time after the last planned interim analysis.
+/// The number of links made at a time after the last planned interim analysis.
 const AT_A_TIME: u32 = 8;
 
 /// The links of an executable, or of several matched builds: one per build and replicate. All
@@ -27,14 +27,14 @@ pub(crate) struct Placer {
     matched: bool,
     looks: Vec<u32>,
     seeds: Seeds,
-    /// By replicate, one link per side.
+    /// The neutral links by replicate: one link per side.
     links: ByReplicate<Vec<Variant>>,
-    /// Number of successive refused links, by replicate.
+    /// The number of successive refused links, by replicate.
     refusals: ByReplicate<u32>,
     /// Refused links that are not recorded yet, with their sides.
     findings: ByReplicate<Vec<(usize, RefusedLink)>>,
     fallen_back: Option<String>,
-    /// Seed of the links raced last.
+    /// The seed of the links that were raced last.
     last: Option<u32>,
 }
 
@@ -48,8 +48,9 @@ struct Side {
 }
 
 impl Placer {
-    /// `looks` are the ascending numbers of replicates at which the race may stop. `place`
-    /// identifies these executables among those of the run. Each executable comes with its record.
+    /// Creates a placer for executables, each with its record. `looks` are the ascending numbers of
+    /// replicates at which the race may stop. `place` identifies these executables among those of
+    /// the run.
     pub(crate) fn new(
         helper: Helper,
         executables: Vec<(Executable, String)>,
@@ -77,7 +78,7 @@ impl Placer {
     }
 
     /// Returns the neutral link of a side in a replicate; `None` if the race runs on the link that
-    /// the user made. If the neutral link does not exist yet, this makes it and those of all
+    /// the user made. If the neutral link does not exist yet, this makes it and the links of all
     /// replicates up to the next interim analysis, and returns after the linker has ended.
     pub(crate) fn link(
         &mut self,
@@ -140,7 +141,7 @@ impl Placer {
         self.seeds.use_up(seed);
     }
 
-    /// Runs on the user's own link from this replicate on.
+    /// Makes the race run on the user's own link from this replicate on.
     pub(super) fn fall_back(&mut self, replicate: u32, reason: String) {
         self.fallen_back = Some(reason);
         self.links.forget_from(replicate);
@@ -245,8 +246,8 @@ impl Placer {
             self.seeds.replace(replicate);
         } else {
             let reason = format!(
-                "{count} neutral links in a row were refused for replicate {replicate}; the last, \
-                 of seed {}: {}",
+                "{count} neutral links in a row were refused for replicate {replicate}; the last \
+                 one, with seed {}: {}",
                 refused.seed, refused.reason
             );
             self.fall_back(replicate, reason);
@@ -273,21 +274,20 @@ impl Drop for Placer {
     }
 }
 
-/// Largest seed; the smallest is 1. Two runs hardly ever draw the same seed, and people can still
-/// read it.
+/// The largest seed of a neutral link; the smallest is 1. Two runs hardly ever draw the same seed,
+/// and people can still read the seeds.
 ///
 /// Earlier, all runs drew from the same 64 seeds to reuse the links of earlier runs. Of eleven
 /// races of a program against itself, five then found a slowdown: the 64 layouts were 0.33% off the
 /// mean of all layouts, and every run saw the same 64.
 const LARGEST: u64 = 999_999_999;
 
-/// The seeds of the replicates.
 #[derive(Clone, Debug)]
 struct Seeds {
     rng: Xoshiro256PlusPlus,
-    /// Seeds drawn in advance for the planned replicates.
+    /// The seeds drawn in advance for the planned replicates.
     planned: Vec<u32>,
-    /// The current seeds.
+    /// The current seed of each replicate.
     given: ByReplicate<u32>,
     /// All seeds in use or used before, ascending.
     used: Vec<u32>,
@@ -582,7 +582,12 @@ mod tests {
         };
         let mut placer = scripted.placer("sleep 1000");
         assert_eq!(scripted.seed(&mut placer, 0), None);
-        assert!(placer.fallen_back().unwrap().contains("said nothing for"));
+        assert!(
+            placer
+                .fallen_back()
+                .unwrap()
+                .contains("printed nothing for")
+        );
         let mut placer = scripted.placer(LINKS);
         placer.helper = Helper::new(LinkProgram::new("/nowhere/deadheat".into()));
         assert_eq!(scripted.seed(&mut placer, 0), None);

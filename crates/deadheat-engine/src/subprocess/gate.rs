@@ -1,4 +1,4 @@
-//! Processes that are held before they execute their programs until all are there.
+//! Starts several processes and holds each before it executes its program until all have started.
 #![allow(unsafe_code)]
 
 use std::io::{Error, ErrorKind, Read, Write, pipe};
@@ -15,9 +15,9 @@ use super::group::ProcessGroup;
 /// Starts all commands, holds each just before `execve`, releases them together, and passes their
 /// processes to `body` in the order of `commands`.
 ///
-/// `Command::spawn` waits until the program is executed, so each command has a thread of its own.
-/// That lives until `body` returns, because the kernel kills a process when the thread ends that
-/// started it (`PR_SET_PDEATHSIG`).
+/// `Command::spawn` waits until the program is executed, so each command has a separate thread. The
+/// thread lives until `body` returns, because the kernel kills a process when the thread that
+/// started it ends (`PR_SET_PDEATHSIG`).
 pub(super) fn start_together<T>(
     commands: &mut [Command],
     mask: &SigSet,
@@ -44,15 +44,16 @@ pub(super) fn start_together<T>(
             let (body_runs, until_over) = channel::<()>();
             scope.spawn(move || {
                 let _ = send_process.send(ProcessGroup::start(command, mask));
-                // If it failed, it never arrived.
+                // A process that failed to start has not written its byte.
                 let _ = (&mut &*arrived).write(&[1]);
                 let _ = until_over.recv();
             });
             let _ = arrivals.0.read_exact(&mut [0]);
             starting.push((process, body_runs));
         }
-        // A byte for each process. The end of the pipe would not do: if two threads start groups at the
-        // same moment, each group inherits the other's opener, and both would wait for ever.
+        // A byte for each process. Closing the pipe would not be enough: if two threads start
+        // groups at the same moment, each group inherits the other's opener, and both would wait
+        // forever.
         let _ = opener.write_all(&permits);
         drop(opener);
         let started = starting.iter().map(|(process, _)| {
@@ -66,15 +67,15 @@ pub(super) fn start_together<T>(
     })
 }
 
-/// Has the process of a command write a byte to `arrived` and wait for a byte from `waiting`, or for
-/// its end, before it executes its program.
+/// Makes the process of a command write a byte to `arrived` before it executes its program, and
+/// then wait for a byte from `waiting` or for the end of that pipe.
 fn wait_at_gate(command: &mut Command, waiting: RawFd, opener: RawFd, arrived: RawFd) {
     // SAFETY: between fork and exec only system calls on integers and on bytes of the stack are
     // made.
     unsafe {
         command.pre_exec(move || {
             let mut byte = 1u8;
-            // With a copy of its own it would not see that deadheat died.
+            // While it holds the writing end, it would not notice that deadheat died.
             libc::close(opener);
             libc::write(arrived, (&raw const byte).cast(), 1);
             while libc::read(waiting, (&raw mut byte).cast(), 1) < 0 {

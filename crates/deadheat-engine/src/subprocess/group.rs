@@ -1,8 +1,8 @@
-//! One process that deadheat starts: it leads a group of its own, its end is
-//! noticed, and nothing of it is left behind.
+//! A process that deadheat starts as the leader of a process group. This module notices its end and
+//! kills it with all its descendants.
 //!
-//! The end of its pipe does not tell: a child it started may hold that open for
-//! as long as it lives.
+//! The end of a pipe does not show the end of the process: a child may hold the pipe open for as
+//! long as it lives.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,41 +19,38 @@ use nix::unistd::{Pid, getpgid};
 
 use crate::procfs::{children, was_started_with};
 
-/// The variable by which a process is known that deadheat starts, and all that
-/// descends from it.
+/// The environment variable that marks a process of deadheat and its descendants.
 const MARK_VARIABLE: &str = "DEADHEAT_PROCESS";
-/// The interval at which it is asked where the kernel cannot tell by itself.
+/// The polling interval if the kernel cannot report the end of a process.
 const ASKED_EVERY: Duration = Duration::from_millis(200);
-/// Time that a process that was killed may take to be gone.
+/// Time that a killed process may take to end.
 const GONE_WITHIN: Duration = Duration::from_secs(1);
 
-/// A child that leads a process group. Killed, with all it started, when
-/// dropped.
+/// A child that leads a process group. Dropping this value kills the child and all its descendants.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     pub(super) child: Child,
-    /// Readable once the child has ended.
+    /// A pidfd, readable once the child has ended; `None` if the system has none.
     notice: Option<OwnedFd>,
-    /// The entry of its environment that no other process has but what it
-    /// started.
+    /// The environment entry that only the child and its descendants have.
     mark: String,
-    /// A process that the child has forked, which leads a group of its own and is killed with it.
+    /// A process that the child has forked as the leader of another group. It is killed with the
+    /// child.
     forked: Option<Pid>,
 }
 
 impl ProcessGroup {
-    /// Starts a command with the signals of `mask` held back: those that were
-    /// held back from deadheat when it was started, and not those it holds back
-    /// itself.
+    /// Starts a command with the signal mask `mask`: the mask that deadheat was started with, not
+    /// the one that deadheat uses itself.
     pub(crate) fn start(command: &mut Command, mask: &SigSet) -> std::io::Result<Self> {
         adopt_orphans();
         let mark = next_mark();
         command
             .env(MARK_VARIABLE, &mark)
-            // A Ctrl-C in the terminal reaches deadheat alone, and all that the
-            // process starts can be killed as one.
+            // A Ctrl-C in the terminal then reaches only deadheat, and the whole group can be
+            // killed at once.
             .process_group(0);
-        // A signal that comes in between is noted, and seen before waiting.
+        // A signal that arrives in between is recorded, and checked before the next wait.
         let held = mask.thread_swap_mask(SigmaskHow::SIG_SETMASK);
         let child = command.spawn();
         if let Ok(held) = held {
@@ -68,14 +65,14 @@ impl ProcessGroup {
         })
     }
 
-    /// The child, whose number is that of its group.
+    /// Returns the process ID of the child, which is also the ID of its group.
     pub(crate) fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id() as i32)
     }
 
-    /// Learns of the process that the child has forked and that leads a group, or that it is gone.
-    /// Returns whether it is one: a number may be that of another process, as one counted in a
-    /// container is.
+    /// Sets the process that the child has forked as the leader of another group; `None` once that
+    /// has ended. Returns false if the ID denotes another process, as an ID reported from within a
+    /// container may.
     pub(crate) fn set_forked(&mut self, forked: Option<Pid>) -> bool {
         let is_one =
             |pid: &Pid| getpgid(Some(*pid)) == Ok(*pid) && was_started_with(*pid, &self.mark);
@@ -83,24 +80,24 @@ impl ProcessGroup {
         self.forked == forked
     }
 
-    /// The process that the child has forked, as far as it is known.
+    /// Returns the process that the child has forked, if it is known.
     pub(crate) fn forked(&self) -> Option<Pid> {
         self.forked
     }
 
-    /// The descriptor to poll, beside asking again after [`ProcessGroup::pause`].
+    /// Returns the descriptor that becomes readable when the child ends. If there is none, callers
+    /// check again after [`ProcessGroup::pause`].
     pub(crate) fn notice(&self) -> Option<BorrowedFd<'_>> {
         self.notice.as_ref().map(AsFd::as_fd)
     }
 
-    /// The time one may wait before asking again; as long as one likes where
-    /// there is a notice.
+    /// Returns how often to check if the child has ended; `None` if a descriptor reports its end.
     pub(crate) fn pause(&self) -> Option<Duration> {
         self.notice.is_none().then_some(ASKED_EVERY)
     }
 
-    /// The end of the child, if it has ended. It is not collected by this: until then
-    /// nobody else can have its number, by which its group is killed.
+    /// Returns the exit status of the child, if it has ended. Does not reap the child: until then
+    /// no other process can get its ID, by which the group is killed.
     pub(crate) fn ended(&self) -> Option<WaitStatus> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
         match waitid(Id::Pid(self.pid()), flags) {
@@ -109,8 +106,8 @@ impl ProcessGroup {
         }
     }
 
-    /// The same, with some time for it. Where the kernel tells of the end, it is slept until then:
-    /// asked again and again, a worker was gone for 0.2 ms before that was noticed.
+    /// Waits at most `time` for the end of the child and returns its exit status. Sleeps until the
+    /// kernel reports the end, if possible: polling noticed the end of a worker 0.2 ms late.
     pub(crate) fn ended_within(&self, time: Duration) -> Option<WaitStatus> {
         let Some(notice) = self.notice() else {
             return within(time, || self.ended());
@@ -123,12 +120,12 @@ impl ProcessGroup {
                 return ended;
             }
             let mut fds = [PollFd::new(notice, PollFlags::POLLIN)];
-            // Interrupted or not: the next round asks.
+            // The next round checks again, even after an interrupt.
             let _ = ppoll(&mut fds, Some(TimeSpec::from_duration(left)), None);
         }
     }
 
-    /// Kills all of the group.
+    /// Kills the group, and that of the forked process.
     pub(super) fn kill(&self) {
         let _ = killpg(self.pid(), Signal::SIGKILL);
         if let Some(forked) = self.forked {
@@ -139,8 +136,8 @@ impl ProcessGroup {
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        // The group, for what the child may have started; then the child itself
-        // is collected and what it left, so that no zombie stays.
+        // Kills the group first, because the child may have started processes. Then reaps the child
+        // and its descendants, so that no zombie remains.
         self.kill();
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -152,14 +149,14 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// A mark that no other process on this machine has, always of one length.
+/// Returns a mark that is unique on this machine. All marks have the same length.
 fn next_mark() -> String {
     static STARTED: AtomicU64 = AtomicU64::new(0);
     let number = STARTED.fetch_add(1, Ordering::Relaxed);
     format!("{:010}-{number:010}", std::process::id())
 }
 
-/// The finding of `ask` within this time, asked more and more rarely.
+/// Calls `ask` at increasing intervals until it returns a value or `time` has passed.
 fn within<T>(time: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + time;
     let mut pause = Duration::from_micros(20);
@@ -180,7 +177,7 @@ fn notice_of(pid: Pid) -> Option<OwnedFd> {
         // SAFETY: plain system call on integers.
         let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
         if fd >= 0 {
-            // SAFETY: a new descriptor that nobody else knows of.
+            // SAFETY: a new descriptor that has no other owner.
             return Some(unsafe { OwnedFd::from_raw_fd(fd as i32) });
         }
     }
@@ -188,19 +185,17 @@ fn notice_of(pid: Pid) -> Option<OwnedFd> {
     None
 }
 
-/// From now on this process is the parent of whatever its workers leave
-/// behind, so that it can be collected.
+/// Makes this process the parent of orphaned descendants, so that it can reap them.
 fn adopt_orphans() {
     #[cfg(target_os = "linux")]
-    // SAFETY: plain system call on integers. Where it fails, orphans go to
-    // the first process of the machine, as ever.
+    // SAFETY: plain system call on integers. If it fails, orphans go to the init process.
     unsafe {
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     }
 }
 
-/// Collects what is left of a group that was killed, so that no zombie stays.
-/// Children of other groups are none of our business.
+/// Reaps the processes of a killed group, so that no zombie remains. Leaves children in other
+/// groups alone.
 fn collect_group(group: Pid) {
     let sessions = Pid::from_raw(-group.as_raw());
     within(GONE_WITHIN, || {
@@ -214,9 +209,8 @@ fn collect_group(group: Pid) {
     });
 }
 
-/// Ends what left the group of a worker, as a daemon does: once its parent is
-/// gone it is a child of this process, and known by what was in the worker's
-/// environment.
+/// Kills processes that left the group of a worker, as daemons do. When their parent has ended,
+/// they are children of this process, and the mark in their environment identifies them.
 fn end_strays(mark: &str) {
     within(GONE_WITHIN, || {
         let mut strays = children();
@@ -225,7 +219,7 @@ fn end_strays(mark: &str) {
             let _ = kill(*stray, Signal::SIGKILL);
             let _ = waitpid(*stray, None);
         }
-        // What these started are children now.
+        // Their children are children of this process now.
         strays.is_empty().then_some(())
     });
 }

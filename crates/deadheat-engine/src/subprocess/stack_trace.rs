@@ -1,8 +1,8 @@
-//! Leaves stack traces out of a standard error: a program prints its message before the trace, so the
-//! last lines would be frames.
+//! Removes stack traces from a standard error: a program prints its message before the trace, so
+//! the last lines would be frames.
 
-/// The lines of a text without those of stack traces and without empty lines; all of them if nothing
-/// else is left.
+/// Returns the lines of a text without stack traces and empty lines. If only stack traces are left,
+/// returns all lines that are not empty.
 pub(crate) fn without_stack_traces(text: &str) -> Vec<&str> {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     // A Go program that panics prints its goroutines last.
@@ -88,7 +88,7 @@ mod tests {
         ] {
             assert_eq!(without_stack_traces(text), [text]);
         }
-        // Of a trace that is longer than what is kept, the end is better than nothing.
+        // If the text that was kept has only a trace, that is better than nothing.
         assert_eq!(without_stack_traces("   7: main\n\n   8: start\n").len(), 2);
     }
 }

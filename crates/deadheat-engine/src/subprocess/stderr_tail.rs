@@ -1,5 +1,4 @@
-//! The end of a worker's standard error: nobody sees it unless the worker
-//! fails, and then it often says why.
+//! Keeps the end of a worker's standard error, which is shown only if the worker fails.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -10,37 +9,37 @@ use std::time::Duration;
 
 use super::without_stack_traces;
 
-/// Bytes kept of all that was printed. A full backtrace of Rust has some 10 kB.
+/// The number of bytes that are kept: the last ones. A full backtrace of Rust has some 10 kB.
 const KEPT: u64 = 32 << 10;
-/// Bytes that may lie there before the first of them are given back.
+/// The number of new bytes after which the memory of older ones is freed.
 const LOOSENED: u64 = 1 << 20;
-/// Time until it is looked again whether one that prints fills the memory. Looking may
-/// cost a sample some microseconds, so it is done seldom.
+/// Time between two checks of the memory use of a worker that prints. A check may cost a sample
+/// some microseconds, so it is rare.
 const LOOK_AT_PRINTERS: Duration = Duration::from_millis(100);
-/// The same for one that has printed nothing since. Looking wakes deadheat on the
-/// core of the sample, which counts as a pre-emption there: samples of a second
-/// should not have to bear it.
+/// Time between two checks of a worker that has printed nothing since the last check. A check wakes
+/// deadheat on the core of the sample, which counts as a preemption of the sample. At this interval
+/// most samples that last a second are not preempted.
 const LOOK_AT_OTHERS: Duration = Duration::from_secs(5);
-/// Characters shown of them.
+/// The maximum length of a message in characters.
 const SHOWN: usize = 200;
-/// Lines shown of them.
+/// The maximum number of lines in a message.
 const LINES: usize = 3;
 
-/// A file in memory that standard error goes to. Whoever writes to it never
-/// waits, as with a pipe that nobody empties, and wakes nobody.
+/// A memory file that receives a standard error. Unlike with a pipe, a writer never waits, even if
+/// no process reads the file, and wakes no other process.
 #[derive(Debug, Default)]
 pub(crate) struct StderrTail {
-    /// `None` where the system has no such files, or what is printed is shown:
-    /// then nothing is kept.
+    /// `None` if the system has no memory files, or if the standard error is shown; nothing is kept
+    /// then.
     file: Option<File>,
-    /// Bytes printed when memory was last given back.
+    /// The number of bytes that had been printed when memory was last freed.
     given_back: u64,
-    /// Bytes printed when somebody last looked.
+    /// The number of bytes that had been printed at the last check.
     seen: u64,
 }
 
 impl StderrTail {
-    /// Nothing printed yet.
+    /// Creates an empty memory file.
     pub(crate) fn new() -> Self {
         Self {
             file: in_memory().ok(),
@@ -48,14 +47,14 @@ impl StderrTail {
         }
     }
 
-    /// The stream to make the standard error of a process.
+    /// Returns the stream to use as the standard error of a process.
     pub(crate) fn stdio(&self) -> Stdio {
         let copy = self.file.as_ref().and_then(|file| file.try_clone().ok());
         copy.map_or_else(Stdio::null, Stdio::from)
     }
 
-    /// Gives back the memory of what was printed long ago, and tells how soon
-    /// to do that again.
+    /// Frees the memory of old output. Returns the time until the next check; `None` if nothing is
+    /// kept.
     pub(crate) fn forget_most(&mut self) -> Option<Duration> {
         let file = self.file.as_ref()?;
         let printed = file.metadata().ok()?.len();
@@ -71,12 +70,12 @@ impl StderrTail {
         })
     }
 
-    /// The last lines, in one.
+    /// Returns the last lines joined into one; `None` if nothing was printed.
     pub(crate) fn message(&self) -> Option<String> {
         in_one_line(&self.text())
     }
 
-    /// All that is kept.
+    /// Returns all text of the standard error that is kept.
     pub(crate) fn text(&self) -> String {
         let last = || {
             let file = self.file.as_ref()?;
@@ -90,7 +89,8 @@ impl StderrTail {
     }
 }
 
-/// The last lines that say anything, as one that does no harm on a terminal.
+/// Joins the last lines that are not empty into one, without control characters, which could affect
+/// a terminal.
 pub(crate) fn in_one_line(text: &str) -> Option<String> {
     let mut lines: Vec<&str> = without_stack_traces(text)
         .into_iter()
@@ -121,14 +121,14 @@ fn is_nothing(c: char) -> bool {
 #[cfg(target_os = "linux")]
 fn in_memory() -> io::Result<File> {
     use std::os::fd::FromRawFd;
-    // SAFETY: a name that ends in a zero, and flags.
+    // SAFETY: the name ends in a NUL byte.
     let fd = unsafe { libc::memfd_create(c"deadheat".as_ptr(), libc::MFD_CLOEXEC) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: a new descriptor that nobody else knows of.
+    // SAFETY: a new descriptor that has no other owner.
     let file = unsafe { File::from_raw_fd(fd) };
-    // All processes that share it write at its end.
+    // With O_APPEND, all processes that share the file write at its end.
     // SAFETY: plain system call on a descriptor that is open.
     match unsafe { libc::fcntl(fd, libc::F_SETFL, libc::O_APPEND) } {
         0 => Ok(file),
@@ -141,8 +141,8 @@ fn in_memory() -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Frees the memory of so many bytes from the beginning. The others stay
-/// where they are, also while somebody adds to them.
+/// Frees the memory of the first `bytes` bytes. The offsets of later bytes do not change, even
+/// while a process appends more.
 fn give_back(file: &File, bytes: u64) {
     #[cfg(target_os = "linux")]
     {
@@ -184,7 +184,7 @@ mod tests {
             print(&words, &"x".repeat(100_000));
             assert_eq!(words.forget_most(), Some(LOOK_AT_PRINTERS));
         }
-        // A banner in the beginning is no reason to look often.
+        // Output at the start alone does not cause frequent checks.
         assert_eq!(words.forget_most(), Some(LOOK_AT_OTHERS));
         print(&words, "\nthe end\n");
         let held = words.file.as_ref().unwrap().metadata().unwrap().blocks() * 512;

@@ -1,5 +1,5 @@
-//! Waiting for the answers of workers, of one or of several at the same time, and the one to blame
-//! when none comes.
+//! Waits for the replies of one or several workers, and determines which worker is to blame if a
+//! reply is missing.
 
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,16 @@ use super::protocol::{Problem, Reply};
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 
-/// Time after one says that the other is gone in which it is waited for news of
-/// that one.
+/// Grace period for the exit status of a peer reported lost.
 const NEWS: Duration = Duration::from_secs(2);
 
-/// The reason why there is no answer.
+/// The reason why a reply is missing.
 #[derive(Debug)]
 pub(crate) enum WaitError {
-    /// Something is wrong with one of the workers.
+    /// One of the workers failed.
     Cause {
-        /// Which, by its place among those waited for; one of them where it cannot
-        /// be known which.
+        /// The index of that worker among those waited for; any index if the worker to blame is
+        /// unknown.
         worker: usize,
         /// The error.
         cause: FunctionError,
@@ -31,24 +30,23 @@ pub(crate) enum WaitError {
     Interrupted,
 }
 
-/// The time that workers are waited for.
+/// The time limits for replies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplyLimits {
-    /// Time that making an input or taking a sample may take, each for itself;
-    /// forever when `None`.
+    /// The maximum time for making one input, and for taking one sample; `None` for no limit.
     pub(crate) each: Option<Duration>,
-    /// Samples that an answer takes at most: for workers that do not note
-    /// when they go on.
+    /// The maximum number of samples per reply. It extends the limit for workers that write no
+    /// progress notes.
     pub(crate) samples: u32,
-    /// True if notes of a worker do not count: it has this long and no longer.
+    /// True if progress notes of a worker do not extend the time limit.
     pub(crate) whatever_is_noted: bool,
 }
 
-/// Waits for one line of each worker, and meanwhile passes the baton on where
-/// it goes by way of deadheat.
+/// Waits for one reply of each worker. Forwards turns between workers meanwhile, if there is a
+/// `relay`.
 ///
-/// A worker that says that it failed ends the waiting for all others: then `Ok` holds the
-/// replies that are there, and this one among them.
+/// If a worker reports that it failed, this returns at once, with `None` for the workers that have
+/// not replied yet.
 pub(crate) fn await_all(
     workers: &mut [&mut WorkerProcess],
     mut relay: Option<&mut Relay>,
@@ -73,7 +71,7 @@ pub(crate) fn await_all(
             .iter_mut()
             .filter_map(|worker| worker.stderr_tail.forget_most());
         let mut pause = looks.min();
-        // Who lost the other to take turns with did nothing wrong.
+        // A worker that lost its peer did nothing wrong.
         let failed = replies.iter().flatten().any(
             |reply| matches!(reply, Reply::Failed { problem, .. } if *problem != Problem::PeerGone),
         );
@@ -111,8 +109,7 @@ pub(crate) fn await_all(
     }
 }
 
-/// Waits until one of those without a reply has something to say or hands over
-/// the baton, or has ended, or may have.
+/// Waits until a worker without a reply writes, passes its turn or ends, or until `pause` is over.
 fn wait(
     workers: &[&mut WorkerProcess],
     replies: &[Option<Reply>],
@@ -134,7 +131,7 @@ fn wait(
     let readable = |end| PollFd::new(end, PollFlags::POLLIN);
     let mut fds: Vec<PollFd<'_>> = fds.into_iter().map(readable).collect();
     let mask = Some(*interrupts.original_mask());
-    // Interrupted or too early: the next round finds out.
+    // The next round handles interrupts and early wake-ups.
     let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
     Ok(())
 }
@@ -148,7 +145,7 @@ fn lost_its_peer(reply: &Reply) -> bool {
     matches!(reply, Reply::Failed { problem: said, .. } if *said == problem)
 }
 
-/// One says that the other is gone. That is soon known to be so, or it is not.
+/// A report that a peer is gone, with the error to return unless an exit status arrives in time.
 struct PeerLost {
     since: Instant,
     worker: usize,
@@ -165,8 +162,8 @@ impl PeerLost {
         }
     }
 
-    /// One closed its ends of the baton, and soon is known to have ended, or
-    /// goes on.
+    /// Returns the report about a worker that closed its turn-taking pipes, because it ended or
+    /// while it keeps running.
     fn of_closed(place: usize) -> Self {
         Self {
             since: Instant::now(),
@@ -187,7 +184,7 @@ impl PeerLost {
     }
 }
 
-/// When patience ends: so long after any worker was last seen to go on.
+/// The time at which waiting ends: `each` after the last progress that was noticed of any worker.
 struct Limit {
     each: Duration,
     samples: u32,
@@ -208,8 +205,8 @@ impl Limit {
         }
     }
 
-    /// The time left. The traces are only looked at when the time is up, so a
-    /// sample gets at least what it may take and at most twice that.
+    /// Returns the time left. Progress notes are read only when the time is up, so a sample gets at
+    /// least its limit and at most twice that.
     fn left(
         &mut self,
         workers: &mut [&mut WorkerProcess],
@@ -219,7 +216,7 @@ impl Limit {
         if !left.is_zero() {
             return Ok(left);
         }
-        // All of them, for each has its own to be read.
+        // Without short-circuiting, because the notes of every worker must be read.
         let moved = workers.iter_mut().map(|worker| worker.trace.moved_on());
         if moved.fold(false, |any, moved| any | moved) && !self.whatever_is_noted {
             self.end = Instant::now() + self.each;
@@ -228,7 +225,7 @@ impl Limit {
         let silent: Vec<usize> = (0..workers.len())
             .filter(|place| replies[*place].is_none())
             .collect();
-        // One that takes no notes may be in any of its samples.
+        // A worker without progress notes may be in any of its samples.
         let without_notes = silent.iter().any(|place| !workers[*place].trace.was_used());
         let in_all = self.began + self.each * self.samples;
         let left = in_all.saturating_duration_since(Instant::now());
@@ -238,8 +235,8 @@ impl Limit {
         }
         if let Some(worker) = blame_for_answering_early(workers, &silent) {
             let cause = FunctionError::Protocol(
-                "it answered before its turns were over, and the process it takes turns with \
-                 still waits for the baton"
+                "it answered before its last turn, and its peer process still waits for its own \
+                 turn"
                     .to_owned(),
             );
             return Err(WaitError::Cause { worker, cause });
@@ -259,8 +256,8 @@ impl Limit {
     }
 }
 
-/// The worker to blame when none of these comes back; `None` where that
-/// cannot be known. Of two that take turns, one may only wait for the other.
+/// Returns the worker to blame if no worker in `silent` replies; `None` if that is unknown. Of two
+/// workers that take turns, one may only wait for the other.
 fn blame_for_silence(workers: &mut [&mut WorkerProcess], silent: &[usize]) -> Option<usize> {
     if let [only] = silent {
         return Some(*only);
@@ -269,7 +266,7 @@ fn blame_for_silence(workers: &mut [&mut WorkerProcess], silent: &[usize]) -> Op
     if let Some(found) = only_one(&stopped) {
         return Some(silent[found]);
     }
-    // A system that knows of one only does not tell.
+    // Used only if the state of every worker is known.
     let awaits: Option<Vec<bool>> = silent
         .iter()
         .map(|at| workers[*at].awaits_baton())
@@ -290,8 +287,8 @@ fn blame_for_silence(workers: &mut [&mut WorkerProcess], silent: &[usize]) -> Op
     only_one(&called).map(|found| silent[found])
 }
 
-/// The only one that answered, where all others wait to be handed the baton: it
-/// left its turns out.
+/// Returns the only worker that replied, if all others wait for their turn: it is to blame, because
+/// it must have skipped turns.
 fn blame_for_answering_early(
     workers: &mut [&mut WorkerProcess],
     silent: &[usize],
@@ -304,8 +301,8 @@ fn blame_for_answering_early(
     silent.iter().all(waits).then_some(early)
 }
 
-/// The death of one that ended. The other may have ended of it, and have been
-/// noticed first.
+/// Returns the error for a worker that ended. Its peer may be the cause but be noticed later, so
+/// this blames the most suspicious worker that has ended.
 fn blame_for_death(
     workers: &mut [&mut WorkerProcess],
     place: usize,
@@ -334,8 +331,7 @@ fn blame_for_death(
     found
 }
 
-/// A rank of how likely a process ended by its own fault, and not because the
-/// other was gone.
+/// Ranks how likely a process ended by its own fault, and not because its peer was gone.
 fn suspicion(end: &FunctionError, called: bool) -> u32 {
     match end {
         FunctionError::Signalled(libc::SIGPIPE) => 0,
@@ -345,26 +341,26 @@ fn suspicion(end: &FunctionError, called: bool) -> u32 {
     }
 }
 
-/// The worker to blame when the one at `place` says that the other is gone, and
-/// none is known to have ended.
+/// Returns the worker to blame if the worker at `place` reports that its peer is gone, and none is
+/// known to have ended.
 fn blame_for_lost_peer(workers: &[&mut WorkerProcess], place: usize) -> (usize, FunctionError) {
     let other = (0..workers.len()).find(|other| *other != place);
     let holds = other.and_then(|other| workers[other].holds_baton());
     let said = |what: &str| {
-        let said = format!("it says that the process it takes turns with is gone, {what}");
+        let said = format!("it reports that its peer process has ended, {what}");
         FunctionError::Protocol(said)
     };
     match (other, holds) {
         (Some(other), Some(false)) => (other, FunctionError::BatonClosed),
         (Some(_), None) => (
             place,
-            said("and it keeps running: did one of the two close the turn-taking pipe?"),
+            said("but the peer keeps running: did one of the two close the turn-taking pipe?"),
         ),
-        _ => (place, said("which is not so")),
+        _ => (place, said("which is not true")),
     }
 }
 
-/// The place of the only `true`.
+/// Returns the index of the only `true`.
 fn only_one(found: &[bool]) -> Option<usize> {
     let mut places = found.iter().enumerate().filter(|(_, yes)| **yes);
     let (place, _) = places.next()?;

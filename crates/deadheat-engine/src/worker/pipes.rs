@@ -1,6 +1,5 @@
-//! The pipes of a worker, one of which carries notes of the contender it calls, and the end it comes
-//! to without them; and the pipes of the baton, by which processes of several builds take turns on
-//! one core.
+//! The pipes of a worker, including that for progress notes; its exit when its coordinator dies;
+//! and the pipes through which processes of several builds take turns on one core.
 #![allow(unsafe_code)]
 
 use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
@@ -9,10 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::protocol::{Reply, Request};
 
-/// The variable that makes a program a worker: the numbers of its pipes.
+/// The environment variable that makes a program a worker: the descriptors of its pipes.
 pub(super) const VARIABLE: &str = "DEADHEAT_WORKER";
-/// The variable of a worker that takes turns with another: the numbers of the
-/// pipes that the baton comes from and goes to.
+/// The environment variable of a worker that takes turns with another: the descriptors of the pipes
+/// through which it gets and passes its turn.
 pub(super) const BATON_VARIABLE: &str = "DEADHEAT_BATON";
 
 /// The pipes of a worker process.
@@ -20,18 +19,18 @@ pub(super) const BATON_VARIABLE: &str = "DEADHEAT_BATON";
 pub struct WorkerPipes {
     requests: BufReader<PipeReader>,
     pub(super) replies: PipeWriter,
-    /// Notes of the contender that is called.
+    /// The pipe for progress notes, which name the contender that is called.
     pub(super) notes: PipeWriter,
-    /// Of a worker that takes turns with another.
+    /// The turn-taking pipes, if the worker takes turns with another.
     pub(super) baton: Option<Baton>,
 }
 
 impl WorkerPipes {
-    /// The pipes this process was given, when it was started as a worker.
+    /// Returns the pipes of this process; `None` if it was not started as a worker.
     ///
-    /// Call it once, first thing in `main`, while there is only one thread:
-    /// it takes the variables out of the environment, so that what the
-    /// functions under test start is no worker.
+    /// Call this once, first in `main`, while there is only one thread: it removes the variables
+    /// from the environment, so that processes started by the functions under test do not become
+    /// workers.
     pub fn inherited() -> Option<Self> {
         let pipes = descriptors(VARIABLE);
         let baton = descriptors(BATON_VARIABLE);
@@ -51,8 +50,8 @@ impl WorkerPipes {
 
     pub(super) fn next_request(&mut self, line: &mut String) -> Option<Request> {
         line.clear();
-        // An end of the pipe is the end of the work, and so is anything that
-        // cannot be understood: the coordinator sees the pipe close.
+        // The end of the pipe ends the work, and so does an invalid request: the coordinator sees
+        // the pipe close.
         match self.requests.read_line(line) {
             Ok(bytes) if bytes > 0 => Request::from_line(line.as_bytes()),
             _ => None,
@@ -64,13 +63,13 @@ impl WorkerPipes {
     }
 }
 
-/// Stands in notes for everything that is no contender: making and dropping inputs.
+/// The progress note for work outside of contenders: making and dropping inputs.
 pub(super) const NOBODY: u8 = 0;
 
-/// Reads of the notes at once: more than a pipe holds.
+/// The maximum number of successive reads of progress notes: more than a full pipe needs.
 const MOST_READS: usize = 256;
 
-/// The coordinator's end of the notes.
+/// The coordinator's end of the pipe for progress notes.
 #[derive(Debug)]
 pub(crate) struct Trace {
     notes: PipeReader,
@@ -88,12 +87,13 @@ impl Trace {
         })
     }
 
-    /// Reads what was noted; whether there was anything.
+    /// Reads new progress notes. Returns true if there were any.
     pub(super) fn moved_on(&mut self) -> bool {
         let mut buffer = [0; 512];
         let mut moved = false;
-        // An end of the pipe, an error and nothing to read are all the same. A worker that never stops
-        // writing must not keep its coordinator here, where no time limit ends it.
+        // The end of the pipe, an error and an empty pipe have the same effect. The number of reads
+        // is limited, because a worker that never stops writing must not keep its coordinator here,
+        // where no time limit applies.
         for _ in 0..MOST_READS {
             let Ok(bytes @ 1..) = self.notes.read(&mut buffer) else {
                 break;
@@ -105,20 +105,21 @@ impl Trace {
         moved
     }
 
-    /// Returns whether anything was ever found noted.
+    /// Returns true if at least one progress note has been read.
     pub(super) fn was_used(&self) -> bool {
         self.used
     }
 
-    /// The contender that was called last, unless something else came after.
+    /// Returns the contender that the last progress note names; `None` if the note is about other
+    /// work.
     pub(crate) fn contender(&mut self) -> Option<usize> {
         self.moved_on();
         usize::from(self.last).checked_sub(1)
     }
 }
 
-/// The descriptors that a variable names, which is gone from the environment
-/// when this returns. Numbers that are no descriptors make no worker.
+/// Removes a variable from the environment and returns the descriptors that it names; `None` if one
+/// of them is not open.
 fn descriptors<const N: usize>(variable: &str) -> Option<[OwnedFd; N]> {
     let text = std::env::var(variable).ok()?;
     // SAFETY: at the start of `main` no other thread reads or writes the
@@ -127,29 +128,28 @@ fn descriptors<const N: usize>(variable: &str) -> Option<[OwnedFd; N]> {
     let numbers: Result<Vec<RawFd>, _> = text.split(',').map(str::parse).collect();
     let numbers: [RawFd; N] = numbers.ok()?.try_into().ok()?;
     for fd in numbers {
-        // SAFETY: plain system call; a number that is no descriptor is
-        // refused, and then this is no worker.
+        // SAFETY: plain system call, which fails for a number that is not a descriptor.
         if unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
             return None;
         }
     }
-    // SAFETY: the coordinator left these descriptors open for this process
-    // and told nobody else about them.
+    // SAFETY: the coordinator left these descriptors open for this process, and no other code knows
+    // them.
     Some(numbers.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }))
 }
 
-/// No worker outlives its coordinator, however that ends, and nothing that the
-/// functions have started outlives the worker, however it leaves.
+/// Makes the kernel signal this worker when its coordinator dies, however it dies, and makes an
+/// exit of the worker kill what its functions have started.
 fn die_with_the_coordinator() {
     WORKER.store(std::process::id(), Ordering::Relaxed);
     // SAFETY: the function makes only plain system calls.
     unsafe { libc::atexit(worker_leaves) };
     #[cfg(target_os = "linux")]
     {
-        // One that nobody else uses; unhandled it would still end the worker.
+        // A signal that hardly any other code uses. Without a handler it would still end the
+        // worker.
         let signal = libc::SIGRTMAX() - 3;
-        // SAFETY: an action of zeroes but for its handler, which makes only
-        // system calls that are allowed in one.
+        // SAFETY: a zeroed action is valid; its handler makes only async-signal-safe system calls.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = coordinator_died as *const () as libc::sighandler_t;
@@ -160,24 +160,23 @@ fn die_with_the_coordinator() {
     }
 }
 
-/// The worker, and none of the processes that are forked from it.
+/// The process ID of the worker, which tells it apart from processes forked from it.
 static WORKER: AtomicU32 = AtomicU32::new(0);
 
 #[cfg(target_os = "linux")]
 extern "C" fn coordinator_died(_signal: libc::c_int) {
-    // SAFETY: plain system calls on integers, none of which is forbidden in a
-    // signal handler.
+    // SAFETY: plain system calls on integers, all of them async-signal-safe.
     unsafe {
         kill_group_of(libc::getpid());
         libc::kill(libc::getpid(), libc::SIGKILL);
     }
 }
 
-/// Ends the rest of the worker's process group, if it has its own.
+/// Kills the rest of the worker's process group, if the worker leads one.
 ///
-/// The coordinator does the same as soon as it sees the end of the worker, but
-/// it may be killed before that, or have been: a `sleep` that a function had
-/// started outlived both of them in two of twelve tries.
+/// The coordinator does the same when it notices the end of the worker, but the coordinator may be
+/// dead by then. Without this function, a `sleep` that a function under test had started outlived
+/// worker and coordinator in two of twelve tries.
 extern "C" fn worker_leaves() {
     // SAFETY: plain system calls on integers.
     unsafe {
@@ -185,38 +184,38 @@ extern "C" fn worker_leaves() {
         if this.cast_unsigned() != WORKER.load(Ordering::Relaxed) || libc::getpgrp() != this {
             return;
         }
-        // Aside, so that this process can end as it was about to. Where that
-        // fails nobody is there to be told how.
+        // Leaves the group first, so that this process can end as it was about to. If that fails,
+        // the coordinator is gone and does not see how this process ends.
         libc::setpgid(0, libc::getpgid(libc::getppid()));
         kill_group_of(this);
     }
 }
 
-/// Kills the process group that was this worker's own, if there is one.
+/// Kills the process group that this worker led, if there is one.
 fn kill_group_of(worker: libc::pid_t) {
-    // Of the first process of a container "the group" would be everything.
+    // For process 1 of a container, the call would kill every process.
     if worker > 1 {
         // SAFETY: plain system call on integers.
         unsafe { libc::kill(-worker, libc::SIGKILL) };
     }
 }
 
-/// The byte that is handed over. Nobody looks at it.
+/// The byte that passes a turn. Its value has no meaning.
 const BATON: u8 = b'|';
 
-/// One process's ends of the two pipes that the baton goes through.
+/// One process's ends of the two pipes through which turns are passed as a byte.
 #[derive(Debug)]
 pub(crate) struct Baton {
     pub(super) incoming: PipeReader,
     pub(super) outgoing: PipeWriter,
 }
 
-/// The other process is gone.
+/// The error if the other process has closed its turn-taking pipes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PeerGone;
 
 impl Baton {
-    /// The ends of two processes.
+    /// Creates the two pipes between two processes, and returns each process's ends.
     pub(crate) fn pair() -> std::io::Result<[Baton; 2]> {
         let (to_first, from_second) = pipe()?;
         let (to_second, from_first) = pipe()?;
@@ -231,7 +230,7 @@ impl Baton {
         Ok([first, second])
     }
 
-    /// Waits until the other process hands over.
+    /// Waits until the other process passes its turn.
     pub(super) fn take(&mut self) -> Result<(), PeerGone> {
         let mut byte = [0];
         loop {
@@ -241,27 +240,27 @@ impl Baton {
                 _ => return Err(PeerGone),
             }
         }
-        // Who has just written is awake and has yet to go to sleep. Were it to
-        // do so in the middle of the sample, that would count as a pre-emption.
+        // The other process has just written and has yet to go to sleep. Doing so in the middle of
+        // the sample would count as a preemption.
         std::thread::yield_now();
         Ok(())
     }
 
-    /// Hands over.
+    /// Passes the turn to the other process.
     pub(super) fn pass(&mut self) -> Result<(), PeerGone> {
         self.outgoing.write_all(&[BATON]).map_err(|_| PeerGone)
     }
 }
 
-/// deadheat's ends of the batons of several processes.
+/// deadheat's ends of the turn-taking pipes of several processes, between which it forwards turns.
 #[derive(Debug)]
 pub(crate) struct Relay {
     ends: Vec<End>,
-    /// The turns of the block by process, those in a row as one.
+    /// The process of each turn of the block; successive turns of one process are merged.
     turns: Vec<usize>,
-    /// The turn that is taken.
+    /// The index of the current turn.
     at: usize,
-    /// Processes that have yet to say that their input is there.
+    /// Processes whose input is not ready yet.
     unready: Vec<usize>,
 }
 
@@ -271,12 +270,13 @@ struct End {
     from: PipeReader,
 }
 
-/// This process has closed its ends.
+/// The error that the process with this index has closed its turn-taking pipes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Closed(pub(super) usize);
 
 impl Relay {
-    /// The relay between so many processes, and their ends.
+    /// Creates a relay between `processes` processes, and returns it with the pipe ends of each
+    /// process.
     pub(crate) fn between(processes: usize) -> std::io::Result<(Self, Vec<Baton>)> {
         let mut ends = Vec::with_capacity(processes);
         let mut batons = Vec::with_capacity(processes);
@@ -296,7 +296,7 @@ impl Relay {
         Ok((relay, batons))
     }
 
-    /// Expects a block in which the processes have turns in this order.
+    /// Starts a block in which the processes have turns in this order.
     pub(crate) fn begin(&mut self, turns: impl IntoIterator<Item = usize>) {
         self.turns = turns.into_iter().collect();
         self.turns.dedup();
@@ -307,7 +307,7 @@ impl Relay {
             .collect();
     }
 
-    /// Passes on what has been handed over.
+    /// Forwards the turns that processes have passed.
     pub(super) fn advance(&mut self) -> Result<(), Closed> {
         while !self.unready.is_empty() {
             let mut late = Vec::new();
@@ -332,7 +332,8 @@ impl Relay {
         Ok(())
     }
 
-    /// To whose turn it is, or, when all are over, to all who wait for that.
+    /// Gives the turn to the next process. After the last turn, wakes all processes that wait for
+    /// the end of the block.
     fn hand_over(&mut self) -> Result<(), Closed> {
         let last = self.turns.last().copied();
         let whom = match self.turns.get(self.at) {
@@ -360,7 +361,7 @@ impl Relay {
         }
     }
 
-    /// Where the baton is waited for.
+    /// Returns the pipes on which a process is expected to pass its turn.
     pub(super) fn awaited(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let taken = self.turns.get(self.at);
         let taken = taken.filter(|_| self.unready.is_empty());
@@ -369,7 +370,7 @@ impl Relay {
     }
 }
 
-/// Lets reading or writing fail where it would wait.
+/// Makes reading and writing fail instead of blocking.
 pub(super) fn set_nonblocking(end: &impl AsRawFd) -> std::io::Result<()> {
     // SAFETY: plain system call on a descriptor that is open.
     match unsafe { libc::fcntl(end.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } {
@@ -380,6 +381,8 @@ pub(super) fn set_nonblocking(end: &impl AsRawFd) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -425,6 +428,12 @@ mod tests {
         let (mut relay, mut batons) = Relay::between(3).unwrap();
         relay.begin([0, 1, 2]);
         batons.pop();
+        // A process that another test is about to start holds copies of the ends until it executes
+        // its program.
+        let end = Instant::now() + Duration::from_secs(60);
+        while relay.advance() == Ok(()) && Instant::now() < end {
+            std::thread::yield_now();
+        }
         assert_eq!(relay.advance(), Err(Closed(2)));
     }
 }

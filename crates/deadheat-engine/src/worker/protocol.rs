@@ -1,6 +1,6 @@
-//! The messages between a coordinator and its workers, over pipes of their own: one JSON object of
-//! one key a line, `{"block":{"seed":7,…}}`, or `{"bye":{}}` where there is nothing more to say.
-//! `docs/protocol.md` explains it to those who write a worker in another language.
+//! The messages between a coordinator and its workers. Each line is a JSON object with one key,
+//! such as `{"block":{"seed":7,…}}`, or `{"bye":{}}` for a message without fields.
+//! `docs/protocol.md` documents the protocol for authors of workers in other languages.
 
 #[cfg(feature = "commands")]
 use deadheat_model::Harness;
@@ -9,27 +9,27 @@ use deadheat_model::{Json, Metric, Object, Throughput, column_name, metric_of_co
 use crate::function::Pilot;
 use crate::run_delay::KeepWaiting;
 
-/// The version both sides must speak.
+/// The version of the protocol, which both sides must share.
 pub(crate) const PROTOCOL: u32 = 2;
 
-/// Seeds lie below this: every reader of JSON has such an integer exactly.
+/// Exclusive upper bound of seeds: every JSON reader represents smaller integers exactly.
 pub(crate) const SEEDS: u64 = 1 << 53;
 
 /// A request of the coordinator.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Request {
-    /// Name the benchmarks.
+    /// List the benchmarks.
     List,
     /// Import what these benchmarks need, and serve each of them in a process forked for it.
     Import { benchmarks: Vec<String> },
-    /// Get a benchmark ready; once per process.
+    /// Prepare a benchmark; sent once per process.
     Prepare(PrepareRequest),
-    /// Find out how many calls make a sample, which should last this long.
+    /// Find the number of calls in a sample that lasts at least `least_ns`.
     Calibrate { seed: u64, least_ns: f64 },
     /// Call every contender once on the input of this seed.
     Smoke { seed: u64 },
-    /// Call the contenders in this order until they are warm, in the first round
-    /// on the input of this seed.
+    /// Call the contenders in this order until they are warm. The first round uses the input of
+    /// this seed.
     WarmUp {
         seed: u64,
         order: Vec<usize>,
@@ -37,28 +37,28 @@ pub(crate) enum Request {
     },
     /// Run one block.
     Block(BlockRequest),
-    /// The replicate is over.
+    /// The replicate is over; the worker exits.
     Bye,
 }
 
-/// The benchmark that a process is for, and what it is to find there.
+/// The benchmark that a process serves, its clock and its memory layout.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PrepareRequest {
     pub(crate) benchmark: String,
-    /// The only contender wanted, which is number 0 from then on.
+    /// The only contender to serve, which has index 0 from then on; `None` for all.
     pub(crate) contender: Option<String>,
     /// The clock as the coordinator measured it.
     pub(crate) clock: String,
-    /// Nanoseconds that reading the CPU clock shows of itself.
+    /// Nanoseconds of CPU time that a pair of readings shows with nothing in between.
     pub(crate) cpu_overhead_ns: f64,
-    /// Bytes of the heap to hold.
+    /// Bytes of the heap to allocate first and to hold, so that later allocations move.
     pub(crate) heap_bytes: usize,
     /// Bytes to move the stack by.
     pub(crate) stack_bytes: usize,
-    /// True where callgrind counts what samples execute, and the worker tells it where they begin
-    /// and end.
+    /// True if callgrind counts the instructions of samples, and the worker tells it where they
+    /// begin and end.
     pub(crate) callgrind: bool,
-    /// True if the pilot found that every call needs an input of its own.
+    /// True if the calibration run found that every call needs a separate input.
     pub(crate) input_per_call: bool,
 }
 
@@ -66,120 +66,118 @@ pub(crate) struct PrepareRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockRequest {
     pub(crate) seed: u64,
-    /// Calls in a recorded sample.
+    /// The number of calls in a recorded sample.
     pub(crate) iterations: u64,
-    /// The contender of each turn; `None` is one in another process.
+    /// The contender of each turn; `None` for a turn of another process.
     pub(crate) turns: Vec<Option<usize>>,
-    /// So many of the first turns are not recorded.
+    /// The number of first turns that are not recorded.
     pub(crate) unrecorded: usize,
-    /// Calls in each of them.
+    /// The number of calls in each turn that is not recorded.
     pub(crate) unrecorded_iterations: u64,
 }
 
-/// An answer of a worker; the first line comes unasked.
+/// A reply of a worker. `Hello` comes first, without a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reply {
-    /// The worker is there.
+    /// The worker has started.
     Hello {
         protocol: u32,
-        /// Its name, for people.
+        /// The name of the worker, for messages.
         worker: String,
-        /// The columns of its samples.
+        /// The metrics of the worker's samples, in column order.
         metrics: Vec<Metric>,
-        /// True if it can import once and serve each benchmark in a process forked then.
+        /// True if the worker can import once and then serve each benchmark in a forked process.
         forks: bool,
     },
-    /// The benchmarks it can race.
+    /// The benchmarks of the worker.
     Listed(Vec<ListedBenchmark>),
-    /// The benchmark is ready.
     Prepared {
-        /// True if every block has an input of its own.
+        /// True if every block has a new input.
         renews_input: bool,
-        /// The process forked for the benchmark, if there is one.
+        /// The ID of the process forked for the benchmark, if there is one.
         process: Option<u32>,
     },
-    /// Everything is imported.
+    /// The worker has imported what the benchmarks need.
     Imported {
-        /// The reason why it forks no process, if it does not.
+        /// The reason why the worker does not fork processes, if it does not.
         unforked: Option<String>,
     },
-    /// The process that was forked for a benchmark is gone.
+    /// The process that was forked for a benchmark has ended.
     Over,
-    /// The findings of a pilot.
+    /// The result of a calibration run.
     Calibrated(Pilot),
-    /// Every contender was called and nothing happened.
+    /// Every contender was called without a failure.
     Sound,
-    /// The contenders are warm.
     Warm {
         rounds: u64,
-        /// The seed of the input that lies ready for a block, and that every
-        /// contender has met.
+        /// The seed of the input that is ready for a block, if every contender was called with it.
         ready: Option<u64>,
     },
     /// The values of all recorded turns of this process, one after the other.
     Block {
         values: Vec<f64>,
-        /// The reason, if any, to count the time they waited for a core.
+        /// The reason, if any, not to subtract the scheduling delay.
         keep_waiting: Option<KeepWaiting>,
-        /// By sample, whether the GPU was throttled or its clock stepped; empty if the worker does
-        /// not say.
+        /// For each sample, true if the GPU was throttled or its clock changed; empty if the worker
+        /// does not report it.
         gpu_clock: Vec<bool>,
     },
-    /// The benchmark cannot go on.
+    /// The worker could not serve the request.
     Failed {
         contender: Option<usize>,
         problem: Problem,
     },
 }
 
-/// The reason why a worker cannot go on.
+/// The reason why a worker could not serve a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Problem {
-    /// There is no such benchmark or contender in this program.
+    /// The program does not contain the requested benchmark or contender.
     Unknown,
-    /// The request makes no sense here.
+    /// The request is not allowed at this point.
     OutOfTurn,
     /// The code panicked, with this message.
     Panicked(String),
-    /// The code, of a language in which errors are raised, raised this one.
+    /// The code raised this error; for languages that raise errors.
     Raised(String),
-    /// The benchmark does not want to run here, for this reason.
+    /// The benchmark skips itself here, for this reason.
     Skipped(String),
     /// The worker refuses the benchmark, because its times would be misleading.
     Refused(String),
-    /// A candidate does not agree with the baseline, and how.
+    /// The output of a candidate differs from the baseline's, with details.
     OutputDiffers(Option<String>),
-    /// A contender does not agree with itself, and how.
+    /// The output of a contender differs between calls, with details.
     OutputVaries(Option<String>),
-    /// The process on the other end of the baton is gone.
+    /// The process with which the worker takes turns is gone.
     PeerGone,
 }
 
-/// The kind of a program, and the benchmarks it holds.
+/// The kind of a program, with its benchmarks.
 #[cfg(feature = "commands")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inspected {
-    /// It speaks the worker protocol.
+    /// The program implements the worker protocol.
     Worker(WorkerListing),
-    /// It is an executable of a harness that knows nothing of deadheat.
+    /// The program is an executable of a benchmark harness that does not support deadheat.
     Harness(HarnessListing),
 }
 
-/// The benchmarks of an executable of a harness.
+/// The benchmarks of an executable built with another benchmark harness.
 #[cfg(feature = "commands")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HarnessListing {
-    /// The harness.
+    /// The harness of the executable.
     pub harness: Harness,
-    /// The names of its benchmarks, in its order; one that stands there twice cannot be raced.
+    /// The names of the benchmarks, in the order of the harness. A benchmark whose name occurs
+    /// twice cannot be raced.
     pub names: Vec<String>,
-    /// By which the program knows each of them.
+    /// The names that the program itself uses for the benchmarks in `names`, in the same order.
     pub known_as: Vec<String>,
 }
 
 #[cfg(feature = "commands")]
 impl HarnessListing {
-    /// By which the program knows the benchmark of this name.
+    /// Returns the name that the program itself uses for a benchmark.
     pub fn known_as<'a>(&'a self, name: &'a str) -> &'a str {
         let mut both = self.names.iter().zip(&self.known_as);
         let found = both.find(|(one, _)| *one == name);
@@ -187,57 +185,58 @@ impl HarnessListing {
     }
 }
 
-/// A worker's account of itself.
+/// The name, the metrics and the benchmarks of a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerListing {
-    /// Name and version, for people.
+    /// The name and version of the worker, for messages.
     pub worker: String,
-    /// The metrics of its samples, in column order.
+    /// The metrics of the worker's samples, in column order.
     pub metrics: Vec<Metric>,
-    /// Its benchmarks, no two of the same name.
+    /// The benchmarks of the worker, which have distinct names.
     pub benchmarks: Vec<ListedBenchmark>,
 }
 
 /// A benchmark as a worker lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedBenchmark {
-    /// Its name.
+    /// The name of the benchmark.
     pub name: String,
-    /// The names of its contenders, the baseline first; at least one.
+    /// The names of the contenders, the baseline first; at least one.
     pub contenders: Vec<String>,
-    /// Names and values of its parameters.
+    /// The names and values of the benchmark's parameters.
     pub parameters: Vec<(String, String)>,
-    /// The work that one iteration gets done.
+    /// The work done by one iteration.
     pub throughput: Option<Throughput>,
-    /// The metric that the verdict is about unless the user names one; `None` for the metric of the
-    /// race.
+    /// The metric that the verdict is about, unless the user names another metric; `None` for the
+    /// metric that the race judges by default.
     pub judged: Option<Metric>,
-    /// Threads that call each contender at the same time.
+    /// The number of threads that call each contender at the same time.
     pub threads: u32,
-    /// True if it is left out unless somebody asks for it.
+    /// True if the benchmark runs only on request.
     pub ignored: bool,
-    /// What it is made of besides the code under test; empty if the worker does not say.
+    /// The source files of the benchmark, except the code under test; empty if the worker does not
+    /// report them.
     pub sources: Vec<Source>,
 }
 
-/// A file that a benchmark is made of.
+/// A source file of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its name, for people.
+    /// The name of the file, for messages.
     pub file: String,
-    /// Digests of what it holds of the benchmark. Two versions of a file are alike if they have one
-    /// in common.
+    /// Digests of the content that belongs to the benchmark. Two versions of the file are
+    /// considered equal if they share a digest.
     pub digests: Vec<String>,
 }
 
-/// Notes that a worker may make of a benchmark; further ones are ignored.
+/// The maximum number of notes about a benchmark from a worker; further notes are ignored.
 const MOST_NOTES: usize = 16;
 
-/// Characters shown of a reply that does not belong where it is said.
+/// The maximum number of characters of an unexpected reply that a message quotes.
 const SHOWN: usize = 100;
 
 impl Request {
-    /// The line, newline included.
+    /// Encodes the message as a line, including the newline.
     pub(super) fn to_line(&self) -> String {
         let (kind, said) = match self {
             Request::List => ("list", Object::new()),
@@ -289,7 +288,7 @@ impl Request {
         line(kind, said)
     }
 
-    /// The request of a line; `None` when it is none.
+    /// Parses a line; `None` if it is not a request.
     pub(super) fn from_line(line: &[u8]) -> Option<Self> {
         let json = parse(line)?;
         let (kind, said) = json.as_object()?.only()?;
@@ -338,7 +337,7 @@ impl Request {
 }
 
 impl Reply {
-    /// The line, newline included.
+    /// Encodes the message as a line, including the newline.
     pub(super) fn to_line(&self) -> String {
         let (kind, said) = match self {
             Reply::Hello {
@@ -425,7 +424,7 @@ impl Reply {
         line(kind, said)
     }
 
-    /// The beginning of the line, for a message about it.
+    /// Returns the beginning of the line, for error messages.
     pub(crate) fn said(&self) -> String {
         let line = self.to_line();
         let said = line.trim_end();
@@ -435,7 +434,7 @@ impl Reply {
         }
     }
 
-    /// The reply of a line; `None` when it is none.
+    /// Parses a line; `None` if it is not a reply.
     pub(super) fn from_line(line: &[u8]) -> Option<Self> {
         let json = parse(line)?;
         let (kind, said) = json.as_object()?.only()?;
@@ -448,8 +447,8 @@ impl Reply {
         Some(match kind {
             "hello" => Reply::Hello {
                 protocol: said.get("protocol")?.as_u64()?.try_into().ok()?,
-                // The first version says nothing else, and is to be told that
-                // it is the first.
+                // Version 1 of the protocol sends only its number. It must be readable, so that the
+                // error can name it.
                 worker: optional(said, "worker", text)?.unwrap_or_default(),
                 metrics: optional(said, "metrics", |columns| list(columns, text))?
                     .unwrap_or_default()
@@ -554,7 +553,7 @@ impl ListedBenchmark {
             .into()
     }
 
-    /// Everything but the name has a default.
+    /// Parses a listed benchmark. Every field except the name has a default.
     fn from_json(listed: &Json) -> Option<Self> {
         let said = listed.as_object()?;
         let name = text(said.get("name")?)?;
@@ -585,7 +584,7 @@ impl Source {
         words.collect()
     }
 
-    /// A list of the file and its digests.
+    /// Parses a list of strings: the name of the file and its digests.
     fn from_json(said: &Json) -> Option<Self> {
         let mut words = list(said, text)?.into_iter();
         Some(Self {
@@ -599,7 +598,7 @@ impl Problem {
     /// The verb of a worker whose language raises errors.
     const RAISED: &str = "raised";
 
-    /// The word for the failure in the worker's language, if it is not the problem's own.
+    /// Returns the verb for the failure in the worker's language, if it differs from the default.
     fn verb(&self) -> Option<&'static str> {
         matches!(self, Problem::Raised(_)).then_some(Self::RAISED)
     }
@@ -623,7 +622,7 @@ impl Problem {
     fn from_json(value: &Json, verb: Option<&Json>) -> Option<Self> {
         let (kind, said) = value.as_object()?.only()?;
         let raised = verb.and_then(Json::as_text) == Some(Self::RAISED);
-        // Whatever else a worker writes there is passed over.
+        // Other fields that a worker writes there are ignored.
         let detail = || said.as_object()?.get("detail").and_then(text);
         Some(match kind {
             "panicked" if raised => Problem::Raised(text(said)?),
@@ -640,8 +639,8 @@ impl Problem {
     }
 }
 
-/// Reads a line of either side, and writes it again; returns false if what was written reads
-/// differently. For the fuzz target of the protocol.
+/// Returns false if a line parses as a message that changes when it is encoded and parsed again.
+/// For the fuzz target of the protocol.
 #[doc(hidden)]
 pub fn message_survives(line: &[u8]) -> bool {
     let request = Request::from_line(line)
@@ -675,7 +674,8 @@ fn list<T>(value: &Json, item: impl Fn(&Json) -> Option<T>) -> Option<Vec<T>> {
     value.as_list()?.iter().map(item).collect()
 }
 
-/// `None` when a field is there and neither null nor what `item` reads.
+/// Parses an optional field with `item`: `Some(None)` if it is missing or null, `None` if it is
+/// invalid.
 fn optional<T>(said: &Object, name: &str, item: impl Fn(&Json) -> Option<T>) -> Option<Option<T>> {
     match said.get(name) {
         None => Some(None),
@@ -683,7 +683,7 @@ fn optional<T>(said: &Object, name: &str, item: impl Fn(&Json) -> Option<T>) -> 
     }
 }
 
-/// `None` when it is neither null nor what `item` reads.
+/// Parses a value with `item`: `Some(None)` if it is null, `None` if it is invalid.
 fn or_null<T>(value: &Json, item: impl Fn(&Json) -> Option<T>) -> Option<Option<T>> {
     match value {
         Json::Null => Some(None),
@@ -695,7 +695,7 @@ fn or_null<T>(value: &Json, item: impl Fn(&Json) -> Option<T>) -> Option<Option<
 mod tests {
     use super::*;
 
-    /// The line without its end, and nothing of it in the middle.
+    /// Returns the line without its newline, after a check that there is only one.
     fn one_line(line: &str) -> &[u8] {
         let message = line.strip_suffix('\n').unwrap();
         assert!(!message.contains('\n'));

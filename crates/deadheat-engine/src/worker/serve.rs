@@ -1,4 +1,4 @@
-//! The worker's side: does what it is asked until the pipe closes.
+//! The worker's side of the protocol: serves requests until the pipe closes.
 
 use std::any::Any;
 use std::io::{PipeWriter, Write};
@@ -17,15 +17,15 @@ use crate::memory_layout::{hold_heap, with_stack_offset};
 use crate::random::{Purpose, stream};
 use crate::run_delay::OtherUsage;
 
-/// The benchmarks that a worker process holds.
+/// The benchmarks of a worker process.
 pub trait WorkerSuite {
-    /// All of them.
+    /// Returns the list of all benchmarks.
     fn list(&self) -> Vec<ListedBenchmark>;
-    /// The one of this name; the others are dropped.
+    /// Returns the benchmark with this name and drops the others.
     fn take(self, name: &str) -> Option<Box<dyn FunctionBenchmark>>;
 }
 
-/// Serves one benchmark of a suite, as its coordinator asks for it.
+/// Serves the benchmark of a suite that the coordinator requests.
 pub fn serve(pipes: WorkerPipes, suite: impl WorkerSuite) {
     let mut asked = pipes.greet();
     let wanted = loop {
@@ -41,31 +41,31 @@ pub fn serve(pipes: WorkerPipes, suite: impl WorkerSuite) {
     }
 }
 
-/// The first things a coordinator may want of a worker.
+/// A request that a coordinator may send first.
 #[derive(Debug)]
 pub enum FirstRequest {
-    /// The names of its benchmarks.
+    /// A request for the list of benchmarks.
     List(ListRequest),
-    /// One benchmark, and nothing else from then on.
+    /// A request to serve one benchmark until the worker exits.
     Benchmark(WantedBenchmark),
 }
 
-/// A coordinator that waits for a list of benchmarks.
+/// A request for the list of benchmarks, to be answered.
 #[derive(Debug)]
 pub struct ListRequest(WorkerPipes);
 
-/// A coordinator that waits for one benchmark to be ready.
+/// A request to serve one benchmark, to be answered.
 #[derive(Debug)]
 pub struct WantedBenchmark {
     pipes: WorkerPipes,
     prepare: PrepareRequest,
-    /// Holds its place on the heap.
+    /// Heap memory that is held so that later allocations move.
     _held: Vec<u8>,
 }
 
 impl WorkerPipes {
-    /// Says hello, and returns what the coordinator wants; `None` when it wants nothing and the
-    /// process may end.
+    /// Sends the worker's name and version, and returns the first request; `None` if there is none
+    /// and the process may exit.
     pub fn greet(mut self) -> Option<FirstRequest> {
         keep_panics(&self.replies);
         self.send(&Reply::Hello {
@@ -80,7 +80,7 @@ impl WorkerPipes {
     fn asked(mut self) -> Option<FirstRequest> {
         match self.next_request(&mut String::new())? {
             Request::List => Some(FirstRequest::List(ListRequest(self))),
-            // Before anything of the benchmark comes to lie anywhere.
+            // The held memory must be allocated before the benchmark allocates anything.
             Request::Prepare(prepare) => Some(FirstRequest::Benchmark(WantedBenchmark {
                 _held: hold_heap(prepare.heap_bytes),
                 prepare,
@@ -96,7 +96,7 @@ impl WorkerPipes {
 }
 
 impl ListRequest {
-    /// Names the benchmarks, and returns what is wanted then.
+    /// Sends the list of benchmarks, and returns the next request.
     pub fn answer(mut self, benchmarks: Vec<ListedBenchmark>) -> Option<FirstRequest> {
         self.0.send(&Reply::Listed(benchmarks))?;
         self.0.asked()
@@ -104,18 +104,18 @@ impl ListRequest {
 }
 
 impl WantedBenchmark {
-    /// Its name.
+    /// Returns the name of the benchmark.
     pub fn name(&self) -> &str {
         &self.prepare.benchmark
     }
 
-    /// The only contender that is wanted; `None` for all of them.
+    /// Returns the only contender to serve; `None` for all.
     pub fn contender(&self) -> Option<&str> {
         self.prepare.contender.as_deref()
     }
 
-    /// Does what the coordinator asks, until it leaves or the benchmark fails: of all contenders,
-    /// or of the one at the place `only`.
+    /// Serves requests until the coordinator ends the replicate or the benchmark fails. `only` is
+    /// the index of the only contender to serve.
     pub fn serve(mut self, benchmark: &mut dyn FunctionBenchmark, only: Option<usize>) {
         let Some(clock) = SampleClock::from_words(&self.prepare.clock) else {
             return self.refuse();
@@ -134,20 +134,19 @@ impl WantedBenchmark {
         });
     }
 
-    /// Says that there is no such benchmark.
+    /// Replies that the benchmark does not exist.
     pub fn refuse(mut self) {
         self.pipes.send(&failed(Problem::Unknown));
     }
 
-    /// Says what the panic said that ended the way to the benchmark.
+    /// Replies with the message of a panic that occurred before the benchmark was ready.
     pub fn panicked(mut self, panic: Box<dyn Any + Send>) {
         self.pipes
             .send(&failed(Problem::Panicked(panic_message(panic))));
     }
 }
 
-/// The benchmark of this name, and the place in it of the only contender
-/// wanted.
+/// Returns the benchmark with this name, and the index in it of the only contender to serve.
 fn found(
     suite: impl WorkerSuite,
     benchmark: &str,
@@ -164,21 +163,21 @@ fn found(
 }
 
 fn failed(problem: Problem) -> Reply {
-    // Who it was, the notes tell.
+    // The coordinator learns the contender from the notes.
     Reply::Failed {
         contender: None,
         problem,
     }
 }
 
-/// A benchmark as its coordinator calls it: all its contenders, or one alone as
-/// number 0. It notes who is called before every sample.
+/// A benchmark that writes a note before every sample about the contender that is called. With
+/// `only`, it has a single contender, which has index 0.
 ///
-/// Notes go through a pipe nobody waits at: a byte wakes no other process,
-/// which would cost more than it tells. When the pipe is full, notes are lost.
+/// Notes go through a pipe on which no process waits, because waking one would cost more than the
+/// note is worth. When the pipe is full, notes are lost.
 struct Traced<'a> {
     benchmark: &'a mut dyn FunctionBenchmark,
-    /// The place of the only contender wanted.
+    /// The index of the only contender to serve; `None` for all.
     only: Option<usize>,
     notes: &'a PipeWriter,
 }
@@ -186,11 +185,11 @@ struct Traced<'a> {
 impl Traced<'_> {
     fn note(&self, who: u8) {
         let mut notes = self.notes;
-        // Whoever reads them may be gone; the other pipes will tell.
+        // If the reader is gone, the other pipes show that.
         let _ = notes.write(&[who]);
     }
 
-    /// Notes that nobody is called any more: another process goes on.
+    /// Notes that no contender is called any more, because another process has the turn.
     fn idle(&self) {
         self.note(NOBODY);
     }
@@ -224,7 +223,8 @@ impl FunctionBenchmark for Traced<'_> {
         self.benchmark.sample(contender, iterations, gauge)
     }
 
-    /// Of one alone only what it says about itself: nobody else was called.
+    /// For a single contender, reports only if its outputs differ from each other, because no other
+    /// contender was called.
     fn check(&self) -> Result<(), Disagreement> {
         self.note(NOBODY);
         match (self.benchmark.check(), self.only) {
@@ -239,15 +239,15 @@ impl FunctionBenchmark for Traced<'_> {
 
 struct Worker<'a> {
     benchmark: &'a mut dyn FunctionBenchmark,
-    /// The place of the only contender wanted.
+    /// The index of the only contender to serve; `None` for all.
     only: Option<usize>,
     gauge: Gauge,
-    /// Values of a sample.
+    /// The number of values per sample.
     width: usize,
     baton: Option<Baton>,
-    /// The seed of the input that a warm-up of one round has left.
+    /// The seed of the input that is ready after a warm-up of one round.
     ready: Option<u64>,
-    /// The account of what runs beside this thread, from the first block on.
+    /// The CPU time of other threads and of children, from the first block on.
     beside: Option<OtherUsage>,
 }
 
@@ -337,7 +337,7 @@ impl Worker<'_> {
     }
 }
 
-/// The reply, unless the outputs disagree.
+/// Returns `reply`, or a failure if the outputs differ.
 fn checked(benchmark: &dyn FunctionBenchmark, reply: Reply) -> Reply {
     let (contender, problem) = match benchmark.check() {
         Ok(()) => return reply,
@@ -350,8 +350,8 @@ fn checked(benchmark: &dyn FunctionBenchmark, reply: Reply) -> Reply {
     }
 }
 
-/// Takes this process's turns of a block whose input is ready, and gives back
-/// the values of those that are recorded.
+/// Takes this process's turns of a block whose input is ready. Returns the values of the recorded
+/// turns.
 fn take_turns(
     benchmark: &mut Traced<'_>,
     block: &BlockRequest,
@@ -386,7 +386,7 @@ fn take_turns(
             baton.pass()?;
         }
     }
-    // No answer wakes anybody before the last turn is over.
+    // The reply is sent only after the last turn, because it wakes deadheat.
     let last_is_own = matches!(block.turns.last(), Some(Some(_)));
     if let Some(baton) = baton.filter(|_| !last_is_own) {
         baton.take()?;
@@ -394,11 +394,11 @@ fn take_turns(
     Ok(values)
 }
 
-/// The message of the last panic, until somebody asks.
+/// The message of the last panic, until it is read.
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Keeps what a panic says instead of printing it. Where a panic aborts, it is
-/// the last thing this process can say.
+/// Installs a panic hook that keeps the message for the reply. If panics abort, the hook sends the
+/// reply itself, because the process ends after it.
 fn keep_panics(replies: &PipeWriter) {
     let mut stderr_tail = replies.try_clone().ok();
     if !cfg!(panic = "abort") {
@@ -424,12 +424,12 @@ fn keep_panics(replies: &PipeWriter) {
         if let Ok(mut last) = LAST_PANIC.lock() {
             *last = Some(text);
         }
-        // With --nocapture standard error is somebody's terminal.
+        // Also prints the message: with --nocapture, standard error is the user's terminal.
         before(info);
     }));
 }
 
-/// The message of a panic, with its place when the hook saw it.
+/// Returns the message of a panic, with its source location if the hook recorded it.
 fn panic_message(panic: Box<dyn Any + Send>) -> String {
     let last = LAST_PANIC.lock().ok().and_then(|mut last| last.take());
     last.unwrap_or_else(|| text_of(&*panic).to_owned())
@@ -483,7 +483,7 @@ mod tests {
 
         fn prepare(&mut self, _seed: u64) {}
 
-        /// Lasts as long as its place in the order of all calls.
+        /// Reports as its time the index of this call among all calls.
         fn sample(&mut self, contender: usize, iterations: u64, _gauge: &Gauge) -> Reading {
             let mut calls = self.calls.lock().unwrap();
             calls.push(((self.process, contender), iterations));
@@ -501,7 +501,7 @@ mod tests {
     /// The answers of each process, and all calls in order.
     type Taken = (Vec<Result<Vec<f64>, PeerGone>>, Vec<(Turn, u64)>);
 
-    /// A block of several processes.
+    /// Runs a block in several processes.
     fn taken(order: &[Turn], unrecorded: usize, batons: Vec<Option<Baton>>) -> Taken {
         let processes = batons.len();
         let calls = Arc::new(Mutex::new(Vec::new()));

@@ -1,4 +1,4 @@
-//! The lines of a file, read in parts of the file at once.
+//! Reads the lines of a file with several threads.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -10,22 +10,23 @@ use memchr::memchr;
 
 use crate::limits::read_line;
 
-/// Parts of a file smaller than this are not worth a thread.
+/// Smallest part of a file, in bytes, that is worth a thread.
 const LEAST_PART: u64 = 1 << 20;
 
-/// Bytes of a part that are read at once, unless a line is longer.
+/// Number of bytes of a part to read at once, unless a line is longer.
 const STEP: usize = 1 << 18;
 
-/// The number of parts that a file is worth reading in at once: as many as there are cores, and
-/// fewer of a small one.
+/// Returns the number of parts in which to read a file: one per core, but at most one per MiB,
+/// which is 0 for a small file. Returns `None` if the file cannot be looked up.
 pub fn worthwhile_parts(path: &Path) -> Option<usize> {
     let worth_it = fs::metadata(path).ok()?.len() / LEAST_PART;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     Some(cores.min(worth_it as usize))
 }
 
-/// Reads the lines of a file from one place to another in so many parts at once, and one at least;
-/// `read` is given the lines of each. `None` when one of them cannot be read.
+/// Splits the bytes from `from` to `to` of a file at line ends into `parts` parts, at least one,
+/// and calls `read` with the lines of each part in a separate thread. Returns `None` if a part
+/// cannot be read.
 pub fn in_parts<T: Send>(
     file: &File,
     (from, to): (u64, u64),
@@ -36,7 +37,7 @@ pub fn in_parts<T: Send>(
     let border = |part: u64| match part {
         0 => Some(from),
         part if part == parts => Some(to),
-        // Where the first line at or behind that place begins.
+        // The border moves to the beginning of the next line.
         part => {
             let before = (from + (to - from) / parts * part).checked_sub(1)?;
             let mut reader = BufReader::new(Part::new(file, before, to));
@@ -65,8 +66,8 @@ pub struct Lines<'f> {
 }
 
 impl Lines<'_> {
-    /// Gives each line to `take`, with its end and with the place where it begins. `None` when one
-    /// cannot be read, or `take` does not want it.
+    /// Calls `take` with each line, including its line end, and with the position of its first byte
+    /// in the file. Returns `None` if a line cannot be read or `take` returns `None`.
     pub fn each(self, mut take: impl FnMut(&[u8], u64) -> Option<()>) -> Option<()> {
         let Self { file, from, to } = self;
         let mut reader = BufReader::with_capacity(STEP, Part::new(file, from, to));

@@ -1,4 +1,4 @@
-//! The content of packed files, in UTF-8.
+//! Decompresses files and converts their text to UTF-8.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,12 +11,12 @@ use super::{GZIP, ZSTD, all_bytes};
 use crate::error::{FormatError, cannot_read};
 use crate::limits::Bounded;
 
-/// Reads a file to its end, `-` being standard input; what is packed by gzip or
-/// zstd is unpacked, whatever it is called.
+/// Reads a file, or standard input for `-`, to its end. Decompresses gzip and zstd, whatever the
+/// name of the file.
 ///
 /// # Errors
 ///
-/// The file cannot be read or unpacked, or is packed in another way.
+/// The file cannot be read or decompressed, or is compressed with another method.
 pub fn read_content(path: &Path) -> Result<Vec<u8>, FormatError> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
@@ -29,11 +29,11 @@ pub fn read_content(path: &Path) -> Result<Vec<u8>, FormatError> {
     unpacked(path, bytes)
 }
 
-/// The bytes themselves, or what was packed in them; text comes in UTF-8. Errors name `path`.
+/// Returns the bytes, decompressed if necessary; text is converted to UTF-8. Errors name `path`.
 ///
 /// # Errors
 ///
-/// The bytes cannot be unpacked, or are packed in another way.
+/// The bytes cannot be decompressed, or are compressed with another method.
 pub fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
     let mut all = Vec::new();
     let read = if bytes.starts_with(GZIP) {
@@ -52,7 +52,7 @@ pub fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
     Ok(to_utf8(all))
 }
 
-/// What is said of a file that is packed in a way that is not read here.
+/// Returns an error text if the bytes are packed with a method other than gzip and zstd.
 fn packed_otherwise(bytes: &[u8]) -> Option<String> {
     const PACKINGS: [(&[u8], &str, &str); 9] = [
         (b"\xfd7zXZ\0", "xz", "xz -d"),
@@ -74,8 +74,9 @@ fn packed_otherwise(bytes: &[u8]) -> Option<String> {
     ))
 }
 
-/// A text in UTF-16 or UTF-32, as shells of Windows write it, in UTF-8; any other as it is. A text
-/// without a byte order mark is recognised by the zeros next to its first characters.
+/// Converts text in UTF-16 or UTF-32, which Windows shells write, to UTF-8; leaves other text
+/// unchanged. A text without a byte order mark is recognised by the zeros next to its first
+/// characters.
 fn to_utf8(text: Vec<u8>) -> Vec<u8> {
     let wide = match text[..] {
         [0xff, 0xfe, 0, 0, ..] => Some((4, true, 4)),
@@ -113,7 +114,7 @@ fn to_utf8(text: Vec<u8>) -> Vec<u8> {
     decoded.into_bytes()
 }
 
-/// Unpacks one zstd frame after the other.
+/// Decompresses consecutive zstd frames.
 struct Frames<'p> {
     frame: Option<StreamingDecoder<&'p [u8], FrameDecoder>>,
     packed: &'p [u8],

@@ -1,4 +1,4 @@
-//! Histograms of a run as a log for the tools of HdrHistogram.
+//! Writes the histograms of a run as a log for the tools of HdrHistogram.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,12 +9,13 @@ use super::{benchmark_names, distinct_names, ensure_wall_times};
 use crate::default_path::time_stamp;
 use crate::error::{FormatError, cannot_write};
 
-/// Writes the histograms of a run as an HDR histogram log: one line per benchmark and contender,
-/// which its tag names. The interval of each is the whole run, since contenders take turns.
+/// Writes the histograms of a run as an HDR histogram log: one line for each contender of each
+/// benchmark, with the tag `benchmark/contender`. The interval of each line is the whole run,
+/// because contenders take turns.
 ///
-/// A histogram of a contender that the run does not have is left out.
+/// Skips a histogram whose contender is not in the run.
 ///
-/// `name` stands for the file in errors.
+/// `name` is the name of the file in errors.
 pub fn write_hdr(
     run: &Run,
     histograms: &Histograms,
@@ -43,8 +44,7 @@ fn write_log(run: &Run, histograms: &Histograms, mut out: impl Write) -> io::Res
         let stamp = time_stamp(seconds);
         let since = "(seconds since epoch)";
         writeln!(out, "#[StartTime: {seconds}.000 {since}, {stamp} UTC]")?;
-        // Without it readers guess from the size of the first time whether
-        // times count from the start.
+        // Without this line, readers guess from the first time whether times count from the start.
         writeln!(out, "#[BaseTime: {seconds}.000 {since}]")?;
     }
     writeln!(
@@ -61,15 +61,15 @@ fn write_log(run: &Run, histograms: &Histograms, mut out: impl Write) -> io::Res
         let max = milliseconds(histogram, unit);
         let (digits, highest) = (histograms.significant_digits, histograms.highest);
         let text = encoded(digits, highest, &histogram.counts);
-        // Three decimals of seconds, since some readers take what follows the
-        // point for a number of milliseconds.
+        // Seconds with three decimals, because some readers take the digits after the point for a
+        // number of milliseconds.
         writeln!(out, "Tag={tag},0.000,{length:.3},{max},{text}")?;
     }
     out.flush()
 }
 
-/// The seconds that the run took. A recording does not say; what its samples took is
-/// the least it can have been.
+/// Returns the seconds that the run took. A recording does not contain them, so the sum of its
+/// sample times is used, which is a lower bound.
 fn seconds_of(run: &Run) -> f64 {
     let nanoseconds = match run.elapsed_ns {
         0 => {
@@ -82,7 +82,7 @@ fn seconds_of(run: &Run) -> f64 {
     nanoseconds / 1e9
 }
 
-/// The largest value in milliseconds, exactly.
+/// Returns the largest value in milliseconds, without rounding.
 fn milliseconds(histogram: &ContenderHistogram, unit: HistogramUnit) -> String {
     let per = unit.per_millisecond();
     let decimals = per.ilog10() as usize;
@@ -90,7 +90,7 @@ fn milliseconds(histogram: &ContenderHistogram, unit: HistogramUnit) -> String {
     format!("{whole}.{part:0decimals$}")
 }
 
-/// `benchmark/contender` for each contender of each benchmark, no two alike.
+/// Returns a distinct tag `benchmark/contender` for each contender of each benchmark.
 fn tags(run: &Run) -> Vec<Vec<String>> {
     let benchmarks = &run.header.plan.benchmarks;
     let names = benchmark_names(benchmarks);
@@ -98,36 +98,36 @@ fn tags(run: &Run) -> Vec<Vec<String>> {
         let contenders = benchmark.contenders.iter();
         contenders.map(move |contender| tag(&format!("{name}/{}", contender.name)))
     });
-    // In one go: what was two names may have become one tag.
+    // All tags together, because two different names may become the same tag.
     let mut distinct = distinct_names(every, "_#").into_iter();
     let mut own = |count| distinct.by_ref().take(count).collect();
     benchmarks.iter().map(|b| own(b.contenders.len())).collect()
 }
 
-/// The name as a tag may be written: a comma, a space or the end of the line would end it.
+/// Replaces the characters that would end a tag: comma, white space and control characters.
 fn tag(name: &str) -> String {
     let ends = |c: char| c == ',' || c.is_whitespace() || c.is_control();
     name.replace(ends, "_")
 }
 
-/// Text that stays on the line of its comment.
+/// Replaces control characters, so that the text stays on its comment line.
 fn one_line(text: &str) -> String {
     text.replace(char::is_control, "_")
 }
 
-/// "V2", with the sign that counts take one byte at least.
+/// Marks a histogram in V2 encoding whose counts take at least one byte.
 const PAYLOAD_COOKIE: u32 = 0x1c84_9313;
 
-/// The compressed envelope of the same.
+/// Marks the compressed envelope of a V2 histogram.
 const ENVELOPE_COOKIE: u32 = 0x1c84_9314;
 
-/// The smallest value that is told apart from 0.
+/// Smallest value that has a different bucket than 0.
 const LOWEST: u64 = 1;
 
-/// The histogram as text: its counts in the V2 encoding, in the compressed envelope, in base64. All
-/// numbers are big-endian. The envelope asks for a zlib stream, which may hold its bytes as they
-/// are; runs of empty buckets have shrunk before. `highest` is the largest value it has a bucket
-/// for.
+/// Encodes a histogram as text: counts in the V2 encoding, inside the compressed envelope, in
+/// base64. All numbers are big-endian. The envelope requires a zlib stream, which may store its
+/// bytes uncompressed; runs of empty buckets are short already. `highest` is the largest value that
+/// has a bucket.
 fn encoded(significant_digits: u8, highest: u64, counts: &[u64]) -> String {
     base64(&envelope(&payload(significant_digits, highest, counts)))
 }
@@ -137,19 +137,19 @@ fn payload(significant_digits: u8, highest: u64, counts: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40 + body.len());
     bytes.extend(PAYLOAD_COOKIE.to_be_bytes());
     bytes.extend((body.len() as u32).to_be_bytes());
-    // The counts begin at the bucket of zero, not shifted.
+    // Offset of the first count: 0, because the counts begin with the bucket of zero.
     bytes.extend(0u32.to_be_bytes());
     bytes.extend(u32::from(significant_digits).to_be_bytes());
     bytes.extend(LOWEST.to_be_bytes());
     bytes.extend(highest.to_be_bytes());
-    // What to multiply a whole number by to get the value it stands for.
+    // Factor from the stored whole numbers to the values.
     bytes.extend(1f64.to_be_bytes());
     bytes.extend(body);
     bytes
 }
 
-/// Every count as a signed number of as few bytes as it takes. A run of empty buckets is one
-/// number, the negative of its length, except that a single one is a plain 0.
+/// Encodes each count as a signed number of variable length. A run of two or more empty buckets is
+/// one number, the negative of its length; a single empty bucket is 0.
 fn counts_as_bytes(counts: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for run in counts.chunk_by(|a, b| *a == 0 && *b == 0) {
@@ -161,9 +161,9 @@ fn counts_as_bytes(counts: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Seven bits a byte, the lowest first, the eighth bit set where more follow;
-/// the sign is the lowest bit of all, so that small negative numbers are short
-/// too. A ninth byte, of which 8 bits are left, has no bit to spare.
+/// Appends a number with seven bits per byte, lowest first; the eighth bit is set if more bytes
+/// follow. The sign is in the lowest bit, so that small negative numbers are short, too. A ninth
+/// byte holds the remaining 8 bits.
 fn push_signed(bytes: &mut Vec<u8>, number: i64) {
     let mut rest = ((number << 1) ^ (number >> 63)).cast_unsigned();
     for _ in 0..8 {
@@ -186,9 +186,9 @@ fn envelope(payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A zlib stream whose blocks are stored as they are.
+/// Returns a zlib stream of uncompressed blocks.
 fn zlib(data: &[u8]) -> Vec<u8> {
-    // Deflate with a window of 32 KiB, made with the least effort.
+    // The zlib header: deflate, a window of 32 KiB, fastest level.
     let mut stream = vec![0x78, 0x01];
     let mut blocks = data.chunks(usize::from(u16::MAX)).peekable();
     while let Some(block) = blocks.next() {
@@ -219,7 +219,7 @@ fn base64(data: &[u8]) -> String {
         let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for digit in 0..4 {
-            // Two digits for one byte, three for two; then padding.
+            // One byte gives two digits, two bytes give three; the rest is padding.
             text.push(if digit <= three.len() {
                 char::from(DIGITS[(bits >> (18 - 6 * digit) & 63) as usize])
             } else {

@@ -3,8 +3,9 @@
 use std::fs;
 use std::sync::OnceLock;
 
-/// The memory that this process may use, in bytes: the least of the machine's memory, the limit of its
-/// control group and `ulimit`. `u64::MAX` if none of them can be read, as on other systems than Linux.
+/// Returns the memory that this process may use, in bytes: the smallest of the machine's memory,
+/// the limit of its control group and `ulimit`. Returns `u64::MAX` if none of them can be read, as
+/// on systems other than Linux.
 pub(super) fn usable() -> u64 {
     static USABLE: OnceLock<u64> = OnceLock::new();
     *USABLE.get_or_init(|| {
@@ -30,7 +31,7 @@ fn of_machine(meminfo: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// The soft limits of the address space and of data; none where they are unlimited.
+/// Returns the soft limits on address space and data; `None` if unlimited.
 fn of_process(limits: &str) -> [Option<u64>; 2] {
     ["Max address space", "Max data size"].map(|name| {
         let limit = limits.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,9 +1,9 @@
 //! The line of one block:
 //! `{"block":[benchmark,replicate,index],"elapsed_ns":…,"primed":…,"samples":[[contender,flags,exit_code,iterations,value,…],…]}`.
 //!
-//! A run may hold 250,000 of them, so they are written and read without a tree, in exactly this
-//! shape; any other spelling of the same JSON is read from the tree. A property test keeps the two
-//! in agreement.
+//! A run may have 250,000 blocks, so they are written and read without a JSON tree, in exactly this
+//! spelling. Any other spelling of the same JSON is read through the tree. A property test checks
+//! that the two readers agree.
 
 use deadheat_model::BlockRecord;
 #[cfg(feature = "read")]
@@ -54,12 +54,12 @@ pub(super) fn encode(block: &BlockRecord, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"]}\n");
 }
 
-/// Reads the line that `bytes` begin with, when it is a block in exactly the
-/// shape that `encode` writes, and gives back its length, newline included.
-/// `width_of` tells how many values the samples of a benchmark have.
+/// Reads the block line at the beginning of `bytes`, if it is spelled exactly as `encode` writes
+/// it, and returns its length in bytes, newline included. `width_of` returns the number of values
+/// that each sample of a benchmark has.
 ///
-/// `None` says nothing about the line but that it is spelled otherwise or not
-/// whole; `record` then holds a part of it.
+/// `None` means only that the line is incomplete or spelled otherwise; `record` then holds a part
+/// of it.
 #[cfg(feature = "read")]
 pub(super) fn decode_compact(
     bytes: &[u8],
@@ -103,7 +103,7 @@ pub(super) fn decode_compact(
     Some(bytes.len() - scanner.rest.len())
 }
 
-/// Reads what stands in front of the samples of such a line, and gives back what follows.
+/// Reads the fields before the samples of a block line and returns the bytes after them.
 #[cfg(feature = "read")]
 pub(super) fn decode_head<'a>(bytes: &'a [u8], record: &mut BlockRecord) -> Option<&'a [u8]> {
     let mut scanner = Scanner { rest: bytes };
@@ -124,8 +124,7 @@ pub(super) fn decode_head<'a>(bytes: &'a [u8], record: &mut BlockRecord) -> Opti
     Some(scanner.rest)
 }
 
-/// Reads a block from its JSON, however it was spelled. A number of values that does not fit is
-/// left to the model.
+/// Reads a block from JSON in any spelling. The model reports a wrong total number of values.
 #[cfg(feature = "read")]
 pub(super) fn decode_json(
     block: &Object,
@@ -156,7 +155,7 @@ pub(super) fn decode_json(
     })?;
     let width = width_of(record.benchmark);
     match counts.iter().rposition(|found| *found != width) {
-        // Two wrong rows may add up to the right number.
+        // The wrong counts of two rows may add up to the right total.
         Some(slot) if record.values.len() == counts.len() * width => {
             Err(WireError::sentence(format!(
                 "replicate {}, block {}, slot {slot} has {} values where {width} were expected",
@@ -167,7 +166,7 @@ pub(super) fn decode_json(
     }
 }
 
-/// Takes a sample and its values from the tree, and gives back how many these are.
+/// Adds a sample and its values to `record` and returns the number of values.
 #[cfg(feature = "read")]
 fn take_row(list: &[Json], record: &mut BlockRecord) -> Result<usize, WireError> {
     let [contender, flags, exit_code, iterations, values @ ..] = list else {
@@ -187,7 +186,7 @@ fn take_row(list: &[Json], record: &mut BlockRecord) -> Result<usize, WireError>
     Ok(values.len())
 }
 
-/// Flags from a number in a file. Bits this version does not know are dropped.
+/// Returns the flags in a number from a file, without bits that this version does not know.
 #[cfg(feature = "read")]
 fn flags_of(bits: u64) -> Flags {
     Flags::from_bits((bits & 0xff) as u8)

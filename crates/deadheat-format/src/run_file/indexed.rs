@@ -1,5 +1,5 @@
-//! A run file of which nothing is held but where everything stands: found by the ends of lines and
-//! their first few numbers, in parts of the file at once.
+//! A run file of which only the positions of blocks are held in memory. Several threads find the
+//! blocks by the ends of lines and the first few numbers of each line.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -15,47 +15,47 @@ use super::reader::{Reading, Refusal, Widths, unknown_contender};
 use crate::content::{Lines, in_parts, worthwhile_parts};
 use crate::limits::{self, read_line};
 
-/// Bytes of a benchmark that are read at once, unless a line is longer.
+/// Number of bytes of a benchmark's blocks to read at once, unless a line is longer.
 const STEP: u64 = 1 << 18;
 
 /// The beginning of a run file as deadheat writes it.
 const BEGINNING: &[u8] = b"{\"schema\":\"deadheat.run/";
 
-/// A run file that was looked through once and whose samples are read when
-/// they are asked for, benchmark by benchmark and from any number of threads.
+/// A run file that was indexed once and whose samples are read on request, benchmark by benchmark,
+/// from any number of threads.
 ///
-/// It knows files as deadheat writes them, whole or cut short. Where it does
-/// not know what to make of a file, or a line of it cannot hold, it says
-/// `None`, and [`read_run`](crate::read_run) says what is wrong.
+/// Supports only files that deadheat wrote, whole or cut short. For any other file, and for a line
+/// with an error, the functions return `None`; [`read_run`](crate::read_run) then reads the file or
+/// reports the error.
 #[derive(Debug)]
 pub struct IndexedRun {
     file: File,
     run: Run,
-    /// By benchmark.
+    /// Positions of the blocks, by benchmark.
     stretches: Vec<Vec<Stretch>>,
     blocks: Vec<usize>,
     widths: Widths,
 }
 
 impl IndexedRun {
-    /// Looks through a file with as many threads as there are cores. `None`
-    /// where it must be read in one go: standard input (`-`), a pipe, a packed
-    /// file, anything but a run, a run spelled otherwise, or one with faults.
+    /// Indexes a file with one thread per core. Returns `None` if only
+    /// [`read_run`](crate::read_run) can read it: standard input (`-`), a pipe, a packed file, a
+    /// run in another spelling, or a file with errors.
     pub fn open(path: impl AsRef<Path>) -> Option<Self> {
         let path = path.as_ref();
         Self::open_with(path, worthwhile_parts(path)?)
     }
 
-    /// The same with so many threads, and one at least.
+    /// Indexes a file as [`IndexedRun::open`] does, with this number of threads; 0 means 1.
     pub fn open_with(path: impl AsRef<Path>, threads: usize) -> Option<Self> {
         let path = path.as_ref();
-        // Asked before it is opened: what is taken from a pipe is gone.
+        // Checked before opening, because bytes that were read from a pipe are lost.
         if path == Path::new("-") || !fs::metadata(path).ok()?.is_file() {
             return None;
         }
         let file = File::open(path).ok()?;
         let size = file.metadata().ok()?.len();
-        // `read_run` says what is wrong with a larger one.
+        // `read_run` reports the error for a larger file.
         if !limits::holds(size) {
             return None;
         }
@@ -85,18 +85,18 @@ impl IndexedRun {
         })
     }
 
-    /// The run, with everything but its samples: each benchmark has none.
+    /// Returns the run without its samples.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// The run without its samples.
+    /// Converts this into the run without its samples.
     pub fn into_run(self) -> Run {
         self.run
     }
 
-    /// Reads the samples of a benchmark. `None` when one of its lines is not
-    /// what it looked like, or the file was changed since.
+    /// Reads the samples of a benchmark. Returns `None` if one of its lines is not a valid block,
+    /// or if the file was changed after it was indexed.
     pub fn samples(&self, benchmark: usize) -> Option<Samples> {
         let planned = self.run.header.plan.benchmarks.get(benchmark)?;
         let width = self.widths.in_benchmark(benchmark);
@@ -132,8 +132,8 @@ impl IndexedRun {
         (samples.blocks().len() == self.blocks[benchmark]).then_some(samples)
     }
 
-    /// Makes room for the samples of a benchmark whose first block has so many: mostly all blocks
-    /// have. Never for more than its lines can hold.
+    /// Reserves memory for the samples of a benchmark, assuming that all blocks have as many
+    /// samples as the first one. Never reserves more than its lines can hold.
     fn reserve(&self, samples: &mut Samples, benchmark: usize, of_block: usize) {
         let lengths = self.stretches[benchmark].iter().map(|one| one.len as usize);
         let most = lengths.sum::<usize>() / LEAST_SAMPLE;
@@ -142,17 +142,17 @@ impl IndexedRun {
     }
 }
 
-/// Bytes that a sample takes in a file at least: `[0,0,0,1],`.
+/// Minimum number of bytes that a sample takes in a file: `[0,0,0,1],`.
 const LEAST_SAMPLE: usize = 10;
 
-/// Puts the parts together.
+/// Combines the indexes of all parts of a file.
 struct Gathering<'a> {
     reading: Reading<'a>,
     stretches: Vec<Vec<Stretch>>,
     blocks: Vec<usize>,
-    /// Of each benchmark, the replicate of its last block.
+    /// Replicate of the last block, by benchmark.
     last: Vec<Option<u32>>,
-    /// A line was garbage: forgiven when nothing follows.
+    /// True if a line was not JSON, which is allowed only at the end of the file.
     garbage: bool,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// Takes all parts, in the order of the file.
+    /// Adds all parts, in the order of the file.
     fn all(&mut self, parts: Vec<Index<'_>>) -> Option<()> {
         for part in parts {
             for (all, some) in self.stretches.iter_mut().zip(part.stretches) {
@@ -188,7 +188,7 @@ impl<'a> Gathering<'a> {
         let resumed = self.reading.run.resumed_at.is_some();
         for line in &segment.lines {
             self.line(line)?;
-            // Only a line of its own may say that.
+            // Only a line in `cut` may be garbage or resume the run.
             if self.garbage || self.reading.run.resumed_at.is_some() != resumed {
                 return None;
             }
@@ -219,7 +219,8 @@ impl<'a> Gathering<'a> {
         Some(())
     }
 
-    /// Takes a line that does not look like a block, and must be none.
+    /// Reads a line that does not look like a block. Returns `None` if it has an error or is a
+    /// block after all.
     fn line(&mut self, line: &[u8]) -> Option<()> {
         match self.reading.take(line) {
             Ok(()) => {}
@@ -234,21 +235,21 @@ impl<'a> Gathering<'a> {
     }
 }
 
-/// Segments of a part that are kept: each takes 20 times the memory of a line of 8 bytes.
-/// [`read_run`](crate::read_run) keeps none.
+/// Maximum number of segments in a part. Each takes 20 times the memory of a line of 8 bytes.
+/// [`read_run`](crate::read_run) keeps no segments.
 const MOST_SEGMENTS: usize = 1 << 16;
 
-/// Lines in a row that are blocks of one benchmark.
+/// Consecutive lines that are blocks of one benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stretch {
-    /// Where the first begins, in bytes from the beginning of the file.
+    /// Position of the first line, in bytes from the beginning of the file.
     at: u64,
-    /// Bytes.
+    /// Length in bytes.
     len: u32,
 }
 
 impl Stretch {
-    /// Makes a line that follows a part of this stretch, if it does.
+    /// Extends this stretch by `next` if they are adjacent. Returns true if it did.
     fn grow(&mut self, next: Stretch) -> bool {
         let follows = self.at + u64::from(self.len) == next.at;
         let sum = self.len.checked_add(next.len).filter(|_| follows);
@@ -257,54 +258,56 @@ impl Stretch {
     }
 }
 
-/// Adds a stretch to those before it.
+/// Adds a stretch, merged with the last one if they are adjacent.
 fn push(stretches: &mut Vec<Stretch>, next: Stretch) {
     if !stretches.last_mut().is_some_and(|last| last.grow(next)) {
         stretches.push(next);
     }
 }
 
-/// Blocks of one benchmark in the order of the file, counted.
+/// Counts of the blocks of one benchmark in a segment of a run file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     blocks: usize,
     /// The replicates of the first and of the last block.
     first: u32,
     last: u32,
-    /// The number of blocks of another replicate than the block before.
+    /// Number of blocks whose replicate differs from that of the block before.
     turns: u64,
-    /// Launches that are no block's but its samples' and its priming's; not
-    /// counted where a process serves a replicate.
+    /// Number of launches, one per sample and one per priming. 0 if a process serves a whole
+    /// replicate.
     launches: u64,
 }
 
-/// Lines up to one that changes what the lines around it mean.
+/// Consecutive lines of a run file. The last line of a segment, such as an end or a resumption, may
+/// change how the lines before and after it count.
 #[derive(Debug, Default)]
 struct Segment {
-    /// Blocks, by benchmark.
+    /// Counts of the blocks, by benchmark.
     seen: HashMap<usize, Seen>,
     elapsed_ns: u64,
-    /// Placements and failures, which mean the same before and after a block.
+    /// Placements, observations and failures, which mean the same before and after a block.
     lines: Vec<Vec<u8>>,
-    /// The last line of the segment, any other: unless it is the last of the part.
+    /// The last line of the segment, if it is neither a block nor one of `lines`; `None` at the end
+    /// of a part of the file.
     cut: Option<Vec<u8>>,
 }
 
-/// The contents of a part of a run file.
+/// Index of a part of a run file.
 #[derive(Debug)]
 struct Index<'a> {
-    /// Of each benchmark, whether each of its samples is a launch.
+    /// For each benchmark, true if each of its samples is a process launch.
     each_sample: &'a [bool],
     segments: Vec<Segment>,
-    /// The segment that the next line belongs to.
+    /// The segment to which the next line is added.
     segment: Segment,
-    /// By benchmark.
+    /// Positions of the blocks, by benchmark.
     stretches: Vec<Vec<Stretch>>,
-    /// Reused for every line.
+    /// The last block line that was parsed; reused to save allocations.
     head: BlockRecord,
 }
 
-/// Looks through the lines of a part. `None` when they cannot be read.
+/// Indexes the lines of a part. Returns `None` if they cannot be read or form too many segments.
 fn index<'a>(lines: Lines<'_>, each_sample: &'a [bool]) -> Option<Index<'a>> {
     let mut index = Index {
         each_sample,
@@ -322,13 +325,13 @@ fn index<'a>(lines: Lines<'_>, each_sample: &'a [bool]) -> Option<Index<'a>> {
 }
 
 impl Index<'_> {
-    /// Takes a line that begins at `at`.
+    /// Adds the line that begins at position `at`.
     fn take(&mut self, line: &[u8], at: u64) {
         if self.take_block(line, at).is_some() || line.trim_ascii().is_empty() {
             return;
         }
         let heads = [&b"{\"placed\":"[..], b"{\"observed\":", b"{\"failed\":"];
-        // What lacks its newline may be torn.
+        // A line without its newline may be incomplete.
         if line.ends_with(b"}\n") && heads.iter().any(|head| line.starts_with(head)) {
             self.segment.lines.push(line.to_vec());
         } else {
@@ -337,7 +340,7 @@ impl Index<'_> {
         }
     }
 
-    /// Notes a line that begins and ends as deadheat writes a block.
+    /// Adds a line if it begins and ends like a block that deadheat wrote.
     fn take_block(&mut self, line: &[u8], at: u64) -> Option<()> {
         let rest = decode_head(line, &mut self.head)?;
         let BlockRecord {
@@ -365,7 +368,7 @@ impl Index<'_> {
         seen.turns += u64::from(seen.last != replicate);
         seen.last = replicate;
         if each_sample {
-            // Each is a list within the list.
+            // Each sample is a list within the list.
             seen.launches += memchr_iter(b'[', rest).count() as u64 + u64::from(primed);
         }
         self.segment.elapsed_ns = self.segment.elapsed_ns.max(elapsed_ns);

@@ -1,5 +1,5 @@
-//! The lines of a run file that are no blocks: the header with the plan, the machine and the columns
-//! of the samples, placements, failures, and how the run ended.
+//! The lines of a run file other than blocks: the header with the plan, the machine and the columns
+//! of the samples; placements; observations; failures; and the end of the run.
 
 use deadheat_model::{
     AddressSpace, BenchmarkFailure, CalibrationNote, ClockFacts, Commit, Conditions, CounterAccess,
@@ -15,10 +15,10 @@ use crate::wire::{Fields, Wire, choice, object};
 #[cfg(feature = "decode")]
 use crate::wire::{WireError, inside, object_of, required};
 
-/// The schema written, and the latest that is read.
+/// Schema of the run files that are written, and the latest one that can be read.
 pub const SCHEMA: &str = "deadheat.run/1";
 
-/// The first line.
+/// Returns the first line of a run file.
 pub(crate) fn header_line(header: &RunHeader) -> Json {
     header.put(Object::new().with("schema", SCHEMA)).into()
 }
@@ -86,7 +86,7 @@ object! { PackageVersions { name, baseline, candidate, } }
 
 object! { Commit { id, committed_at, subject: or(String::new()), } ensure has_object_id }
 
-/// The id of a commit reaches command lines of git.
+/// Fails for an incomplete commit id, because ids become arguments of git.
 #[cfg(feature = "decode")]
 fn has_object_id(commit: &Commit) -> Result<(), WireError> {
     if is_object_id(&commit.id) {
@@ -98,7 +98,8 @@ fn has_object_id(commit: &Commit) -> Result<(), WireError> {
 
 object! { Merged { count, by, replicates: or(0), hosts, } ensure is_of_few_parts }
 
-/// What is missing is listed, so a number that nobody starts would not fit into memory.
+/// Fails for an impossible number of parts. Missing parts are listed, so a huge number would
+/// exhaust the memory.
 #[cfg(feature = "decode")]
 fn is_of_few_parts(merged: &Merged) -> Result<(), WireError> {
     if merged.count <= Shard::MOST && merged.hosts.len() <= merged.count as usize {
@@ -123,7 +124,7 @@ object! { Conditions { limits: omit, disturbances: omit, } }
 
 object! { Limits { cores: omit, memory: omit, } ensure is_some_time }
 
-/// A share of the processors that is none, or no number, is no limit that a system sets.
+/// Fails for a CPU limit that is 0, negative or not finite, which no system sets.
 #[cfg(feature = "decode")]
 fn is_some_time(limits: &Limits) -> Result<(), WireError> {
     if limits
@@ -145,13 +146,13 @@ choice! { CounterAccess {
 
 object! { ClockFacts { source, resolution_ns, overhead_ns, fallback, } }
 
-/// Absent where the machine was not calibrated.
+/// The field is absent if the machine was not calibrated.
 impl Fields for Option<CalibrationNote> {
     fn put(&self, object: Object) -> Object {
         object.with_some("calibration", self.as_ref().map(Wire::to_json))
     }
 
-    /// `None` also for a kind of race that a later version knows.
+    /// Returns `None` also for an unknown kind of race, because a later version may add kinds.
     #[cfg(feature = "decode")]
     fn take(object: &Object) -> Result<Self, WireError> {
         let note = inside(object, "calibration", |json| match json {
@@ -176,7 +177,7 @@ object! { CalibrationNote {
     noise_floor,
 } }
 
-// The share seen follows from the two counts.
+// The observed share is not stored, because it follows from the two counts.
 object! { Share { hits, of, low, high, } ensure is_bounded }
 
 #[cfg(feature = "decode")]
@@ -189,7 +190,7 @@ fn is_bounded(share: &Share) -> Result<(), WireError> {
     }
 }
 
-/// The linker that makes neutral links of an executable, or why none can be made.
+/// Stores the linker that makes neutral links of an executable, or the reason why there are none.
 impl Fields for NeutralLinks {
     fn put(&self, object: Object) -> Object {
         let object = object.with("executable", &self.executable);
@@ -230,7 +231,7 @@ impl Fields for NeutralLinks {
 
 crate::wire::whole!(NeutralLinks);
 
-// Benchmark and contender are places in the plan, counted from 0.
+// Benchmark and contender are indexes in the plan, counted from 0.
 object! { Observed {
     benchmark,
     contender,
@@ -259,7 +260,7 @@ choice! { AddressSpace {
     "fixed" => Fixed,
 } }
 
-// The benchmark is a place in the plan, counted from 0.
+// The benchmark is an index in the plan, counted from 0.
 object! { Placed {
     benchmark,
     replicate,
@@ -295,7 +296,7 @@ impl Wire for Placing {
     }
 }
 
-// The benchmark is a place in the plan, counted from 0.
+// The benchmark is an index in the plan, counted from 0.
 object! { BenchmarkFailure { benchmark, message: or(String::new()), } }
 
 object! { RunEnd { reason: inline, launches, elapsed_ns, } }
@@ -324,8 +325,8 @@ impl Fields for EndReason {
             ("budget", _) => EndReason::Budget,
             ("interrupted", Some(signal)) => EndReason::Interrupted(signal),
             ("failed", _) => EndReason::Failed(message),
-            // A reason of a later minor version: the run stopped, and not by what this version
-            // knows of its plan.
+            // A later minor version may add reasons. Such a run stopped before its plan was
+            // finished.
             (other, _) => EndReason::Failed(format!("{other} {message}").trim().into()),
         })
     }

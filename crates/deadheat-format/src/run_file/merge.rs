@@ -1,7 +1,7 @@
-//! One run file of the parts of a race that several machines raced.
+//! Merges the parts of a race that several machines raced into one run file.
 //!
-//! Parts of one race have one plan, and each has replicates, or benchmarks, of its own. So their
-//! blocks are copied line by line, part by part, and a part at a time is all that is held.
+//! All parts of a race have the same plan, and each has its own replicates or benchmarks. Blocks
+//! are therefore copied line by line, and only one part at a time is held in memory.
 
 use std::collections::HashSet;
 use std::fs;
@@ -21,23 +21,24 @@ use crate::error::{FileProblem, FormatError, cannot_read, cannot_write};
 use crate::temporary::ScratchFolder;
 use crate::wire::Wire;
 
-/// A part of a race: its file, its number, and what is kept of its header: of ten thousand parts
-/// the plans would not fit.
+/// A part of a race: its file, its number, and the needed facts from its header. Whole headers are
+/// not kept, because the plans of ten thousand parts would not fit into memory.
 struct Part {
     file: PathBuf,
     shard: Shard,
     host: Host,
     governor: Option<String>,
     tick_ns: Option<f64>,
-    /// What is known of neutral links, where some executable has none.
+    /// The facts about the neutral links of all executables of this part; `None` if every
+    /// executable has neutral links.
     without_links: Option<Vec<NeutralLinks>>,
 }
 
-/// Merges the parts of a race into the run file `target`, which must not exist yet. Whatever the
-/// order of the files, the bytes are the same. With `allow_missing` parts that are missing or not
-/// finished are left out.
+/// Merges the parts of a race into the run file `target`, which must not exist yet. The bytes do
+/// not depend on the order of the files. With `allow_missing`, missing or unfinished parts are left
+/// out.
 ///
-/// Errors name the file that does not fit to the others, and by what.
+/// Errors name the file that does not match the others, and the difference.
 pub fn merge_parts(
     files: &[PathBuf],
     target: &Path,
@@ -55,13 +56,13 @@ pub fn merge_parts(
     }
     parts.sort_by(|a, b| (a.shard.index, &a.file).cmp(&(b.shard.index, &b.file)));
     let Some(first) = parts.first() else {
-        return Err(FormatError::whole(target, "there is no part to merge"));
+        return Err(FormatError::whole(target, "no part was given to merge"));
     };
     for two in parts.windows(2) {
         if two[0].shard.index == two[1].shard.index {
             let (part, other) = (two[1].shard.index, two[0].file.display());
             let problem =
-                format!("holds part {part} again, as {other} does\nhelp: merge one of them");
+                format!("holds part {part}, but so does {other}\nhelp: merge one of them");
             return Err(FormatError::whole(&two[1].file, problem));
         }
     }
@@ -71,8 +72,8 @@ pub fn merge_parts(
     if !missing.is_empty() && !allow_missing {
         let missing = some_of(&missing);
         let problem = format!(
-            "is one of {count} parts, of which {missing} missing\nhelp: --allow-missing merges those there \
-             are"
+            "is one of {count} parts, but {missing} missing\nhelp: --allow-missing merges the \
+             parts that exist"
         );
         return Err(FormatError::whole(&first.file, problem));
     }
@@ -80,7 +81,7 @@ pub fn merge_parts(
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     };
-    // A run file that is there is whole: a merge that fails leaves none.
+    // An existing run file is always whole, because a failed merge leaves none.
     if target.exists() {
         return Err(FileProblem::AlreadyExists.of(target));
     }
@@ -115,19 +116,19 @@ pub fn merge_parts(
         .end(&end)
         .map_err(|error| cannot_write(target)(error.source))?;
     drop(writer);
-    // Without a moment in which half of it has the name.
+    // A rename, so that no reader sees half a file under this name.
     fs::rename(&whole, target).map_err(cannot_write(target))
 }
 
-/// The first few numbers of parts, and how many more there are, with their verb.
+/// Returns the first few numbers of parts and how many more there are, followed by "is" or "are".
 fn some_of(parts: &[u32]) -> String {
     const MOST: usize = 12;
     let named: Vec<String> = parts.iter().take(MOST).map(u32::to_string).collect();
     let named = named.join(", ");
     match (parts.len(), parts.len().saturating_sub(MOST)) {
-        (1, _) => format!("{named} is"),
-        (_, 0) => format!("{named} are"),
-        (_, more) => format!("{named} and {more} more are"),
+        (1, _) => format!("part {named} is"),
+        (_, 0) => format!("parts {named} are"),
+        (_, more) => format!("parts {named} and {more} more are"),
     }
 }
 
@@ -163,19 +164,19 @@ fn part(file: &Path) -> Result<(Part, RunHeader), FormatError> {
                 file,
                 format!(
                     "a whole race, not a part: it was raced without --shard{HELP}deadheat analyze \
-                 answers by a whole race; parts are raced with --shard 1/2, --shard 2/2 and so on"
+                     reads a whole race; to race parts, add --shard 1/2, --shard 2/2 and so on"
                 ),
             )
         })),
     }
 }
 
-/// The terms that all parts of a race have in common.
+/// The facts that all parts of a race have in common.
 struct Terms {
-    /// The part that they are of.
+    /// The file from which the common facts were read.
     file: PathBuf,
     version: String,
-    /// The part, such as 1 of 2.
+    /// The number of the part in `file`, such as 1 of 2.
     shard: Option<Shard>,
     facts: Json,
     programs: Vec<(String, String)>,
@@ -198,32 +199,34 @@ impl Terms {
         }
     }
 
-    /// Refuses a part of another race.
+    /// Fails for a part of another race.
     fn refuse_other(&self, file: &Path, header: &RunHeader) -> Result<(), FormatError> {
         let theirs = Self::of(file, header);
         let refused = |problem: String| {
             let ours = self.file.display();
-            let problem = format!("is a part of another race than {ours}: {problem}");
+            let problem = format!("is not a part of the same race as {ours}: {problem}");
             Err(FormatError::whole(file, problem))
         };
         if self.version != theirs.version {
             let (ours, theirs) = (&self.version, &theirs.version);
-            return refused(format!("raced by deadheat {theirs}, the other by {ours}"));
+            return refused(format!(
+                "it was raced by deadheat {theirs}, the other part by deadheat {ours}"
+            ));
         }
         if let (Some(ours), Some(theirs)) = (self.shard, theirs.shard)
             && ours.count != theirs.count
         {
             return refused(format!(
-                "it was raced with --shard {}/{}, the other with --shard {}/{}{HELP}race all parts of \
-                 one race with the same number after the slash",
+                "it was raced with --shard {}/{}, the other part with --shard {}/{}{HELP}give all \
+                 parts of a race the same number after the slash",
                 theirs.index, theirs.count, ours.index, ours.count
             ));
         }
         if let Some(field) = difference(&self.facts, &theirs.facts) {
             let named = option_of(&field).map_or(String::new(), |flag| format!(" ({flag})"));
             return refused(format!(
-                "{field}{named} differs\nhelp: race all parts by the same command line, apart from \
-                 --shard and --save, or from one plan (deadheat plan)"
+                "{field}{named} differs\nhelp: race all parts with the same command line except \
+                 for --shard and --save, or from one plan (deadheat plan)"
             ));
         }
         let contents = |of: &Self| -> Vec<String> {
@@ -237,16 +240,16 @@ impl Terms {
             let named = theirs.programs.get(place).or(self.programs.get(place));
             let name = named.map_or("", |(name, _)| name);
             return refused(format!(
-                "the program '{name}' holds other bytes\nhelp: build it once, and race the same files \
-                 everywhere"
+                "the content of the program '{name}' differs\nhelp: build it once, and race the \
+                 same file on every machine"
             ));
         }
         Ok(())
     }
 }
 
-/// The plan without what differs from host to host: which part it is, where programs lie, and what
-/// a pilot found there.
+/// Returns the plan without the facts that differ from host to host: the number of the part, the
+/// paths of programs, and the results of the pilot run on that host.
 fn alike(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     if let Some(shard) = &mut plan.design.shard {
@@ -262,7 +265,7 @@ fn alike(plan: &Plan) -> Plan {
         plan.design.looks = Looks::default();
     }
     for index in 0..plan.benchmarks.len() {
-        // Where a quantile is judged, a replicate of another length judges another one.
+        // The length of a replicate determines which quantile is judged, so it must match.
         let of_quantile = plan.quantile(index).is_some();
         let benchmark = &mut plan.benchmarks[index];
         benchmark.blocks_per_replicate = benchmark.blocks_per_replicate.filter(|_| of_quantile);
@@ -270,7 +273,8 @@ fn alike(plan: &Plan) -> Plan {
         benchmark.input_per_call = false;
         benchmark.notes.clear();
         benchmark.one_input = false;
-        // How many replicates fit into the time is what the pilot of the one that races it found.
+        // The pilot run on the machine that races the benchmark determines how many replicates fit
+        // into the time.
         if divided {
             let own = benchmark.overrides.level.take();
             let own = own.filter(|level| level.alpha != alpha);
@@ -303,7 +307,8 @@ fn alike(plan: &Plan) -> Plan {
     plan
 }
 
-/// The option that sets a field of a plan; `None` if several options or the programs do.
+/// Returns the option that sets a field of a plan; `None` if several options or the programs
+/// determine it.
 fn option_of(field: &str) -> Option<&'static str> {
     let last = field.rsplit('.').next()?;
     match last {
@@ -316,7 +321,7 @@ fn option_of(field: &str) -> Option<&'static str> {
     }
 }
 
-/// The place of the first difference of two values; `None` where there is none.
+/// Returns the path of the first difference between two values; `None` if they are equal.
 fn difference(ours: &Json, theirs: &Json) -> Option<String> {
     if ours == theirs {
         return None;
@@ -351,7 +356,7 @@ fn difference(ours: &Json, theirs: &Json) -> Option<String> {
     Some(String::new())
 }
 
-/// The lines of the parts that are no headers, notes or ends, in one file.
+/// Collects the lines of all parts in one file, except headers, notes and ends.
 struct Lines {
     file: io::BufWriter<fs::File>,
     path: PathBuf,
@@ -366,8 +371,8 @@ impl Lines {
         })
     }
 
-    /// Takes those of a part, which is read before as a whole and must be sound. `Ok(Err)` says why
-    /// it is not finished.
+    /// Reads a part of a race, checks it, and copies its lines. `Ok(Err)` holds the reason why the
+    /// part is not finished.
     fn take(&mut self, part: &Part) -> Result<Result<RunEnd, String>, FormatError> {
         let open = || content::open(&part.file).map_err(cannot_read(&part.file));
         let found = scan(BufReader::with_capacity(BUFFER, open()?), &part.file)?;
@@ -376,11 +381,11 @@ impl Lines {
             Some(end) if matches!(end.reason, EndReason::Finished | EndReason::Budget) => end,
             end => {
                 let why = match end.map(|end| end.reason) {
-                    Some(EndReason::Failed(why)) => format!("broke off: {why}"),
+                    Some(EndReason::Failed(why)) => format!("failed: {why}"),
                     Some(EndReason::Interrupted(signal)) => {
                         format!("was stopped by signal {signal}")
                     }
-                    _ => "has no end: it is racing still, or was killed".to_owned(),
+                    _ => "is still racing, or was killed".to_owned(),
                 };
                 let index = part.shard.index;
                 return Ok(Err(format!(
@@ -399,7 +404,8 @@ impl Lines {
             }
             let is_header = read == 0;
             read += bytes;
-            // Blocks begin so as deadheat writes them, and what others write is read to find out.
+            // A line that begins as deadheat writes blocks is a block; any other line is parsed to
+            // find out.
             let passed_on = line.starts_with(b"{\"block\":") || {
                 let json = std::str::from_utf8(&line).ok().and_then(Json::parse);
                 let fields = json.as_ref().and_then(Json::as_object);
@@ -420,7 +426,7 @@ impl Lines {
     }
 }
 
-/// Refuses a part with samples that are those of another part.
+/// Fails if a part has samples that belong to another part.
 fn refuse_foreign(part: &Part, run: &Run) -> Result<(), FormatError> {
     let shard = part.shard;
     for (samples, benchmark) in run.benchmarks.iter().zip(&run.header.plan.benchmarks) {
@@ -437,14 +443,16 @@ fn refuse_foreign(part: &Part, run: &Run) -> Result<(), FormatError> {
             let (index, name) = (shard.index, &benchmark.name);
             return Err(FormatError::whole(
                 &part.file,
-                format!("benchmark '{name}', replicate {replicate}: not one of part {index}"),
+                format!(
+                    "benchmark '{name}', replicate {replicate} does not belong to part {index}"
+                ),
             ));
         }
     }
     Ok(())
 }
 
-/// The header of the run that these parts make.
+/// Returns the header of the merged run.
 fn merged(parts: &[&Part], target: &Path) -> Result<RunHeader, FormatError> {
     let Some(first) = parts.first() else {
         return Err(FormatError::whole(target, "no part is finished"));
@@ -479,7 +487,8 @@ fn merged(parts: &[&Part], target: &Path) -> Result<RunHeader, FormatError> {
                 }
             }
         }
-        // Each as the part has it that raced it, with the looks that it was raced by.
+        // Each benchmark is taken from the part that raced it, together with the looks of that
+        // part.
         ShardBy::Benchmark => {
             for part in parts {
                 let theirs = read_header(&part.file)?.plan;
@@ -502,7 +511,8 @@ fn merged(parts: &[&Part], target: &Path) -> Result<RunHeader, FormatError> {
         let alike = parts.iter().all(|part| fact(part) == ours);
         ours.clone().filter(|_| alike)
     };
-    // A machine without a linker raced the programs as they were linked, and its reason is told.
+    // A machine without a linker raced the programs as they were linked; the merged run keeps its
+    // reason.
     let mut without = parts.iter().filter_map(|part| part.without_links.clone());
     let neutral_links = without.next().unwrap_or(environment.neutral_links);
     header.environment = Environment {
@@ -516,7 +526,7 @@ fn merged(parts: &[&Part], target: &Path) -> Result<RunHeader, FormatError> {
             replicates,
             hosts: parts.iter().map(|part| part.host.clone()).collect(),
         }),
-        // Of one host alone.
+        // These facts describe a single machine, so the merged run has none.
         boot: None,
         conditions: Conditions::default(),
         cores: None,

@@ -14,7 +14,7 @@ use deadheat_model::{Harness, Json};
 #[cfg(feature = "decode")]
 use crate::wire::{WireError, inside, object_of, or_missing, required};
 
-/// The seed stands beside the rest of the plan.
+/// The seed is stored next to the object of the plan, not in it.
 impl Fields for Plan {
     fn put(&self, object: Object) -> Object {
         let plan = Object::new()
@@ -129,7 +129,7 @@ choice! { TurnsReason {
 
 object! { SideBySide { slice = "slice_ns": omit, } }
 
-/// The kind is the name of the field.
+/// The kind of the rerun is stored as the name of the field.
 impl Fields for Option<Rerun> {
     fn put(&self, object: Object) -> Object {
         let Some(rerun) = self else {
@@ -177,7 +177,7 @@ object! { BenchmarkOverrides {
     budget = "budget_ns": omit,
 } }
 
-/// The level comes with its looks.
+/// The significance level and its interim analyses are stored together.
 impl Fields for Option<LevelOverride> {
     fn put(&self, object: Object) -> Object {
         let Some(level) = self else {
@@ -198,7 +198,7 @@ impl Fields for Option<LevelOverride> {
     }
 }
 
-/// The name, and what is launched or called; a recording has neither.
+/// Stored as the name and the workload that is launched or called; a recording has no workload.
 impl Fields for Contender {
     fn put(&self, object: Object) -> Object {
         let object = object.with("name", &self.name);
@@ -257,7 +257,7 @@ object! { WorkerCalls {
     calls: inline,
 } }
 
-/// The calls with the harness whose word they stand under.
+/// Returns the workload with its harness, which the file gives as the name of the field.
 #[cfg(feature = "decode")]
 fn of_harness(workload: Workload, harness: Harness) -> Workload {
     match workload {
@@ -275,7 +275,7 @@ object! { HarnessCalls {
     repetitions,
     threads: or(1),
     fixes_addresses: omit,
-    // The word that they stand under says it.
+    // The name of the field around this object determines the harness.
     ..HarnessCalls::default()
 } }
 

@@ -1,4 +1,4 @@
-//! A run file, read line by line.
+//! Reads run files line by line.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,18 +17,18 @@ use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::limits::read_line;
 use crate::wire::{Wire, major_version};
 
-/// Reads a run file. A file that stops in the middle of a line, or whose last
-/// line is garbage, is a valid, shorter run.
+/// Reads a run file. A file that ends in the middle of a line, or whose last line is garbage, is a
+/// valid, shorter run.
 ///
-/// Errors name the file, and the line where one is to blame.
+/// Errors name the file and, if known, the line.
 pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
     let path = path.as_ref();
     let file = content::open(path).map_err(cannot_read(path))?;
     read_run_from(BufReader::with_capacity(BUFFER, file), path)
 }
 
-/// Reads the first line of a run file only: what was known before the first sample. Refuses a pipe,
-/// because the rest of the file is read later.
+/// Reads only the first line of a run file, which was written before the first sample. Refuses a
+/// pipe, because the rest of the file is read later.
 pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, FormatError> {
     let path = path.as_ref();
     let mut line = Vec::new();
@@ -51,40 +51,40 @@ pub fn has_only_header(path: impl AsRef<Path>) -> Result<bool, FormatError> {
     Ok(next_length()? == 0)
 }
 
-/// Refuses a plan, which has no samples; `header` is that of the file.
+/// Fails if the file is a plan, which has no samples; `header` is the header of the file.
 ///
 /// # Errors
 ///
-/// The file is a plan that no race has run by, or cannot be read.
+/// The file is a plan that was not raced yet, or it cannot be read.
 pub fn refuse_plan(path: impl AsRef<Path>, header: &RunHeader) -> Result<(), FormatError> {
     let path = path.as_ref();
-    // Besides plans, only parts of races record the boot.
+    // Only plans and parts of races record the boot id.
     let may_be_plan = header.environment.boot.is_some() && header.plan.design.shard.is_none();
     if !may_be_plan || !has_only_header(path)? {
         return Ok(());
     }
     let problem = format!(
-        "is a plan, and no race has run by it yet{HELP}deadheat run --plan {} races it",
+        "is a plan that has not been raced yet{HELP}deadheat run --plan {} races it",
         path.display()
     );
     Err(FormatError::whole(path, problem))
 }
 
-/// Reads a run file from anywhere; `name` stands for the file in errors.
+/// Reads a run from a reader; `name` is the name of the file in errors.
 pub fn read_run_from(reader: impl BufRead, name: impl AsRef<Path>) -> Result<Run, FormatError> {
     Ok(scan(reader, name.as_ref())?.run)
 }
 
-/// A run and the part of its file that holds it.
+/// A run and the length of the valid part of its file.
 pub(super) struct Scan {
     pub(super) run: Run,
-    /// Bytes up to the end of the last line that could be read.
+    /// Length in bytes up to the end of the last line that could be read.
     pub(super) len: u64,
-    /// That line lacks its newline.
+    /// True if the last line that could be read lacks its newline.
     pub(super) unterminated: bool,
 }
 
-/// Reads a run and notes how far its file is whole. Holds one line at a time.
+/// Reads a run and determines how much of its file is valid. Holds one line at a time.
 pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, FormatError> {
     let mut line = Vec::new();
     let mut len = next_line(&mut reader, &mut line).map_err(cannot_read(name))?;
@@ -93,12 +93,12 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     }
     let mut unterminated = !line.ends_with(b"\n");
     let mut reading = Reading::begin(name, &line)?;
-    // Garbage is forgiven only in the last line, and which line is the last is
-    // known when nothing follows.
+    // Garbage is allowed only in the last line, and a line is known to be the last only when
+    // nothing follows.
     let mut garbage = None;
     loop {
-        // Most lines lie whole in the reader's buffer and need no copy. An
-        // error here comes again below.
+        // Most lines are whole in the buffer and need no copy. A read error occurs again in
+        // `next_line`.
         let ahead = reader.fill_buf().unwrap_or_default();
         if garbage.is_none()
             && let Some(bytes) = reading.take_compact(ahead)?
@@ -134,21 +134,21 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     })
 }
 
-/// Reads the next line into `line` and gives back its length; 0 at the end.
+/// Reads the next line into `line` and returns its length in bytes; 0 at the end.
 pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     line.clear();
     Ok(read_line(reader, line)? as u64)
 }
 
-/// Why a line could not be taken.
+/// The reason why a line was refused.
 pub(super) enum Refusal {
-    /// It is no JSON object: perhaps what a kill left behind.
+    /// The line is not a JSON object, perhaps because the process was killed.
     Garbage(String),
-    /// It is one, and says something that cannot be.
+    /// The line is a JSON object with impossible content.
     Error(FormatError),
 }
 
-/// A sample of a contender that the benchmark does not have.
+/// Returns the first sample whose contender is not in the benchmark.
 pub(super) fn unknown_contender<'a>(
     block: &'a BlockRecord,
     benchmark: &Benchmark,
@@ -158,15 +158,15 @@ pub(super) fn unknown_contender<'a>(
     samples.find(|sample| sample.contender.index() >= racing)
 }
 
-/// The JSON of a first line, when it declares a schema that can be read.
+/// Returns the JSON of a first line; fails if its schema is not supported.
 fn read_header_line(name: &Path, first: &[u8]) -> Result<Json, FormatError> {
     let json = std::str::from_utf8(first).ok().and_then(Json::parse);
     let schema = json.as_ref().and_then(Json::as_object);
     let schema = schema.and_then(|header| header.get("schema")?.as_text());
     let (Some(json), Some(schema)) = (&json, schema) else {
-        // A run that was killed while its header was written is still known by how it begins.
+        // If the run was killed while the header was written, the beginning still identifies it.
         if first.starts_with(b"{\"schema\":\"deadheat.run/") {
-            let problem = "the header is cut off, so there is no run";
+            let problem = "the header is cut off, so the file holds no run";
             return Err(FormatError::at(name, 1, problem));
         }
         return Err(foreign(
@@ -199,24 +199,24 @@ fn foreign(file: &Path, found: &str) -> FormatError {
     )
 }
 
-/// A run as far as it was read.
+/// The run as far as it was read.
 pub(super) struct Reading<'a> {
     name: &'a Path,
-    /// The last line taken or refused, counted from 1.
+    /// Number of the last line read, from 1.
     line: u64,
     pub(super) run: Run,
-    /// On which lines placements were given, so that none is given twice. A run that is resumed
-    /// places the replicate it goes on with once more, since a worker or a link does not outlive
-    /// the run.
+    /// The line of each placement, by benchmark and replicate, to refuse duplicates. A resumed run
+    /// places its current replicate again, because workers and links do not outlive a run.
     placed_on: HashMap<(usize, u32), u64>,
-    /// The last block taken, or what was last mistaken for one.
+    /// A buffer that is reused for every block: the last block read, or what was decoded of a line
+    /// before it turned out not to be a block.
     pub(super) block: BlockRecord,
     widths: Widths,
-    /// Launches since the beginning or the last end line.
+    /// Number of process launches since the beginning of the file, or since its last end line.
     launches: u64,
 }
 
-/// The number of values that the samples of each benchmark have.
+/// Number of values per sample, by benchmark.
 #[derive(Debug)]
 pub(super) struct Widths {
     of: Vec<usize>,
@@ -231,7 +231,8 @@ impl Widths {
         }
     }
 
-    /// Those in a benchmark; one that the plan does not have is refused whatever it holds.
+    /// Returns the number of values per sample. The result does not matter for a benchmark that the
+    /// plan does not have, because its blocks are refused.
     pub(super) fn in_benchmark(&self, benchmark: usize) -> usize {
         let width = self.of.get(benchmark).or(self.of.first());
         width.map_or(0, |width| *width)
@@ -239,14 +240,15 @@ impl Widths {
 }
 
 impl<'a> Reading<'a> {
-    /// From the first line.
+    /// Reads the header, `first`, which is the first line of a file, and returns the state for
+    /// reading the other lines.
     pub(super) fn begin(name: &'a Path, first: &[u8]) -> Result<Self, FormatError> {
         let json = read_header_line(name, first)?;
         let header = RunHeader::from_json(&json).map_err(|error| {
             let prefix = if error.is_sentence() {
                 ""
             } else {
-                "the header does not hold: "
+                "the header is invalid: "
             };
             FormatError::at(name, 1, format!("{prefix}{error}"))
         })?;
@@ -267,8 +269,8 @@ impl<'a> Reading<'a> {
         FormatError::at(self.name, self.line, problem)
     }
 
-    /// Takes the line that `ahead` begins with, when it is a block as deadheat
-    /// writes it, and gives back its length.
+    /// Reads the line at the beginning of `ahead` if it is a block as deadheat writes it, and
+    /// returns its length in bytes.
     fn take_compact(&mut self, ahead: &[u8]) -> Result<Option<usize>, FormatError> {
         let Some(len) = decode_compact(ahead, |of| self.widths.in_benchmark(of), &mut self.block)
         else {
@@ -279,7 +281,7 @@ impl<'a> Reading<'a> {
         Ok(Some(len))
     }
 
-    /// Takes any line.
+    /// Reads any line.
     pub(super) fn take(&mut self, line: &[u8]) -> Result<(), Refusal> {
         if self.take_compact(line).map_err(Refusal::Error)?.is_some() {
             return Ok(());
@@ -297,8 +299,8 @@ impl<'a> Reading<'a> {
         self.take_fields(fields).map_err(Refusal::Error)
     }
 
-    /// Takes the fields of a line, whose first known name says what it is about. Others are kinds
-    /// of a later minor version.
+    /// Reads the fields of a line. The first known field name determines the kind of line. Lines
+    /// without one come from a later minor version and are ignored.
     fn take_fields(&mut self, fields: &Object) -> Result<(), FormatError> {
         if fields.get("block").is_some() {
             decode_json(fields, |of| self.widths.in_benchmark(of), &mut self.block)
@@ -368,7 +370,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Refuses a benchmark that the plan does not have; `what` names it.
+    /// Fails if the plan does not have this benchmark; `what` names the kind of line in the error.
     fn check_benchmark(&self, index: usize, what: &str) -> Result<(), FormatError> {
         let known = self.run.header.plan.benchmarks.len();
         if index < known {
@@ -396,7 +398,7 @@ impl<'a> Reading<'a> {
         }
         let samples: &mut Samples = &mut self.run.benchmarks[block.benchmark];
         let launched = match benchmark.processes_per_replicate() {
-            // They serve all blocks of the replicate.
+            // The processes serve all blocks of the replicate.
             Some(processes) => {
                 let last = samples.blocks().last();
                 let first = last.is_none_or(|last| last.replicate != block.replicate);
@@ -413,12 +415,12 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Counts blocks whose samples are not taken here: how many processes were
-    /// launched for them, and when the last of them was over.
+    /// Counts blocks: `launched` processes, the last of which ended at `elapsed_ns`. The samples
+    /// may be read later.
     pub(super) fn count(&mut self, launched: u64, elapsed_ns: u64) {
         self.launches += launched;
         self.run.elapsed_ns = self.run.elapsed_ns.max(elapsed_ns);
-        // An end was not the end when blocks follow it.
+        // Blocks after an end line show that the run was continued.
         self.run.end = None;
     }
 

@@ -1,5 +1,5 @@
-//! The JSON of asv: for each benchmark of one commit a value of every combination of its parameters,
-//! and its samples where they were recorded.
+//! Reads the JSON of asv, which holds a value for each benchmark and combination of parameters at
+//! one commit, and optionally the samples.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,8 @@ use deadheat_format::FileProblem;
 
 #[derive(Deserialize)]
 struct WireFile {
-    /// The names of what the list of a benchmark holds. Files of version 1 have objects instead.
+    /// Names of the items in a benchmark's list. In version 1, benchmarks are objects instead of
+    /// lists.
     #[serde(default)]
     result_columns: Vec<String>,
     results: Map<String, Value>,
@@ -25,8 +26,8 @@ struct WireFile {
     params: Map<String, Value>,
 }
 
-/// Reads the results of a commit. asv launches a benchmark in several processes and does not say
-/// which sample is of which, so all are of one.
+/// Reads the results of a commit. All samples count as rows of one process: asv launches several
+/// processes per benchmark, but does not record which sample came from which.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let most = FEW_COMBINATIONS + text.len();
     let wire: WireFile = from_json(text)?;
@@ -46,7 +47,8 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     };
     let columns = wire.result_columns.iter().enumerate().rev();
     let columns = columns.map(|(place, name)| (&**name, place)).collect();
-    // Each has a result or a parameter in the text.
+    // Limits the combinations of parameters in the whole file: each has a result or a parameter in
+    // the text, so a valid file cannot have more.
     let mut left = most;
     for (name, value) in &wire.results {
         let entry = Entry {
@@ -66,10 +68,10 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// Combinations of parameters that even a short file may have, if none of them has a result.
+/// Number of combinations of parameters that is allowed even in a short file.
 const FEW_COMBINATIONS: usize = 10_000;
 
-/// What a file holds of one name.
+/// The entry of a file for one benchmark name.
 struct Entry<'a> {
     columns: &'a HashMap<&'a str, usize>,
     value: &'a Value,
@@ -84,7 +86,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The values of its parameters, combination by combination: the last one changes first.
+    /// Returns all combinations of the parameter values; the last parameter changes fastest.
     ///
     /// # Errors
     ///
@@ -127,7 +129,7 @@ impl<'a> Entry<'a> {
         }
         match result.map(number) {
             None => {
-                read.state = ResultState::Failed("asv kept no result for it".to_owned());
+                read.state = ResultState::Failed("asv wrote no result for it".to_owned());
                 return read;
             }
             _ if rows.len() > 0 => {}
@@ -145,7 +147,8 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The metric of a benchmark, which asv knows by how its name begins, and the factor to its unit.
+/// Returns the metric of a benchmark, which asv determines by the prefix of its name, and the
+/// factor to the metric's unit.
 fn metric(name: &str) -> (Metric, f64) {
     let name = name.split('(').next().unwrap_or_default();
     let own = name.rsplit('.').next().unwrap_or_default().to_lowercase();

@@ -1,4 +1,4 @@
-//! The JSON and the CSV of bench-node: for each benchmark one number, and no samples.
+//! Reads the JSON and the CSV of bench-node, which hold one number per benchmark and no samples.
 
 use crate::results::{ResultBenchmark, Results};
 use csv::{ReaderBuilder, StringRecord};
@@ -20,7 +20,7 @@ struct WireBenchmark {
     total_time: Number,
 }
 
-/// Reads the list of `jsonReport`.
+/// Reads the JSON list that the reporter `jsonReport` prints.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let (wire, broken) = from_json_entries::<Vec<WireBenchmark>, WireBenchmark>(text, "")?;
     let mut results = Results::new("", "bench-node");
@@ -49,7 +49,7 @@ fn operations_per_second() -> Metric {
     Metric::foreign("ops/s", Unit::PerSecond, Better::More)
 }
 
-/// A benchmark with one value, or the reason why it has none.
+/// Returns a benchmark with one value, or a failed benchmark with the reason.
 fn of_one_value(name: &str, value: Result<(Metric, f64), String>) -> ResultBenchmark {
     let (metric, value) = match value {
         Ok(value) => value,
@@ -64,7 +64,7 @@ fn of_one_value(name: &str, value: Result<(Metric, f64), String>) -> ResultBench
     read
 }
 
-/// The columns after the name, of which the second is `ops/sec` or `total time`.
+/// Number of columns after the name; the first of them is `ops/sec` or `total time`.
 const COLUMNS: usize = 5;
 
 /// Returns true for the first line of the CSV.
@@ -77,7 +77,7 @@ pub(super) fn is_table(line: &[u8]) -> bool {
     .any(|header| line.trim_ascii_end() == header.as_bytes())
 }
 
-/// Reads the CSV of `csvReport`.
+/// Reads the CSV that the reporter `csvReport` prints.
 pub(super) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)
@@ -92,7 +92,7 @@ pub(super) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
             results.unread.push(problem);
             continue;
         };
-        // bench-node does not quote a name with a comma.
+        // bench-node does not quote names with commas.
         let name = record.iter().take(columns).collect::<Vec<_>>().join(",");
         let cell = cell(&record, columns);
         let value = match is_rate {
@@ -109,10 +109,10 @@ fn cell(record: &StringRecord, at: usize) -> &str {
     record.get(at).unwrap_or_default().trim()
 }
 
-/// A rate in the number format of any culture: `12,345,678` or `98.7`.
+/// Parses a rate in any locale's number format, such as `12,345,678` or `98.7`.
 ///
-/// Only rates below 100 have decimals, at most two, so they have one separator with at most two digits
-/// on each side. Groups have three digits in front of the last separator.
+/// Only rates below 100 have decimals, at most two. A separator is therefore a decimal point only
+/// if it is the only one and has at most two digits on each side.
 fn rate(cell: &str) -> Option<f64> {
     let digits: String = cell.chars().filter(|c| c.is_ascii_digit()).collect();
     let parts: Vec<&str> = cell.split(|c: char| !c.is_ascii_digit()).collect();
@@ -126,7 +126,7 @@ fn rate(cell: &str) -> Option<f64> {
     number.parse().ok().filter(|rate: &f64| rate.is_finite())
 }
 
-/// A time such as `12.34 ms`, in nanoseconds.
+/// Parses a time such as `12.34 ms` and returns nanoseconds.
 fn time(cell: &str) -> Option<f64> {
     let (number, unit) = cell.rsplit_once(' ')?;
     let factor = match unit {

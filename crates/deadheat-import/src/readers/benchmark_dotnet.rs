@@ -1,4 +1,4 @@
-//! The JSON of BenchmarkDotNet.
+//! Reads the JSON of BenchmarkDotNet.
 
 mod table;
 
@@ -16,10 +16,10 @@ use deadheat_format::FileProblem;
 
 pub(super) use table::{is_table, read_table};
 
-/// Why a method without any time has failed.
+/// The error for a method without any time.
 const NOTHING_MEASURED: &str = "BenchmarkDotNet has no measurement for it";
 
-/// Reads a report of BenchmarkDotNet, full or brief. Each launch is a process.
+/// Reads a full or brief report of BenchmarkDotNet. Each launch is a process.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let (report, broken) = from_json_entries::<Report, Case>(text, "Benchmarks")?;
     let host = report.host_environment_info.unwrap_or_default();
@@ -89,7 +89,7 @@ impl Host {
     }
 }
 
-/// A method with its parameters in one job.
+/// A method with its parameters, in one job.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Case {
@@ -137,11 +137,11 @@ struct Measurement {
     nanoseconds: Number,
 }
 
-/// The words of mode and stage of measurements that the report itself speaks of: times less the
-/// overhead of the loop. Before 0.11 one word told both.
+/// Mode and stage of the measurements that BenchmarkDotNet itself reports: times minus the overhead
+/// of the loop. Before 0.11, one word stood for both.
 const RESULTS: [(&str, &str); 2] = [("Workload", "Result"), ("Result", "")];
 
-/// The same of measurements with the overhead.
+/// Mode and stage of measurements that include the overhead of the loop.
 const ACTUAL: [(&str, &str); 3] = [
     ("Workload", "Actual"),
     ("Workload", "Target"),
@@ -178,8 +178,9 @@ impl Case {
         Ok(())
     }
 
-    /// Process and nanoseconds of an operation, row by row, from the best the file has: single
-    /// measurements, the averages the statistics were made of, or their mean.
+    /// Returns the process and the nanoseconds per operation of each row, from the best source in
+    /// the file: single measurements, the averages from which the statistics were computed, or
+    /// their mean.
     fn times(&self) -> Result<(Vec<(u32, f64)>, ResultState), FileProblem> {
         let mut times = self.measured(&RESULTS)?;
         if times.is_empty() {
@@ -229,7 +230,7 @@ impl Case {
 }
 
 impl Case {
-    /// By class and method, with whatever else tells cases apart.
+    /// Identifies the case by class, method, namespace, parameters and job.
     fn identity(&self) -> Identity {
         let differs = QualifierShown::IfSideDiffers;
         let mut identity = of_method(self.class.as_deref(), &self.method);
@@ -241,14 +242,14 @@ impl Case {
         with_job(identity, self.job())
     }
 
-    /// The word before the settings in `Type.Method: Job(settings) [parameters]`.
+    /// Returns the word before the settings in `Type.Method: Job(settings) [parameters]`.
     fn job(&self) -> Option<&str> {
         let (_, job) = self.display_info.as_ref()?.split_once(": ")?;
         Some(job.split(['(', '[']).next()?.trim())
     }
 }
 
-/// A case by class and method.
+/// Returns the identity of a class and method.
 fn of_method(class: Option<&str>, method: &str) -> Identity {
     Identity::new(match class {
         Some(class) => format!("{class}.{method}"),
@@ -256,7 +257,7 @@ fn of_method(class: Option<&str>, method: &str) -> Identity {
     })
 }
 
-/// The same with its parameters, as in `Length=64&Kind=a`.
+/// Adds parameters such as `Length=64&Kind=a` to an identity.
 fn with_parameters(mut identity: Identity, parameters: &str) -> Identity {
     for pair in parameters.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or(("", pair));
@@ -266,7 +267,7 @@ fn with_parameters(mut identity: Identity, parameters: &str) -> Identity {
     identity
 }
 
-/// The same with its job, if that is known.
+/// Adds the job to an identity, if it is known.
 fn with_job(identity: Identity, job: Option<&str>) -> Identity {
     let Some(job) = job else { return identity };
     let shown = if is_a_way_to_run(job) {
@@ -277,22 +278,22 @@ fn with_job(identity: Identity, job: Option<&str>) -> Identity {
     identity.with("job", job, QualifierPlace::Setting, shown)
 }
 
-/// Returns true if jobs of other names may be compared with this one: its name is one that
-/// BenchmarkDotNet generates from the settings, such as `Job-ABCDEF`, or that of a runtime.
+/// Returns true if jobs with different names may still be compared: the name is one that
+/// BenchmarkDotNet generates from the settings, such as `Job-ABCDEF`, or the name of a runtime.
 fn is_a_way_to_run(job: &str) -> bool {
     ["Job-", ".NET", "NativeAOT", "Mono"]
         .iter()
         .any(|beginning| job.starts_with(beginning))
 }
 
-/// A title with blanks is written in single quotes.
+/// Removes the single quotes that surround a title with blanks.
 fn unquoted(title: &str) -> &str {
     let bare = title.strip_prefix('\'');
     bare.and_then(|title| title.strip_suffix('\''))
         .unwrap_or(title)
 }
 
-/// The end of a title such as `Example.Sorting-20260301-101500`.
+/// Returns the date at the end of a title such as `Example.Sorting-20260301-101500`.
 fn date(title: &str) -> Option<String> {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (rest, time) = title.rsplit_once('-')?;

@@ -1,4 +1,4 @@
-//! A folder of criterion: the sets of results in it, and what each says.
+//! Reads a folder of criterion: finds the sets of results in it and reads their files.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -17,19 +17,19 @@ use super::{modified, unknown};
 use deadheat_format::content;
 use deadheat_format::{FileProblem, FormatError, cannot_read};
 
-/// The set that the last measurement left.
+/// Name of the set with the latest measurement.
 const NEWEST: &str = "new";
 
-/// Folders below the one that was named: group, function, parameter and set,
-/// and a few above them. Whoever names the root of a disk is answered in time.
+/// Maximum depth of folders to search: group, function, parameter and set, and a few above them.
+/// The limit bounds the time if the user names the root of a disk.
 const DEEPEST: usize = 8;
 
-/// Reads a set of results from `target/criterion`, from a folder below it, or
-/// from the folder of a single set. Without a name the set is `new`, what was
-/// measured last; otherwise the baseline of that name.
+/// Reads a set of results from `target/criterion`, from a folder below it, or from the folder of a
+/// single set. Without a name, the set is `new`, which holds the latest measurement; otherwise it
+/// is the baseline of that name.
 ///
-/// Links to folders are not followed. A benchmark that is gone from the source
-/// stays in the folder until somebody removes it.
+/// Does not follow links to folders. The folder may still hold benchmarks that were removed from
+/// the source.
 pub fn read_criterion(
     folder: impl AsRef<Path>,
     baseline: Option<&str>,
@@ -39,7 +39,7 @@ pub fn read_criterion(
     let wanted = baseline.unwrap_or(NEWEST);
     let of_name: Vec<&Set> = found.sets.iter().filter(|set| set.name == wanted).collect();
     let chosen = match (&found.sets[..], &of_name[..]) {
-        // The folder of a set that was named itself needs no second name.
+        // If the user named the folder of a single set, its name does not matter.
         ([only], []) if baseline.is_none() && only.folder == folder => vec![only],
         ([], _) => return Err(found.nothing(folder)),
         (_, []) => return Err(no_such(folder, wanted, &found.names())),
@@ -70,8 +70,8 @@ pub fn read_criterion(
     Ok(results)
 }
 
-/// The files of a folder in which criterion kept nothing, by name; hidden ones and what lies
-/// further below are left out. `None` where criterion did, or where there are no files.
+/// Returns the files of a folder without results of criterion, ordered by name. Leaves out hidden
+/// files and subfolders. Returns `None` if the folder has results of criterion or has no files.
 pub fn files_in(folder: impl AsRef<Path>) -> Result<Option<Vec<PathBuf>>, FormatError> {
     let folder = folder.as_ref();
     if !Found::below(folder)?.sets.is_empty() {
@@ -89,14 +89,14 @@ pub fn files_in(folder: impl AsRef<Path>) -> Result<Option<Vec<PathBuf>>, Format
     Ok((!files.is_empty()).then_some(files))
 }
 
-/// A folder in which criterion left the results of one benchmark.
+/// A folder with criterion's results of one benchmark.
 struct Set {
     name: String,
     folder: PathBuf,
 }
 
 impl Set {
-    /// Reads its files, those that are there.
+    /// Reads the files of the set, as far as they exist.
     fn read(&self) -> Result<(Id, ResultBenchmark), FormatError> {
         let text = |name: &str| {
             let file = self.folder.join(name);
@@ -122,7 +122,7 @@ impl Set {
     }
 }
 
-/// The unit of a set's values, as the first row of `raw.csv` tells it.
+/// Returns the unit of a set's values, from the first row of `raw.csv`.
 fn unit_of(raw: &[u8]) -> Option<String> {
     let mut reader = csv::Reader::from_reader(raw);
     let column = reader.headers().ok()?.iter().position(|it| it == "unit")?;
@@ -130,8 +130,8 @@ fn unit_of(raw: &[u8]) -> Option<String> {
     first.get(column).map(str::to_owned)
 }
 
-/// Makes the times of a benchmark what they are: values of a measurement in this unit. Its rates go,
-/// because they are not rates per second.
+/// Replaces the wall times of a benchmark by values of a custom measurement in this unit. Removes
+/// its rates, because they are not rates per second.
 fn measures(benchmark: &mut ResultBenchmark, unit: &str) {
     let metrics = benchmark.metrics.len();
     if metrics > 0 {
@@ -142,7 +142,8 @@ fn measures(benchmark: &mut ResultBenchmark, unit: &str) {
 }
 
 impl Set {
-    /// The benchmark of a set whose files cannot be read. Its folder is called after it.
+    /// Returns a failed benchmark for a set whose files cannot be read, named after its folder if
+    /// necessary.
     fn failed(&self, root: &Path, error: FormatError) -> (Id, ResultBenchmark) {
         let own = content::all_bytes(&self.folder.join("benchmark.json")).unwrap_or_default();
         let id = from_json(&own).unwrap_or_else(|_| {
@@ -166,18 +167,18 @@ impl Set {
 #[derive(Default)]
 struct Found {
     sets: Vec<Set>,
-    /// Folders with samples of a benchmark that is not named.
+    /// Folders with samples but without a file that names the benchmark.
     nameless: Vec<PathBuf>,
-    /// cargo-criterion was here, which keeps CBOR.
+    /// True if there are CBOR files, which cargo-criterion writes.
     cbor: bool,
 }
 
 impl Found {
-    /// Looks through a folder. Nothing else is in the folder of a set that is called after it than
-    /// what was measured: `report` and `change` have no `benchmark.json`.
+    /// Searches a folder for sets. A folder is a set if it has a `benchmark.json`; the folders
+    /// `report` and `change` have none.
     fn below(folder: &Path) -> Result<Found, FormatError> {
         let mut found = Found::default();
-        // The name that counts is that of the folder itself, `.` or not.
+        // For a path such as `.`, the name of the folder itself counts.
         let name = match folder.file_name() {
             Some(name) => Some(name.to_owned()),
             None => fs::canonicalize(folder)
@@ -231,7 +232,8 @@ impl Found {
         let found = if !self.nameless.is_empty() {
             "a folder whose samples have no name: benchmark.json is missing"
         } else if self.cbor {
-            "a folder of cargo-criterion, whose CBOR is not read (run the benchmarks by `cargo bench`)"
+            "a folder of cargo-criterion, whose CBOR deadheat does not read (run the benchmarks \
+             with `cargo bench`)"
         } else {
             "a folder without files and without results of criterion"
         };
@@ -256,7 +258,7 @@ fn no_such(folder: &Path, wanted: &str, names: &[&str]) -> FormatError {
     FormatError::at(folder, format!("baseline '{wanted}'"), problem)
 }
 
-/// Groups and functions by name, parameters that are numbers by size.
+/// Orders groups and functions by name, and numeric parameters by size.
 fn in_order(a: &Id, b: &Id) -> Ordering {
     let number = |id: &Id| id.value_str.as_ref()?.parse::<f64>().ok();
     let by_size = match (number(a), number(b)) {
@@ -285,7 +287,7 @@ struct Id {
     throughput: Option<Value>,
 }
 
-/// Nanoseconds that so many iterations took, since 0.3.
+/// Iteration counts and their times in nanoseconds, as in `sample.json` since 0.3.
 #[derive(Deserialize)]
 struct Sample {
     iters: Vec<Number>,
@@ -294,7 +296,7 @@ struct Sample {
 
 #[derive(Deserialize)]
 struct Estimates {
-    // With a capital before 0.3.
+    // Spelled with a capital letter before 0.3.
     #[serde(alias = "Median")]
     median: Estimate,
 }
@@ -304,9 +306,9 @@ struct Estimate {
     point_estimate: Number,
 }
 
-/// Reads the results of one benchmark from the texts of its files; `folder`
-/// stands for the set in errors. Without samples the median of the estimates is
-/// all there is; without either the benchmark was never measured to its end.
+/// Reads the results of one benchmark from the texts of its files; `folder` is the place in errors.
+/// Without samples, the result is the median of the estimates. Without estimates as well, the
+/// benchmark counts as failed.
 pub fn read_criterion_set(
     folder: &Path,
     benchmark: &[u8],
@@ -350,16 +352,16 @@ fn read(
     Ok((id, benchmark))
 }
 
-/// Nanoseconds per iteration, where the samples were not kept.
+/// Returns the median in nanoseconds per iteration, for sets without samples.
 fn median(text: &[u8]) -> Result<f64, FileProblem> {
     let estimates: Estimates = from_json(text)?;
     let place = || "median.point_estimate".to_owned();
     estimates.median.point_estimate.measured(1.0, place)
 }
 
-/// Nanoseconds per iteration of each sample.
+/// Returns the nanoseconds per iteration of each sample.
 fn samples(text: &[u8]) -> Result<Vec<f64>, FileProblem> {
-    // Before 0.3 it was a list of the two lists.
+    // Before 0.3, the file was a list of two lists.
     let old = without_mark(text).trim_ascii_start().starts_with(b"[");
     let (Sample { iters, times }, [iters_at, times_at]) = if old {
         let (iters, times) = from_json(text)?;
@@ -390,13 +392,12 @@ fn samples(text: &[u8]) -> Result<Vec<f64>, FileProblem> {
     Ok(samples)
 }
 
-/// The amounts that one iteration gets done, for rates.
+/// The work per iteration, such as bytes, from which rates are computed.
 #[derive(Default)]
 struct Rates(Vec<(Metric, f64)>);
 
 impl Rates {
-    /// From the throughput that a group was given, of which there are more
-    /// kinds with every release; those that are unknown are passed over.
+    /// Reads the throughput of a group. Skips unknown kinds, because new releases add kinds.
     fn of(throughput: Option<&Value>) -> Rates {
         let mut rates = Rates::default();
         for (kind, amount) in throughput.and_then(Value::as_object).into_iter().flatten() {
@@ -424,7 +425,7 @@ impl Rates {
         self.0.extend(amount.map(|amount| (metric, amount)));
     }
 
-    /// A row of the time, and of the rates that it makes. All were taken in one process.
+    /// Adds a row with the time and the rates computed from it. All rows are of one process.
     fn add_row(&self, rows: &mut Rows, nanoseconds: f64) {
         rows.begin(0);
         rows.set(&Metric::Wall, nanoseconds);

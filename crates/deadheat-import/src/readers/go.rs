@@ -1,4 +1,4 @@
-//! The text that Go's `testing` prints, the input of `benchstat`.
+//! Reads the text that Go's `testing` prints, which is also the input of `benchstat`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -15,18 +15,18 @@ use super::rows::Rows;
 use deadheat_format::FileProblem;
 use deadheat_format::limits::Allowance;
 
-/// Keys of configuration lines that tell benchmarks apart. Whatever a program
-/// prints may look like such a line, so there must be an end to them.
+/// Maximum number of configuration keys that distinguish benchmarks. Any output of a program may
+/// look like a configuration line, so their number must be limited.
 const MOST_KEYS: usize = 32;
 
-/// Estimated memory of a line, in bytes, in addition to three times its length. Lines of 21 bytes
-/// needed 90.
+/// Estimated memory of a line in bytes, in addition to three times its length. Lines of 21 bytes
+/// needed 90 bytes.
 const MEMORY_OF_LINE: u64 = 32;
 
-/// Reads the lines of the Go benchmark format; others are passed over. What one process printed
-/// begins with its header (`goos:`, `pkg:`) or behind the `PASS`, `FAIL` or `ok` of the one before.
+/// Reads the lines of the Go benchmark format and skips all others. The output of a process begins
+/// with its header (`goos:`, `pkg:`), or after `PASS`, `FAIL` or `ok` of the process before.
 ///
-/// A line that is broken costs its own numbers and nothing else: a benchmark without any other has
+/// A malformed line loses only its own numbers. A benchmark without any other line counts as
 /// failed.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = Reader::default();
@@ -45,15 +45,15 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
         if let Some((line, problem)) = reader.unread.into_iter().next() {
             return Err(FileProblem::at(line, problem));
         }
-        let problem = "none of them is the result of a benchmark, \
-                       such as 'BenchmarkSort-8 1000 2045 ns/op'; go test runs benchmarks with -bench=.";
+        let problem = "none of these lines is the result of a benchmark, such as 'BenchmarkSort-8 \
+                       1000 2045 ns/op'; go test runs benchmarks with -bench=.";
         let place = format!("lines 1 to {}", reader.line);
         return Err(FileProblem::at(place, problem));
     }
     Ok(reader.results())
 }
 
-/// Returns true for a line that only a benchmark of Go prints.
+/// Returns true for a line that only a Go benchmark prints.
 pub(super) fn is_of_benchmark(line: &[u8]) -> bool {
     if !line.starts_with(b"Benchmark") {
         return false;
@@ -65,7 +65,7 @@ pub(super) fn is_of_benchmark(line: &[u8]) -> bool {
     }
 }
 
-/// The texts that `go test -json` wrote in pieces, package by package.
+/// Joins the pieces of text in the events of `go test -json`, package by package.
 pub(super) fn text_of_events(text: &[u8]) -> Vec<u8> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]
@@ -76,7 +76,7 @@ pub(super) fn text_of_events(text: &[u8]) -> Vec<u8> {
     let mut texts: Vec<String> = Vec::new();
     let mut packages: HashMap<Option<String>, usize> = HashMap::new();
     for line in without_mark(text).split(|byte| *byte == b'\n') {
-        // The compiler writes lines of its own.
+        // Lines of the compiler are not JSON.
         let Ok(event) = serde_json::from_slice::<Event>(line) else {
             continue;
         };
@@ -90,47 +90,47 @@ pub(super) fn text_of_events(text: &[u8]) -> Vec<u8> {
     texts.concat().into_bytes()
 }
 
-/// The configuration that was in force at a line.
+/// The configuration in effect at a line.
 type Config = BTreeMap<Rc<str>, Rc<str>>;
 
 #[derive(Default)]
 struct Reader {
     config: Rc<Config>,
-    /// The configurations that results were seen under.
+    /// The configurations of the results so far, numbered.
     known: HashMap<Rc<Config>, usize>,
     directions: Directions,
-    /// Counts processes in the order of the file.
+    /// Index of the current process, in the order of the file.
     section: usize,
-    /// This process has printed a result.
+    /// True if the current process has printed a result.
     has_results: bool,
     groups: Vec<Group>,
     places: HashMap<(Rc<str>, usize), usize>,
     faults: Vec<Fault>,
-    /// The number of the line, from 1.
+    /// Number of the current line, from 1.
     line: u64,
-    /// The benchmark that is running: its name is printed when it begins, its numbers at its end.
+    /// The benchmark that is running. Go prints the name when it begins and the numbers when it
+    /// ends.
     begun: Option<Begun>,
-    /// Lines that could not be read.
+    /// Lines that could not be read: their numbers and the reasons.
     unread: Vec<(u64, String)>,
-    /// The line before was a fault that had not said why.
+    /// True if the previous line reported a failed or skipped benchmark without a reason.
     awaits_reason: bool,
-    /// The line before was what a fault said.
+    /// True if the previous line was the reason of a failed or skipped benchmark.
     gave_reason: bool,
 }
 
-/// The results of one name under one configuration.
+/// The results of one benchmark name in one configuration.
 struct Group {
     name: Rc<str>,
     config: Rc<Config>,
     sections: Vec<usize>,
     columns: Vec<Column>,
     by_unit: HashMap<String, usize>,
-    /// The number of faults before it.
+    /// The number of failed or skipped benchmarks before the first result.
     faults_before: usize,
 }
 
-/// The values of one unit. Results of a name may stand in several lines, each
-/// with units of its own.
+/// The values of one unit. A benchmark may print several lines, each with different units.
 struct Column {
     unit: String,
     processes: Vec<u32>,
@@ -143,7 +143,7 @@ struct Fault {
     config: Rc<Config>,
     failed: bool,
     reason: Option<String>,
-    /// It left no numbers after this line, and did not say of itself that it failed.
+    /// The line on which the benchmark began, if it printed neither numbers nor a failure.
     unfinished: Option<u64>,
 }
 
@@ -152,11 +152,11 @@ struct Fault {
 struct Begun {
     name: String,
     line: u64,
-    /// Why what follows the name on its line is no result.
+    /// The reason why the text after the name is not a result.
     problem: Option<String>,
-    /// Nothing but a benchmark prints such a line.
+    /// True if only a benchmark can have printed the line, and no other code of the program.
     sure: bool,
-    /// The name stands alone, as with `-v`, which prints it again with the numbers.
+    /// True if the line holds only the name, as with `-v`, which repeats the name with the numbers.
     bare: bool,
 }
 
@@ -174,7 +174,7 @@ impl Reader {
         if let Line::Config { .. } | Line::Other = parsed
             && let Some(begun) = self.begun.take_if(|begun| !begun.bare)
         {
-            // Whatever a benchmark prints parts its name from its numbers.
+            // Output of the benchmark may separate its name from its numbers.
             match numbers(&line.split_whitespace().collect::<Vec<_>>()) {
                 Some(numbers) if numbers.is_timed() => return self.measured(&begun.name, numbers),
                 _ => self.begun = Some(begun),
@@ -205,7 +205,7 @@ impl Reader {
             Line::Fault { name, failed } => {
                 self.begun.take_if(|begun| begun.is_called(name));
                 self.settle(false);
-                // What it said stands above with -v, else below.
+                // With `-v`, Go prints the reason before this line, otherwise after it.
                 let above = above && !line.starts_with("Benchmark");
                 let reason = indented(before).filter(|_| above);
                 self.fault(name, failed, reason);
@@ -237,8 +237,8 @@ impl Reader {
         });
     }
 
-    /// Closes the running benchmark, of which no numbers will follow. If its line holds nothing but the
-    /// name, the benchmark counts as unfinished only if the process failed.
+    /// Ends the running benchmark, which has not printed numbers. If its line holds only the name,
+    /// the benchmark counts as unfinished only if the process failed.
     fn settle(&mut self, failed: bool) {
         let Some(begun) = self.begun.take() else {
             return;
@@ -268,7 +268,8 @@ impl Reader {
             (!time.is_finite() || *value < 0.0).then_some((*value, *unit))
         });
         match unsound {
-            // A benchmark that skips itself after its first round divides by no iterations.
+            // A benchmark that skips itself after its first round prints NaN, because it divides by
+            // 0 iterations.
             Some((value, _)) if numbers.iterations == 0 && value.is_nan() => {
                 self.fault(name, false, None);
             }
@@ -341,7 +342,7 @@ impl Reader {
         let mut unread = self.unread;
         let measured: BTreeSet<&str> = self.groups.iter().map(|group| &*group.name).collect();
         for fault in self.faults {
-            // Mostly only what was measured is called after the threads it ran on.
+            // Go usually adds the number of threads only to the names of measured benchmarks.
             let name = match threads {
                 Some(count) if self::threads(&fault.name) != threads => {
                     format!("{}-{count}", fault.name)
@@ -367,7 +368,7 @@ impl Reader {
         let faults = failed.iter();
         let faults = faults.map(|((package, _), fault)| (package.clone(), fault.name.clone()));
         let all: BTreeSet<(Package, String)> = all.chain(faults).collect();
-        // What fails with one of its parts says nothing more than that part.
+        // A benchmark that fails because of a sub-benchmark adds no information.
         failed.retain(|(package, _), fault| {
             let parts = (package.clone(), format!("{}/", fault.name));
             let mut next = all.range(parts.clone()..);
@@ -408,7 +409,7 @@ impl Reader {
         }
     }
 
-    /// The number at the end of all names, where it is the same of all.
+    /// Returns the number of threads at the end of all names, if it is the same in all of them.
     fn common_threads(&self) -> Option<u32> {
         let mut all = self.groups.iter().map(|group| threads(&group.name));
         let first = all.next()??;
@@ -416,15 +417,15 @@ impl Reader {
     }
 }
 
-/// The package that a benchmark is of, where that is told.
+/// The package of a benchmark, if it is known.
 type Package = Option<Rc<str>>;
 
 fn package(config: &Config) -> Package {
     config.get("pkg").cloned()
 }
 
-/// The identity of a benchmark by its name and the configuration in force. Only the package is known to
-/// say which work it is; other keys may say on which machine or at which commit.
+/// Returns the identity for a name and the configuration in effect. Only the package certainly
+/// distinguishes work; other keys may name the machine or the commit.
 fn identity(name: &str, config: &Config) -> Identity {
     let split = name.rsplit_once('-');
     let split = split.filter(|(base, _)| !base.is_empty() && threads(name).is_some());
@@ -478,12 +479,13 @@ impl Group {
             benchmark.state = fault.state();
             return benchmark;
         }
-        // A time comes first, and the others keep their order.
+        // The time becomes the first column; the others keep their order.
         let mut columns = self.columns.iter();
         let main = columns.position(|one| time(&one.unit).is_some());
         self.columns[..=main.unwrap_or(0)].rotate_right(1);
         let processes = &self.columns[0].processes;
-        // Columns of another length are other lines: nobody says which of them belong together.
+        // Columns of another length come from other lines, and nothing tells which values belong
+        // together.
         let kept = self.columns.iter();
         let kept = kept.filter(|column| column.processes == *processes);
         let mut columns = Vec::new();
@@ -516,7 +518,7 @@ impl Fault {
     fn state(self) -> ResultState {
         match (self.failed, self.reason) {
             (true, Some(reason)) => ResultState::Failed(reason),
-            (true, None) => ResultState::Failed("it failed and did not say why".to_owned()),
+            (true, None) => ResultState::Failed("it failed without a message".to_owned()),
             (false, reason) => ResultState::Skipped(reason.unwrap_or_default()),
         }
     }
@@ -530,20 +532,20 @@ impl Fault {
     }
 }
 
-/// The `8` of `Sort/n=3-8`: how many threads of the program may run at once.
+/// Returns the 8 of `Sort/n=3-8`, the number of threads that may run at once.
 fn threads(name: &str) -> Option<u32> {
     let (_, digits) = name.rsplit_once('-')?;
     let digits = digits.bytes().all(|b| b.is_ascii_digit()).then_some(digits);
     digits?.parse().ok()
 }
 
-/// The name without the number of threads at its end.
+/// Returns the name without the number of threads at its end.
 fn without_threads(name: &str) -> &str {
     let threads = threads(name).and_then(|_| name.rsplit_once('-'));
     threads.map_or(name, |(name, _)| name)
 }
 
-/// What the runtime says when a program crashes.
+/// Returns the message that the runtime prints when a program crashes.
 fn crash(text: &str) -> Option<&str> {
     let at = ["panic: ", "fatal error: "]
         .iter()
@@ -551,27 +553,27 @@ fn crash(text: &str) -> Option<&str> {
     at.map(|at| text[at..].trim())
 }
 
-/// The text of a line that a benchmark logged.
+/// Returns the text of an indented line, which a benchmark logged.
 fn indented(line: &str) -> Option<&str> {
     let said = line.trim();
     let logged = line.starts_with([' ', '\t']) && !said.is_empty() && !said.starts_with("--- ");
     logged.then_some(said)
 }
 
-/// The meaning of a line.
+/// The kind of a line.
 #[derive(Debug, PartialEq)]
 enum Line<'a> {
     /// A result; the name is without `Benchmark`.
     Result { name: &'a str, numbers: Numbers<'a> },
-    /// The name of a benchmark without its numbers.
+    /// The name of a benchmark without numbers.
     Begun(Begun),
-    /// `key: value`; an empty value takes the key back.
+    /// `key: value`; an empty value removes the key.
     Config { key: &'a str, value: &'a str },
-    /// The rest behind the word `Unit`.
+    /// The text after the word `Unit`.
     Unit(&'a str),
-    /// The last word of a process.
+    /// The last line of a process.
     End { failed: bool },
-    /// A benchmark that failed, or else was skipped.
+    /// A benchmark that failed, or was skipped if `failed` is false.
     Fault { name: &'a str, failed: bool },
     /// Anything else.
     Other,
@@ -582,7 +584,7 @@ enum Line<'a> {
 struct Numbers<'a> {
     iterations: u64,
     values: Values<'a>,
-    /// Why what stands behind them is not read.
+    /// The reason why the text after the numbers cannot be read.
     behind: Option<String>,
 }
 
@@ -615,8 +617,8 @@ fn parse(line: &str) -> Line<'_> {
     fault(line).or_else(|| config(line)).unwrap_or(Line::Other)
 }
 
-/// A line that begins with `Benchmark`, by what follows this word. With `-v` the name stands alone
-/// as well, and whatever a program prints may begin so.
+/// Parses the rest of a line that begins with `Benchmark`. With `-v`, the line may hold only the
+/// name, and any output of a program may begin with this word.
 fn benchmark(rest: &str) -> Line<'_> {
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (name, after) = rest.split_at(end);
@@ -636,7 +638,7 @@ fn benchmark(rest: &str) -> Line<'_> {
         _ => {}
     }
     let numeric = first.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-    // Go fills up a name with blanks, and sets off the numbers by a tab.
+    // Go pads names with blanks and puts a tab before the numbers.
     let apart = after.trim_start_matches(' ').starts_with('\t');
     let sure = apart || threads(name).is_some() || numeric && after.contains("/op");
     if !fields.is_empty() && !sure && !numeric {
@@ -654,7 +656,8 @@ fn benchmark(rest: &str) -> Line<'_> {
     })
 }
 
-/// The numbers of a result among these words, behind what the program itself may have printed.
+/// Returns the numbers of a result from the words of a line, in which other output of the program
+/// may precede the numbers.
 fn numbers<'a>(fields: &[&'a str]) -> Option<Numbers<'a>> {
     for (begin, iterations) in fields.iter().enumerate() {
         let Ok(iterations) = iterations.parse() else {
@@ -673,7 +676,7 @@ fn numbers<'a>(fields: &[&'a str]) -> Option<Numbers<'a>> {
     None
 }
 
-/// Values and units in turn, and what is wrong with the first word that is neither.
+/// Reads pairs of values and units. Also returns the problem with the first word that does not fit.
 fn values<'a>(fields: &[&'a str]) -> (Values<'a>, Option<String>) {
     let mut values = Vec::new();
     let mut fields = fields.iter();
@@ -692,7 +695,7 @@ fn values<'a>(fields: &[&'a str]) -> (Values<'a>, Option<String>) {
     (values, None)
 }
 
-/// What is wrong with a line that has a number behind its name.
+/// Returns the problem with a line that has a number after its name.
 fn broken(name: &str, fields: &[&str]) -> String {
     if fields[0].parse::<u64>().is_err() {
         return format!("'{}' is not a number of iterations", fields[0]);
@@ -701,7 +704,7 @@ fn broken(name: &str, fields: &[&str]) -> String {
     problem.unwrap_or_else(|| format!("Benchmark{name} has no measurement"))
 }
 
-/// `--- FAIL: BenchmarkSort`, and the same of `SKIP`.
+/// Parses `--- FAIL: BenchmarkSort` and `--- SKIP: BenchmarkSort`.
 fn fault(line: &str) -> Option<Line<'_>> {
     let rest = line.trim_start().strip_prefix("--- ")?;
     let (word, rest) = rest.split_once(": Benchmark")?;
@@ -714,8 +717,8 @@ fn fault(line: &str) -> Option<Line<'_>> {
     Some(Line::Fault { name, failed })
 }
 
-/// A key begins with a small letter and has neither capitals nor blanks; a
-/// value is set off by a blank.
+/// Parses a configuration line. A key begins with a lower-case letter and contains neither capital
+/// letters nor blanks; a blank precedes the value.
 fn config(line: &str) -> Option<Line<'_>> {
     let (key, value) = line.split_once(':')?;
     let sound = key.starts_with(char::is_lowercase)
@@ -725,13 +728,13 @@ fn config(line: &str) -> Option<Line<'_>> {
     (sound && apart).then_some(Line::Config { key, value })
 }
 
-/// Directions that a file declares: `Unit hits/op better=higher`.
+/// The directions that a file declares, as in `Unit hits/op better=higher`.
 #[derive(Debug, Default)]
 struct Directions(HashMap<String, Better>);
 
 impl Directions {
-    /// Takes in what follows the word `Unit`. Of two declarations of a unit the
-    /// first counts, and what is no `better=…` says nothing of its direction.
+    /// Reads the text after the word `Unit`. The first declaration of a unit counts; only
+    /// `better=…` sets a direction.
     fn declare(&mut self, line: &str) {
         let mut fields = line.split_whitespace();
         let Some(unit) = fields.next() else { return };
@@ -745,8 +748,8 @@ impl Directions {
         }
     }
 
-    /// The metric of a unit, and the factor to deadheat's unit. Rates are
-    /// better when they are higher; of other units only a declaration tells.
+    /// Returns the metric of a unit and the factor to deadheat's unit. Higher rates are better; for
+    /// other units, the direction is known only if it is declared.
     fn metric(&self, unit: &str) -> (Metric, f64) {
         if let Some(factor) = time(unit) {
             return (Metric::Wall, factor);
@@ -767,17 +770,17 @@ impl Directions {
     }
 }
 
-/// Nanoseconds in the unit, where it is that of the time of an iteration.
+/// Returns the nanoseconds in a unit of time per iteration; `None` for other units.
 fn time(unit: &str) -> Option<f64> {
     match unit {
         "ns/op" => Some(1.0),
-        // What programs write that bring units to their base.
+        // Programs that convert values to base units write `sec/op`.
         "sec/op" => Some(1e9),
         _ => None,
     }
 }
 
-/// Megabytes become bytes, in name and value.
+/// Converts megabytes to bytes: returns the new unit and the factor.
 fn tidy(unit: &str) -> (String, f64) {
     match unit.strip_prefix("MB") {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => (format!("B{rest}"), 1e6),
@@ -785,7 +788,7 @@ fn tidy(unit: &str) -> (String, f64) {
     }
 }
 
-/// The dimension that the name of a unit tells: its last word before the `/op`.
+/// Returns the dimension of a unit, from its last word before `/op`.
 fn dimension(name: &str) -> Unit {
     if let Some(rate) = Unit::of_rate(name) {
         return rate;

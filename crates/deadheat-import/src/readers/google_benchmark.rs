@@ -1,7 +1,7 @@
-//! The JSON of Google Benchmark, of all releases so far.
+//! Reads the JSON of all releases of Google Benchmark so far.
 //!
-//! A file as the library writes it is read row by row, and no more of it is held than a piece. Any
-//! other is read as a whole, which also finds out where it is wrong.
+//! A file in the library's own layout is read row by row, in pieces, without holding it as a whole.
+//! Any other file is read as a whole, which also locates errors.
 
 mod row_by_row;
 
@@ -21,7 +21,7 @@ use super::json::{Number, Text, from_json_entries, give_to_known, lenient};
 use super::rows::{Rows, summarised, tool};
 use deadheat_format::FileProblem;
 
-/// The version of the JSON that is known. Files before it had one say nothing.
+/// The supported version of the JSON. Files of older releases have no version.
 const SCHEMA_VERSION: &str = "1";
 
 #[derive(Debug, Default, Deserialize)]
@@ -38,7 +38,7 @@ struct Context {
     json_schema_version: Text,
 }
 
-/// The results that have this context, and no benchmarks yet.
+/// Returns results with the facts of this context, without benchmarks.
 fn without_benchmarks(context: Context) -> Result<Results, FileProblem> {
     let version = context.json_schema_version.0;
     if let Some(version) = version.filter(|version| version != SCHEMA_VERSION) {
@@ -47,7 +47,7 @@ fn without_benchmarks(context: Context) -> Result<Results, FileProblem> {
     }
     let version = context.library_version.0.as_deref().unwrap_or_default();
     let version = Some(version.trim_start_matches('v'))
-        // None, or not its own: other programs, this one too, write the format.
+        // Other programs, including deadheat, write this format with other versions or none.
         .filter(|version| version.starts_with(|c: char| c.is_ascii_digit()));
     let tool = tool("Google Benchmark", version);
     let mut results = Results::new("", tool);
@@ -59,33 +59,33 @@ fn without_benchmarks(context: Context) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// Benchmarks by name and by what they were registered as.
+/// The benchmarks of a file, identified by name and by the indexes of their registration.
 #[derive(Default)]
 struct Families {
     benchmarks: Vec<Family>,
-    /// By name and what they were registered as.
+    /// Index of a benchmark by name and registration.
     by_key: HashMap<String, usize>,
-    /// The key of the last row, reused.
+    /// The key of the last row; the buffer is reused.
     key: String,
-    /// The family of the last row: repetitions mostly follow one another.
+    /// Index of the last row's benchmark, because repetitions usually follow each other.
     last: usize,
-    /// The metrics of counters by their names, as far as they came up.
+    /// The metrics of the counters so far, by name.
     counters: HashMap<String, Metric>,
-    /// Set where a row was met that only a reader of the whole file can speak of.
+    /// True if a row has an error, which only the reader of the whole file can report.
     broken: bool,
 }
 
-/// One benchmark while its rows come in.
+/// A benchmark to which rows are still added.
 struct Family {
     registered: (Option<u64>, Option<u64>),
     benchmark: ResultBenchmark,
     rows: Rows,
-    /// The central one of its summaries.
+    /// The best summary so far: the median or the mean.
     summary: Option<(Aggregate, Rows)>,
 }
 
 impl Families {
-    /// Takes in the next row of the list, whose counters are taken out of it.
+    /// Adds the next row of the list and empties the row's counters.
     fn take(&mut self, row: &mut Row<'_>) -> Result<(), FileProblem> {
         let aggregate = row.aggregate();
         if aggregate == Some(Aggregate::Other) {
@@ -118,7 +118,7 @@ impl Families {
             None => &mut family.rows,
             Some(aggregate) => {
                 let known = family.summary.as_ref().map(|(known, _)| *known);
-                // The median says more than the mean, whichever comes first.
+                // The median is preferred to the mean, in any order.
                 if known.is_some_and(|known| known >= aggregate) {
                     return Ok(());
                 }
@@ -154,14 +154,14 @@ impl Families {
         Ok(())
     }
 
-    /// The index of the benchmark of that name which was registered so, new or known.
+    /// Returns the index of the benchmark with this name and registration; adds it if it is new.
     fn family(&mut self, name: &str, registered: (Option<u64>, Option<u64>)) -> usize {
         let last = self.benchmarks.get(self.last);
         if last.is_some_and(|last| last.registered == registered && last.benchmark.name == name) {
             return self.last;
         }
         self.key.clear();
-        // What follows the last two zeros holds no zero, whatever the name holds.
+        // The key is unambiguous, because nothing after its last two zeros contains a zero.
         self.key.push_str(name);
         for number in [registered.0, registered.1] {
             self.key.push('\0');
@@ -187,7 +187,7 @@ impl Families {
         self.last
     }
 
-    /// The row that was taken last cannot be read, and so its benchmark failed.
+    /// Marks the benchmark of the last row as failed, because the row cannot be read.
     fn fail(&mut self, problem: FileProblem) {
         let state = &mut self.benchmarks[self.last].benchmark.state;
         if !matches!(state, ResultState::Failed(_)) {
@@ -203,7 +203,7 @@ impl Families {
     }
 }
 
-/// The metric of a counter, made once a file.
+/// Returns the metric of a counter, created once per file.
 fn known<'m>(counters: &'m mut HashMap<String, Metric>, name: &str) -> &'m Metric {
     if !counters.contains_key(name) {
         counters.insert(name.to_owned(), counter(name.to_owned()));
@@ -214,7 +214,7 @@ fn known<'m>(counters: &'m mut HashMap<String, Metric>, name: &str) -> &'m Metri
 impl Family {
     fn done(mut self) -> ResultBenchmark {
         if self.benchmark.state != ResultState::Measured {
-            // What was measured before it failed stands for nothing.
+            // Values that were measured before the failure are dropped.
             return self.benchmark;
         }
         let summary = self.summary.filter(|_| self.rows.len() == 0);
@@ -229,7 +229,7 @@ impl Family {
     }
 }
 
-/// The metric of a counter, and which way it improves where that is known.
+/// Returns the metric of a counter, with its better direction if it is known.
 fn counter(name: String) -> Metric {
     let (unit, better) = match name.as_str() {
         "allocs_per_iter" => return Metric::Allocations,
@@ -248,7 +248,7 @@ fn counter(name: String) -> Metric {
     Metric::foreign(name, unit, better)
 }
 
-/// A kind of row: measured, or summing up others.
+/// The kind of a row: a measurement or an aggregate of others.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum RunType {
@@ -256,10 +256,10 @@ enum RunType {
     Aggregate,
 }
 
-/// A statistic that a row sums others up to; what comes later says more.
+/// A statistic over other rows, in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Aggregate {
-    /// A spread, a complexity, or a statistic of the user's own.
+    /// A spread, a complexity, or a custom statistic.
     Other,
     Mean,
     Median,
@@ -275,8 +275,8 @@ impl Aggregate {
     }
 }
 
-/// A row. What it measured beside the times are counters, under any name that
-/// is not one of the others.
+/// A row. Apart from the times, its measurements are counters: all numeric fields with other names
+/// than those below.
 #[derive(Debug, Default)]
 struct Row<'t> {
     name: Cow<'t, str>,
@@ -298,7 +298,7 @@ struct Row<'t> {
 }
 
 impl Row<'_> {
-    /// The statistic that it is of others, if it is.
+    /// Returns the statistic that the row holds; `None` for a measured row.
     fn aggregate(&self) -> Option<Aggregate> {
         if self.run_type != Some(RunType::Aggregate) {
             return None;
@@ -318,7 +318,7 @@ struct Wire {
     benchmarks: Vec<Row<'static>>,
 }
 
-/// Reads a file that may be in any order and of any release.
+/// Reads a file of any release, with fields in any order.
 fn read_whole(text: &[u8]) -> Result<Results, FileProblem> {
     let (wire, broken) = from_json_entries::<Wire, Row>(text, "benchmarks")?;
     let mut results = without_benchmarks(wire.context)?;
@@ -332,13 +332,14 @@ fn read_whole(text: &[u8]) -> Result<Results, FileProblem> {
         }
     }
     families.give_to(&mut results);
-    // Other rows of the benchmark say nothing more.
+    // A broken row fails its benchmark, so the benchmark's other rows do not matter.
     give_to_known(broken, &mut results, &["run_name", "name"]);
     Ok(results)
 }
 
-/// Releases before 1.5 did not say which rows are summaries: they are known by how their names end,
-/// where the rows they sum up are there, or the mean beside the standard deviation.
+/// Names of rows that identify aggregates in files of releases before 1.5, which do not mark them.
+/// A row is an aggregate if its name ends like one, and the rows that it aggregates, or both mean
+/// and standard deviation, are in the file.
 struct OldSummaries {
     names: HashSet<String>,
 }
@@ -425,7 +426,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// The value of a field that nobody knows: a counter where it is a number.
+/// The value of an unknown field: a counter if it is a number.
 struct Counter(Option<Number>);
 
 impl<'de> Deserialize<'de> for Counter {
@@ -475,7 +476,7 @@ mod tests {
 }
 "#;
 
-    /// Both ways of reading agree, where the one row by row reads it at all.
+    /// Returns true if both readers agree, or the row-by-row reader refuses the text.
     fn agree(text: &[u8]) -> bool {
         let in_pieces = read_pieces(text);
         if let Some(in_pieces) = &in_pieces {
@@ -519,7 +520,7 @@ mod tests {
                 continue;
             }
             let text = std::fs::read(&file).unwrap();
-            // Releases before 1.5 did not say which rows are summaries.
+            // Releases before 1.5 do not mark aggregates.
             let old = file.to_string_lossy().contains("/1.4");
             assert_eq!(agree(&text), !old, "{}", file.display());
         }

@@ -1,4 +1,4 @@
-//! The JSON of hyperfine, of versions 1 and 2: commands with one entry per launch.
+//! Reads the JSON of hyperfine 1 and 2, which lists commands with one entry per launch.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use deadheat_format::FileProblem;
 
 #[derive(Deserialize)]
 struct WireFile {
-    // Since 2.0.
+    // Present since 2.0.
     schema_version: Option<u64>,
     #[serde(default, deserialize_with = "lenient")]
     metadata: Option<WireMetadata>,
@@ -48,10 +48,10 @@ struct WireResult {
     name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     parameters: BTreeMap<String, WireParameter>,
-    // Of the first versions that had parameters; its name is not known.
+    // Written by the first versions with parameters, without the parameter's name.
     #[serde(default)]
     parameter: Text,
-    // Versions 1: times in seconds, and means of what else was measured.
+    // Version 1: times in seconds, and means of other quantities.
     times: Option<Vec<Number>>,
     #[serde(default, deserialize_with = "lenient")]
     memory_usage_byte: Option<Vec<Number>>,
@@ -64,7 +64,7 @@ struct WireResult {
     summary: Option<WireSummary>,
 }
 
-/// A value, or an object that has one.
+/// A value, or an object with the field `value`.
 struct WireParameter(Text);
 
 impl<'de> Deserialize<'de> for WireParameter {
@@ -97,7 +97,8 @@ struct WireMeasurement {
     cache_misses: Option<WireQuantity>,
     #[serde(default, deserialize_with = "lenient")]
     branch_misses: Option<WireQuantity>,
-    /// `None` if it is missing, and none inside of a launch that a signal killed.
+    /// The exit code: `None` if the field is missing, and `Some(None)` if a signal killed the
+    /// launch.
     #[serde(default, deserialize_with = "lenient_exit_code")]
     exit_code: Option<Option<i64>>,
 }
@@ -128,14 +129,15 @@ struct WireMedian {
     median: Number,
 }
 
-/// The newest layout that is known.
+/// The latest supported schema.
 const SCHEMA: u64 = 2;
 
-/// Reads all commands. Every launch is a process of its own.
+/// Reads all commands. Each launch is a process.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let (wire, broken) = from_json_entries::<WireFile, WireResult>(text, "results")?;
     if let Some(version) = wire.schema_version.filter(|version| *version > SCHEMA) {
-        let problem = format!("schema {version} is newer than {SCHEMA}, the last one known here");
+        let problem =
+            format!("schema {version} is newer than {SCHEMA}, the last one that deadheat knows");
         return Err(FileProblem::at("schema_version", problem));
     }
     let metadata = wire.metadata.as_ref();
@@ -158,7 +160,7 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// A command without its launches.
+/// Returns a benchmark for a command, without its launches.
 fn named(result: &WireResult) -> ResultBenchmark {
     let parameters = parameters(result);
     let mut identity = Identity::new(name(result));
@@ -173,7 +175,7 @@ fn named(result: &WireResult) -> ResultBenchmark {
     }
 }
 
-/// Reads the launches of a command, or what sums them up.
+/// Reads the launches of a command, or their summary.
 fn fill(
     read: &mut ResultBenchmark,
     result: &WireResult,
@@ -190,7 +192,7 @@ fn fill(
         None => (timed(result)?, result.exit_codes.iter().copied().collect()),
     };
     read.exits = ExitCodes(codes);
-    // hyperfine keeps launches that failed only when it was told to.
+    // hyperfine keeps failed launches only if the user asks for it.
     read.label = read.exits.any_failed().then(|| read.exits.to_string());
     if rows.len() > 0 {
         rows.give_to(read);
@@ -204,7 +206,7 @@ fn fill(
     Ok(())
 }
 
-/// The name the user gave, or the command.
+/// Returns the name that the user gave, or the command.
 fn name(result: &WireResult) -> &str {
     result.name.as_deref().unwrap_or(&result.command)
 }
@@ -219,11 +221,12 @@ fn parameters(result: &WireResult) -> Vec<(String, String)> {
     only.chain(named).collect()
 }
 
-/// The launches of versions 1. Of CPU time only means were kept, which are no rows.
+/// Reads the launches of version 1. Their CPU time is left out, because only its mean is in the
+/// file.
 fn timed(result: &WireResult) -> Result<Rows, FileProblem> {
     let times = result.times.as_deref().unwrap_or_default();
     let memory = result.memory_usage_byte.as_deref().unwrap_or_default();
-    // Numbers that do not belong to launches one by one are nobody's.
+    // Memory values that do not match the launches one by one cannot be used.
     let memory = if memory.len() == times.len() {
         memory
     } else {
@@ -241,7 +244,7 @@ fn timed(result: &WireResult) -> Result<Rows, FileProblem> {
     Ok(rows)
 }
 
-/// The launches of version 2, what the user chose to see first in front.
+/// Reads the launches of version 2; the metric that the user chose as primary comes first.
 fn measured(launches: &[WireMeasurement], primary: Option<&str>) -> Result<Rows, FileProblem> {
     let mut rows = Rows::default();
     for (index, launch) in launches.iter().enumerate() {
@@ -269,7 +272,7 @@ fn measured(launches: &[WireMeasurement], primary: Option<&str>) -> Result<Rows,
     Ok(rows)
 }
 
-/// The quantities that may be measured of a launch beside its wall time.
+/// Returns the quantities of a launch other than its wall time.
 fn others(launch: &WireMeasurement) -> [(&'static str, Metric, &Option<WireQuantity>); 9] {
     let references = Metric::foreign("cache-references", Unit::Count, Better::Less);
     [
@@ -289,8 +292,8 @@ fn others(launch: &WireMeasurement) -> [(&'static str, Metric, &Option<WireQuant
     ]
 }
 
-/// The factor that brings a quantity to the unit of its metric. hyperfine writes all times
-/// in one unit, and counts in none.
+/// Returns the factor from a quantity to the unit of its metric. hyperfine writes all times in
+/// seconds, and counts without a unit.
 fn factor(
     quantity: &WireQuantity,
     metric: &Metric,
@@ -314,7 +317,7 @@ fn factor(
     Err(FileProblem::at(place(), problem))
 }
 
-/// The middle of the launches, where they themselves were not kept.
+/// Returns the median or mean of the launches, for a file without the launches themselves.
 fn summary(result: &WireResult) -> Result<(&'static str, f64), FileProblem> {
     let newer = result.summary.as_ref();
     let newer = newer.and_then(|summary| summary.time_wall_clock.as_ref());
@@ -331,7 +334,7 @@ fn summary(result: &WireResult) -> Result<(&'static str, f64), FileProblem> {
         .into_iter()
         .find_map(|(statistic, field, time)| Some((statistic, field, time?)));
     let Some((statistic, field, time)) = found else {
-        let problem = "there are neither times of launches nor a median of them";
+        let problem = "it has neither the times of launches nor their median";
         return Err(FileProblem::at("times", problem));
     };
     let time = time.measured(1e9, || field.to_owned())?;
@@ -367,7 +370,7 @@ mod tests {
         read_text(&text).map(|mut results| results.benchmarks.remove(0))
     }
 
-    /// Why the command failed.
+    /// Returns the reason why the command failed.
     fn failure(fields: &str) -> String {
         match one(fields).unwrap().state {
             ResultState::Failed(why) => why,
@@ -400,8 +403,8 @@ mod tests {
         }
         assert_eq!(
             failure(r#""user":1"#),
-            "results[0].times, of command 'x': there are neither times of launches nor a \
-             median of them"
+            "results[0].times, of command 'x': it has neither the times of launches nor their \
+             median"
         );
     }
 
@@ -478,7 +481,7 @@ mod tests {
             ),
             (
                 r#""times":[NaN]"#,
-                "times[0], of command 'x': there is no number",
+                "times[0], of command 'x': the number is missing",
             ),
             (
                 r#""median":1e305"#,
@@ -486,7 +489,7 @@ mod tests {
             ),
             (
                 r#""measurements":[{"time_wall_clock":{"value":null,"unit":"second"}}]"#,
-                "measurements[0].time_wall_clock.value, of command 'x': there is no number",
+                "measurements[0].time_wall_clock.value, of command 'x': the number is missing",
             ),
             (
                 r#""measurements":[{"time_wall_clock":{"value":1,"unit":"hour"}}]"#,
@@ -543,7 +546,7 @@ mod tests {
         for (bad, why) in [
             (
                 r#"{"command":"bad","times":["1"]}"#,
-                "results[0].times[0]: a number is expected, not the text \"1\"",
+                "results[0].times[0]: expected a number, but found the text \"1\"",
             ),
             (
                 r#"{"command":"bad","times":[-1]}"#,
@@ -557,14 +560,14 @@ mod tests {
         }
         let read = text("7");
         assert_eq!(read.benchmarks.len(), 1);
-        assert_eq!(read.unread, ["results[0]: an object is expected, not 7"]);
+        assert_eq!(read.unread, ["results[0]: expected an object, but found 7"]);
     }
 
     #[test]
     fn a_newer_schema_is_not_guessed_at() {
         assert_eq!(
             read_text(r#"{"schema_version":3,"results":[]}"#).unwrap_err(),
-            "a.json: schema_version: schema 3 is newer than 2, the last one known here"
+            "a.json: schema_version: schema 3 is newer than 2, the last one that deadheat knows"
         );
     }
 }

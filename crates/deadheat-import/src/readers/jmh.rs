@@ -1,4 +1,4 @@
-//! The JSON of the Java Microbenchmark Harness.
+//! Reads the JSON of the Java Microbenchmark Harness (JMH).
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,14 @@ use super::json::{Number, Text, from_json_entries, lenient};
 use super::rows::{Rows, fail_unless, summarised, tool};
 use deadheat_format::FileProblem;
 
-/// Single calls that are kept of one iteration in sample mode: of more, so many
-/// are taken at even steps of their order.
+/// Maximum number of calls that are kept per iteration in sample mode. If there are more, this
+/// number is taken at even steps of their sorted order.
 const CALLS_OF_ITERATION: usize = 1_000;
-/// The same of a whole benchmark, as long as every iteration keeps one.
+/// Maximum number of calls that are kept per benchmark in sample mode, but at least one per
+/// iteration.
 const CALLS_OF_BENCHMARK: usize = 100_000;
 
-/// Reads what JMH wrote with `-rf json`. Each fork is a process.
+/// Reads the file that JMH writes with `-rf json`. Each fork is a process.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let (entries, broken) = from_json_entries::<Vec<Entry>, Entry>(text, "")?;
     let version = entries
@@ -31,7 +32,7 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     };
     results.processes_stand_alone = true;
     if entries.is_empty() && broken.is_empty() {
-        // Any tool may have written an empty list.
+        // Any tool may write an empty list.
         results.tool.clear();
     }
     for (index, entry) in entries.iter().enumerate() {
@@ -79,16 +80,17 @@ struct Entry {
     secondary_metrics: BTreeMap<String, Secondary>,
 }
 
-/// The metric of the mode.
+/// The metric that the benchmark mode measures.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Primary {
     score: Option<Lenient>,
     score_unit: String,
-    /// By fork and iteration.
+    /// The scores, by fork and iteration.
     #[serde(default)]
     raw_data: Vec<Vec<Number>>,
-    /// Single calls by fork and iteration: how often each time was seen.
+    /// Times of single calls, by fork and iteration: each time with the number of calls that took
+    /// it.
     #[serde(default)]
     raw_data_histogram: Vec<Vec<Vec<(Number, Number)>>>,
 }
@@ -103,7 +105,7 @@ struct Secondary {
     raw_data: Vec<Vec<Lenient>>,
 }
 
-/// A number that nothing depends on: JMH writes `"NaN"` where it has none.
+/// A number that may be missing: JMH writes `"NaN"` if there is none.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Lenient {
@@ -130,7 +132,7 @@ impl Entry {
         }
     }
 
-    /// By class and method, with whatever else tells entries apart.
+    /// Identifies the entry by class, method, package, mode, parameters and threads.
     fn identity(&self) -> Identity {
         let full = self.benchmark.as_str();
         let base = short(full);
@@ -182,7 +184,7 @@ impl Entry {
                     benchmark.state = summarised("mean");
                 }
                 None => {
-                    benchmark.state = ResultState::Failed("JMH kept no score for it".to_owned())
+                    benchmark.state = ResultState::Failed("JMH wrote no score for it".to_owned())
                 }
             }
         }
@@ -190,7 +192,8 @@ impl Entry {
         Ok(())
     }
 
-    /// A row for every iteration, with the secondary metrics of the same shape.
+    /// Adds a row for every iteration, with the secondary metrics that have a value for each
+    /// iteration.
     fn iterations(&self, metric: &Metric, factor: f64, rows: &mut Rows) -> Result<(), FileProblem> {
         let forks = &self.primary_metric.raw_data;
         let secondary: Vec<(Metric, f64, &Secondary)> = self
@@ -221,8 +224,8 @@ impl Entry {
 }
 
 impl Secondary {
-    /// Returns true where it has a value for each iteration of the primary metric: what a
-    /// profiler saw now and then, such as pauses, has not.
+    /// Returns true if the metric has a value for each iteration of the primary metric. Occasional
+    /// events, such as pauses, do not.
     fn has_shape_of(&self, forks: &[Vec<Number>]) -> bool {
         let own = self.raw_data.iter().map(Vec::len);
         own.eq(forks.iter().map(Vec::len))
@@ -230,7 +233,7 @@ impl Secondary {
 }
 
 impl Primary {
-    /// A row for every call, or for some of them where there are too many.
+    /// Adds a row for every call, or for a subset if there are too many.
     fn single_calls(
         &self,
         metric: &Metric,
@@ -259,8 +262,8 @@ impl Primary {
     }
 }
 
-/// Every value as often as it was seen; where that is more than `most`, so many
-/// values at even steps of their order, which keeps their distribution.
+/// Returns every value as often as it occurred. If that is more than `most`, takes `most` values at
+/// even steps of their sorted order, which keeps the distribution.
 fn spread(mut calls: Vec<(f64, f64)>, most: usize) -> Vec<f64> {
     calls.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = calls.iter().map(|(_, count)| count).sum();
@@ -285,8 +288,8 @@ fn spread(mut calls: Vec<(f64, f64)>, most: usize) -> Vec<f64> {
     values
 }
 
-/// Class and method without the packages, which by custom begin with a small
-/// letter; where no class tells itself apart, the last two names.
+/// Returns class and method without the packages, which by convention begin with a lower-case
+/// letter. If no class can be recognised, returns the last two names.
 fn short(full: &str) -> &str {
     let mut begin = 0;
     for part in full.split('.') {
@@ -299,7 +302,7 @@ fn short(full: &str) -> &str {
     dots.nth(1).map_or(full, |at| &full[at..])
 }
 
-/// Nanoseconds in one of JMH's units of time.
+/// Returns the nanoseconds in one of JMH's units of time.
 fn nanoseconds(unit: &str) -> Option<f64> {
     Some(match unit {
         "ns" => 1.0,
@@ -313,7 +316,7 @@ fn nanoseconds(unit: &str) -> Option<f64> {
     })
 }
 
-/// The primary metric of this unit, and the factor to deadheat's unit.
+/// Returns the primary metric for this unit, and the factor to deadheat's unit.
 fn primary_metric(unit: &str) -> Option<(Metric, f64)> {
     match unit.split_once('/')? {
         ("ops", time) => Some((
@@ -325,8 +328,8 @@ fn primary_metric(unit: &str) -> Option<(Metric, f64)> {
     }
 }
 
-/// The same of a secondary metric. Before JMH 1.30 their names began with a
-/// dot in the middle of the line.
+/// Returns a secondary metric and the factor to deadheat's unit. Before JMH 1.30, the names began
+/// with a middle dot.
 fn counted(name: &str, unit: &str) -> (Metric, f64) {
     let name = name.trim_start_matches('·');
     let own = |unit, better| Metric::foreign(name, unit, better);
@@ -334,7 +337,7 @@ fn counted(name: &str, unit: &str) -> (Metric, f64) {
         ("gc.alloc.rate.norm", "B/op") => return (Metric::AllocatedBytes, 1.0),
         (_, "B/op") => return (own(Unit::Bytes, Better::Less), 1.0),
         (_, "#/op") => return (own(Unit::Count, Better::Less), 1.0),
-        // The profiler divides by 1024 twice.
+        // The profiler's MB are 1024 × 1024 bytes.
         (_, "MB/sec") => {
             let mebibyte = 1_048_576.0;
             return (own(Unit::BytesPerSecond, Better::Unknown), mebibyte);
@@ -351,7 +354,7 @@ fn counted(name: &str, unit: &str) -> (Metric, f64) {
         None if matches!(unit, "" | "#" | "counts" | "---") => {
             (own(Unit::Count, Better::Unknown), 1.0)
         }
-        // A unit of which nothing is known becomes part of the name.
+        // An unknown unit becomes part of the name.
         None => {
             let name = format!("{name} ({unit})");
             (

@@ -1,4 +1,5 @@
-//! JSON of other tools: errors that name their place, and numbers that are none.
+//! Reads JSON of other tools. Errors name their place, and words such as `NaN` are accepted in
+//! place of numbers.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,13 +15,11 @@ use super::rows::failed;
 use deadheat_format::limits::Allowance;
 use deadheat_format::{FileProblem, FormatError};
 
-/// A number, or one of the words that programs write where they have none:
-/// `NaN`, `Infinity`, `null`, which are `None`.
+/// A number; `None` for a word that programs write instead of one: `NaN`, `Infinity` or `null`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Number(pub(super) Option<f64>);
 
-/// Stands for a word that is no JSON, as long as that word: the character of
-/// deletion, as often as it takes.
+/// A character that replaces a word such as `NaN`, repeated to the same length.
 const MARK: u8 = 0x7f;
 
 impl<'de> Deserialize<'de> for Number {
@@ -62,8 +61,8 @@ impl<'de> Deserialize<'de> for Number {
 }
 
 impl Number {
-    /// The number times `factor`, where a measurement must be: finite and not
-    /// negative. `place` is where it stands, such as `benchmarks[3].real_time`.
+    /// Returns the number times `factor`. Fails if the number is missing, negative or not finite;
+    /// `place` is the place in the error, such as `benchmarks[3].real_time`.
     pub(super) fn measured(
         self,
         factor: f64,
@@ -71,25 +70,24 @@ impl Number {
     ) -> Result<f64, FileProblem> {
         let problem = match self.0.map(|value| value * factor) {
             Some(value) if value.is_finite() && value >= 0.0 => return Ok(value),
-            // As in the file, whatever its unit.
+            // The number as in the file, without the factor.
             Some(value) if value < 0.0 => {
                 format!("{} is negative", self.0.unwrap_or(value))
             }
             Some(_) => "the number is too large".to_owned(),
-            None => "there is no number".to_owned(),
+            None => "the number is missing".to_owned(),
         };
         Err(FileProblem::at(place(), problem))
     }
 
-    /// The same where nothing depends on it: `None` for what is no measurement.
+    /// Returns the number times `factor`, or `None` if that is not a valid measurement.
     pub(super) fn optional(self, factor: f64) -> Option<f64> {
         let value = self.0? * factor;
         (value.is_finite() && value >= 0.0).then_some(value)
     }
 }
 
-/// Reads JSON of this shape. A byte-order mark is passed over; the words for
-/// no number are understood where a [`Number`] stands.
+/// Reads JSON into `T`. Skips a byte-order mark, and accepts words such as `NaN` for a [`Number`].
 pub(super) fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, FileProblem> {
     let text = without_mark(text);
     let memory = Allowance::of_memory().and_then(|mut left| left.take(memory_of_json(text)));
@@ -98,7 +96,7 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, FileProbl
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
-    // Only a text that cannot be read is looked through for such words.
+    // Words such as `NaN` are searched for only if the text cannot be parsed without this search.
     let legal = with_marks(text);
     let error = match &legal {
         Cow::Borrowed(_) => error,
@@ -110,15 +108,16 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, FileProbl
     Err(with_place(&legal, &error))
 }
 
-/// Reads JSON of this shape, whose list `key` (the whole text if it is empty) holds one entry `E`
-/// a benchmark. Entries of another shape are left out of it and come back with the problem.
+/// Reads JSON into `T`, whose list `key` has one entry `E` per benchmark; if `key` is empty, the
+/// whole text is the list. Entries that are not an `E` are removed and returned with their
+/// problems.
 ///
-/// If every entry is of another shape, then the file is not what it looks like.
+/// Fails if no entry is an `E`, because then the file is not what it seemed to be.
 pub(super) fn from_json_entries<T: DeserializeOwned, E: DeserializeOwned>(
     text: &[u8],
     key: &str,
 ) -> Result<(T, Vec<BrokenEntry>), FileProblem> {
-    // A file without a broken entry is read once, and not as a tree.
+    // A file without broken entries is parsed once, without building a tree.
     let problem = match from_json(text) {
         Ok(whole) => return Ok((whole, Vec::new())),
         Err(problem) => problem,
@@ -129,7 +128,8 @@ pub(super) fn from_json_entries<T: DeserializeOwned, E: DeserializeOwned>(
     }
 }
 
-/// The tree of a text without the entries that are no `E`; `None` if that leaves nothing.
+/// Returns the JSON tree without the entries that are not an `E`; `None` if none is left or none is
+/// broken.
 fn without_broken<E: DeserializeOwned>(
     text: &[u8],
     key: &str,
@@ -152,7 +152,7 @@ fn without_broken<E: DeserializeOwned>(
     (!entries.is_empty() && !broken.is_empty()).then_some((tree, broken))
 }
 
-/// The problem of an entry, unless it has the shape of `E`.
+/// Returns the entry and its problem if it is not an `E`.
 fn of_another_shape<E: DeserializeOwned>(entry: &Value, place: &str) -> Option<BrokenEntry> {
     let problem = match from_json::<E>(entry.to_string().as_bytes()).err()? {
         FileProblem::Json { path, problem, .. } if !path.is_empty() => {
@@ -164,7 +164,7 @@ fn of_another_shape<E: DeserializeOwned>(entry: &Value, place: &str) -> Option<B
     Some(BrokenEntry { entry, problem })
 }
 
-/// Reads an entry of a list within a list, which [`from_json_entries`] does not reach.
+/// Reads an entry of a nested list, which [`from_json_entries`] does not check.
 pub(super) fn inner_entry<E: DeserializeOwned>(
     entry: &Value,
     place: &str,
@@ -177,7 +177,7 @@ pub(super) fn inner_entry<E: DeserializeOwned>(
     })
 }
 
-/// A value as the text of a parameter.
+/// Converts a value to the text of a parameter.
 pub(super) fn text_of(value: &Value) -> String {
     value
         .as_str()
@@ -192,15 +192,16 @@ pub(super) struct BrokenEntry {
 }
 
 impl BrokenEntry {
-    /// Adds it as a benchmark that failed, called by the first of these keys that it has; without
-    /// any it is counted among what could not be read.
+    /// Adds the entry as a failed benchmark, named by the first of these keys that it has. Without
+    /// a name, adds its problem to the unread parts.
     pub(super) fn give_to(self, results: &mut Results, names: &[&str]) {
         let name = names.iter().find_map(|key| self.entry.get(key)?.as_str());
         let name = name.map(str::to_owned);
         self.give_as(results, name.as_deref());
     }
 
-    /// The same with a name from elsewhere.
+    /// Adds the entry as a failed benchmark with this name. Without a name, adds its problem to the
+    /// unread parts.
     pub(super) fn give_as(self, results: &mut Results, name: Option<&str>) {
         match name {
             Some(name) => results.push(failed(name, self.problem)),
@@ -208,7 +209,7 @@ impl BrokenEntry {
         }
     }
 
-    /// Like [`Self::give_to`], but the failed benchmark has the identity that `identity` finds.
+    /// Adds the entry as a failed benchmark with the identity that `identity` returns.
     pub(super) fn give_to_named(
         self,
         results: &mut Results,
@@ -224,8 +225,8 @@ impl BrokenEntry {
     }
 }
 
-/// Like [`BrokenEntry::give_to`] for all of them, but if a benchmark of that name was already read,
-/// marks it as failed.
+/// Adds all entries as [`BrokenEntry::give_to`] does, but if a benchmark of the same name was read
+/// already, marks that benchmark as failed.
 pub(super) fn give_to_known(broken: Vec<BrokenEntry>, results: &mut Results, names: &[&str]) {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut placed = 0;
@@ -245,7 +246,7 @@ pub(super) fn give_to_known(broken: Vec<BrokenEntry>, results: &mut Results, nam
     }
 }
 
-/// Reads a field that is only shown, or not needed: whatever is not of its type counts as absent.
+/// Reads an optional field. A value of the wrong type counts as missing.
 pub(super) fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -253,7 +254,7 @@ pub(super) fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
-/// Text that is only shown; a number or truth value is kept as it is written.
+/// Text that is only displayed; a number or truth value is converted to text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Text(pub(super) Option<String>);
 
@@ -267,20 +268,20 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// The problem of a text whose first value is broken, and whether the text ends within that value;
-/// `None` if the value is whole.
+/// Returns the problem with the first value of a text, and true if the text ends within that value;
+/// `None` if the value is complete.
 pub(super) fn broken(text: &[u8]) -> Option<(FileProblem, bool)> {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<de::IgnoredAny>();
     let error = values.next()?.err()?;
     Some((with_place(text, &error), error.is_eof()))
 }
 
-/// The same text without a byte-order mark.
+/// Returns the text without a byte-order mark.
 pub(super) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// The problem of a text that could not be read, and its place.
+/// Returns the problem with a text that could not be parsed, with its place.
 fn with_place(text: &[u8], error: &serde_json::Error) -> FileProblem {
     if let Err(error) = std::str::from_utf8(text) {
         return not_utf8(text, error.valid_up_to());
@@ -290,10 +291,10 @@ fn with_place(text: &[u8], error: &serde_json::Error) -> FileProblem {
     if problem.starts_with("missing field")
         && let Some(last) = way.last_mut()
     {
-        // It is missed in all of the object that ends there.
+        // The field is missing in the object that ends there, not in its last field.
         *last = Step::Field(b"");
     }
-    // The place stands in front, as for every other file.
+    // Removed here, because the message begins with the place, as for all files.
     let place = format!(" at line {} column {}", error.line(), error.column());
     FileProblem::Json {
         line: error.line().max(1) as u64,
@@ -303,7 +304,7 @@ fn with_place(text: &[u8], error: &serde_json::Error) -> FileProblem {
     }
 }
 
-/// The error for a text that is not UTF-8. It names the first byte that is wrong.
+/// Returns the error for a text that is not UTF-8, with its first wrong byte.
 fn not_utf8(text: &[u8], at: usize) -> FileProblem {
     let before = &text[..at];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -325,8 +326,7 @@ fn not_utf8(text: &[u8], at: usize) -> FileProblem {
     }
 }
 
-/// Rewrites an error of the JSON parser in terms of the file format, because the parser names types
-/// of Rust.
+/// Rewrites an error of the JSON parser, because the parser names Rust types.
 fn in_words(problem: &str) -> String {
     let quoted = |text: &str| text.split('`').nth(1).unwrap_or_default().to_owned();
     if let Some((found, expected)) = problem
@@ -344,7 +344,7 @@ fn in_words(problem: &str) -> String {
                 other => other.to_owned(),
             },
         };
-        return format!("{} is expected, not {found}", type_in_words(expected));
+        return format!("expected {}, but found {found}", type_in_words(expected));
     }
     if problem.starts_with("missing field") {
         return format!("the field '{}' is missing", quoted(problem));
@@ -384,7 +384,7 @@ fn in_words(problem: &str) -> String {
     .to_owned()
 }
 
-/// What a field should be.
+/// Returns the name of the expected type in words.
 fn type_in_words(expected: &str) -> &str {
     match expected.split(' ').next().unwrap_or_default() {
         "struct" | "map" => "an object",
@@ -401,17 +401,17 @@ fn type_in_words(expected: &str) -> &str {
     }
 }
 
-/// The way into the tree to the value that has come to this column. Both count from 1.
+/// Returns the path in the JSON tree to the value at this line and column, both counted from 1.
 ///
-/// The text is walked once more, and nothing of the way is kept while it is
-/// read: readers that note their way take twice the code.
+/// Scans the text a second time: a parser that records the path while it reads needs twice the
+/// code.
 fn way_to(text: &[u8], line: usize, column: usize) -> Vec<Step<'_>> {
     let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     let begins = std::iter::once(0).chain(ends.map(|(end, _)| end + 1));
     let begins = begins.take(line.max(1)).last().unwrap_or(0);
     let text = &text[..(begins + column).min(text.len())];
     let mut way: Vec<Step> = Vec::new();
-    // The string that was last seen: the name of a value, if a colon follows.
+    // The last string, which is the name of a value if a colon follows.
     let mut string: &[u8] = b"";
     let mut at = 0;
     while at < text.len() {
@@ -425,7 +425,7 @@ fn way_to(text: &[u8], line: usize, column: usize) -> Vec<Step<'_>> {
         }
         match (text[at], way.last_mut()) {
             (b'"', _) => string = &text[at..end],
-            // What is wrong with an object or list is said where it begins or ends.
+            // A problem with an object or list is reported at its beginning or end.
             (b'{' | b'[' | b'}' | b']', _) if end == text.len() => {}
             (b'{', _) => way.push(Step::Field(b"")),
             (b'[', _) => way.push(Step::Element(0)),
@@ -440,7 +440,7 @@ fn way_to(text: &[u8], line: usize, column: usize) -> Vec<Step<'_>> {
     way
 }
 
-/// Such as `benchmarks[3].name`.
+/// Formats a path as in `benchmarks[3].name`.
 fn written_out(way: &[Step]) -> String {
     let mut path = String::new();
     for step in way {
@@ -460,15 +460,15 @@ fn written_out(way: &[Step]) -> String {
 /// The depth of nesting at which `serde_json` returns an error.
 const DEEPEST: usize = 128;
 
-/// One level of the way into a tree.
+/// One level of a path in a JSON tree.
 enum Step<'t> {
-    /// The value of this name, as it is written; empty where no name is known yet.
+    /// The value of this name, spelled as in the text; empty if the name is not known yet.
     Field(&'t [u8]),
     Element(usize),
 }
 
-/// The text with a string of marks for every word that stands where a number
-/// should, of the same length, so that places stay what they are.
+/// Replaces each word that is not JSON, such as `NaN`, by a string of marks of the same length, so
+/// that positions in the text stay the same.
 fn with_marks(text: &[u8]) -> Cow<'_, [u8]> {
     let mut legal = Cow::Borrowed(text);
     let mut at = 0;
@@ -494,16 +494,16 @@ fn with_marks(text: &[u8]) -> Cow<'_, [u8]> {
     legal
 }
 
-/// Bytes of a text that are searched for words: they come early.
+/// Number of bytes of a text that are searched for words, which are usually near the beginning.
 pub(super) const SEARCHED: usize = 1 << 20;
 
-/// Returns true where the beginning of a text has these words.
+/// Returns true if the searched beginning of a text contains `part`.
 pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
     let beginning = &text[..text.len().min(SEARCHED)];
     memchr::memmem::find(beginning, part).is_some()
 }
 
-/// The place behind the string that begins at `at`.
+/// Returns the position after the string that begins at `at`.
 pub(super) fn end_of_string(text: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     while at < text.len() {
@@ -516,16 +516,16 @@ pub(super) fn end_of_string(text: &[u8], at: usize) -> usize {
     text.len()
 }
 
-/// The problem of a file in which something follows the end of its JSON.
+/// The error text for a file with more text after its JSON.
 const MORE_BEHIND: &str = "there is more text after the end of the JSON";
 
-/// Returns true where more follows the end of the JSON.
+/// Returns true if the error is that more text follows the JSON.
 pub(super) fn is_of_the_end(error: &FormatError) -> bool {
     matches!(&error.problem, FileProblem::Json { problem, .. } if problem == MORE_BEHIND)
 }
 
-/// Estimated bytes of memory for the values of a JSON text, strings counted as if they were JSON:
-/// `[0,0,0]` needs more than 10 times its length, and `[{},{}]` more than 100 times.
+/// Returns the estimated memory in bytes for the values of a JSON text; strings count as if they
+/// were JSON. `[0,0,0]` needs more than 10 times its length, and `[{},{}]` more than 100 times.
 fn memory_of_json(text: &[u8]) -> u64 {
     const OBJECT: u64 = 384;
     const VALUE: u64 = 32;
@@ -570,7 +570,7 @@ mod tests {
     fn an_error_names_line_column_and_place_in_the_tree() {
         assert_eq!(
             read("{\"values\":\n [1, \"2\"]}").unwrap_err(),
-            "a.json:2:8: a number is expected, not the text \"2\", at values[1]"
+            "a.json:2:8: expected a number, but found the text \"2\", at values[1]"
         );
         assert_eq!(
             read("{\"values\":\n [1, ").unwrap_err(),
@@ -612,14 +612,14 @@ mod tests {
         for (text, told) in [
             (
                 r#"{"whole":"4"}"#,
-                "a whole number is expected, not the text \"4\"",
+                "expected a whole number, but found the text \"4\"",
             ),
-            (r#"{"whole":-4}"#, "a whole number is expected, not -4"),
-            (r#"{"text":7}"#, "a text is expected, not 7"),
-            (r#"{"text":1.5}"#, "a text is expected, not 1.5"),
-            (r#"{"text":{}}"#, "a text is expected, not an object"),
-            (r#"{"list":{}}"#, "a list is expected, not an object"),
-            (r#"{"object":7}"#, "an object is expected, not 7"),
+            (r#"{"whole":-4}"#, "expected a whole number, but found -4"),
+            (r#"{"text":7}"#, "expected a text, but found 7"),
+            (r#"{"text":1.5}"#, "expected a text, but found 1.5"),
+            (r#"{"text":{}}"#, "expected a text, but found an object"),
+            (r#"{"list":{}}"#, "expected a list, but found an object"),
+            (r#"{"object":7}"#, "expected an object, but found 7"),
             (
                 r#"{"object":[]}"#,
                 "the list has the wrong number of elements",
@@ -631,7 +631,7 @@ mod tests {
             ),
             (
                 r#"{"truth":"no"}"#,
-                "true or false is expected, not the text \"no\"",
+                "expected true or false, but found the text \"no\"",
             ),
             (r#"{"word":"Two"}"#, "'Two' is not a known value"),
             (r#"{"either":7}"#, "the value has the wrong type"),
@@ -691,7 +691,7 @@ mod tests {
         for (number, told) in [
             (Some(-1.0), "a: x[0]: -1 is negative"),
             (Some(1e300), "a: x[0]: the number is too large"),
-            (None, "a: x[0]: there is no number"),
+            (None, "a: x[0]: the number is missing"),
         ] {
             assert_eq!(measured(number).unwrap_err().of("a").to_string(), told);
         }

@@ -1,4 +1,4 @@
-//! The JSON of mitata, as `run({ format: 'json' })` prints it: benchmarks with a run for each
+//! Reads the JSON that mitata prints with `run({ format: 'json' })`: benchmarks with a run for each
 //! combination of their arguments.
 
 use crate::identity::{Identity, QualifierPlace, QualifierShown};
@@ -29,7 +29,7 @@ struct WireGroup {
 
 #[derive(Deserialize)]
 struct WireBenchmark {
-    /// The index of its group in the layout.
+    /// Index of the benchmark's group in the layout.
     #[serde(default, deserialize_with = "lenient")]
     group: Option<usize>,
     runs: Vec<WireRun>,
@@ -45,7 +45,7 @@ struct WireRun {
     error: Value,
 }
 
-/// Nanoseconds of an iteration.
+/// Statistics of an iteration, in nanoseconds.
 #[derive(Deserialize)]
 struct WireStats {
     samples: Option<Vec<Number>>,
@@ -83,7 +83,7 @@ struct WireCpu {
     name: Text,
 }
 
-/// Reads all runs, each as a benchmark of its own. All samples of a file are of one process.
+/// Reads all runs, each as a benchmark. All samples of a file are of one process.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let (wire, broken) = from_json_entries::<WireFile, WireBenchmark>(text, "benchmarks")?;
     let mut results = Results::new("", "mitata");
@@ -111,7 +111,7 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
 }
 
 impl WireRun {
-    /// The run by this name, which need not contain the arguments.
+    /// Returns a benchmark for the run, with this name and its arguments.
     fn named(&self, name: String) -> ResultBenchmark {
         let mut identity = Identity::new(name);
         for (key, value) in &self.args {
@@ -126,7 +126,7 @@ impl WireRun {
 
     fn fill(&self, read: &mut ResultBenchmark) -> Result<(), FileProblem> {
         let Some(stats) = &self.stats else {
-            let why = thrown(&self.error).unwrap_or("mitata kept no statistics of it".to_owned());
+            let why = thrown(&self.error).unwrap_or("mitata wrote no statistics of it".to_owned());
             read.state = ResultState::Failed(why);
             return Ok(());
         };
@@ -218,7 +218,7 @@ mod tests {
                 r#""error":{}"#,
                 "it threw an error, whose message JSON.stringify omits".to_owned(),
             ),
-            (r#""x":1"#, "mitata kept no statistics of it".to_owned()),
+            (r#""x":1"#, "mitata wrote no statistics of it".to_owned()),
             (
                 r#""stats":{"samples":[1,-2]}"#,
                 format!("{place}samples[1]: -2 is negative"),

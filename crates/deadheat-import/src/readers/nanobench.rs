@@ -1,4 +1,4 @@
-//! The JSON of nanobench, as its template `json()` writes it: benchmarks with their epochs.
+//! Reads the JSON that nanobench writes with its template `json()`: benchmarks with their epochs.
 
 use crate::results::{ResultBenchmark, ResultState, Results};
 use deadheat_model::{Better, Metric, Unit};
@@ -18,7 +18,7 @@ struct WireResult {
     #[serde(default)]
     title: Text,
     name: String,
-    /// Units of work in an iteration.
+    /// Units of work per iteration.
     #[serde(default, deserialize_with = "lenient")]
     batch: Number,
     #[serde(rename = "median(elapsed)", default, deserialize_with = "lenient")]
@@ -27,7 +27,7 @@ struct WireResult {
     measurements: Vec<WireEpoch>,
 }
 
-/// All of an iteration: seconds and counts.
+/// The measurements of an epoch, per iteration: seconds and counts.
 #[derive(Deserialize)]
 struct WireEpoch {
     elapsed: Number,
@@ -43,13 +43,13 @@ struct WireEpoch {
     contextswitches: Number,
 }
 
-/// Reads all benchmarks. The epochs of a file are rows of one process.
+/// Reads all benchmarks. Each epoch is a row; all epochs of a file are of one process.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let (wire, broken) = from_json_entries::<WireFile, WireResult>(text, "results")?;
     let mut results = Results::new("", "nanobench");
     for (index, result) in wire.results.iter().enumerate() {
         let name = match &result.title.0 {
-            // What nanobench itself puts there says nothing.
+            // `benchmark` is nanobench's default title.
             Some(title) if title != "benchmark" => format!("{title}/{}", result.name),
             _ => result.name.clone(),
         };
@@ -71,10 +71,10 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
 }
 
 impl WireResult {
-    /// A row for each epoch, a value for each unit of work, as nanobench prints it.
+    /// Returns a row for each epoch, with values per unit of work, as nanobench prints them.
     fn rows(&self) -> Result<(Rows, ResultState), FileProblem> {
         let batch = self.batch.0.filter(|batch| *batch > 0.0).unwrap_or(1.0);
-        // nanobench writes 0 for all epochs where it cannot read a counter.
+        // If nanobench cannot read a counter, it writes 0 for all epochs.
         let mut seen = [false; 5];
         for one in &self.measurements {
             for (seen, (_, count)) in seen.iter_mut().zip(one.counts()) {

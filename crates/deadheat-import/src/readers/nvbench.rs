@@ -1,5 +1,5 @@
-//! The JSON of nvbench, as `--json` and `--jsonbin` write it: states of benchmarks with summaries,
-//! and files of their samples.
+//! Reads the JSON that nvbench writes with `--json` and `--jsonbin`: states of benchmarks with
+//! their summaries, and files with their samples.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -16,12 +16,12 @@ use deadheat_format::FileProblem;
 use deadheat_format::content::open_plain;
 use deadheat_format::limits::Allowance;
 
-/// Samples of one state at most: what a file holds beyond that is not read.
+/// Maximum number of samples of a state; a file with more is not read.
 const MOST_SAMPLES: usize = 1 << 24;
 
-/// Bytes of memory for a sample: its value and its process.
+/// Memory of a sample in bytes: its value and its process.
 const MEMORY_OF_SAMPLE: u64 = 16;
-/// Bytes of a sample, a little-endian float of seconds.
+/// Size of a sample in a file, in bytes: a little-endian float, in seconds.
 const WIDTH: usize = 4;
 
 #[derive(Deserialize)]
@@ -83,15 +83,15 @@ struct WireSummary {
     data: Option<Vec<WireValue>>,
 }
 
-/// Numbers are texts, too.
+/// A named value; numbers are stored as text, too.
 #[derive(Deserialize)]
 struct WireValue {
     name: String,
     value: String,
 }
 
-/// Reads all states, each as a benchmark of its own. Files of samples are looked for in `folder`, that
-/// of the JSON; a state whose file is missing has the summary of its times.
+/// Reads all states, each as a benchmark. Looks for files with samples in `folder`, the folder of
+/// the JSON. A state whose file is missing has only the summary of its times.
 pub(super) fn read(text: &[u8], folder: &Path) -> Result<Results, FileProblem> {
     let (wire, broken) = from_json_entries::<WireFile, WireBenchmark>(text, "benchmarks")?;
     let version = wire.meta.version.nvbench.and_then(|one| one.string);
@@ -108,7 +108,7 @@ pub(super) fn read(text: &[u8], folder: &Path) -> Result<Results, FileProblem> {
             };
             match state.rows(folder) {
                 Ok((rows, kept, missing)) => {
-                    // Many states may name one file.
+                    // Many states may refer to the same file.
                     let held = memory.take(MEMORY_OF_SAMPLE * rows.len() as u64);
                     held.map_err(FileProblem::CannotRead)?;
                     rows.give_to(&mut read);
@@ -133,7 +133,7 @@ impl WireState {
             .collect()
     }
 
-    /// The benchmark with its axes; the device is part of the name if a file has several.
+    /// Returns the identity with the axes; names show the device only if a file has several.
     fn identity(&self, name: &str, devices: &HashMap<i64, &WireDevice>) -> Identity {
         let device = self.device.and_then(|id| devices.get(&id));
         let identity = Identity::new(name);
@@ -153,8 +153,8 @@ impl WireState {
         identity
     }
 
-    /// The rows with what they are, and the reason if samples that should be there are not; or why
-    /// rows are missing.
+    /// Returns the rows, their state and, if samples could not be read, the reason. An error is the
+    /// state of a benchmark without rows.
     fn rows(&self, folder: &Path) -> Result<(Rows, ResultState, Option<String>), ResultState> {
         if self.is_skipped {
             let reason = self.skip_reason.clone().unwrap_or_default();
@@ -184,7 +184,7 @@ impl WireState {
         Ok((rows, kept, missing))
     }
 
-    /// The medians of the times, or else the means.
+    /// Returns the medians of the times, or the means if the medians are missing.
     fn summary(&self) -> Result<(Rows, ResultState), ResultState> {
         let mut rows = Rows::default();
         rows.begin(0);
@@ -221,7 +221,7 @@ impl WireState {
     }
 }
 
-/// The samples of a file, in nanoseconds.
+/// Reads the samples in a file and returns nanoseconds.
 fn samples(folder: &Path, file: &str) -> Result<Vec<f64>, String> {
     let mut bytes = Vec::new();
     let opened = open_plain(&folder.join(within(file)));
@@ -245,8 +245,8 @@ fn samples(folder: &Path, file: &str) -> Result<Vec<f64>, String> {
     }
 }
 
-/// The path of a file of samples below the folder of its JSON: the last two parts, because older
-/// releases write the path from where they ran.
+/// Returns the path of a file with samples, below the folder of its JSON. Only the last two
+/// components of `file` count, because older releases write it relative to their working folder.
 fn within(file: &str) -> PathBuf {
     let parts = Path::new(file).components().filter_map(|part| match part {
         Component::Normal(part) => Some(part),

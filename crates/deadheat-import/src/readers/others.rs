@@ -1,17 +1,17 @@
-//! Files that other tools write and that are not read here: known by what only they hold, so that the
-//! user learns which file to give instead.
+//! Recognises files of other tools that are not supported, by their typical content, to tell the
+//! user which file to give instead.
 
 use deadheat_model::HELP;
 
 use super::json::contains;
 
-/// A kind of file.
+/// An unsupported kind of file.
 struct Unread {
-    /// Texts that all stand in it.
+    /// Texts that every file of this kind contains.
     signs: &'static [&'static str],
-    /// What it is.
+    /// A description of this kind of file, for the error message.
     kind: &'static str,
-    /// What can be read instead.
+    /// Advice that names the file to give to deadheat instead.
     instead: &'static str,
 }
 
@@ -38,10 +38,10 @@ const fn unread(
     }
 }
 
-/// Searches of a text that [`json`] makes at most.
+/// Maximum number of searches of a text by [`json`].
 pub(super) const MOST_SEARCHES: usize = 32;
 
-/// JSON, the surest signs first.
+/// Kinds of JSON, the most specific texts first.
 const JSON: [Unread; 13] = [
     unread(
         &["\"BenchmarkTools\""],
@@ -87,12 +87,12 @@ const JSON: [Unread; 13] = [
     unread(&["\"hz\"", "\"rme\""], "the JSON of Benchmark.js", TIDY),
     unread(
         &["\"name\"", "\"unit\"", "\"value\""],
-        "a list for trackers, with one value a benchmark",
+        "a list for trackers, with one value per benchmark",
         "give the file that it was made from",
     ),
     unread(
         &["\"latency\"", "\"value\""],
-        "the JSON of Bencher, with one value a benchmark",
+        "the JSON of Bencher, with one value per benchmark",
         "give the file that it was made from",
     ),
     unread(
@@ -102,7 +102,7 @@ const JSON: [Unread; 13] = [
     ),
 ];
 
-/// Texts for people, tables and markup, and files of bytes.
+/// Kinds of text other than JSON, and of binary files.
 const TEXT: [Unread; 35] = [
     unread(
         &["torch.utils.benchmark"],
@@ -206,7 +206,7 @@ const TEXT: [Unread; 35] = [
     ),
     unread(
         &["sec/op", "vs base"],
-        "the answer of benchstat",
+        "the output of benchstat",
         "give the files that it was made of",
     ),
     unread(
@@ -251,24 +251,24 @@ const TEXT: [Unread; 35] = [
     ),
 ];
 
-/// What is said of a JSON file of a tool that is not read, behind its name.
+/// Returns the description of an unsupported kind of JSON, to follow the name of the file.
 pub(super) fn json(text: &[u8]) -> Option<String> {
     of(&JSON, text)
 }
 
-/// The same of any other text.
+/// Returns the description of an unsupported kind of text, to follow the name of the file.
 pub(super) fn text(text: &[u8]) -> Option<String> {
     let beginning = text
         .get(..15.min(text.len()))
         .unwrap_or_default()
         .to_ascii_lowercase();
     if beginning.starts_with(b"<!doctype html") || beginning.starts_with(b"<html") {
-        return Some("is a page of the web, not a file of results".to_owned());
+        return Some("is a web page, not a file of results".to_owned());
     }
     if beginning.starts_with(b"sep=") {
         return Some(
-            "begins with the separator of its columns, as Excel writes it\nhelp: tidy CSV begins with the \
-             names of the columns, separated by commas"
+            "begins with a line that sets the separator, for Excel\nhelp: begin it with the names \
+             of the columns, separated by commas, as in tidy CSV"
                 .to_owned(),
         );
     }
@@ -283,5 +283,7 @@ fn of(kinds: &[Unread], text: &[u8]) -> Option<String> {
             .all(|sign| contains(text, sign.as_bytes()))
     };
     let Unread { kind, instead, .. } = kinds.iter().find(all)?;
-    Some(format!("is {kind}, which is not read{HELP}{instead}"))
+    Some(format!(
+        "is {kind}, which deadheat does not read{HELP}{instead}"
+    ))
 }

@@ -1,4 +1,4 @@
-//! The JSON of pyperf: suites of benchmarks whose runs are processes.
+//! Reads the JSON of pyperf: suites of benchmarks whose runs are processes.
 
 use crate::identity::Identity;
 use crate::results::{ResultBenchmark, ResultState, Results};
@@ -10,8 +10,8 @@ use super::json::{Number, from_json_entries, lenient};
 use super::rows::{Rows, tool};
 use deadheat_format::{FileProblem, Place};
 
-/// Facts about a run, free in their words. Those that all runs of a benchmark
-/// share stands at the benchmark, what all benchmarks share at the suite.
+/// Facts about a run, with free names. Facts that all runs share are stored in the benchmark; facts
+/// that all benchmarks share are stored in the suite.
 type Metadata = Map<String, Value>;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ struct WireSuite {
 
 #[derive(Deserialize)]
 struct WireBenchmark {
-    // Its name in formats before 1.0.
+    // Called `common_metadata` before format 1.0.
     #[serde(default, alias = "common_metadata", deserialize_with = "lenient")]
     metadata: Option<Metadata>,
     runs: Vec<WireRun>,
@@ -34,18 +34,17 @@ struct WireBenchmark {
 struct WireRun {
     #[serde(default, deserialize_with = "lenient")]
     metadata: Option<Metadata>,
-    // Likewise. Runs that only calibrate have none.
+    // Called `samples` before format 1.0. Calibration runs have none.
     #[serde(default, alias = "samples")]
     values: Vec<Number>,
 }
 
-/// Reads a suite. Every run with values is a process of its own; the values are
-/// per iteration already.
+/// Reads a suite. Each run with values is a process. The values are per iteration.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let (wire, broken) = from_json_entries::<WireSuite, WireBenchmark>(text, "benchmarks")?;
     if !is_known(&wire.version) {
         let problem = format!(
-            "version {} of pyperf's format is not known here; known are 5, 6 and \"1.0\"",
+            "deadheat does not know version {} of pyperf's format, only 5, 6 and \"1.0\"",
             wire.version
         );
         return Err(FileProblem::at("version", problem));
@@ -96,10 +95,11 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
 }
 
 impl WireBenchmark {
-    /// The values of all runs, each of which is a process.
+    /// Returns the values of all runs; each run is a process.
     fn rows(&self, suite: Option<&Metadata>, unit: &str, place: &str) -> Result<Rows, FileProblem> {
         let (metric, factor) = metric_of(unit).ok_or_else(|| {
-            let problem = format!("the unit is '{unit}'; known are second, byte and integer");
+            let problem =
+                format!("the unit is '{unit}', but deadheat knows only second, byte and integer");
             FileProblem::at(place, problem)
         })?;
         let shared = Nearest([None, self.metadata.as_ref(), suite]);
@@ -111,7 +111,7 @@ impl WireBenchmark {
             let metadata = shared.of_run(run);
             let own = metadata.text("unit").unwrap_or("second");
             if own != unit {
-                let problem = format!("the unit is '{own}', but of other runs '{unit}'");
+                let problem = format!("the unit is '{own}', but that of other runs is '{unit}'");
                 return Err(FileProblem::at(place, problem));
             }
             for (value, number) in run.values.iter().enumerate() {
@@ -127,7 +127,7 @@ impl WireBenchmark {
     }
 }
 
-/// The metadata of a run, its benchmark and its suite, the nearest first.
+/// The metadata of a run, its benchmark and its suite, in order of precedence.
 #[derive(Clone, Copy)]
 struct Nearest<'a>([Option<&'a Metadata>; 3]);
 
@@ -147,21 +147,22 @@ impl<'a> Nearest<'a> {
         self.get(key)?.as_str()
     }
 
-    /// The largest resident set of the measured command, or of the process
-    /// that called the measured function.
+    /// Returns the peak resident set size of the measured command, or of the process that called
+    /// the measured function, in bytes.
     fn peak(self) -> Option<f64> {
         let bytes = self.get("command_max_rss").or(self.get("mem_max_rss"));
         Number(bytes?.as_f64()).optional(1.0)
     }
 }
 
-/// Returns true for a version with the fields that are read here.
+/// Returns true for a supported version of the format.
 fn is_known(version: &Value) -> bool {
     version.as_str() == Some("1.0") || matches!(version.as_u64(), Some(5 | 6))
 }
 
-/// The metric of values of this unit, and the factor that brings them to ours. Of
-/// bytes it is not known whether Python's allocator or the system counted them.
+/// Returns the metric of values in this unit, and the factor to deadheat's unit. The metric of
+/// bytes is generic, because the file does not tell whether Python's allocator or the system
+/// counted them.
 fn metric_of(unit: &str) -> Option<(Metric, f64)> {
     match unit {
         "second" => Some((Metric::Wall, 1e9)),
@@ -171,7 +172,7 @@ fn metric_of(unit: &str) -> Option<(Metric, f64)> {
     }
 }
 
-/// The metadata of the first run, which stands for all.
+/// Returns the metadata of the first run, which represents all runs.
 fn first(wire: &WireSuite) -> Nearest<'_> {
     let benchmark = wire.benchmarks.first();
     let run = benchmark.and_then(|benchmark| benchmark.runs.first());
@@ -200,8 +201,8 @@ fn facts(wire: &WireSuite) -> ResultFacts {
     }
 }
 
-/// Returns true where a governor scales the frequency of some core. They stand among other
-/// words: "0-1=driver:intel_pstate, governor:powersave; idle:intel_idle".
+/// Returns true if a governor other than `performance` is in use on some core. The governors are
+/// embedded in text such as "0-1=driver:intel_pstate, governor:powersave; idle:intel_idle".
 fn scaled(config: &str) -> Option<bool> {
     let mut governors = config.split("governor:").skip(1).peekable();
     governors.peek()?;
@@ -216,7 +217,7 @@ mod tests {
         read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
-    /// Why the first benchmark failed.
+    /// Returns the reason why the first benchmark failed.
     fn failure(text: &str) -> String {
         match read_text(text).unwrap().benchmarks.remove(0).state {
             ResultState::Failed(why) => why,
@@ -258,7 +259,7 @@ mod tests {
         }
     }
 
-    /// A benchmark of one run with these values, and what is told of it.
+    /// Returns a suite with one benchmark, which has one run with these values and this metadata.
     fn suite(values: &str, metadata: &str) -> String {
         format!(
             r#"{{"version":"1.0","benchmarks":[{{"metadata":{{"name":"a"{metadata}}},
@@ -306,9 +307,9 @@ mod tests {
         let at = "benchmarks[0].runs[0].values[1], of benchmark 'a': ";
         for (values, told) in [
             ("1, -2", "-2 is negative"),
-            ("1, NaN", "there is no number"),
-            ("1, -Infinity", "there is no number"),
-            ("1, null", "there is no number"),
+            ("1, NaN", "the number is missing"),
+            ("1, -Infinity", "the number is missing"),
+            ("1, null", "the number is missing"),
             ("1, 1e300", "the number is too large"),
         ] {
             let why = failure(&suite(values, ""));
@@ -329,8 +330,8 @@ mod tests {
     fn an_unknown_unit_is_named_and_so_is_a_second_one() {
         assert_eq!(
             failure(&suite("1", r#","unit":"furlong""#)),
-            "benchmarks[0], of benchmark 'a': the unit is 'furlong'; known are second, byte and \
-             integer"
+            "benchmarks[0], of benchmark 'a': the unit is 'furlong', but deadheat knows only \
+             second, byte and integer"
         );
         let why = failure(
             r#"{"version":"1.0","benchmarks":[{"metadata":{"name":"a"},"runs":[{"values":[1]},
@@ -338,7 +339,8 @@ mod tests {
         );
         assert_eq!(
             why,
-            "benchmarks[0].runs[1], of benchmark 'a': the unit is 'byte', but of other runs 'second'"
+            "benchmarks[0].runs[1], of benchmark 'a': the unit is 'byte', but that of other runs \
+             is 'second'"
         );
     }
 

@@ -1,4 +1,4 @@
-//! The JSON of pytest-benchmark: tests with the times of their rounds.
+//! Reads the JSON of pytest-benchmark: tests with the times of their rounds.
 
 use crate::results::{ResultBenchmark, ResultState, Results};
 use deadheat_model::{Metric, ResultFacts};
@@ -11,7 +11,7 @@ use deadheat_format::FileProblem;
 
 #[derive(Deserialize)]
 struct WireSession {
-    // Plugins and users may put anything into it.
+    // Plugins and users may add anything.
     #[serde(default)]
     machine_info: Value,
     #[serde(default, deserialize_with = "lenient")]
@@ -38,7 +38,7 @@ struct WireBenchmark {
 
 #[derive(Deserialize)]
 struct WireStats {
-    /// Seconds per iteration, one of each round; saved only when asked for.
+    /// Seconds per iteration, one value per round; saved only on request.
     data: Option<Vec<Number>>,
     median: Option<Number>,
     mean: Option<Number>,
@@ -76,14 +76,14 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// The times of the rounds, or else what sums them up.
+/// Returns the times of the rounds, or their summary.
 fn rounds(benchmark: &WireBenchmark) -> Result<(Rows, ResultState), FileProblem> {
     let metric = metric(&benchmark.options);
     let mut rows = Rows::default();
     let Some(stats) = &benchmark.stats else {
         return Err(FileProblem::at(
             "stats",
-            "pytest-benchmark kept no times of it",
+            "pytest-benchmark wrote no times for it",
         ));
     };
     for (round, time) in stats.data.iter().flatten().enumerate() {
@@ -100,7 +100,7 @@ fn rounds(benchmark: &WireBenchmark) -> Result<(Rows, ResultState), FileProblem>
         (Some(median), _) => ("median", median),
         (None, Some(mean)) => ("mean", mean),
         (None, None) => {
-            let problem = "there are neither the times of its rounds ('data') nor their median";
+            let problem = "it has neither the times of its rounds ('data') nor their median";
             return Err(FileProblem::at("stats", problem));
         }
     };
@@ -112,8 +112,8 @@ fn rounds(benchmark: &WireBenchmark) -> Result<(Rows, ResultState), FileProblem>
     Ok((rows, summarised(statistic)))
 }
 
-/// The name that pytest-benchmark itself compares by: with file and class, because functions of the
-/// same name are common. Old versions of pytest have a `()` behind a class.
+/// Returns the name by which pytest-benchmark compares: with file and class, because different
+/// files often have functions of the same name. Old versions of pytest add `()` to a class.
 fn name(benchmark: &WireBenchmark) -> String {
     match &benchmark.fullname {
         Some(name) => name.replace("::()::", "::"),
@@ -121,8 +121,9 @@ fn name(benchmark: &WireBenchmark) -> String {
     }
 }
 
-/// The arguments of a test by their names; of older versions only their text. What cannot be written
-/// as JSON is left out: pytest-benchmark keeps its type, or an address that changes with every run.
+/// Returns the arguments of a test by name; older versions store only their text. Leaves out
+/// arguments that are not JSON: pytest-benchmark stores their type, or an address that changes with
+/// every run.
 fn parameters(benchmark: &WireBenchmark) -> Vec<(String, String)> {
     let named = benchmark.params.iter().flatten();
     let named: Vec<(String, String)> = named
@@ -135,7 +136,7 @@ fn parameters(benchmark: &WireBenchmark) -> Vec<(String, String)> {
     }
 }
 
-/// The metric of the timer of the test: wall time, unless it is one of CPU time.
+/// Returns the metric of the test's timer: CPU time for a CPU timer, otherwise wall time.
 fn metric(options: &Value) -> Metric {
     match options.get("timer").and_then(Value::as_str) {
         Some("process_time" | "process_time_ns" | "thread_time" | "thread_time_ns") => Metric::Cpu,
@@ -173,7 +174,7 @@ mod tests {
         read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
-    /// Why the first benchmark failed.
+    /// Returns the reason why the first benchmark failed.
     fn failure(text: &str) -> String {
         match read_text(text).unwrap().benchmarks.remove(0).state {
             ResultState::Failed(why) => why,
@@ -266,9 +267,9 @@ mod tests {
         for (stats, why) in [
             (
                 "{}",
-                "there are neither the times of its rounds ('data') nor their median",
+                "it has neither the times of its rounds ('data') nor their median",
             ),
-            ("null", "pytest-benchmark kept no times of it"),
+            ("null", "pytest-benchmark wrote no times for it"),
         ] {
             let why = format!("benchmarks[0].stats, of benchmark 'test_a': {why}");
             assert_eq!(failure(&session("", stats)), why);
@@ -284,11 +285,11 @@ mod tests {
             ),
             (
                 r#"{"data":[NaN]}"#,
-                "data[0], of benchmark 'test_a': there is no number",
+                "data[0], of benchmark 'test_a': the number is missing",
             ),
             (
                 r#"{"median":Infinity}"#,
-                "median, of benchmark 'test_a': there is no number",
+                "median, of benchmark 'test_a': the number is missing",
             ),
         ] {
             let why = failure(&session("", stats));

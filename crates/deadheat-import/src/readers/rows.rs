@@ -1,4 +1,4 @@
-//! Helpers of the readers of all tools: rows that need not all measure the same, names and moments.
+//! Helpers of all readers: rows with missing metrics, names and dates.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -9,12 +9,12 @@ use deadheat_format::limits::Allowance;
 use deadheat_model::Metric;
 use serde_json::Value;
 
-/// A tool with its version, where that is known.
+/// Formats the name of a tool, with its version if it is known.
 pub(super) fn tool(name: &str, version: Option<impl Display>) -> String {
     version.map_or(name.to_owned(), |version| format!("{name} {version}"))
 }
 
-/// A benchmark that could not be read, for this reason.
+/// Returns a failed benchmark with this reason.
 pub(super) fn failed(name: &str, why: String) -> ResultBenchmark {
     ResultBenchmark {
         name: name.to_owned(),
@@ -23,7 +23,8 @@ pub(super) fn failed(name: &str, why: String) -> ResultBenchmark {
     }
 }
 
-/// Marks a benchmark whose values could not be read as failed. `place` is that of its values.
+/// Marks a benchmark as failed if `filled` is an error. `place` is the place of the benchmark's
+/// values.
 pub(super) fn fail_unless(
     read: &mut ResultBenchmark,
     filled: Result<(), FileProblem>,
@@ -34,13 +35,13 @@ pub(super) fn fail_unless(
     }
 }
 
-/// The problem of a row of a CSV file that the parser refuses.
+/// Returns the problem for a row of a CSV file that the parser refuses.
 pub(super) fn broken_row(error: csv::Error) -> FileProblem {
     let line = error.position().map_or(1, csv::Position::line);
     FileProblem::at(line, "the row is not text in UTF-8")
 }
 
-/// The message of an error that a JavaScript benchmark threw; `None` if it threw none.
+/// Returns the message of an error that a JavaScript benchmark threw; `None` if it threw none.
 pub(super) fn thrown(error: &Value) -> Option<String> {
     match (error, error.get("message").and_then(Value::as_str)) {
         (Value::Null, _) => None,
@@ -50,18 +51,18 @@ pub(super) fn thrown(error: &Value) -> Option<String> {
     }
 }
 
-/// The state of a benchmark of which only this statistic was kept.
+/// Returns the state of a benchmark with only a summary, such as the median.
 pub(super) fn summarised(statistic: &str) -> ResultState {
     ResultState::Summarised {
         statistic: statistic.to_owned(),
     }
 }
 
-/// Puts the names of groups in front of those of their benchmarks. The memory for them is bounded,
-/// because a group with a name of 64 KiB may have millions of benchmarks.
+/// Prefixes the names of benchmarks with the names of their groups. The memory for the names is
+/// limited, because a group with a name of 64 KiB may have millions of benchmarks.
 pub(super) struct NamesInGroups(Allowance);
 
-/// Copies of a name that are kept until the answer is complete.
+/// Number of copies of a name that are held until the report is complete.
 const COPIES: u64 = 4;
 
 impl NamesInGroups {
@@ -78,23 +79,23 @@ impl NamesInGroups {
     }
 }
 
-/// Gathers values row by row. A metric that is missing in any row is left out
-/// in the end: what was measured now and then cannot be compared.
+/// Collects values row by row. A metric that is missing in any row is dropped at the end, because
+/// it cannot be compared.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     columns: Vec<(Metric, Vec<f64>)>,
-    /// By metric; empty if there are few.
+    /// Index of each metric's column; empty if there are few columns.
     places: HashMap<Metric, usize>,
-    /// The column after the one set last: most rows have the order of the first.
+    /// The column after the last one set, because most rows have the same order as the first.
     next: usize,
     processes: Vec<u32>,
 }
 
-/// Fewer columns are looked through faster than a map is kept.
+/// Up to this number of columns, a linear search is faster than a map.
 const FEW: usize = 16;
 
 impl Rows {
-    /// One row with one value, as of [`set`](Self::set).
+    /// Returns one row with one value; see [`set`](Self::set).
     pub(super) fn of_value(metric: &Metric, value: f64) -> Self {
         let mut rows = Self::default();
         rows.begin(0);
@@ -102,14 +103,14 @@ impl Rows {
         rows
     }
 
-    /// Begins a row that came from this process.
+    /// Begins a row of this process.
     pub(super) fn begin(&mut self, process: u32) {
         self.processes.push(process);
         self.next = 0;
     }
 
-    /// A value of the row begun last, in the unit of the metric, finite and not
-    /// negative. Of two of one metric the first counts.
+    /// Sets a value in the current row, in the unit of the metric; it must be finite and not
+    /// negative. If a metric is set twice, the first value counts.
     pub(super) fn set(&mut self, metric: &Metric, value: f64) {
         let row = self.processes.len() - 1;
         match self.place(metric) {
@@ -149,16 +150,15 @@ impl Rows {
         }
     }
 
-    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.processes.len()
     }
 
-    /// Gives the rows to their benchmark, the metrics in the order in which they came up.
+    /// Moves the rows into their benchmark; the metrics are in order of their first appearance.
     pub(super) fn give_to(mut self, benchmark: &mut ResultBenchmark) {
         let rows = self.len();
         self.columns.retain(|(_, values)| values.len() == rows);
-        // All of them to measure: a file may have 50,000 benchmarks.
+        // Allocated at their exact size, because a file may have 50,000 benchmarks.
         let mut values = Vec::with_capacity(rows * self.columns.len());
         for row in 0..rows {
             values.extend(self.columns.iter().map(|(_, column)| column[row]));
@@ -172,8 +172,8 @@ impl Rows {
     }
 }
 
-/// A moment such as `2026-01-31T10:00:00.5+01:00` or `20260131-100000`, in seconds from one that is
-/// the same for all. Where no zone is told it is taken for UTC.
+/// Parses a date and time such as `2026-01-31T10:00:00.5+01:00` or `20260131-100000`. Returns
+/// seconds since a fixed moment. Without a time zone, assumes UTC.
 pub(super) fn moment(date: &str) -> Option<f64> {
     let mut rest = date.trim();
     let mut number = |digits: usize, separators: &[char]| -> Option<f64> {
@@ -208,7 +208,7 @@ pub(super) fn moment(date: &str) -> Option<f64> {
             }
         }
     };
-    // Months count from March, so that the day of a leap year is the last.
+    // Months count from March, so that the leap day is the last day of the year.
     let (year, month) = match month {
         ..3.0 => (year - 1.0, month + 9.0),
         _ => (year, month - 3.0),

@@ -1,5 +1,5 @@
-//! Results of tinybench as scripts save them: the results of its tasks, and `bench.table()`. Vitest
-//! writes the results of tasks, too.
+//! Reads results of tinybench that scripts have saved: the results of its tasks, or
+//! `bench.table()`. Vitest also writes results of tasks.
 
 use crate::results::{ResultBenchmark, ResultState, Results};
 use deadheat_model::{Metric, ResultFacts};
@@ -25,9 +25,9 @@ pub(super) struct Task {
     runtime: Text,
     #[serde(default)]
     runtime_version: Text,
-    /// Since tinybench 3.
+    /// Present since tinybench 3.
     latency: Option<Statistics>,
-    // Of tinybench 2.
+    // Present in tinybench 2.
     samples: Option<Vec<Number>>,
     #[serde(default)]
     mean: Number,
@@ -36,7 +36,7 @@ pub(super) struct Task {
 /// Statistics of the time of a call, in milliseconds.
 #[derive(Deserialize)]
 struct Statistics {
-    /// tinybench before release 4 keeps them, later releases with `retainSamples`.
+    /// Always kept before tinybench 4, later only with `retainSamples`.
     samples: Option<Vec<Number>>,
     #[serde(default)]
     mean: Number,
@@ -49,8 +49,8 @@ impl Task {
 
     /// Reads the samples, or their mean if the file has no samples. All samples are of one process.
     ///
-    /// The median would be worse: tinybench times every call by itself, and clocks with steps of 40 ns
-    /// or 100 µs are common, so the median of short calls is one of these steps.
+    /// The mean is better than the median: tinybench times every call separately, and clocks with
+    /// steps of 40 ns or 100 µs are common, so the median of short calls is one of these steps.
     pub(super) fn fill(&self, read: &mut ResultBenchmark) -> Result<(), FileProblem> {
         let task = self.result();
         if let Some(why) = task.failure() {
@@ -76,7 +76,7 @@ impl Task {
         Ok(())
     }
 
-    /// Why the task has no times.
+    /// Returns the reason why the task has no times.
     fn failure(&self) -> Option<String> {
         let no_times = self.latency.is_none() && self.mean.0.is_none();
         match self.state.0.as_deref() {
@@ -98,8 +98,8 @@ impl Task {
     }
 }
 
-/// Reads a list of tasks. The results of `bench.results` have no names, so only their order tells
-/// them apart.
+/// Reads a list of tasks. The results in `bench.results` have no names, so only their order
+/// distinguishes them.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let (tasks, broken) = from_json_entries::<Vec<Task>, Task>(text, "")?;
     let mut results = Results::new("", "tinybench");
@@ -119,7 +119,7 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// A row of `bench.table()`. Its columns were renamed in the releases 3.0 and 3.1.
+/// A row of `bench.table()`. Releases 3.0 and 3.1 renamed its columns.
 #[derive(Deserialize)]
 struct Row {
     #[serde(rename = "Task name", alias = "Task Name")]
@@ -161,7 +161,7 @@ pub(super) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
 }
 
 impl Row {
-    /// The mean, which the table writes as in `1234.5 ± 0.61%`; or why it is missing.
+    /// Returns the mean from a cell such as `1234.5 ± 0.61%`, or the reason why it is missing.
     fn nanoseconds(&self) -> Result<f64, String> {
         let cell = self.mean.0.as_deref().unwrap_or_default();
         let number = cell.split([' ', '±']).next().unwrap_or_default().parse();

@@ -1,5 +1,5 @@
-//! The CSV of `triton.testing.perf_report`: a row a value of the parameters, a column a line of the
-//! plot, with its unit after its name.
+//! Reads the CSV of `triton.testing.perf_report`. A row is a combination of parameter values; a
+//! column is a line of the plot, with the unit after its name.
 
 use crate::identity::{Identity, QualifierPlace, QualifierShown};
 use crate::results::{ResultBenchmark, Results};
@@ -10,7 +10,7 @@ use super::json::without_mark;
 use super::rows::{Rows, broken_row, failed, summarised};
 use deadheat_format::FileProblem;
 
-/// Units that a plot may have: what one of them is in the unit of its metric.
+/// Units of time in a plot, with their length in nanoseconds.
 const TIMES: [(&str, f64); 6] = [
     ("ms", 1e6),
     ("us", 1e3),
@@ -31,7 +31,7 @@ const RATES: [(&str, Unit, f64); 9] = [
     ("TB/s", Unit::GigabytesPerSecond, 1e3),
 ];
 
-/// Returns true for the first line of such a table.
+/// Returns true if this is the first line of such a table.
 pub(super) fn is_table(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
     let columns: Vec<&str> = line.trim_end().split(',').collect();
@@ -42,19 +42,19 @@ pub(super) fn is_table(line: &[u8]) -> bool {
     })
 }
 
-/// The name of a line and its metric, with the factor of its values.
+/// Returns the name of a line of the plot, its metric, and the factor to the metric's unit.
 fn line_of(column: &str) -> Option<(&str, Metric, f64)> {
     let (name, unit) = column.strip_suffix(')')?.rsplit_once(" (")?;
     let time = TIMES.iter().find(|(known, _)| *known == unit);
     if let Some((_, factor)) = time {
-        // `do_bench` times by events of the device.
+        // `do_bench` measures with events of the device.
         return Some((name, Metric::Gpu, *factor));
     }
     let (known, kind, factor) = RATES.iter().find(|(known, ..)| *known == unit)?;
     Some((name, Metric::foreign(*known, *kind, Better::More), *factor))
 }
 
-/// A whole number as people write it: pandas writes 256 as `256.000000`.
+/// Removes decimals that are all zero, because pandas writes 256 as `256.000000`.
 fn without_zeros(number: &str) -> &str {
     match number.split_once('.') {
         Some((whole, rest)) if rest.bytes().all(|digit| digit == b'0') => whole,
@@ -62,7 +62,7 @@ fn without_zeros(number: &str) -> &str {
     }
 }
 
-/// Reads the table. Each cell is a benchmark with one value: the file has no samples.
+/// Reads the table. Each cell is a benchmark with one value, because the file has no samples.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)

@@ -1,5 +1,5 @@
-//! The JSON of Vitest: of `vitest bench --outputJson` up to release 4, and of its reporter `json` in
-//! release 5, which lists the benchmarks of every test.
+//! Reads the JSON of Vitest: of `vitest bench --outputJson` up to release 4, and of the reporter
+//! `json` in release 5, which lists the benchmarks of every test.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ struct WireFile {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WireGroup {
-    /// The file and the suites in it: `bench/sort.bench.ts > sort`.
+    /// The path of the file and the suites in it, such as `bench/sort.bench.ts > sort`.
     full_name: String,
     benchmarks: Vec<Value>,
 }
@@ -81,8 +81,8 @@ struct WireComparison {
     tasks: Vec<Value>,
 }
 
-/// Reads a report of the tests of Vitest 5. The samples of a benchmark are in it if the configuration
-/// has `benchmark.retainSamples`.
+/// Reads a test report of Vitest 5. It contains samples only if the configuration has
+/// `benchmark.retainSamples`.
 pub(super) fn read_report(text: &[u8]) -> Result<Results, FileProblem> {
     let (wire, broken) = from_json_entries::<WireReport, WireModule>(text, "testResults")?;
     let mut reading = Reading::new()?;
@@ -133,7 +133,7 @@ impl Reading {
         })
     }
 
-    /// Reads the tasks of a group. The place of an error is `{place}[index]`.
+    /// Reads the tasks of a group. Errors name `{place}[index]`.
     fn tasks(&mut self, group: &str, tasks: &[Value], place: &str) -> Result<(), FileProblem> {
         for (index, value) in tasks.iter().enumerate() {
             let place = format!("{place}[{index}]");
@@ -155,7 +155,7 @@ impl Reading {
                 name,
                 ..ResultBenchmark::default()
             };
-            // `bench.from` shows numbers that an earlier run stored.
+            // `bench.from` repeats numbers that an earlier run stored.
             if value.get("fromStore").and_then(Value::as_bool) == Some(true) {
                 read.state = ResultState::Skipped("bench.from repeats a stored result".to_owned());
             } else {
@@ -168,11 +168,11 @@ impl Reading {
     }
 }
 
-/// Components at the end of a path that names show at most.
+/// Maximum number of path components in a name.
 const MOST_COMPONENTS: usize = 16;
 
-/// The number of components at the end of these paths that tells them apart. The whole paths differ
-/// between the checkouts of two revisions.
+/// Returns the number of components at the end of these paths that are needed to distinguish them.
+/// Whole paths would differ between the checkouts of two revisions.
 fn depth_that_tells_apart(paths: &[&str]) -> usize {
     let whole: HashSet<&str> = paths.iter().copied().collect();
     let tells_apart = |depth: &usize| {
@@ -184,7 +184,7 @@ fn depth_that_tells_apart(paths: &[&str]) -> usize {
         .unwrap_or(MOST_COMPONENTS)
 }
 
-/// The last components of a path.
+/// Returns the last components of a path.
 fn end_of_path(path: &str, components: usize) -> &str {
     let mut separators = path.rmatch_indices('/').map(|(at, _)| at + 1);
     separators
@@ -222,7 +222,7 @@ mod tests {
         for (name, why) in [
             (
                 "x.bench.ts > s > bad",
-                format!("{place}[0].mean: a number is expected, not the text \"1\""),
+                format!("{place}[0].mean: expected a number, but found the text \"1\""),
             ),
             (
                 "x.bench.ts > s > worse",

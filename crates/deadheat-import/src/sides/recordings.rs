@@ -1,5 +1,5 @@
-//! The recordings that files of saved results hold: several in one file, one in several files, and
-//! benchmarks that are called alike on all sides.
+//! Finds the recordings in files of saved results: one file may hold several, several files may be
+//! copies of one, and benchmarks must have the same names on all sides.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,15 +7,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::naming::name_together;
 use crate::results::{ResultBenchmark, Results};
 
-/// The tool that keeps each benchmark in a folder of its own, and copies it from set to set.
+/// The tool that stores each benchmark in a separate folder and copies it from set to set.
 const CRITERION: &str = "criterion";
 
-/// A side with this many files has enough recordings for a verdict, each made at a different time, so
-/// its files are not taken apart.
+/// A side with this many files has enough recordings for a verdict, each from a different time, so
+/// that its files are not split.
 const ENOUGH_FILES: usize = 6;
 
-/// Returns the recordings in the files of a side. A file to which several runs were appended holds
-/// several; copies of a recording count once, and the one that is kept names the others.
+/// Returns the recordings in the files of a side. A file to which several runs were appended is
+/// split. Of copies of a recording only the first is kept; it lists the others.
 pub fn tell_recordings_apart(files: Vec<Results>) -> Vec<Results> {
     let apart = files.len() < ENOUGH_FILES;
     let recordings = files.into_iter().flat_map(|file| match apart {
@@ -37,15 +37,15 @@ pub fn tell_recordings_apart(files: Vec<Results>) -> Vec<Results> {
     kept
 }
 
-/// Gives benchmarks of one identity one name, in all files of all sides.
+/// Gives benchmarks with equal identities equal names in all files of all sides.
 pub fn name_alike(sides: &mut [Vec<Results>]) {
     let mut files: Vec<&mut [Results]> = sides.iter_mut().map(Vec::as_mut_slice).collect();
     name_together(&mut files);
 }
 
-/// The digest of one benchmark in one recording. It covers the benchmark's values because two sides may
-/// be two families of one file. It leaves out the rest of a criterion folder because criterion copies
-/// benchmark by benchmark.
+/// Returns the digest of one benchmark in one recording. It includes the values of the benchmark,
+/// because two sides may be two families of one file. For criterion it does not depend on the rest
+/// of the folder, because criterion copies single benchmarks.
 pub(super) fn recording(results: &Results, benchmark: &ResultBenchmark) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     let file = results.facts.digest?;
@@ -56,7 +56,8 @@ pub(super) fn recording(results: &Results, benchmark: &ResultBenchmark) -> Optio
     Some(hasher.finish())
 }
 
-/// The names that only their order tells from others of the file.
+/// Returns the names that occur several times in the file, so that only their order distinguishes
+/// them.
 pub(super) fn repeated(results: &Results) -> Vec<String> {
     let repeated = results.benchmarks.iter().filter(|one| one.repeated);
     repeated.map(|one| one.name.clone()).collect()
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
     use deadheat_model::Metric;
 
-    /// A file of one benchmark with one value a process.
+    /// Returns a file with one benchmark that has one value per process.
     fn file(source: &str, values: &[f64]) -> Results {
         let mut results = Results::new(source, "x");
         results.push(ResultBenchmark {

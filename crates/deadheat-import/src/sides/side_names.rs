@@ -1,12 +1,12 @@
-//! Names for the sides of a comparison, from the files and folders that were named.
+//! Names the sides of a comparison after their files and folders.
 
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Returns a name for each side, from its paths as the user named them. A side of one path is called by
-/// the last part of the path. A side of several is called by their folder or, if that does not tell the
-/// sides apart, by what the names of the files have in common. If names are still alike, more of the
-/// path is shown, and then a number.
+/// Returns a name for each side, from its paths as the user named them. A side with one path is
+/// named after the last component of the path. A side with several paths is named after their
+/// folder or, if that does not distinguish the sides, after the common part of the file names. If
+/// names are still equal, more of the path is shown, then a number.
 pub fn side_names_of(sides: &[&[String]]) -> Vec<String> {
     let kinds: [Called; 4] = [folder, beginning, whole_beginning, ending];
     let called = kinds.iter().filter_map(|kind| {
@@ -28,17 +28,19 @@ pub fn side_names_of(sides: &[&[String]]) -> Vec<String> {
     shortest(&names.unwrap_or_else(|| first().collect()))
 }
 
-/// One way to call several paths; `None` if they have nothing of the kind in common.
+/// A function that names a side by a common part of its paths; returns `None` if the paths have no
+/// such part.
 type Called = fn(&[String]) -> Option<String>;
 
-/// The folder that all of them are in.
+/// Returns the folder that contains all paths.
 fn folder(paths: &[String]) -> Option<String> {
     let folder = folder_of(&paths[0]);
     let same = paths.iter().all(|path| folder_of(path) == folder);
     Some(folder).filter(|folder| same && !folder.is_empty())
 }
 
-/// What the names of the files begin with, less a number that goes on.
+/// Returns the common beginning of the file names, without its trailing digits if a file name
+/// continues with digits.
 fn beginning(paths: &[String]) -> Option<String> {
     let shared = shared(paths.iter().map(|path| stem(path)));
     let goes_on =
@@ -50,13 +52,13 @@ fn beginning(paths: &[String]) -> Option<String> {
     in_folder(paths, cut.trim_end_matches(SEPARATORS))
 }
 
-/// The same with all its digits.
+/// Returns the common beginning of the file names, including digits at its end.
 fn whole_beginning(paths: &[String]) -> Option<String> {
     let shared = shared(paths.iter().map(|path| stem(path)));
     in_folder(paths, shared.trim_end_matches(SEPARATORS))
 }
 
-/// What the names of the files end with, less their extension.
+/// Returns the common ending of the file names without their extensions.
 fn ending(paths: &[String]) -> Option<String> {
     let backwards = |path: &String| stem(path).chars().rev().collect::<String>();
     let shared = shared(paths.iter().map(backwards));
@@ -64,10 +66,11 @@ fn ending(paths: &[String]) -> Option<String> {
     in_folder(paths, ending.trim_start_matches(SEPARATORS))
 }
 
-/// Between a name and the number of a recording.
+/// Characters between a name and the number of a recording.
 const SEPARATORS: [char; 4] = ['-', '_', '.', ' '];
 
-/// The folder, if there is one, stays in front: it may be needed to tell sides apart.
+/// Prefixes the name with the common folder, if there is one, because it may be needed to
+/// distinguish sides.
 fn in_folder(paths: &[String], name: &str) -> Option<String> {
     let name = Some(name).filter(|name| !name.is_empty())?;
     Some(match folder(paths) {
@@ -76,7 +79,7 @@ fn in_folder(paths: &[String], name: &str) -> Option<String> {
     })
 }
 
-/// The beginning that all texts share.
+/// Returns the longest common beginning of all texts.
 fn shared(mut texts: impl Iterator<Item = String>) -> String {
     let first = texts.next().unwrap_or_default();
     texts.fold(first, |shared, text| {
@@ -94,7 +97,7 @@ fn folder_of(path: &str) -> String {
     parts.join("/")
 }
 
-/// The name of the file without its extensions.
+/// Returns the name of a file without its extensions.
 fn stem(path: &str) -> String {
     let name = end(path, 1);
     let stem = name.strip_suffix(".gz").or(name.strip_suffix(".zst"));
@@ -105,7 +108,8 @@ fn stem(path: &str) -> String {
     extension.map_or(stem, |(before, _)| before).to_owned()
 }
 
-/// As much of the end of each path as tells it from the others, and a number where nothing does.
+/// Returns the shortest ends of the paths that are distinct; adds numbers if the whole paths are
+/// equal.
 fn shortest(paths: &[String]) -> Vec<String> {
     let most = paths.iter().map(|path| parts(path).len()).max();
     let ends = |depth: usize| paths.iter().map(move |path| end(path, depth));
@@ -140,7 +144,7 @@ fn parts(path: &str) -> Vec<String> {
         .collect()
 }
 
-/// So many components from the end of a path.
+/// Returns the last `depth` components of a path.
 fn end(path: &str, depth: usize) -> String {
     let parts = parts(path);
     match parts.len() {
@@ -153,7 +157,7 @@ fn end(path: &str, depth: usize) -> String {
 mod tests {
     use super::*;
 
-    /// The names of sides whose paths stand in a line each.
+    /// Returns the names of sides; each text lists the paths of a side, one per line.
     fn named(sides: &[&str]) -> Vec<String> {
         let words = |line: &&str| line.split_whitespace().map(str::to_owned).collect();
         let sides: Vec<Vec<String>> = sides.iter().map(words).collect();

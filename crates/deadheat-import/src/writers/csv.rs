@@ -1,4 +1,4 @@
-//! A run as tidy CSV: one row per sample.
+//! Writes a run as tidy CSV: one row per sample.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -11,15 +11,12 @@ use deadheat_format::number::{push_integer, push_value};
 use deadheat_format::{FormatError, benchmark_names, cannot_write, distinct_names};
 use deadheat_model::column_name;
 
-/// Writes a run as tidy CSV.
+/// Writes a run as tidy CSV; `name` is the name of the file in errors.
 ///
-/// Exit codes, the plan and the environment are left behind; the samples read back as they were. Of
-/// an unpaired recording the columns `block` and `slot` are left out, so that it does not read back
-/// as more than it is. A counter that only some benchmarks have is an empty cell in the rows of the
-/// others, and so is the wall time of saved results that have none. `names` says how to write names that
-/// a spreadsheet would run as formulas.
-///
-/// `name` stands for the file in errors.
+/// Leaves out exit codes, the plan and the environment; the samples read back unchanged. An
+/// unpaired recording has no columns `block` and `slot`, so that it does not read back as a paired
+/// one. A metric that a benchmark does not have, even the wall time, is an empty cell. `names`
+/// selects how to write names that a spreadsheet would run as formulas.
 pub fn write_csv(
     run: &Run,
     out: impl Write,
@@ -71,14 +68,14 @@ fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
     let names = benchmark_names(benchmarks);
     for ((benchmark, samples), name) in benchmarks.iter().zip(&run.benchmarks).zip(&names) {
         let contenders = distinct_names(benchmark.contenders.iter().map(|c| c.name.clone()), " #");
-        // Saved results need not be of times.
+        // Saved results may have no wall times.
         let wall = samples.column(&Metric::Wall);
         let own_cpu = samples.column(&Metric::Cpu);
         let others: Vec<Option<&[f64]>> =
             others.iter().map(|metric| samples.column(metric)).collect();
         let control = benchmark.control();
         for block in samples.blocks() {
-            // A control would be a candidate to whoever reads this.
+            // Left out, because a reader would take the control for a candidate.
             let shown = |at: &usize| Some(samples.samples()[*at].contender) != control;
             for (slot, at) in block.range().filter(shown).enumerate() {
                 let sample = &samples.samples()[at];
@@ -106,7 +103,7 @@ fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
     table.writer.flush()
 }
 
-/// Cells, one after the other.
+/// Writes a table cell by cell.
 struct Table<W: Write> {
     writer: Writer<W>,
     number: Vec<u8>,
@@ -129,7 +126,7 @@ impl<W: Write> Table<W> {
         Ok(self.writer.write_field(&self.number)?)
     }
 
-    /// A value of a column; an empty cell without one.
+    /// Writes a value of a column, or an empty cell if the column is missing.
     fn known(&mut self, column: Option<&[f64]>, at: usize) -> io::Result<()> {
         match column {
             Some(column) => self.value(column[at]),
@@ -142,7 +139,7 @@ impl<W: Write> Table<W> {
     }
 }
 
-/// The names of flags, joined by `|`.
+/// Returns the names of the flags, joined by `|`.
 fn flag_words(flags: Flags) -> Cow<'static, str> {
     let words = [
         (Flags::PREEMPTED, "preempted"),

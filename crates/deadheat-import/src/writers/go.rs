@@ -1,4 +1,4 @@
-//! A run as Go's `testing` prints benchmarks, for `benchstat` and its relatives.
+//! Writes a run as Go's `testing` prints benchmarks, for `benchstat` and similar tools.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,13 +10,13 @@ use deadheat_format::number::{push_integer, push_value};
 use deadheat_format::{FormatError, cannot_write, distinct_names};
 
 /// Writes a run in the Go benchmark format: a line for every sample, with values per iteration. The
-/// contenders are told apart by the configuration line `contender: NAME`, so that `benchstat -col
+/// configuration line `contender: NAME` distinguishes the contenders, so that `benchstat -col
 /// contender FILE` compares them.
 ///
-/// The format knows no replicates, blocks or order, which are left out, and so
-/// is what was raced once more as the user linked it.
+/// Leaves out replicates, blocks and order, which the format cannot store, and reruns of
+/// benchmarks.
 ///
-/// `name` stands for the file in errors.
+/// `name` is the name of the file in errors.
 pub fn write_go(run: &Run, mut out: impl Write, name: impl AsRef<Path>) -> Result<(), FormatError> {
     let text = text(run);
     out.write_all(&text)
@@ -24,11 +24,11 @@ pub fn write_go(run: &Run, mut out: impl Write, name: impl AsRef<Path>) -> Resul
         .map_err(cannot_write(name.as_ref()))
 }
 
-/// A benchmark as it stands in the file.
+/// A benchmark in the form in which it is written.
 struct Raced {
     index: usize,
     name: String,
-    /// Where its metrics stand in the run's columns, and what they are called.
+    /// The metrics and the names of their units.
     units: Vec<(Metric, String)>,
     contenders: Vec<String>,
 }
@@ -37,8 +37,8 @@ fn text(run: &Run) -> Vec<u8> {
     let raced = raced(run);
     let mut out = Vec::new();
     let environment = &run.header.environment;
-    // `linux x86_64` is what Go calls goos and goarch; its own names of
-    // processors are others, so the whole stays together.
+    // One key for both, because Go's `goarch` has other names for processors, such as amd64 for
+    // `x86_64`.
     configure(&mut out, "system", &environment.system);
     configure(
         &mut out,
@@ -94,7 +94,7 @@ fn raced(run: &Run) -> Vec<Raced> {
         .collect()
 }
 
-/// The samples of one contender, in the order in which they were taken.
+/// Writes the samples of one contender, in the order in which they were taken.
 fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced, contender: usize) {
     let samples = samples_by_themselves(run, raced.index);
     let columns: Vec<(&[f64], &Metric, &str)> = raced
@@ -128,7 +128,7 @@ fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced, contender: usize) {
     }
 }
 
-/// A line of configuration; without a value it would take the key back.
+/// Writes a line of configuration, unless the value is empty, which would remove the key.
 fn configure(out: &mut Vec<u8>, key: &str, value: &str) {
     let value = one_line(value);
     if !value.is_empty() {
@@ -136,7 +136,7 @@ fn configure(out: &mut Vec<u8>, key: &str, value: &str) {
     }
 }
 
-/// Says which way the units improve of which `benchstat` cannot know it.
+/// Declares whether higher or lower values are better, for units that `benchstat` does not know.
 fn directions(out: &mut Vec<u8>, raced: &[Raced]) {
     let mut known: Vec<&str> = vec!["ns/op", "B/op", "allocs/op"];
     for (metric, unit) in raced.iter().flat_map(|raced| &raced.units) {
@@ -152,18 +152,19 @@ fn directions(out: &mut Vec<u8>, raced: &[Raced]) {
     }
 }
 
-/// The name behind `Benchmark`, as Go names sub-benchmarks: `Sort/length=64/order=random`.
+/// Returns the name after `Benchmark`, in the form of Go's sub-benchmarks:
+/// `Sort/length=64/order=random`.
 fn name(benchmark: &Benchmark) -> String {
     let mut name = word(&benchmark.name);
     for (key, value) in &benchmark.parameters {
         name = format!("{name}/{}={}", word(key), word(value));
     }
-    // What follows `Benchmark` should not look like the rest of a word.
+    // A capital letter, so that the name does not look like the rest of a word.
     let mut letters = name.chars();
     if let Some(first) = letters.next().filter(|first| first.is_lowercase()) {
         name = first.to_uppercase().chain(letters).collect();
     }
-    // A number at the end is that of threads, and no other.
+    // Readers take a number at the end of a name for the number of threads.
     let threads = benchmark.saved.as_ref().and_then(|saved| saved.threads);
     let threads = threads.map_or(String::new(), |threads| format!("-{threads}"));
     if name.ends_with(&threads) {
@@ -178,7 +179,7 @@ fn name(benchmark: &Benchmark) -> String {
     name + &threads
 }
 
-/// The text without what would end a field, which cannot be empty.
+/// Replaces the characters that would end a field; returns `_` for an empty text.
 fn word(text: &str) -> String {
     match text.trim() {
         "" => "_".to_owned(),
@@ -186,12 +187,12 @@ fn word(text: &str) -> String {
     }
 }
 
-/// The text without what would end a line; the format cuts blanks in front.
+/// Replaces the characters that would end a line, and removes blanks around the text.
 fn one_line(text: &str) -> String {
     text.trim().replace(char::is_control, "_")
 }
 
-/// The name of a metric per iteration. Names that Go's own tools use come first.
+/// Returns the unit of a metric per iteration, if possible the one that Go's own tools use.
 fn unit(metric: &Metric) -> String {
     match metric {
         Metric::Wall => "ns/op".to_owned(),
@@ -203,7 +204,7 @@ fn unit(metric: &Metric) -> String {
         }
         Metric::PeakGpuMemory => "peak-GPU-bytes".to_owned(),
         Metric::Custom(name) => word(name),
-        // Values are bytes, whatever their unit was called where they came from.
+        // Values are in bytes, whatever the unit was called in the source.
         Metric::Foreign(foreign) if foreign.unit == Unit::BytesPerSecond => {
             let name = word(&foreign.name);
             match name.as_str() {

@@ -1,4 +1,4 @@
-//! A run as hyperfine 1.x writes its results, for scripts made for those.
+//! Writes a run in the format of hyperfine 1.x, for scripts that read it.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -9,14 +9,13 @@ use deadheat_model::{Benchmark, ContenderId, Json, Metric, Object, Run, Samples,
 use super::{samples_by_themselves, write_json};
 use deadheat_format::{FormatError, ensure_wall_times};
 
-/// Writes a run in the shape of hyperfine's `--export-json`: one result per benchmark and
-/// contender, times in seconds per iteration, memory in bytes. What was not recorded is `null` or
-/// left out.
+/// Writes a run in the format of hyperfine's `--export-json`: one result per benchmark and
+/// contender, times in seconds per iteration, memory in bytes. Quantities that were not recorded
+/// are `null` or left out.
 ///
-/// A benchmark raced once more as the user linked it is left out too: a script
-/// that looks for a command finds one result of it.
+/// Leaves out reruns of benchmarks, so that a script finds one result per command.
 ///
-/// `name` stands for the file in errors.
+/// `name` is the name of the file in errors.
 pub fn write_hyperfine(
     run: &Run,
     out: impl Write,
@@ -39,8 +38,8 @@ pub fn write_hyperfine(
     write_json(out, &Json::tagged("results", results), file)
 }
 
-/// The text in place of the command: the name of the contender, which for anything
-/// but commands tells too little without its benchmark.
+/// Returns the text for `command`: the name of the contender, with the name of its benchmark unless
+/// the contender is a command or a recording.
 fn command(benchmark: &Benchmark, index: usize) -> String {
     let contender = &benchmark.contenders[index];
     match contender.workload {
@@ -51,7 +50,8 @@ fn command(benchmark: &Benchmark, index: usize) -> String {
     }
 }
 
-/// A result, its fields in the order of hyperfine's; `None` when the contender never ran.
+/// Returns a result with its fields in the order of hyperfine; `None` if the contender has no
+/// samples.
 fn outcome(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option<Object> {
     let times = own
         .seconds(&Metric::Wall)
@@ -99,7 +99,7 @@ impl<'a> OwnSamples<'a> {
         all.filter(move |(_, sample)| sample.contender == contender)
     }
 
-    /// Whole samples and their iterations; `None` when it was not recorded.
+    /// Returns the iterations and the total of each sample; `None` if the metric was not recorded.
     fn values(&self, metric: &Metric) -> Option<impl Iterator<Item = (u64, f64)> + use<'a>> {
         let column = self.samples.column(metric)?;
         Some(
@@ -108,7 +108,7 @@ impl<'a> OwnSamples<'a> {
         )
     }
 
-    /// Seconds per iteration; `None` when the metric was not recorded.
+    /// Returns the seconds per iteration of each sample; `None` if the metric was not recorded.
     fn seconds(&self, metric: &Metric) -> Option<Vec<f64>> {
         let per_iteration = |(iterations, ns): (u64, f64)| ns / iterations as f64 / 1e9;
         Some(self.values(metric)?.map(per_iteration).collect())

@@ -1,6 +1,6 @@
-//! Runs and answers for what compares or watches benchmarks from commit to commit: a run as Google
-//! Benchmark writes its results, for `compare.py` and other scripts made for it, and of an answer
-//! one value for each benchmark, with its doubt.
+//! Writes files for tools that compare or track benchmarks from commit to commit: a run in the
+//! format of Google Benchmark, for `compare.py` and other scripts, and an analysis as one value per
+//! benchmark with its interval.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -17,12 +17,12 @@ use deadheat_format::{
     with_parameters,
 };
 
-/// Whose samples go into a file of Google Benchmark: its rows know no sides.
+/// The side of a run to write to a file of Google Benchmark, whose rows have no sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoogleSide {
     /// The baselines.
     Baseline,
-    /// The candidates; of a contender that ran alone, that one.
+    /// The candidates, or the only contender of a benchmark without candidates.
     Candidate,
 }
 
@@ -35,15 +35,15 @@ impl GoogleSide {
     }
 }
 
-/// Writes one side of a run in the JSON of Google Benchmark, schema 1: a row for every sample,
-/// times in nanoseconds per iteration, then the mean, median, standard deviation and coefficient of
-/// variation. Benchmarks are named as they are, so that both sides of a run meet in `compare.py`;
-/// of several candidates each is `benchmark/candidate`.
+/// Writes one side of a run in the JSON of Google Benchmark, schema 1: a row for every sample, with
+/// times in nanoseconds per iteration, then mean, median, standard deviation and coefficient of
+/// variation. Benchmarks have the same names on both sides, so that `compare.py` matches them; with
+/// several candidates, the names are `benchmark/candidate`.
 ///
-/// Where no CPU time was recorded `cpu_time` repeats the wall time, which the context says, since
-/// readers take it for granted. What was raced once more as the user linked it is left out.
+/// Without recorded CPU time, `cpu_time` repeats the wall time, because readers require it; the
+/// context records this. Reruns of benchmarks are left out.
 ///
-/// `name` stands for the file in errors.
+/// `name` is the name of the file in errors.
 pub fn write_google_benchmark(
     run: &Run,
     side: GoogleSide,
@@ -58,8 +58,8 @@ pub fn write_google_benchmark(
     write_report(run, side, &Json::from(report), &mut out).map_err(cannot_write(file))
 }
 
-/// Writes a report whose rows are still missing, and the rows one by one: of a long run they are
-/// many.
+/// Writes a report with an empty list of rows, and inserts the rows one by one, because a long run
+/// has many.
 fn write_report(run: &Run, side: GoogleSide, report: &Json, out: &mut dyn Write) -> io::Result<()> {
     let report = format!("{report:#}\n");
     let (begin, end) = report.rsplit_once("[]").expect("the list is empty");
@@ -86,14 +86,14 @@ fn context(run: &Run) -> Object {
             "cpu_scaling_enabled",
             governor.map(|governor| governor != "performance"),
         )
-        // Readers expect the list; nobody looked at the caches.
+        // Readers expect the list, but deadheat does not determine the caches.
         .with("caches", Json::List(Vec::new()))
         .with_some("library_version", library_version(run))
         .with_some(
             "library_build_type",
             environment.debug_build.then_some("debug"),
         )
-        // A note of ours.
+        // A field that only deadheat writes.
         .with_some(
             "cpu_time",
             (!has_cpu_time(run)).then_some("not measured, repeats real_time"),
@@ -101,14 +101,14 @@ fn context(run: &Run) -> Object {
         .with("json_schema_version", 1)
 }
 
-/// `2024-02-29T12:34:56+00:00`.
+/// Formats a time as `2024-02-29T12:34:56+00:00`.
 fn iso_date(seconds: u64) -> String {
     let (hour, minute, second) = time_of_day(seconds);
     let day = Day::of_unix_seconds(seconds);
     format!("{day}T{hour:02}:{minute:02}:{second:02}+00:00")
 }
 
-/// Returns true where every benchmark has CPU times.
+/// Returns true if every benchmark has CPU times.
 fn has_cpu_time(run: &Run) -> bool {
     let both = [Metric::User, Metric::System];
     (0..run.header.plan.benchmarks.len()).all(|benchmark| {
@@ -117,7 +117,7 @@ fn has_cpu_time(run: &Run) -> bool {
     })
 }
 
-/// Hands over the rows one by one.
+/// Calls `take` with each row.
 fn rows(
     run: &Run,
     side: GoogleSide,
@@ -140,7 +140,7 @@ fn rows(
         }
     }
     let first_failures = run.first_failures();
-    // In one go: a name with a contender may be that of another benchmark.
+    // All names together, because a name with a contender may equal that of another benchmark.
     let distinct = distinct_names(sources.iter().map(|(name, ..)| name.clone()), " #");
     for (name, (_, index, contender)) in distinct.into_iter().zip(sources) {
         let source = Source {
@@ -157,7 +157,7 @@ fn rows(
     Ok(())
 }
 
-/// A contender of a benchmark, under the name of its rows.
+/// A contender of a benchmark, with the name of its rows.
 struct Source<'a> {
     name: String,
     index: usize,
@@ -166,7 +166,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The row of a failed benchmark, with the error message and no figures.
+    /// Returns the row of a failed benchmark, with the error message and no measurements.
     fn failed(&self, message: &str) -> Object {
         let row = self.row(&self.name, "iteration", 1, Some(0));
         let row = row
@@ -175,7 +175,7 @@ impl Source<'_> {
         self.timed(row, 0, (0.0, 0.0), &BTreeMap::new())
     }
 
-    /// Every sample, then the statistics of all.
+    /// Calls `take` with a row for every sample, then with the aggregates.
     fn measured(
         &self,
         samples: &Samples,
@@ -198,7 +198,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// The fields that all rows begin with.
+    /// Returns a row with the fields at the beginning of all rows.
     fn row(&self, name: &str, run_type: &str, repetitions: usize, at: Option<usize>) -> Object {
         Object::new()
             .with("name", name)
@@ -214,7 +214,7 @@ impl Source<'_> {
             .with("threads", threads(self.benchmark, self.contender))
     }
 
-    /// A row with the fields that all rows end with.
+    /// Adds the fields at the end of all rows.
     fn timed(
         &self,
         row: Object,
@@ -235,7 +235,7 @@ impl Source<'_> {
     }
 }
 
-/// Fields of a row, so that no counter can be called like one.
+/// Names of the fields of a row, which a counter must not have.
 const FIELDS: [&str; 19] = [
     "name",
     "family_index",
@@ -267,17 +267,17 @@ fn threads(benchmark: &Benchmark, contender: ContenderId) -> u32 {
     })
 }
 
-/// A sample, in nanoseconds per iteration.
+/// A sample, with times in nanoseconds per iteration.
 #[derive(Debug)]
 struct Repetition {
-    /// Its place among the samples of the benchmark.
+    /// Index of the sample in its benchmark.
     at: usize,
     iterations: u64,
     /// Real and CPU time.
     times: (f64, f64),
 }
 
-/// Every sample of a contender.
+/// Returns all samples of a contender.
 fn repetitions(samples: &Samples, contender: ContenderId) -> Vec<Repetition> {
     let column = |metric: &Metric| samples.column(metric);
     let Some(wall) = column(&Metric::Wall) else {
@@ -307,7 +307,7 @@ fn repetitions(samples: &Samples, contender: ContenderId) -> Vec<Repetition> {
     .collect()
 }
 
-/// The rates and counters of a sample, by name.
+/// Returns the rates and counters of a sample by name.
 fn counters<'a>(
     benchmark: &'a Benchmark,
     samples: &Samples,
@@ -323,11 +323,11 @@ fn counters<'a>(
     if !name.is_empty() && rate.is_finite() {
         all.insert(name, rate);
     }
-    // A recording has its times among them.
+    // In a recording, the times are among the counters.
     let times = [Metric::Wall, Metric::Cpu, Metric::User, Metric::System];
     let own = benchmark.counters.iter();
     for metric in own.filter(|metric| !times.contains(metric)) {
-        // Nothing keeps a counter from being called like a field of its row.
+        // A counter may have the same name as a field of the row; it is left out.
         if let (Some(column), false) = (samples.column(metric), FIELDS.contains(&metric.name())) {
             all.insert(metric.name(), column[repetition.at]);
         }
@@ -335,15 +335,15 @@ fn counters<'a>(
     all
 }
 
-/// The statistics of more than one repetition, as Google Benchmark makes them: name, unit, and real
-/// and CPU time.
+/// Returns the aggregates of two or more repetitions, as Google Benchmark computes them: name,
+/// unit, and real and CPU time.
 fn aggregates(repetitions: &[Repetition]) -> Vec<(&'static str, &'static str, (f64, f64))> {
     let statistics = |time: fn(&Repetition) -> f64| {
         let mut times: Vec<f64> = repetitions.iter().map(time).collect();
         times.sort_by(f64::total_cmp);
         let mean = mean(&times);
         let deviation = standard_deviation(&times, mean)?;
-        // What takes no time does not vary.
+        // If the mean is 0, all times are 0 and do not vary.
         let variation = if mean == 0.0 { 0.0 } else { deviation / mean };
         Some([mean, median(&times), deviation, variation])
     };
@@ -358,19 +358,20 @@ fn aggregates(repetitions: &[Repetition]) -> Vec<(&'static str, &'static str, (f
         ("cv", "percentage"),
     ];
     let all = kinds.into_iter().zip(real.into_iter().zip(cpu));
-    // Sums of times beyond all reason, which only a recording has, overflow.
+    // Sums of absurdly long times overflow; only a recording can contain such times.
     all.filter(|(_, (real, cpu))| real.is_finite() && cpu.is_finite())
         .map(|((name, unit), times)| (name, unit, times))
         .collect()
 }
 
-/// Writes the median of each candidate as the JSON of Bencher's `json` adapter. Wall time is the
-/// measure `latency`, in nanoseconds per iteration; any other metric is a measure of its own name.
+/// Writes the median of each candidate in the JSON of Bencher's `json` adapter. Wall time is the
+/// measure `latency`, in nanoseconds per iteration; the measure of any other metric has the
+/// metric's name.
 ///
-/// The ends are those of the interval of the comparison, laid around the
-/// median; without an interval there is the value alone.
+/// The lower and upper values are the confidence interval of the comparison, applied to the median.
+/// They are left out if the interval is missing.
 ///
-/// `name` stands for the file in errors.
+/// `name` is the name of the file in errors.
 pub fn write_bmf(
     analysis: &Analysis,
     out: impl Write,
@@ -395,11 +396,11 @@ pub fn write_bmf(
 }
 
 /// Writes the median of each candidate, per iteration and in the unit of its metric. `range` is the
-/// interval of the comparison, laid around the median; `extra` tells of the comparison.
+/// confidence interval of the comparison, applied to the median; `extra` describes the comparison.
 ///
-/// Metrics for which less is not better are left out: the name of the format says otherwise.
+/// Leaves out metrics for which less is not better, because the format assumes that it is.
 ///
-/// `name` stands for the file in errors.
+/// `name` is the name of the file in errors.
 pub fn write_smaller_is_better(
     analysis: &Analysis,
     out: impl Write,
@@ -422,7 +423,8 @@ pub fn write_smaller_is_better(
     write_json(out, &smaller.map(row).collect::<Json>(), name.as_ref())
 }
 
-/// The tool that measured: deadheat, or that of saved results, if one made them all.
+/// Returns the tool that measured: deadheat, or the tool of saved results if it is the same in all
+/// files.
 fn library_version(run: &Run) -> Option<String> {
     if !run.header.tool_version.is_empty() {
         return Some(format!("deadheat {}", run.header.tool_version));
@@ -434,14 +436,14 @@ fn library_version(run: &Run) -> Option<String> {
         .then(|| first.tool.clone())
 }
 
-/// The candidate; without one, the only contender.
+/// Returns the candidate, or the only contender.
 fn side(comparison: &Comparison) -> &Side {
     let candidate = comparison.candidate.as_ref();
     candidate.unwrap_or(&comparison.baseline)
 }
 
-/// The interval of a comparison, laid around the median of the candidate, in the unit of the metric:
-/// how far off the candidate may be while the baseline is taken as it was measured.
+/// Returns the confidence interval of a comparison, applied to the median of the candidate, in the
+/// unit of the metric. The baseline counts as exact.
 fn interval(comparison: &Comparison) -> Option<(f64, f64)> {
     let candidate = comparison.candidate.as_ref()?;
     let estimate = comparison.estimate.as_ref()?;
@@ -451,9 +453,9 @@ fn interval(comparison: &Comparison) -> Option<(f64, f64)> {
     high.is_finite().then_some((low, high))
 }
 
-/// Names that stay the same while the code changes: those of the benchmarks.
-/// Commands have none, so they are called as they were typed, and where several
-/// candidates race each is called after the benchmark and itself.
+/// Returns names that stay the same while the code changes: those of the benchmarks. Commands have
+/// no benchmark name, so their text is used. With several candidates, the name of the candidate is
+/// added.
 fn names(analysis: &Analysis) -> Vec<String> {
     let commands =
         analysis.processes == Processes::Launches && analysis.ending != Ending::Recording;
@@ -482,7 +484,7 @@ fn names(analysis: &Analysis) -> Vec<String> {
     distinct_names(full, " #")
 }
 
-/// A line for each thing worth knowing when the chart is pointed at.
+/// Returns the text that a chart shows for a point: one fact per line.
 fn extra(comparison: &Comparison) -> String {
     let side = side(comparison);
     let mut lines = vec![
@@ -516,13 +518,13 @@ fn extra(comparison: &Comparison) -> String {
     lines.join("\n")
 }
 
-/// A number for people to read, of six significant digits.
+/// Formats a number with six significant digits.
 fn short(value: f64) -> String {
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
     rounded.to_string()
 }
 
-/// 0.95 as 95, 0.9884 as 98.84.
+/// Converts a confidence level to percent: 0.95 to 95, 0.9884 to 98.84.
 fn percent(confidence: f64) -> f64 {
     (confidence * 1e4).round() / 1e2
 }

@@ -1,21 +1,21 @@
-//! From text to the tree, by the grammar of JSON.
+//! Reads JSON text into a tree, strictly by the grammar.
 
 use std::error::Error;
 use std::fmt;
 
 use super::{Json, Object};
 
-/// Lists and objects within one another at most.
+/// Deepest allowed nesting of lists and objects.
 const DEEPEST: usize = 32;
 
 impl Json {
-    /// The value of a text; `None` when it is not JSON, or deeper than 32 levels. Numbers are read
-    /// to the last bit.
+    /// Parses a text; `None` if it is not JSON, or is nested deeper than 32 levels. Numbers are
+    /// read exactly to the last bit.
     pub fn parse(text: &str) -> Option<Self> {
         Self::read(text).ok()
     }
 
-    /// The same, with the place where the text ceases to be JSON.
+    /// Parses a text like [`Json::parse`]; the error holds the position where it stops being JSON.
     pub fn read(text: &str) -> Result<Self, JsonError> {
         let mut reader = Reader { rest: text };
         let value = reader.value(DEEPEST);
@@ -29,12 +29,12 @@ impl Json {
     }
 }
 
-/// A text that is not JSON.
+/// The error for a text that is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonError {
-    /// The byte it could be read up to, counted from 1.
+    /// The first byte that could not be read, counted from 1.
     column: usize,
-    /// True if nothing follows.
+    /// True if the text ended too early.
     at_end: bool,
 }
 
@@ -51,7 +51,6 @@ impl fmt::Display for JsonError {
     }
 }
 
-/// The part of the text that was not read yet.
 struct Reader<'a> {
     rest: &'a str,
 }
@@ -61,7 +60,7 @@ impl<'a> Reader<'a> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    /// Steps over a sign, or stays where it is.
+    /// Skips white space, then `sign` if it follows. Returns true if it does.
     fn take(&mut self, sign: &str) -> bool {
         self.skip_blanks();
         let after = self.rest.strip_prefix(sign);
@@ -116,7 +115,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Steps over what is not one of these signs.
+    /// Skips and returns the text before the first byte for which `ends` is true.
     fn until(&mut self, ends: impl Fn(u8) -> bool) -> &'a str {
         let end = self.rest.bytes().position(ends).unwrap_or(self.rest.len());
         let (before, rest) = self.rest.split_at(end);
@@ -128,7 +127,7 @@ impl<'a> Reader<'a> {
         let text =
             self.until(|byte| !matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
         let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
-        // What the standard library reads and JSON does not know.
+        // Forms that the standard library reads and JSON does not allow.
         let leading_zero = matches!(digits, [b'0', b'0'..=b'9', ..]);
         let bare_point = digits.first() == Some(&b'.')
             || text
@@ -138,7 +137,7 @@ impl<'a> Reader<'a> {
             return None;
         }
         if let Ok(integer) = text.parse() {
-            // Zero has a sign, and integers have none.
+            // −0 must stay a float, because integers cannot keep its sign.
             return Some(if text == "-0" {
                 Json::Number(-0.0)
             } else {
@@ -163,7 +162,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The character that stands behind a backslash.
+    /// Reads the character after a backslash.
     fn escaped(&mut self) -> Option<char> {
         let sign = self.rest.chars().next()?;
         self.rest = &self.rest[sign.len_utf8()..];
@@ -179,7 +178,7 @@ impl<'a> Reader<'a> {
                 if !(0xd800..0xdc00).contains(&unit) {
                     return char::from_u32(unit);
                 }
-                // The first half of a character beyond the first 65,536.
+                // The first half of a surrogate pair, for a character above U+FFFF.
                 self.rest = self.rest.strip_prefix("\\u")?;
                 let low = self
                     .unit()?
@@ -191,7 +190,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Four hexadecimal digits.
+    /// Reads four hexadecimal digits.
     fn unit(&mut self) -> Option<u32> {
         let digits = self.rest.get(..4)?;
         self.rest = &self.rest[4..];
@@ -206,7 +205,6 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// The same tree as others read it.
     fn same(ours: &Json, theirs: &Value) -> bool {
         match (ours, theirs) {
             (Json::Null, Value::Null) => true,
@@ -219,7 +217,7 @@ mod tests {
                 ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| same(a, b))
             }
             (Json::Object(ours), Value::Object(theirs)) => theirs.iter().all(|(name, theirs)| {
-                // Of two of one name others keep the last.
+                // If an object has a name twice, serde_json keeps the last value.
                 let last = ours.fields.iter().rev().find(|(known, _)| known == name);
                 last.is_some_and(|(_, ours)| same(ours, theirs))
             }),

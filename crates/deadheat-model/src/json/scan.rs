@@ -1,8 +1,8 @@
-//! Flat objects out of a text that may go on, and a text that comes in pieces: no tree, no copies,
-//! one look at each byte.
+//! Scans flat objects in a text that may continue, or in a text that is read in pieces. It builds
+//! no tree, makes no copies and looks at each byte once.
 //!
-//! A million rows of another tool's JSON are read so. Whatever is not plain, nested, cut off or
-//! wrong is `None`: a reader of whole texts knows what to say of it.
+//! It reads files of other tools with a million rows. Nested, truncated and invalid values are
+//! `None`; the reader for whole texts then reports the error.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
@@ -12,20 +12,20 @@ use super::Json;
 /// A value that is neither a list nor an object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonScalar<'t> {
-    /// Nothing.
+    /// The value `null`.
     Null,
-    /// True or false.
+    /// `true` or `false`.
     Bool(bool),
     /// The digits of a number, by the grammar of JSON.
     Number(&'t str),
-    /// A word that stands for no number, such as `NaN`: no JSON, and yet programs write it.
+    /// A word for a missing number, such as `NaN`. It is not JSON, but some programs write it.
     NoNumber,
     /// A text.
     Text(Cow<'t, str>),
 }
 
-/// The words by which programs in C++, Java and Python say that they have no number; the longer come
-/// first where they begin alike.
+/// The words that programs in C++, Java and Python write for values that are not finite numbers. If
+/// two begin alike, the longer one comes first.
 pub const NO_NUMBERS: [&[u8]; 8] = [
     b"-Infinity",
     b"Infinity",
@@ -37,7 +37,7 @@ pub const NO_NUMBERS: [&[u8]; 8] = [
     b"inf",
 ];
 
-/// Reads one value after the other from a text.
+/// Reads values one after the other from a text.
 #[derive(Clone, Debug)]
 pub struct JsonScan<'t> {
     text: &'t [u8],
@@ -45,27 +45,27 @@ pub struct JsonScan<'t> {
 }
 
 impl<'t> JsonScan<'t> {
-    /// A scan from the first byte on.
+    /// Starts a scan at the first byte.
     pub fn new(text: &'t [u8]) -> Self {
         Self { text, at: 0 }
     }
 
-    /// The number of bytes that were read.
+    /// Returns the number of bytes read.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// The rest of the text.
+    /// Returns the rest of the text.
     pub fn rest(&self) -> &'t [u8] {
         &self.text[self.at..]
     }
 
-    /// Steps over bytes that another reader has read.
+    /// Skips bytes that another reader has read.
     pub fn advance(&mut self, bytes: usize) {
         self.at = self.text.len().min(self.at + bytes);
     }
 
-    /// Passes over white space, and gives the byte behind it.
+    /// Skips white space and returns the next byte without reading it.
     pub fn peek(&mut self) -> Option<u8> {
         loop {
             match self.text.get(self.at)? {
@@ -75,19 +75,20 @@ impl<'t> JsonScan<'t> {
         }
     }
 
-    /// Steps over a sign, white space before it included, or stays where it is.
+    /// Skips white space, then `sign` if it follows. Returns true if it does.
     pub fn take(&mut self, sign: u8) -> bool {
         let there = self.peek() == Some(sign);
         self.at += usize::from(there);
         there
     }
 
-    /// Reads a text.
+    /// Reads a text in quotes.
     pub fn text(&mut self) -> Option<Cow<'t, str>> {
         text(self.quoted()?)
     }
 
-    /// The bytes of a text as they are written, its quotes included, and whether they have escapes.
+    /// Returns the bytes of a text as written, including its quotes, and true if they contain
+    /// escapes.
     fn quoted(&mut self) -> Option<(&'t [u8], bool)> {
         if !self.take(b'"') {
             return None;
@@ -154,7 +155,7 @@ impl<'t> JsonScan<'t> {
             self.digits()?;
         }
         let digits = std::str::from_utf8(&self.text[begin..self.at]).ok()?;
-        // At the end of the text more digits may follow.
+        // More digits may follow in the next piece of the text.
         (self.at < self.text.len()).then_some(JsonScalar::Number(digits))
     }
 
@@ -166,10 +167,10 @@ impl<'t> JsonScan<'t> {
         (self.at > begin).then_some(())
     }
 
-    /// Reads an object of scalars: the values of `names` go into `values`, in the order of the
-    /// names, all others with their names into `others`. Of two of one name the last counts.
+    /// Reads an object of scalars. The values of `names` go into `values`, in the order of `names`;
+    /// all other fields go into `others`. If a name occurs twice, the last value counts.
     ///
-    /// Names in the order in which they mostly stand are found fastest.
+    /// The search is fastest if `names` are in their usual order in the text.
     pub fn object(
         &mut self,
         names: &[&str],
@@ -220,7 +221,7 @@ impl<'t> JsonScan<'t> {
     }
 }
 
-/// The text that is written so, in quotes and perhaps with escapes.
+/// Decodes a text from its bytes in quotes.
 fn text((quoted, has_escapes): (&[u8], bool)) -> Option<Cow<'_, str>> {
     let quoted = std::str::from_utf8(quoted).ok()?;
     if !has_escapes {
@@ -232,12 +233,12 @@ fn text((quoted, has_escapes): (&[u8], bool)) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The number of bytes before a quote, a backslash or a control character, looked for eight at a
-/// time.
+/// Returns the number of bytes before the first quote, backslash or control character. It tests
+/// eight bytes at a time.
 pub fn plain_bytes(text: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);
-    // The lowest byte that is marked is one of them; those above it may be false alarms.
+    // Only the lowest marked byte is certain to match; marks above it may be false.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
     let mut at = 0;
     while let Some(eight) = text[at..].first_chunk::<8>() {
@@ -258,29 +259,30 @@ pub fn plain_bytes(text: &[u8]) -> usize {
         .unwrap_or(text.len() - at)
 }
 
-/// Bytes that are read at once.
+/// Bytes read at a time.
 const PIECE: usize = 256 << 10;
 
-/// Bytes of the first piece: of 40,000 small files a whole piece of zeros for each took most of the time.
+/// Size of the first read in bytes. For 40,000 small files, clearing a buffer of `PIECE` bytes for
+/// each took most of the time.
 const FIRST_PIECE: usize = 16 << 10;
 
-/// Bytes that one step may need: a row takes some hundred.
+/// Largest number of bytes to search for one value; a row takes a few hundred.
 const MOST: usize = 4 << 20;
 
-/// A text that comes in pieces, and a place in it: no more of it is held than a piece, and what
-/// began before its end.
+/// A text that is read in pieces, with a position in it. The buffer holds one piece and the unread
+/// rest of the previous one.
 #[derive(Debug)]
 pub struct JsonPieces<R> {
     input: R,
     buffer: Vec<u8>,
-    /// The part of the buffer that was not read yet.
+    /// The unread bytes are `begin..end` of the buffer.
     begin: usize,
     end: usize,
     ended: bool,
 }
 
 impl<R: Read> JsonPieces<R> {
-    /// The text of an input.
+    /// Starts at the beginning of an input.
     pub fn new(input: R) -> Self {
         Self {
             input,
@@ -291,10 +293,10 @@ impl<R: Read> JsonPieces<R> {
         }
     }
 
-    /// Reads on from the place. A step is given the text from there on, and whether all of it; it
-    /// gives back what it found, and the bytes up to where that ends. One that finds nothing, perhaps
-    /// because the piece ends, is tried again with more of the text, and gives `None` when there is
-    /// no more.
+    /// Calls `step` with the text from the position on, and with true if the input ends there.
+    /// `step` returns its result and the number of bytes it used, or `None` if it found nothing,
+    /// for example because the piece ends too early. It is then called again with more text.
+    /// Returns `None` when the input has ended.
     pub fn step<T>(
         &mut self,
         mut step: impl FnMut(&[u8], bool) -> Option<(T, usize)>,
@@ -308,7 +310,8 @@ impl<R: Read> JsonPieces<R> {
         }
     }
 
-    /// The same with a scan, which goes on where it ends.
+    /// Calls `step` with a scan from the position on, and moves the position to the end of that
+    /// scan.
     pub fn scan<T>(&mut self, mut step: impl FnMut(&mut JsonScan<'_>) -> Option<T>) -> Option<T> {
         self.step(|text, _| {
             let mut scan = JsonScan::new(text);
@@ -322,8 +325,9 @@ impl<R: Read> JsonPieces<R> {
         self.scan(|scan| scan.peek()).is_none() && self.ended
     }
 
-    /// Reads another piece behind what was not read yet. `None` at the end, of an input that fails,
-    /// and of a step that has had enough: all these are for a reader of whole texts.
+    /// Reads another piece after the unread bytes. `None` at the end of the input, on a read error,
+    /// and if a step found nothing in `MOST` bytes; the reader for whole texts then reports the
+    /// error.
     fn more(&mut self) -> Option<()> {
         if self.ended || self.end - self.begin > MOST {
             return None;
@@ -357,7 +361,7 @@ mod tests {
 
     type Others<'t> = Vec<(Cow<'t, str>, JsonScalar<'t>)>;
 
-    /// The values, the others, and the length of the object.
+    /// Returns the values, the other fields and the length of the object.
     fn object(text: &str) -> Option<([Option<JsonScalar<'_>>; 3], Others<'_>, usize)> {
         let (mut values, mut others) = ([const { None }; 3], Vec::new());
         let mut scan = JsonScan::new(text.as_bytes());
@@ -365,7 +369,7 @@ mod tests {
         Some((values, others, scan.at()))
     }
 
-    /// The value as a tree; words for no number are the text "no".
+    /// Returns the value as a tree; words for missing numbers become the text "no".
     fn as_tree(value: &JsonScalar<'_>) -> Json {
         match value {
             JsonScalar::Null => Json::Null,
@@ -427,7 +431,7 @@ mod tests {
         assert_eq!(scan.scalar(), None, "more digits may follow");
     }
 
-    /// Gives one byte at a time.
+    /// A reader that returns one byte at a time.
     struct Dripping<'t>(&'t [u8]);
 
     impl Read for Dripping<'_> {

@@ -1,4 +1,4 @@
-//! The baseline against a second copy of itself.
+//! Sentences and JSON about the control, a second copy of the baseline that takes part in the race.
 
 use deadheat_model::{Comparison, Control, Object};
 
@@ -6,13 +6,13 @@ use crate::glyphs::Glyphs;
 use crate::json_parts::estimated as estimate_json;
 use crate::units::estimated;
 
-/// The baseline against a second copy of itself, which is what the race makes of no difference;
-/// `None` without a control.
+/// Returns the change that the race measures between the baseline and a second copy of it, which is
+/// the noise floor; `None` without a control.
 pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let control = comparison.aspects.control?;
     let [change, interval] = estimated(&control.estimate, comparison.coverage(), glyphs);
     let doubt = if control.separated {
-        "; this control separated"
+        "; this difference is significant"
     } else {
         ""
     };
@@ -21,7 +21,7 @@ pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     ))
 }
 
-/// The baseline against a second copy of itself.
+/// Returns the JSON of the control: its estimate, and whether it differs from the baseline.
 pub(super) fn to_json(control: &Control) -> Object {
     estimate_json(Object::new(), &control.estimate).with("separated", control.separated)
 }

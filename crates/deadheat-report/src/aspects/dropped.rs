@@ -1,11 +1,11 @@
-//! Blocks that were left out.
+//! Blocks that were excluded from the estimate.
 
 use deadheat_model::{Comparison, Warning};
 
 use crate::glyphs::Glyphs;
 use crate::units::{counted, effect};
 
-/// The blocks that were left out, and the change with them.
+/// Returns a sentence with the number of excluded blocks and the change that includes them.
 pub(super) fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let left_out = comparison.aspects.dropped?;
     let interval = comparison.estimate.as_ref().and_then(|e| e.interval);
@@ -14,10 +14,10 @@ pub(super) fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String
     Some(dropped(left_out.blocks, cause, &change))
 }
 
-/// The usual cause for which blocks are left out.
+/// The usual reason for excluding blocks, in words.
 pub(crate) const DISTURBED: &str = "disturbed by other work on the machine";
 
-/// The cause for which blocks of this comparison are left out.
+/// Returns the reason why blocks of this comparison are excluded.
 pub(crate) fn cause_of_dropping(comparison: &Comparison) -> &'static str {
     let cause = |warning: &Warning| match warning {
         Warning::CutShort { .. } => Some("cut short by the harness"),
@@ -28,10 +28,10 @@ pub(crate) fn cause_of_dropping(comparison: &Comparison) -> &'static str {
     causes.next().unwrap_or(DISTURBED)
 }
 
-/// How many blocks were left out for this cause, and the change with them.
+/// Formats the number of excluded blocks, the reason, and the change that includes these blocks.
 pub(crate) fn dropped(blocks: usize, cause: &str, change: &str) -> String {
     format!(
-        "{} left out, {cause}; with {} the change is {change}",
+        "{} left out ({cause}); with {}, the change is {change}",
         counted(blocks as u64, "block was", "blocks were"),
         if blocks == 1 { "it" } else { "them" },
     )

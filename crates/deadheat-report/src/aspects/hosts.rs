@@ -1,4 +1,4 @@
-//! What is told of the hosts of a run that several machines raced.
+//! Sentences, a table and JSON about the hosts of a run in which several machines raced.
 
 use deadheat_model::{
     AcrossHosts, Comparison, Conditions, Disturbance, HostKind, HostRow, Json, Limits, LogRatio,
@@ -13,11 +13,12 @@ use crate::json_parts::{all, ends, estimated, some};
 use crate::names::{enumerated, gathered, shown, some_of};
 use crate::units::{bytes, counted, effect, range, spread, two_digits};
 
-/// Columns that the model of a processor may take.
+/// Maximum width, in columns, of the name of a processor model.
 const CPU: usize = 40;
 
-/// The hosts that a verdict speaks of and how far they differ; and, where their processors are of
-/// several models that differ, what each says.
+/// Returns sentences about the hosts that the verdict covers, the differences between the hosts,
+/// the hosts that are excluded or missing, and the change on each processor model if the models
+/// differ.
 pub(crate) fn sentences(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
     let Some(across) = &comparison.aspects.hosts else {
         return Vec::new();
@@ -29,8 +30,8 @@ pub(crate) fn sentences(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> 
     said
 }
 
-/// The hosts that the verdicts of a suite speak of, once for all: those of the benchmark that was
-/// raced on the fewest.
+/// Returns sentences about the hosts that all verdicts of a suite cover. The hosts are those of the
+/// benchmark that was raced on the fewest hosts.
 pub(crate) fn of_suite(comparisons: &[Comparison]) -> Vec<String> {
     let across = comparisons
         .iter()
@@ -56,7 +57,7 @@ pub(crate) fn of_suite(comparisons: &[Comparison]) -> Vec<String> {
     said
 }
 
-/// The hosts that a verdict speaks of; `begins` is how the sentence does.
+/// Returns the first clause, which says what hosts the verdict covers; `begins` is its beginning.
 fn scope(across: &AcrossHosts, begins: &str) -> String {
     let count = across.kept().count();
     match (across.like_these, count) {
@@ -66,7 +67,8 @@ fn scope(across: &AcrossHosts, begins: &str) -> String {
     }
 }
 
-/// The hosts whose control is told apart, with what it shows, and whether they are left out by that.
+/// Returns a sentence about the hosts whose control differs from the baseline, with the change of
+/// each control, and whether these hosts are excluded; `None` if no control differs.
 fn left_out(across: &AcrossHosts, glyphs: Glyphs) -> Option<String> {
     let told: Vec<&HostRow> = across.told_apart().collect();
     let named = |host: &&HostRow| {
@@ -103,8 +105,8 @@ fn missing(across: &AcrossHosts) -> Option<String> {
     let named = some_of(&parts, PARTS);
     match parts.len() {
         0 => None,
-        1 => Some(format!("part {named} is missing.")),
-        _ => Some(format!("parts {named} are missing.")),
+        1 => Some(format!("part {named} of the race is missing.")),
+        _ => Some(format!("parts {named} of the race are missing.")),
     }
 }
 
@@ -131,10 +133,11 @@ fn whom(across: &AcrossHosts, glyphs: Glyphs) -> String {
     format!("{}.", parts.join("; "))
 }
 
-/// From this p-value on hosts are told to differ.
+/// Maximum p-value at which answers report a difference between hosts.
 const DIFFERENT: f64 = 0.05;
 
-/// Models of processors whose intervals lie apart, each with its change.
+/// Returns a sentence with the change on each processor model, if the intervals of any two models
+/// do not overlap; otherwise `None`.
 fn kinds_apart(kinds: &[HostKind], glyphs: Glyphs) -> Option<String> {
     let apart = |one: &HostKind, other: &HostKind| {
         let both = one.interval.as_ref().zip(other.interval.as_ref());
@@ -150,15 +153,16 @@ fn kinds_apart(kinds: &[HostKind], glyphs: Glyphs) -> Option<String> {
     };
     let kinds: Vec<String> = kinds.iter().map(kind).collect();
     Some(format!(
-        "it depends on the processor: {}.",
+        "the change depends on the processor: {}.",
         enumerated(&kinds)
     ))
 }
 
-/// Numbers of parts that are named.
+/// Maximum number of parts of a race that a sentence lists.
 const PARTS: usize = 12;
 
-/// The name of a host: the numbers of its parts, and its processor.
+/// Returns the name of a host: the numbers of the parts of the race that it ran, and its processor
+/// model.
 pub(crate) fn name(host: &HostRow, glyphs: Glyphs) -> String {
     let parts: Vec<String> = host.parts.iter().map(u32::to_string).collect();
     let parts = some_of(&parts, PARTS);
@@ -168,12 +172,12 @@ pub(crate) fn name(host: &HostRow, glyphs: Glyphs) -> String {
     }
 }
 
-/// Things found on a host that are named, and the columns that each may take.
+/// A sentence lists at most `FOUND` disturbances of a host, each in at most `FOUND_WIDTH` columns.
 const FOUND: usize = 4;
 const FOUND_WIDTH: usize = 48;
 
-/// What the container of a host may use, and what was found to disturb measurements there; empty
-/// where nothing was.
+/// Returns the limits of the host's container and the disturbances found on the host; empty if
+/// there are none.
 fn found_there(host: &HostRow, glyphs: Glyphs) -> String {
     let Conditions {
         limits,
@@ -187,7 +191,8 @@ fn found_there(host: &HostRow, glyphs: Glyphs) -> String {
     most.extend(limits.memory.map(bytes));
     let mut found: Vec<String> = Vec::new();
     found.extend((!most.is_empty()).then(|| format!("at most {}", most.join(" and "))));
-    // Whoever made the file may have filled it, so no more are named than have room.
+    // The list and the width of its entries are limited, because a run file from outside may
+    // contain any number of disturbances.
     found.extend(disturbances.iter().take(FOUND).map(|one| {
         let name = shown(&one.name, FOUND_WIDTH, glyphs);
         match one.found.as_str() {
@@ -200,7 +205,7 @@ fn found_there(host: &HostRow, glyphs: Glyphs) -> String {
     found.join(", ")
 }
 
-/// A number with two significant digits, and none where it is whole.
+/// Formats a whole number without decimals, and any other number with two significant digits.
 fn plain_number(value: f64) -> String {
     if value.fract() == 0.0 && value < 1e9 {
         format!("{value:.0}")
@@ -209,11 +214,11 @@ fn plain_number(value: f64) -> String {
     }
 }
 
-/// Sentences about what was found on hosts, one for all hosts where it was the same.
+/// Maximum number of sentences about the disturbances of hosts.
 const SENTENCES: usize = 8;
 
-/// What was found on the hosts, those of which the same was found in one sentence; none where
-/// nothing was.
+/// Returns sentences about the limits and disturbances of the hosts. Hosts with the same limits and
+/// disturbances share a sentence.
 pub(crate) fn found(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
     let Some(across) = &comparison.aspects.hosts else {
         return Vec::new();
@@ -236,21 +241,22 @@ pub(crate) fn found(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
     let mut said: Vec<String> = groups.iter().take(SENTENCES).map(sentence).collect();
     let more = groups.len() - said.len();
     said.extend((more > 0).then(|| {
-        let more = counted(more as u64, "other thing", "other things");
+        let more = counted(more as u64, "other finding", "other findings");
         format!("{more} on further hosts.")
     }));
     said
 }
 
-/// The head of the column of controls.
+/// The head of the column with the change that each host measured for its control.
 pub(crate) const CONTROL: &str = "control";
 
-/// Returns true if any host has a control that can be judged.
+/// Returns true if any host has an estimate for its control.
 pub(crate) fn has_controls(across: &AcrossHosts) -> bool {
     across.hosts.iter().any(|host| host.control.is_some())
 }
 
-/// The change that the control of a host shows, and whether the host is left out by that.
+/// Formats the change of the host's control, and whether the control differs from the baseline or
+/// the host is excluded because of it.
 pub(crate) fn control(host: &HostRow, glyphs: Glyphs) -> String {
     let Some(control) = &host.control else {
         return glyphs.nothing().to_owned();
@@ -263,7 +269,7 @@ pub(crate) fn control(host: &HostRow, glyphs: Glyphs) -> String {
     }
 }
 
-/// A row per host; `None` for a run of one.
+/// Returns a table with a row per host; `None` if a single machine raced.
 pub(crate) fn table<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let across = comparison.aspects.hosts.as_ref()?;
     let mut heads = vec![
@@ -286,7 +292,7 @@ pub(crate) fn table<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table
     Some(table)
 }
 
-/// The hosts that several machines raced on, and how far they differ.
+/// Returns the JSON of the hosts that raced, and of the differences between them.
 pub(super) fn to_json(across: &AcrossHosts) -> Object {
     let parts = |parts: &[u32]| parts.iter().map(|part| Json::from(*part)).collect::<Json>();
     let host = |host: &HostRow| {

@@ -1,4 +1,5 @@
-//! Where the code lay, in words: what was raced, what a verdict cannot speak of, and how it could.
+//! Sentences about code placement: the links that were raced, the resulting scope of the verdict,
+//! and how to vary placement.
 
 use deadheat_model::{
     AddressSpace, Comparison, Estimate, Json, LogRatio, Object, ObservedImage, ObservedProcess,
@@ -11,13 +12,13 @@ use crate::names::{shown, some_of, texts};
 use crate::sentences::Source;
 use crate::units::{counted, estimated, share, spread};
 
-/// So many of a list are named.
+/// Maximum number of names or seeds that a sentence lists.
 const NAMED: usize = 4;
 
-/// Columns that what a linker said may take.
+/// Maximum width, in columns, of a message from a linker.
 const REASON: usize = 200;
 
-/// The links that a row was raced on, as the run recorded them.
+/// The kind of links on which a comparison was raced: neutral links, or the user's own links.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
     Neutral,
@@ -25,7 +26,8 @@ enum Links {
 }
 
 impl Links {
-    /// `None` for code that no linker places, and for counts that do not depend on its place.
+    /// Returns the kind of links of a comparison; `None` for code that no linker places, and for
+    /// metrics, such as counts, that do not depend on placement.
     fn of(comparison: &Comparison) -> Option<Links> {
         comparison.candidate.as_ref()?;
         let fixed = |warning: &Warning| matches!(warning, Warning::PlacementFixed { .. });
@@ -37,8 +39,9 @@ impl Links {
     }
 }
 
-/// The links that the rows of a table were raced on, in one line; `None` for a recording, which does
-/// not say, for commands without a record of their link, and where no linker places the code.
+/// Returns a line about the links on which the benchmarks of a table were raced. `None` for
+/// recordings, which do not store this, for commands without a link record from `deadheat link`,
+/// and for code that no linker places.
 pub(crate) fn raced(comparisons: &[Comparison], source: Source) -> Option<String> {
     if source == Source::Recording {
         return None;
@@ -54,11 +57,13 @@ pub(crate) fn raced(comparisons: &[Comparison], source: Source) -> Option<String
                 .to_owned()
         }
         (0, _) if source == Source::Commands => return None,
-        (_, 0) => "raced on neutral links, a new one in every replicate: the verdicts are about \
-                   the source."
+        (_, 0) => "raced on neutral links, a new one in every replicate, so the verdicts are \
+                   about the source."
             .to_owned(),
         (0, _) => {
-            "raced as linked, not on neutral links: the verdicts are about these builds.".to_owned()
+            "raced the builds as linked, not on neutral links, so the verdicts are about these \
+             builds."
+                .to_owned()
         }
         _ => format!(
             "{} raced on neutral links, {own} as linked.",
@@ -67,14 +72,15 @@ pub(crate) fn raced(comparisons: &[Comparison], source: Source) -> Option<String
     })
 }
 
-/// Returns true if neutral links were requested, but not every replicate is known to have run on one.
+/// Returns true if the user requested neutral links, but not every replicate is known to have run
+/// on one.
 fn missed_neutral_links(comparison: &Comparison) -> bool {
     let missed = |warning: &Warning| matches!(warning, Warning::PlacementFixed { reason: Some(_) });
     comparison.warnings.iter().any(missed)
 }
 
-/// That the link order was not varied, and how to vary it; `reason` is why that did not come about
-/// although the user asked for it.
+/// Returns the note that the link order was not varied, with advice on how to vary it. `reason`
+/// explains why not every replicate ran on neutral links although the user requested them.
 pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> String {
     let linked = match source {
         Source::Functions => "binary as it was linked",
@@ -99,8 +105,8 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
     )
 }
 
-/// The same in two lines of a terminal. `largest` is the largest change that
-/// link order alone was seen to make.
+/// Returns a short note that the link order was not varied. `largest` is the largest change from
+/// link order alone that we have measured.
 pub(crate) fn fixed_briefly(
     reason: Option<&str>,
     largest: f64,
@@ -115,14 +121,16 @@ pub(crate) fn fixed_briefly(
         );
     }
     let here = match source {
-        Source::Recording => ", and the recording does not say whether it was varied".to_owned(),
+        Source::Recording => {
+            ", and the recording does not say whether the link order varied".to_owned()
+        }
         Source::Functions => format!(
-            ", and this race did not vary it. To vary it, {}",
+            ", and this race used only one link order. To vary the order, {}",
             linking(source)
         ),
-        // Commands of which one alone has a record run on neutral links of that one.
+        // If only one of the commands has a record of its link, that command runs on neutral links.
         _ => format!(
-            ", and this race did not vary it on both sides. To vary it, {}",
+            ", and this race did not vary the link order on both sides. To vary it, {}",
             linking(source)
         ),
     };
@@ -132,7 +140,7 @@ pub(crate) fn fixed_briefly(
     )
 }
 
-/// The way to neutral links.
+/// Returns advice on how to race on neutral links.
 fn linking(source: Source) -> &'static str {
     match source {
         Source::Functions => "run cargo deadheat instead of cargo bench",
@@ -141,7 +149,7 @@ fn linking(source: Source) -> &'static str {
     }
 }
 
-/// That some links could not be raced.
+/// Returns the warning that some neutral links could not be raced.
 pub(crate) fn refused(seeds: &[u32], reason: &str, glyphs: Glyphs) -> String {
     let count = seeds.len() as u64;
     let seeds = texts(seeds, &|seed| seed.to_string());
@@ -158,7 +166,7 @@ pub(crate) fn refused(seeds: &[u32], reason: &str, glyphs: Glyphs) -> String {
     )
 }
 
-/// That two builds were placed each for itself.
+/// Returns the note that each of the two builds was placed independently of the other.
 pub(crate) fn unmatched(reason: Option<&str>, glyphs: Glyphs) -> String {
     let why = match reason {
         Some(reason) => format!(" ({})", quoted(reason, glyphs)),
@@ -170,7 +178,7 @@ pub(crate) fn unmatched(reason: Option<&str>, glyphs: Glyphs) -> String {
     )
 }
 
-/// That some functions cannot be shuffled.
+/// Returns the note that neutral links cannot reorder the functions of some object files.
 pub(crate) fn unsectioned(objects: &[String], glyphs: Glyphs) -> String {
     let objects = texts(objects, &|object| shown(object, 60, glyphs));
     format!(
@@ -179,31 +187,34 @@ pub(crate) fn unsectioned(objects: &[String], glyphs: Glyphs) -> String {
     )
 }
 
-/// That the user's own link is a special one.
+/// Returns the warning that the estimate on the user's own link differs from the estimate on
+/// neutral links.
 pub(crate) fn apart(apart: f64) -> String {
     let way = if apart < 0.0 { "lower" } else { "higher" };
     let points = (apart * 100.0).abs().min(999_999.0);
     format!(
-        "As you linked it, the change reads {points:.1} points {way} than on neutral links. That \
-         comes from where your link put the code, and the next link may change it."
+        "With your own link, the change is {points:.1} percentage points {way} than on neutral \
+         links. Your link causes this difference by where it puts the code, and the next link may \
+         remove it."
     )
 }
 
-/// Words of others, fit to stand in a sentence.
+/// Shortens a message from another program and removes its final full stop, so that it fits into a
+/// sentence.
 fn quoted(reason: &str, glyphs: Glyphs) -> String {
     shown(reason, REASON, glyphs)
         .trim_end_matches('.')
         .to_owned()
 }
 
-/// The subject of the verdict where that is the source, what placement alone does, and the estimate
-/// as the user's own link placed the code; `None` where none of it is known.
+/// Returns a sentence about the scope of a verdict on the source, the effect of placement alone,
+/// and the estimate on the user's own link; `None` if none of these is known.
 pub fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let mut parts = Vec::new();
     if comparison.evidence.scope == Scope::Source {
         let drawn =
             "this verdict is about the source: every replicate placed its code at new addresses";
-        let matched = ", the same ones for code that both builds share";
+        let matched = "; code that both builds share has the same addresses in both";
         parts.push(format!(
             "{drawn}{}",
             if comparison.aspects.matched {
@@ -217,13 +228,14 @@ pub fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     if let Some(own) = &comparison.aspects.own_link {
         let [change, interval] = estimated(own, comparison.coverage(), glyphs);
         parts.push(format!(
-            "for comparison, as you linked it: {change} ({interval})"
+            "for comparison, the change with your own link: {change} ({interval})"
         ));
     }
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
-/// How far placement alone moves the benchmark, or that this is unknown.
+/// Returns a clause about how much placement alone changes the time of the benchmark; `None` if the
+/// race could not measure this.
 fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let found = comparison
         .aspects
@@ -231,23 +243,26 @@ fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
         .and_then(|spreads| spreads.placement);
     match found.map(LogRatio) {
         Some(sd) if sd.change() > 0.0 => Some(format!(
-            "placement alone moves this benchmark by {}",
+            "code placement alone changes the time of this benchmark by {}",
             spread(sd, glyphs)
         )),
-        // Without an own link there is nothing to tell it from.
+        // Without replicates on the user's own link, the race cannot separate placement from noise.
         None if comparison.aspects.own_link.is_none() => None,
-        _ => Some("placement alone moves this benchmark by less than its noise shows".to_owned()),
+        _ => Some(
+            "code placement alone changes the time of this benchmark by less than its noise"
+                .to_owned(),
+        ),
     }
 }
 
-/// The estimate as the user's own link placed the code.
+/// Returns the JSON of the estimate on the user's own link.
 pub(super) fn own_link_json(own: &Estimate) -> Object {
     json_parts::estimated(Object::new(), own)
         .with("replicates", own.replicates)
         .with("blocks", own.blocks)
 }
 
-/// What was observed of the processes of both sides; `None` where nothing was.
+/// Returns the JSON of the observed processes of both sides; `None` if no process was observed.
 pub(crate) fn processes_json(processes: &[ObservedProcess]) -> Option<Json> {
     let process = |process: &ObservedProcess| {
         let image = match &process.image {

@@ -1,4 +1,4 @@
-//! Races side by side, in words.
+//! Sentences and JSON about races side by side.
 
 use deadheat_model::{
     Comparison, Metric, MetricComparison, Object, RacedSideBySide, Side, TurnsReason,
@@ -8,13 +8,16 @@ use super::placement::own_link_json;
 use crate::glyphs::Glyphs;
 use crate::units::{counted, estimated, two_digits};
 
-/// Less of a launch alone is not worth a word: equal launches end some slices apart.
+/// Minimum share of its time that the longer launch must have run alone, after the other side's
+/// end, for a sentence to report this. Even equal launches end a few time slices apart.
 const ALONE: f64 = 0.1;
 
-/// The interval of fewer replicates in turns says nothing.
+/// Smallest number of replicates in turns whose interval is shown. With fewer, the interval is too
+/// wide to be useful.
 const ENOUGH: usize = 3;
 
-/// How the launches ran, and what the same race in turns read; `None` for a race in turns.
+/// Returns a sentence that the two sides ran side by side, with the estimate of the rerun in turns;
+/// `None` for a race in turns.
 pub(crate) fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let raced = comparison.aspects.side_by_side.as_ref()?;
     let mut parts = vec!["both ran side by side on one core".to_owned()];
@@ -25,19 +28,22 @@ pub(crate) fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String
     let in_turns = raced.in_turns.as_ref();
     if let Some(turns) = in_turns.filter(|turns| turns.replicates >= ENOUGH) {
         let [change, interval] = estimated(turns, comparison.coverage(), glyphs);
-        parts.push(format!("CPU time in turns: {change} ({interval})"));
+        parts.push(format!(
+            "CPU time when raced in turns: {change} ({interval})"
+        ));
     }
     Some(format!("{}.", parts.join("; ")))
 }
 
-/// The reason why the launches took turns; `None` if no trial was made.
+/// Returns a sentence with the reason why the launches took turns; `None` if deadheat made no trial
+/// launches side by side.
 pub(crate) fn why_turns(comparison: &Comparison) -> Option<String> {
     let why = match comparison.aspects.turns_because? {
         TurnsReason::Fails => "in a trial, a command failed when both ran at the same time",
         TurnsReason::WritesFiles => "a command writes to files",
         TurnsReason::Short => "a command uses less than 5 ms of CPU time",
         TurnsReason::NotBusy => {
-            "a command sleeps, waits for I/O, or runs several threads or processes at once"
+            "in a trial, a command slept, waited for I/O, or ran several threads or processes at once"
         }
         TurnsReason::DifferentTimes => "the CPU times differ by more than 10%",
         TurnsReason::DifferentMemory => "the peak memory differs by more than 10%",
@@ -49,7 +55,8 @@ pub(crate) fn why_turns(comparison: &Comparison) -> Option<String> {
     Some(format!("raced in turns: {why}."))
 }
 
-/// How the launches of a suite ran, in one line; `None` if all took turns.
+/// Returns a line with the number of benchmarks of a suite that ran side by side; `None` if all
+/// benchmarks ran in turns.
 pub(crate) fn of_suite(comparisons: &[Comparison]) -> Option<String> {
     let raced = comparisons.iter().filter(|one| one.candidate.is_some());
     let (count, all) = raced.fold((0_u64, 0), |(count, all), one| {
@@ -60,26 +67,29 @@ pub(crate) fn of_suite(comparisons: &[Comparison]) -> Option<String> {
     });
     match count {
         0 => None,
-        _ if count == all => Some("CPU time, both sides side by side on one core.".to_owned()),
+        _ if count == all => {
+            Some("changes in CPU time; both sides ran side by side on one core.".to_owned())
+        }
         _ => Some(format!(
-            "{} of CPU time, both sides side by side on one core; the others took turns.",
+            "{} in CPU time, with both sides side by side on one core; the others took turns.",
             counted(count, "row is", "rows are")
         )),
     }
 }
 
-/// The doubt of a race that reads otherwise in turns.
+/// Returns the warning that the change in turns differs from the change side by side.
 pub(crate) fn turns_apart(apart: f64) -> String {
     let way = if apart < 0.0 { "lower" } else { "higher" };
     let points = (apart * 100.0).abs().min(999_999.0);
     format!(
-        "In turns the change reads {points:.1} points {way} than side by side, so the two slow each \
-         other down by unequal amounts when they share a core. Race with --arrangement turns."
+        "In turns, the change is {points:.1} percentage points {way} than side by side, because \
+         the two commands slow each other down by unequal amounts when they share a core. Race \
+         with --arrangement turns."
     )
 }
 
-/// The contenders of a benchmark by their wall time in turns, the baseline first; `None` if they did
-/// not race side by side, or not in turns as well.
+/// Returns the contenders of a benchmark with their wall times in turns, the baseline first; `None`
+/// if they did not race both side by side and in turns.
 pub(crate) fn wall_time_in_turns(group: &[Comparison]) -> Option<Vec<&Side>> {
     group[0].aspects.side_by_side.as_ref()?;
     let mut sides = vec![&wall(&group[0])?.baseline];
@@ -94,7 +104,7 @@ fn wall(comparison: &Comparison) -> Option<&MetricComparison> {
     rows.find(|row| row.metric == Metric::Wall)
 }
 
-/// What is known of a race side by side beyond its estimate.
+/// Returns the JSON of the facts about a race side by side that its estimate does not contain.
 pub(super) fn to_json(raced: &RacedSideBySide) -> Object {
     Object::new()
         .with("alone", raced.alone)

@@ -1,4 +1,4 @@
-//! Scheduling delay that was excluded.
+//! Sentences and JSON about scheduling delay, which is excluded from wall time.
 
 use deadheat_model::{Comparison, Object, WaitingShare};
 
@@ -7,9 +7,9 @@ use crate::json_parts::estimated;
 use crate::sentences::verdict_word_of;
 use crate::units::{effect, two_digits};
 
-/// The note on the scheduling delay that was excluded, with the estimate that includes it; `None`
-/// if it was included. Unless `always`, also `None` if it neither changes the verdict nor moves the
-/// estimate by more than the margin.
+/// Returns the note on the scheduling delay that was excluded, with the estimate that includes it;
+/// `None` if it was included. Unless `always`, also `None` if it neither changes the verdict nor
+/// moves the estimate by more than the margin.
 pub fn scheduling_delay(comparison: &Comparison, always: bool, glyphs: Glyphs) -> Option<String> {
     let delay = comparison
         .aspects
@@ -58,7 +58,8 @@ fn moves_the_answer(comparison: &Comparison) -> bool {
         })
 }
 
-/// The time spent waiting for a core, and the estimate with it where it was taken out.
+/// Returns the JSON of the scheduling delay, with the estimate that includes the delay if it was
+/// excluded.
 pub(super) fn to_json(waiting: &WaitingShare) -> Object {
     let object = Object::new()
         .with("baseline", waiting.baseline)

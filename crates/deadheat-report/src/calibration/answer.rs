@@ -1,5 +1,5 @@
-//! A calibration from top to bottom: its tables, whether verdicts can be believed, and what else
-//! there is to know.
+//! The answer about a calibration: its tables, whether verdicts on this machine can be trusted, and
+//! notes.
 
 use deadheat_model::{CalibratedKind, Calibration, CalibrationEnd, Day, Promise, Share, Verdict};
 
@@ -13,22 +13,21 @@ use crate::suite::signal_name;
 use crate::terminal::Terminal;
 use crate::units::{counted, share, waiting};
 
-/// Everything the text depends on beside the calibration.
+/// The options that affect the text of a calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CalibrationOptions<'a> {
-    /// Columns of the terminal.
+    /// The width of the terminal in columns.
     pub width: usize,
-    /// True where colours may be used.
+    /// True if colours may be used.
     pub color: bool,
-    /// True where the terminal shows more than ASCII.
+    /// True if the text may contain characters other than ASCII.
     pub unicode: bool,
-    /// In what the machine differs by now, as
-    /// [`Calibration::outdated`](deadheat_model::Calibration::outdated) has it.
+    /// The properties of the machine, and of deadheat, that have changed since the calibration, as
+    /// [`Calibration::outdated`](deadheat_model::Calibration::outdated) returns them.
     pub outdated: &'a [&'static str],
 }
 
-/// The calibration as text: the tables, whether verdicts can be believed, and
-/// what else there is to know.
+/// Formats the calibration as text: the tables, whether verdicts can be trusted, and notes.
 pub fn to_calibration_text(calibration: &Calibration, options: &CalibrationOptions<'_>) -> String {
     let terminal = Terminal::new(options.width, options.color, options.unicode);
     terminal.render(&answer(
@@ -39,7 +38,7 @@ pub fn to_calibration_text(calibration: &Calibration, options: &CalibrationOptio
     ))
 }
 
-/// The calibration as GitHub-flavoured Markdown, from its title to what it comes to.
+/// Formats the calibration as GitHub-flavoured Markdown, with a title.
 pub fn to_calibration_markdown(calibration: &Calibration) -> String {
     let text = markdown::document(&answer(calibration, &[], Glyphs::Unicode, true));
     format!(
@@ -48,7 +47,8 @@ pub fn to_calibration_markdown(calibration: &Calibration) -> String {
     )
 }
 
-/// All blocks; a document begins with whether verdicts can be believed, a terminal ends with it.
+/// Returns the blocks of the answer. The block on whether verdicts can be trusted is near the
+/// beginning of a document, and at the end in a terminal.
 fn answer<'a>(
     calibration: &Calibration,
     outdated: &[&'static str],
@@ -73,7 +73,7 @@ fn answer<'a>(
     blocks
 }
 
-/// Says whether verdicts can be believed, and for what sizes of differences.
+/// Returns the block on whether verdicts can be trusted, and the sizes of changes that races find.
 fn verdict<'a>(calibration: &Calibration, glyphs: Glyphs) -> Block<'a> {
     let (belief, sentence) = belief(calibration);
     let verdict = match belief {
@@ -83,7 +83,7 @@ fn verdict<'a>(calibration: &Calibration, glyphs: Glyphs) -> Block<'a> {
     };
     let (mark, tone) = mark_of(Some(verdict), glyphs);
     let mark = match (belief, glyphs) {
-        // A relation between two sides would say nothing here.
+        // The usual ASCII marks `<` and `>` compare two sides, but this block is about the machine.
         (Belief::Yes, Glyphs::Ascii) => "+",
         (Belief::No, Glyphs::Ascii) => "!",
         _ => mark,
@@ -91,7 +91,7 @@ fn verdict<'a>(calibration: &Calibration, glyphs: Glyphs) -> Block<'a> {
     Block::verdict((mark, tone), sentence, sizes(calibration))
 }
 
-/// When, by what, and what it took.
+/// Returns the date, the number of races, the elapsed time, the seed and the version of deadheat.
 fn heading(calibration: &Calibration, glyphs: Glyphs) -> String {
     let when = match calibration.started_at {
         Some(seconds) => format!(" of {}", Day::of_unix_seconds(seconds)),
@@ -111,7 +111,7 @@ fn heading(calibration: &Calibration, glyphs: Glyphs) -> String {
     )
 }
 
-/// The machine in one line.
+/// Describes the machine in one line.
 fn machine(calibration: &Calibration, glyphs: Glyphs) -> String {
     let machine = &calibration.machine;
     let shown = |text: &String| shown(text, 120, glyphs);
@@ -134,23 +134,26 @@ fn machine(calibration: &Calibration, glyphs: Glyphs) -> String {
     }
 }
 
-/// Columns that a reason may take.
+/// Maximum width, in columns, of the reason why a race failed.
 const REASON: usize = 400;
-/// A difference counts as found from this share of races on.
+/// Minimum share of races that must find a change, for the answer to say that races find it
+/// reliably.
 const FOUND: f64 = 0.8;
 
-/// Belief in verdicts.
+/// The conclusion on whether verdicts on this machine can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Belief {
-    /// All promises are kept.
+    /// Verdicts can be trusted: the calibration confirms all promises.
     Yes,
-    /// None is broken, and some are open, or nothing was raced.
+    /// Undecided: no promise is broken, but the calibration does not confirm all of them, or no
+    /// race finished.
     Perhaps,
-    /// Some are broken.
+    /// Verdicts cannot be trusted: at least one promise is broken.
     No,
 }
 
-/// The promises of a kind.
+/// Returns the checked promises about races of this kind: the false-positive rate, and the coverage
+/// of the intervals if it was measured.
 fn promises(one: &CalibratedKind) -> impl Iterator<Item = Promise> {
     [Some(one.promise), one.coverage_promise]
         .into_iter()
@@ -161,13 +164,13 @@ fn is_broken(one: &&CalibratedKind) -> bool {
     promises(one).any(|promise| promise == Promise::Broken)
 }
 
-/// Kinds that something is known of.
+/// Returns the kinds of races of which at least one A/A race finished.
 fn raced(calibration: &Calibration) -> Vec<&CalibratedKind> {
     let kinds = calibration.kinds.iter();
     kinds.filter(|one| one.false_calls.of > 0).collect()
 }
 
-/// Says whether verdicts can be believed, in one sentence or two.
+/// Returns whether verdicts can be trusted, with a sentence or two that give the reason.
 pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
     let raced = raced(calibration);
     let alpha = calibration.alpha;
@@ -201,8 +204,7 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
     };
     let believed = format!(
         "Verdicts{of_all} can be trusted on this machine: of races of identical contenders, {} \
-         were \
-         called faster or slower, and {} are accepted.",
+         were called faster or slower, and up to {} are accepted.",
         all_calls(&kept),
         share(alpha)
     );
@@ -210,9 +212,9 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
         return (Belief::Yes, believed);
     }
     let few = format!(
-        "ran to their end to be sure: of races of identical contenders, {} were called \
-         faster or slower, and {} are accepted. More races narrow these bounds, which say nothing \
-         bad of the machine.",
+        "ran to their end to be sure: of races of identical contenders, {} were called faster or \
+         slower, and up to {} are accepted. More races narrow these bounds; wide bounds do not \
+         mean that the machine is bad.",
         all_calls(&open),
         share(alpha)
     );
@@ -227,17 +229,19 @@ pub(super) fn belief(calibration: &Calibration) -> (Belief, String) {
     (Belief::Perhaps, text)
 }
 
-/// "functions, builds and commands".
+/// Lists kinds of races: "functions, builds and commands".
 fn list(kinds: &[&CalibratedKind]) -> String {
     enumerated(&texts(kinds, &|one| kind(one.kind).to_owned()))
 }
 
-/// "1 of 300 functions (at most 1.8%) and 0 of 120 commands (at most 3.0%)".
+/// Lists the false positives of several kinds of races: "1 of 300 functions (at most 1.8%) and 0 of
+/// 120 commands (at most 3.0%)".
 fn all_calls(kinds: &[&CalibratedKind]) -> String {
     enumerated(&texts(kinds, &|one| calls(one)))
 }
 
-/// "1 of 300 functions (at most 1.8%)".
+/// Formats the number of false positives of a kind of race, with the upper bound of their rate: "1
+/// of 300 functions (at most 1.8%)".
 fn calls(one: &CalibratedKind) -> String {
     let Share { hits, of, high, .. } = one.false_calls;
     format!(
@@ -247,7 +251,7 @@ fn calls(one: &CalibratedKind) -> String {
     )
 }
 
-/// The promise that is broken, and by how much.
+/// Describes a broken promise: the promised and the measured rate.
 fn breach(one: &CalibratedKind, alpha: f64) -> String {
     let Share { hits, of, low, .. } = one.false_calls;
     let name = kind(one.kind);
@@ -266,16 +270,17 @@ fn breach(one: &CalibratedKind, alpha: f64) -> String {
             bounds(held.low, held.high),
             share(1.0 - alpha)
         ),
-        // Without a coverage no promise of one can be broken.
+        // A coverage promise exists only if the coverage was measured, so this arm is never
+        // reached.
         (_, None) => name.to_owned(),
     }
 }
 
-/// For what sizes of differences that holds, a sentence for each kind.
+/// Returns a sentence for each kind of race about the smallest change that races find reliably.
 pub(super) fn sizes(calibration: &Calibration) -> Vec<String> {
     let size = |one: &&CalibratedKind| {
         let floor = one.noise?.estimate.change();
-        // Every larger one must be found as well.
+        // A size of change counts as found only if races also find all larger sizes reliably.
         let found = one
             .known
             .iter()
@@ -285,14 +290,14 @@ pub(super) fn sizes(calibration: &Calibration) -> Vec<String> {
         let name = kind(one.kind);
         Some(match from {
             Some(from) => format!(
-                "For {name}, the default settings find a change in this work of {} or more; \
-                 changes under {} are lost in noise.",
+                "For {name}, the default settings find a change in this work of {} or more; the \
+                 noise hides changes under {}.",
                 share(from),
                 percent(floor)
             ),
             None => format!(
                 "For {name}, the default settings find none of the tried changes in this work \
-                 reliably; changes under {} are lost in noise.",
+                 reliably; the noise hides changes under {}.",
                 percent(floor)
             ),
         })
@@ -300,7 +305,7 @@ pub(super) fn sizes(calibration: &Calibration) -> Vec<String> {
     raced(calibration).iter().filter_map(size).collect()
 }
 
-/// Everything else there is to know, each a sentence.
+/// Returns notes about the calibration, such as its age, missing races and wide bounds.
 pub(super) fn doubts(
     calibration: &Calibration,
     outdated: &[&'static str],
@@ -371,7 +376,7 @@ pub(super) fn doubts(
     doubts
 }
 
-/// The kinds of which races are missing.
+/// Lists the kinds of races with fewer finished races than planned.
 fn cut_off(calibration: &Calibration) -> String {
     let short = (calibration.kinds.iter()).filter(|one| one.false_calls.of < one.planned);
     let each = short.map(|one| {
@@ -381,7 +386,7 @@ fn cut_off(calibration: &Calibration) -> String {
     each.collect::<Vec<String>>().join(", ")
 }
 
-/// The ending of the calibration, when that is worth a sentence.
+/// Returns a sentence about the end of the calibration, unless all races finished.
 fn ending(calibration: &Calibration) -> Option<String> {
     let raced: u64 = calibration.kinds.iter().map(|one| one.false_calls.of).sum();
     let planned: u64 = calibration.kinds.iter().map(|one| one.planned).sum();

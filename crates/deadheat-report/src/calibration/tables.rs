@@ -1,4 +1,4 @@
-//! The figures of a calibration as tables, for every shape of the answer.
+//! Tables with the numbers of a calibration, for all output formats.
 
 use deadheat_model::{CalibratedKind, Calibration, Detectable, Found, LogRatio, NoiseFloor, Unit};
 
@@ -8,8 +8,8 @@ use crate::glyphs::Glyphs;
 use crate::names::texts;
 use crate::units::{counted, quantity, share, spread};
 
-/// A table under a title, a sentence on how to read it, and what there is to say below it; nothing
-/// without a row.
+/// Returns a title, a sentence on how to read the table, the table, and the lines below it; empty
+/// if the table has no rows.
 fn table<'a>(
     (title, reading): (&str, Option<String>),
     header: &[&str],
@@ -21,7 +21,7 @@ fn table<'a>(
     }
     let mut table = Table::default();
     for head in header {
-        // Names stand to the left of the figures.
+        // Columns with names are left-aligned.
         let kind = match *head {
             "" | "replicates at most" => Kind::Words,
             _ => Kind::Number,
@@ -36,7 +36,7 @@ fn table<'a>(
     blocks
 }
 
-/// All tables that have a row.
+/// Returns all tables that have at least one row.
 pub(super) fn tables<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     [
         same(calibration),
@@ -47,7 +47,7 @@ pub(super) fn tables<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block
     .concat()
 }
 
-/// Kinds of which something was raced.
+/// Returns the kinds of races of which at least one ran.
 fn raced(calibration: &Calibration) -> impl Iterator<Item = &CalibratedKind> {
     calibration.kinds.iter().filter(|one| one.cost.is_some())
 }
@@ -65,7 +65,7 @@ fn same<'a>(calibration: &Calibration) -> Vec<Block<'a>> {
         ]
     };
     let reading = format!(
-        "Every faster or slower is wrong; up to {} are accepted.",
+        "Every faster or slower verdict here is wrong; deadheat accepts them in up to {} of races.",
         share(calibration.alpha)
     );
     table(
@@ -83,7 +83,7 @@ fn same<'a>(calibration: &Calibration) -> Vec<Block<'a>> {
     )
 }
 
-/// "0.12 to 3.5%".
+/// Formats the lower and the upper bound of a share: "0.12 to 3.5%".
 pub(super) fn bounds(low: f64, high: f64) -> String {
     let low = percent(low);
     format!("{} to {}", low.trim_end_matches('%'), percent(high))
@@ -219,7 +219,8 @@ fn known<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     table(("Known differences of work", reading), &header, rows, below)
 }
 
-/// The worth of the intervals of a kind.
+/// Returns a sentence with the number of confidence intervals that contain the known change, for
+/// one kind of race.
 fn truth(one: &CalibratedKind, alpha: f64) -> String {
     let wrong: u64 = one.known.iter().map(|known| known.wrong).sum();
     let wrong = match wrong {

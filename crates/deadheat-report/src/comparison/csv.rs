@@ -1,4 +1,4 @@
-//! A comparison of saved results as a table for other programs.
+//! A comparison of saved results as CSV, for other programs.
 
 use deadheat_model::{
     Analysis, Better, Comparison, LeftOutReason, MetricComparison, Side, TextCells, Verdict,
@@ -9,32 +9,32 @@ use super::rows::{RowSubject, Sort, rows};
 use crate::glyphs::Glyphs;
 use crate::units::ends;
 
-/// The columns, as [`to_comparison_csv`] explains them.
+/// The heads of the columns; [`to_comparison_csv`] explains them.
 const HEAD: &str = "benchmark,parameters,label,threads,state,message,metric,unit,better,judged,\
     baseline,baseline_median,baseline_mean,baseline_min,baseline_max,baseline_stddev,\
     baseline_samples,candidate,candidate_median,candidate_mean,candidate_min,candidate_max,\
     candidate_stddev,candidate_samples,change,ci_low,ci_high,confidence,p_value,p_adjusted,\
     verdict,provisional";
 
-/// The answer about saved results as CSV by RFC 4180, but for lines that end as they do on Unix: a
-/// row for every benchmark, candidate and metric, and one for every benchmark without an answer. A
-/// cell is empty where there is nothing to tell. With `only_changed` there are the benchmarks that
-/// are faster or slower and those without an answer.
+/// Formats the answer about saved results as CSV (RFC 4180, but with Unix line ends). The table has
+/// a row for every benchmark, candidate and metric, and a row for every benchmark without an
+/// answer. Missing values are empty cells. With `only_changed`, the table contains only benchmarks
+/// that are faster or slower, and those without an answer.
 ///
-/// - `benchmark`, `parameters` (as `name=value`, parted by semicolons), `label`, `threads`: what
-///   was measured; these and all other texts that come from outside are written as `cells` says
-/// - `state`: `compared`, `alone`, `failed`, `skipped`, `not-alike` or `only-in`; `message` says
-///   why, of `only-in` which side has it
-/// - `metric`, its `unit` (`ns`, `bytes`, `count`, `bytes/s` or a multiple such as `MB/s`, `1/s`) and
-///   which way is `better` (`less`, `more`, `unknown`); `judged` is `true` in the row the verdict on
-///   the benchmark speaks of
-/// - `baseline…`, `candidate…`: the side's name, and what its samples come to, per iteration and in
-///   the unit
+/// - `benchmark`, `parameters` (as `name=value`, separated by semicolons), `label`, `threads`: the
+///   benchmark. The argument `cells` escapes these texts and all others from outside
+/// - `state`: `compared`, `alone`, `failed`, `skipped`, `not-alike` or `only-in`; `message` gives
+///   the reason, or for `only-in` the name of the side that has the benchmark
+/// - `metric`, its `unit` (`ns`, `bytes`, `count`, `bytes/s` or a multiple such as `MB/s`, `1/s`)
+///   and which direction is `better` (`less`, `more`, `unknown`); `judged` is `true` in the row of
+///   the metric that decides the verdict on the benchmark
+/// - `baseline…`, `candidate…`: the name of the side and the statistics of its samples, per
+///   iteration and in the unit
 /// - `change`: candidate/baseline − 1 of the metric itself, with the ends of its interval, `ci_low`
 ///   and `ci_high`, and their two-sided `confidence`
-/// - `p_value`, two-sided; `p_adjusted`, of the judged metric: paid for all benchmarks
-/// - `verdict`: `faster`, `slower`, `equivalent` or `inconclusive`; faster is better, whichever way
-///   that is. `provisional` goes with that of the judged metric
+/// - `p_value`, two-sided; `p_adjusted`, for the judged metric only: corrected for all benchmarks
+/// - `verdict`: `faster`, `slower`, `equivalent` or `inconclusive`; `faster` means better in either
+///   direction. `provisional` is filled in for the judged metric only
 pub fn to_comparison_csv(
     analysis: &Analysis,
     sort: Sort,
@@ -68,14 +68,14 @@ pub fn to_comparison_csv(
     table.text
 }
 
-/// The lines so far, and the way texts are written into them.
+/// A CSV table, and the rules for escaping texts in its cells.
 struct Table {
     text: String,
     cells: TextCells,
 }
 
 impl Table {
-    /// Writes the judged metric of a comparison, then the others.
+    /// Appends the rows of a comparison: the judged metric, then the others.
     fn compared(&mut self, one: &Comparison) {
         let judged = MetricComparison {
             metric: one.terms.metric.clone(),
@@ -134,7 +134,7 @@ impl Table {
         self.line(&line);
     }
 
-    /// The cells that name a benchmark.
+    /// Returns the two cells with the name and the parameters of a benchmark.
     fn named(&self, benchmark: &str, parameters: &[(String, String)]) -> Vec<String> {
         let parameters = parameters
             .iter()
@@ -158,7 +158,7 @@ impl Table {
         ]
     }
 
-    /// Writes the row of a benchmark without an answer.
+    /// Appends the row of a benchmark without an answer.
     fn unanswered(
         &mut self,
         (benchmark, parameters): (&str, &[(String, String)]),
@@ -172,14 +172,15 @@ impl Table {
         self.line(&line);
     }
 
-    /// A text that comes from outside.
+    /// Escapes a text from outside for a cell.
     fn cell(&self, text: Option<&str>) -> String {
         text.map_or_else(String::new, |text| self.cells.cell(text).into_owned())
     }
 
     fn line(&mut self, cells: &[String]) {
         let quoted = cells.iter().map(|cell| {
-            // A runner of workflows that prints the table obeys no cell between quotes.
+            // A CI system that executes commands in printed lines does not recognise a quoted cell
+            // as a command.
             if cell.contains([',', '"', '\n', '\r']) || is_workflow_command(cell) {
                 format!("\"{}\"", cell.replace('"', "\"\""))
             } else {

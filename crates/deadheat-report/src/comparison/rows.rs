@@ -1,6 +1,5 @@
-//! The rows of a comparison, which are its benchmarks, answered or not, in the order they are shown;
-//! and its sides: how they are called in heads of columns and in sentences, their files, who wrote
-//! them, where and when.
+//! The rows of a comparison of saved results in the chosen order, and the facts about its two
+//! sides: labels, files, tools, machines and dates.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -15,47 +14,47 @@ use crate::names::{labels, shown};
 use crate::suite;
 use crate::units::{TimeUnit, counted};
 
-/// In which order the benchmarks stand; the candidates of one stay together.
+/// The order of the benchmarks in a table. The candidates of a benchmark are always adjacent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// That of the file; what has no answer comes last.
+    /// The order in which the file contains the benchmarks. Benchmarks without an answer come last.
     #[default]
     File,
-    /// By name, numbers by their size.
+    /// By name; numbers in names are ordered by size.
     Name,
-    /// By cost: the worst comes first; what has no change comes last.
+    /// By change in cost, the worst first. Benchmarks without a change come last.
     Change,
-    /// Slower, faster, inconclusive, equivalent, and what has no verdict.
+    /// By verdict: slower, faster, inconclusive, equivalent, then benchmarks without a verdict.
     Verdict,
 }
 
-/// The look of a comparison of saved results.
+/// The options for printing a comparison of saved results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComparisonOptions {
-    /// Columns of the terminal; `usize::MAX` for no limit. Text only.
+    /// The maximum width in columns; `usize::MAX` for no limit. Text only.
     pub width: usize,
-    /// True where colours may be used. Text only.
+    /// True if the text uses colours. Text only.
     pub color: bool,
-    /// True where the reader sees more than ASCII. Text only: Markdown always takes it for granted.
+    /// True if the text may contain characters other than ASCII. Text only; Markdown always may.
     pub unicode: bool,
     /// The order of the rows.
     pub sort: Sort,
-    /// True where only those are shown that are faster or slower, and those
-    /// without an answer: failed, skipped, missing, added or not alike.
+    /// True to show only benchmarks that are faster or slower, and those without an answer: failed,
+    /// skipped, missing, added or incomparable.
     pub only_changed: bool,
-    /// True where the metrics beside the judged one are shown for every
-    /// benchmark, and not only where they moved.
+    /// True to show all metrics for every benchmark. If false, metrics other than the judged one
+    /// are shown only if they changed.
     pub all_metrics: bool,
-    /// True where the secondary figures follow.
+    /// True to show secondary figures.
     pub figures: bool,
-    /// True where pictures of every comparison follow. Text only.
+    /// True to show a plot of every comparison. Text only.
     pub plot: bool,
-    /// The unit of all times; `None` for the one that suits them.
+    /// The unit of all times; `None` to choose a suitable unit.
     pub time_unit: Option<TimeUnit>,
 }
 
 impl Default for ComparisonOptions {
-    /// The look that suits a file: as wide as it takes, ASCII without colour.
+    /// Returns the options for a file: unlimited width, ASCII, without colour.
     fn default() -> Self {
         Self {
             width: usize::MAX,
@@ -71,10 +70,10 @@ impl Default for ComparisonOptions {
     }
 }
 
-/// The subject of a row of the table.
+/// The subject of a table row: a comparison, or a benchmark without an answer.
 #[derive(Clone, Copy)]
 pub(super) enum RowSubject<'a> {
-    /// One candidate against its baseline, or a contender alone.
+    /// A candidate and its baseline, or a contender without a candidate.
     Compared(&'a Comparison),
     /// A benchmark that failed.
     Failed(&'a FailedBenchmark),
@@ -84,13 +83,12 @@ pub(super) enum RowSubject<'a> {
 
 /// One row of the table.
 pub(super) struct Row<'a> {
-    /// The name of the benchmark, fit to be shown but not shortened.
+    /// The full name of the benchmark, escaped for display.
     pub(super) title: String,
     pub(super) what: RowSubject<'a>,
 }
 
 impl<'a> Row<'a> {
-    /// The comparison, where there is one.
     pub(super) fn comparison(&self) -> Option<&'a Comparison> {
         match self.what {
             RowSubject::Compared(comparison) => Some(comparison),
@@ -98,7 +96,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// True where it is shown where only what changed is.
+    /// Returns true if `ComparisonOptions::only_changed` shows the row.
     pub(super) fn changed(&self) -> bool {
         match self.what {
             RowSubject::Compared(one) => {
@@ -108,8 +106,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The cost it adds, on the logarithmic scale; `None` where there is
-    /// no change, or nobody knows which way is better.
+    /// Returns the change as a log-ratio of cost, so that a larger number is always worse; `None`
+    /// without a change, or if the better direction is unknown.
     fn cost(&self) -> Option<f64> {
         let comparison = self.comparison()?;
         let effect = comparison.estimate.as_ref()?.effect.0;
@@ -139,7 +137,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// All rows in order; the candidates of a benchmark follow each other.
+/// Returns all rows in the order `sort`; the candidates of a benchmark are adjacent.
 pub(super) fn rows<'a>(analysis: &'a Analysis, sort: Sort, glyphs: Glyphs) -> Vec<Row<'a>> {
     let mut groups: Vec<Vec<Row<'a>>> = Vec::new();
     for group in suite::groups(&analysis.comparisons) {
@@ -176,13 +174,13 @@ pub(super) fn rows<'a>(analysis: &'a Analysis, sort: Sort, glyphs: Glyphs) -> Ve
     groups.into_iter().flatten().collect()
 }
 
-/// The highest cost among the candidates of a benchmark.
+/// Returns the highest cost of any candidate of a benchmark.
 fn worst(group: &[Row<'_>]) -> Option<f64> {
     group.iter().filter_map(Row::cost).reduce(f64::max)
 }
 
-/// A benchmark's name, and in brackets what it tells beside: parameter values,
-/// its label and its threads, unless the name has them already.
+/// Returns the name of a benchmark, followed in parentheses by the parameter values, the label and
+/// the threads that the name does not contain.
 pub(super) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     let name = &comparison.benchmark;
     let mut beside = suite::untold(name, &comparison.details.parameters).to_vec();
@@ -194,14 +192,14 @@ pub(super) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     {
         beside.push((String::new(), label.clone()));
     }
-    // That it runs on one thread is what everybody expects.
+    // One thread is the usual case, so it is not mentioned.
     if let Some(threads) = suite::threads_beside(comparison).filter(|threads| *threads > 1) {
         beside.push((String::new(), format!("{threads} threads")));
     }
     suite::title_with(name, &beside, glyphs)
 }
 
-/// Compares as people sort: `a/9` before `a/10`.
+/// Compares names with numbers by size: `a/9` is before `a/10`.
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {
@@ -222,7 +220,7 @@ fn natural(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Takes the digits that a text begins with, and gives them without leading noughts.
+/// Splits off the leading digits of `text` and returns them without leading zeros.
 fn number<'t>(text: &mut &'t str) -> &'t str {
     let end = text.find(|c: char| !c.is_ascii_digit());
     let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
@@ -230,10 +228,10 @@ fn number<'t>(text: &mut &'t str) -> &'t str {
     digits.trim_start_matches('0')
 }
 
-/// Columns that what a file says of itself may take, each thing.
+/// Maximum width, in columns, of a fact from a file, such as a machine or a date.
 const FACT: usize = 60;
 
-/// The sides by their labels, which are fit to be shown and no two alike.
+/// The displayed names of the sides, all different.
 pub(super) struct Labels<'a> {
     baseline: Option<String>,
     candidates: Vec<String>,
@@ -244,7 +242,7 @@ pub(super) struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// Labels of at most so many columns.
+    /// Shortens each label to at most `columns` columns.
     pub(super) fn of(analysis: &'a Analysis, columns: usize, glyphs: Glyphs) -> Labels<'a> {
         let comparisons = &analysis.comparisons;
         let first = match comparisons.first() {
@@ -263,7 +261,7 @@ impl<'a> Labels<'a> {
         }
         let mut all = labels(&names, columns, glyphs);
         let candidates = all.split_off(usize::from(first.is_some()));
-        // Where benchmarks have baselines of their own, no name fits them all.
+        // If benchmarks have different baselines, no single label is correct for all of them.
         let common = comparisons
             .iter()
             .all(|one| Some(one.baseline.name.as_str()) == first);
@@ -277,24 +275,24 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// The baseline of all benchmarks.
+    /// Returns the label of the baseline that all benchmarks share, or "baseline".
     pub(super) fn baseline(&self) -> &str {
         self.baseline.as_deref().unwrap_or("baseline")
     }
 
-    /// The candidates, in the order in which they were given.
+    /// Returns the labels of the candidates, in the order given.
     pub(super) fn candidates(&self) -> &[String] {
         &self.candidates
     }
 
-    /// The candidate of that name.
+    /// Returns the label of the candidate `name`.
     pub(super) fn candidate(&self, name: &str) -> &str {
         self.places
             .get(name)
             .map_or("candidate", |place| &self.candidates[*place])
     }
 
-    /// Whichever side has that name.
+    /// Returns the label of the side `name`, which may be the baseline or a candidate.
     pub(super) fn any(&self, name: &str) -> String {
         match (self.places.get(name), &self.baseline) {
             (_, Some(baseline)) if self.first == Some(name) => baseline.clone(),
@@ -304,27 +302,27 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// The scene that all tables of a comparison share.
+/// The data that all tables of a comparison share.
 pub(super) struct Scene<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) labels: Labels<'a>,
     pub(super) glyphs: Glyphs,
-    /// The unit of all times; `None` for the one that suits them.
+    /// The unit of all times; `None` to choose a suitable unit.
     pub(super) time_unit: Option<TimeUnit>,
 }
 
 impl Scene<'_> {
-    /// True where any benchmark has a candidate; else there is nothing but a contender alone.
+    /// Returns true if any benchmark has a candidate.
     pub(super) fn compares(&self) -> bool {
         !self.labels.candidates().is_empty()
     }
 
-    /// True where rows must say of which candidate they speak.
+    /// Returns true if there are several candidates, so that each row must name its candidate.
     pub(super) fn several(&self) -> bool {
         self.labels.candidates().len() > 1
     }
 
-    /// A line for each side; none where nothing is known of files.
+    /// Returns a line about each side; empty if the files of the sides are unknown.
     pub(super) fn head(&self) -> Vec<String> {
         let sides = self.analysis.sides.iter();
         sides.map(|side| self.side(side)).collect()
@@ -357,7 +355,8 @@ impl Scene<'_> {
         line
     }
 
-    /// The number of benchmarks the side takes part in, and of those that nobody else has.
+    /// Returns the number of benchmarks in which the side was compared, and the number that only
+    /// this side has.
     fn benchmarks(&self, side: &ResultSide) -> Vec<String> {
         let names = self.analysis.comparisons.iter();
         let here = names.filter(|one| {
@@ -387,8 +386,8 @@ impl Scene<'_> {
         self.each(side, |file| fact(&file.facts))
     }
 
-    /// The facts that the files of a side tell, each once: the first of it, and
-    /// how many more there are.
+    /// Returns the first distinct value of a fact in the files of a side, and the number of further
+    /// distinct values.
     fn each<'s>(
         &self,
         side: &'s ResultSide,
@@ -406,7 +405,7 @@ impl Scene<'_> {
     }
 }
 
-/// The number of recordings where a file holds several.
+/// Returns the number of recordings of a side, if any of its files contains several.
 fn recordings(side: &ResultSide) -> Option<String> {
     let files: HashSet<&String> = side.files.iter().map(|file| &file.source).collect();
     let several = side.files.len() > files.len();

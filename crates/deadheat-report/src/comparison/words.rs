@@ -1,5 +1,5 @@
-//! A comparison of saved results in words of its own: heads of columns, what is counted, whether
-//! the data can answer at all, and the doubts, each once with the benchmarks it concerns.
+//! Sentences about a comparison of saved results: titles, counts of verdicts, whether the data
+//! allow verdicts, and warnings with their benchmarks.
 
 use std::collections::HashMap;
 
@@ -16,17 +16,17 @@ use crate::suite::{self, left_out_cell, tally_with};
 use crate::units::{counted, p_value};
 use crate::warnings::{WarningText, is_information, sentence, warnings_first};
 
-/// So many names stand in a sentence.
+/// Maximum number of names that a sentence lists.
 const NAMED: usize = 10;
 
-/// Columns that a name in a sentence may take.
+/// Maximum width, in columns, of a name in a sentence.
 const NAME: usize = 60;
 
-/// So many ways of failing are told.
+/// Maximum number of distinct failure messages that are shown.
 const FAILURES: usize = 20;
 
-/// The p-value that a change was called by; `None` beside any other verdict, which answers another
-/// question than whether the change is zero, and where the interval alone decided.
+/// Formats the p-value of a faster or slower verdict. Returns `None` for other verdicts, which are
+/// not based on a test of zero change, and for verdicts that only the interval decided.
 pub(super) fn p_of_the_change(comparison: &Comparison) -> Option<String> {
     let called = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
     let p = comparison
@@ -36,7 +36,8 @@ pub(super) fn p_of_the_change(comparison: &Comparison) -> Option<String> {
     p.filter(|_| called).map(p_value)
 }
 
-/// A metric as the title of a table, with the direction where it is not that of a cost.
+/// Returns the name of a metric as a title. The title says if more is better or if the better
+/// direction is unknown.
 pub(super) fn metric_title(metric: &Metric, glyphs: Glyphs) -> String {
     let name = sentences::metric(metric, glyphs);
     match metric.better() {
@@ -46,13 +47,13 @@ pub(super) fn metric_title(metric: &Metric, glyphs: Glyphs) -> String {
     }
 }
 
-/// Over how many benchmarks it goes.
+/// Returns a clause with the number of benchmarks in a mean.
 pub(super) fn overall_of(overall: &Overall) -> String {
     let benchmarks = overall.benchmarks as u64;
     format!("of {}", counted(benchmarks, "benchmark", "benchmarks"))
 }
 
-/// Why a benchmark is not compared, as short as a cell wants it.
+/// Returns the reason why a benchmark is not compared, short enough for a cell.
 pub(super) fn left_out(reason: &LeftOutReason, labels: &Labels<'_>) -> String {
     match (left_out_cell(reason), reason) {
         (None, LeftOutReason::OnlyIn(side)) => format!("only in '{}'", labels.any(side)),
@@ -60,7 +61,8 @@ pub(super) fn left_out(reason: &LeftOutReason, labels: &Labels<'_>) -> String {
     }
 }
 
-/// The number that came to each verdict, and what became of the others.
+/// Returns a sentence with the number of rows for each verdict, and for each reason why a verdict
+/// is missing.
 pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
     let words = analysis.left_out.iter();
     let words = words.map(|one| (self::left_out(&one.reason, labels), one));
@@ -69,13 +71,13 @@ pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
     tally_with(&analysis.comparisons, &analysis.failures, &left_out)
 }
 
-/// That rows were left away; `None` where none was.
+/// Returns the sentence that `rows` unchanged rows are hidden; `None` for 0.
 pub(super) fn hidden(rows: usize) -> Option<String> {
     let rows = counted(rows as u64, "unchanged row is", "unchanged rows are");
     (!rows.starts_with("0 ")).then(|| format!("Only changed rows are shown; {rows} hidden."))
 }
 
-/// The metrics of which no row is shown.
+/// Returns a sentence that lists the metrics without a table; `None` if there are none.
 pub(super) fn quiet(metrics: &[(String, usize)], analysis: &Analysis) -> Option<String> {
     let parts: Vec<String> = metrics
         .iter()
@@ -84,13 +86,13 @@ pub(super) fn quiet(metrics: &[(String, usize)], analysis: &Analysis) -> Option<
     let judged = analysis.comparisons.iter().any(|one| one.verdict.is_some());
     let (head, tail) = match judged {
         true => ("No change found", ""),
-        // Without verdicts nothing is.
+        // Without verdicts, the program cannot claim that a metric did not change.
         false => ("Other metrics", " (--all-metrics)"),
     };
     (!parts.is_empty()).then(|| format!("{head}: {}{tail}.", parts.join("; ")))
 }
 
-/// "a, b and 3 more".
+/// Joins the first names and counts the rest: "a, b and 3 more".
 pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, glyphs: Glyphs) -> String {
     first_of(
         names.map(|name| shorten(name, NAME, glyphs)).collect(),
@@ -98,7 +100,8 @@ pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, glyphs: Glyphs) -
     )
 }
 
-/// Sentences about the benchmarks that failed: those that failed in the same words together.
+/// Returns sentences about the benchmarks that failed; benchmarks with the same message share a
+/// sentence.
 pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<String> {
     let groups = gathered(failures.iter().map(|failure| (&failure.message, failure)));
     let title = |failure: &FailedBenchmark| suite::failed_title(failure, glyphs);
@@ -134,15 +137,15 @@ pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<Stri
     lines
 }
 
-/// Why benchmarks were left out, as far as their rows do not say it.
+/// Returns the reasons why benchmarks were left out, if the rows do not show them.
 pub(super) fn reasons(left_out: &[LeftOut], glyphs: Glyphs) -> Vec<String> {
     let with_words = |one: &&LeftOut| !matches!(one.reason, LeftOutReason::OnlyIn(_));
     let with_words: Vec<LeftOut> = left_out.iter().filter(with_words).cloned().collect();
     sentences::left_out(&with_words, glyphs)
 }
 
-/// Says whether the data can answer at all, and what speaks against it; `None`
-/// where nothing is compared.
+/// Returns a sentence on whether the data allow verdicts, with the reasons for doubt; `None` if
+/// nothing is compared.
 pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     let raced = || {
         let all = analysis.comparisons.iter();
@@ -156,7 +159,7 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     }
     let but = match provisional {
         0 => "",
-        _ => ", but a provisional one",
+        _ => ", but some are provisional",
     };
     let answer = match judged {
         0 => "No verdict".to_owned(),
@@ -184,7 +187,7 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
              next is unknown"
         )
     }));
-    // Of one recording a side that is not worth telling.
+    // With one recording per side, a warning about pairing would add nothing.
     let unpaired = raced().filter(|one| !one.warnings.iter().any(Warning::is_one_a_side));
     let unpaired = unpaired.flat_map(|one| &one.warnings);
     if unpaired
@@ -214,35 +217,42 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
         concerned(|one| matches!(one, Warning::OnlySummaries { .. }))
             .map(|rows| format!("only a summary was kept{rows}")),
     );
+    let mut doubts: Vec<&str> = Vec::new();
     for warning in &analysis.warnings {
-        because.extend(match warning {
-            Warning::DifferentMachines { .. } => Some("the machines differ".to_owned()),
-            Warning::DifferentTools { .. } => Some("the tools or runtimes differ".to_owned()),
+        match warning {
             Warning::RecordedInOrder { .. } => {
-                Some("one side was recorded before the other".to_owned())
+                because.push("one side was recorded before the other".to_owned());
             }
-            Warning::SharedRecordings { .. } => Some("the sides share recordings".to_owned()),
+            Warning::SharedRecordings { .. } => {
+                because.push("the sides share recordings".to_owned());
+            }
             Warning::RepeatedNames { .. } => {
-                Some("benchmarks of the same name are paired by their order".to_owned())
+                because.push("benchmarks of the same name are paired by their order".to_owned());
             }
+            Warning::DifferentMachines { .. } => doubts.push("the machines differ"),
+            Warning::DifferentTools { .. } => doubts.push("the tools or runtimes differ"),
             Warning::CpuScaling { .. } => {
-                Some("frequency scaling of the processor was on".to_owned())
+                doubts.push("frequency scaling of the processor was on");
             }
-            Warning::DebugRecording { .. } => Some("a debug build was measured".to_owned()),
-            _ => None,
-        });
-    }
-    Some(match because.is_empty() {
-        true if judged == all && provisional == 0 => {
-            format!("{answer}; the files show no reason for doubt.")
+            Warning::DebugRecording { .. } => doubts.push("a debug build was measured"),
+            _ => {}
         }
-        true => format!("{answer}."),
-        false => format!("{answer}: {}.", because.join("; ")),
+    }
+    let told = match (because.is_empty(), doubts.is_empty()) {
+        (true, true) if judged == all && provisional == 0 => {
+            return Some(format!("{answer}; the files show no reason for doubt."));
+        }
+        (true, _) => format!("{answer}."),
+        (false, _) => format!("{answer}: {}.", because.join("; ")),
+    };
+    Some(match doubts.is_empty() {
+        true => told,
+        false => format!("{told} Reasons for doubt: {}.", doubts.join("; ")),
     })
 }
 
-/// The remedy that would give the verdicts that are missing; `None` where none is missing
-/// for want of recordings.
+/// Returns advice on how to get verdicts, if verdicts are missing because there are too few
+/// recordings; otherwise `None`.
 pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
     let few = |one: &Warning| matches!(one, Warning::FewObservations { .. });
     let mut rows = analysis.comparisons.iter();
@@ -265,20 +275,20 @@ pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
     ))
 }
 
-/// So many doubts of one kind are told in full where their numbers differ.
+/// If more warnings than this differ only in their numbers, only the first is shown in full.
 const OF_A_KIND: usize = 3;
 
-/// Doubts that differ in nothing but numbers, which are of one code.
+/// All warnings with the same code, which differ only in their numbers.
 struct Kind {
     information: bool,
     code: &'static str,
-    /// The sentences, and the comparisons they are about by their indices.
+    /// The distinct warning sentences, each with the indices of the comparisons that have this
+    /// warning.
     said: Vec<(String, Vec<usize>)>,
 }
 
 impl Scene<'_> {
-    /// The doubts: of the files as a whole, then those of the benchmarks, and
-    /// last what only helps to read the result.
+    /// Returns the warnings about the files first, then those about benchmarks, and the notes last.
     pub(super) fn doubts(&self) -> Vec<WarningText> {
         let source = Source::of(self.analysis);
         let mut texts = WarningText::of_run(&self.analysis.warnings, source, self.glyphs);
@@ -293,20 +303,21 @@ impl Scene<'_> {
                 texts.extend(said.map(|(said, of)| text(self.concerning(said, of))));
                 continue;
             }
-            // One stands for all: nobody reads two thousand of them.
+            // Two thousand benchmarks may have warnings of one kind, so only the first warning is
+            // shown.
             let (first, of) = &kind.said[0];
             let rest = kind.said[1..].iter().flat_map(|(_, of)| of.iter().copied());
             let rest: Vec<usize> = rest.collect();
             let first = self.concerning(first, of);
             let rest = self.named(&rest);
             texts.push(text(format!(
-                "{first} {rest}: the same, with other numbers."
+                "{first} {rest}: the same warning, with other numbers."
             )));
         }
         warnings_first(texts, |one| one.information)
     }
 
-    /// The doubts of all comparisons, by their kind.
+    /// Groups the warnings of all comparisons by their code.
     fn kinds(&self, source: Source) -> Vec<Kind> {
         let mut kinds: Vec<Kind> = Vec::new();
         let mut kind_of: HashMap<&'static str, usize> = HashMap::new();
@@ -314,7 +325,7 @@ impl Scene<'_> {
         for (index, comparison) in self.analysis.comparisons.iter().enumerate() {
             let single = comparison.warnings.iter().any(Warning::is_one_a_side);
             for warning in &comparison.warnings {
-                // What stands above, where it is said whether the data can answer.
+                // The sentence on whether the data allow verdicts already contains these warnings.
                 let is_above = matches!(
                     warning,
                     Warning::Unpaired { .. } | Warning::FewObservations { .. }
@@ -346,7 +357,8 @@ impl Scene<'_> {
         kinds
     }
 
-    /// The sentence, and the benchmarks it is about unless that is all of them.
+    /// Returns the sentence `said` after the names of the benchmarks `of`, or without names if
+    /// these are all benchmarks.
     fn concerning(&self, said: &str, of: &[usize]) -> String {
         if of.len() == self.analysis.comparisons.len() {
             said.to_owned()

@@ -1,5 +1,5 @@
-//! What is known of a machine: facts, as the system tells them, and their effects on measurements
-//! here, measured, or why that could not be.
+//! Sentences about the facts that the system reports about the machine, and about the measured
+//! effects of these facts.
 
 use deadheat_model::doctor::{
     Checkup, EffectKind, Facts, Finding, Host, NotMeasured, Policy, Refused, Scheduler, Topic,
@@ -10,7 +10,7 @@ use crate::glyphs::Glyphs;
 use crate::names::sentence_case;
 use crate::units::{bytes, counted};
 
-/// Describes what the system says of a thing.
+/// Returns the facts that the system reports about a topic.
 pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> String {
     match &finding.facts {
         Facts::Clock {
@@ -71,13 +71,13 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             active, siblings, ..
         } => match (siblings.is_empty(), active) {
             (false, _) => format!(
-                "{} shares its units with {}: threads of one core.",
+                "{} shares a physical core with {}.",
                 this_core(checkup),
                 cores(siblings)
             ),
             (true, Some(false)) => "No threads share a core, according to the system.".to_owned(),
             (true, Some(true)) => format!(
-                "Threads share cores here, but {} has no other.",
+                "Cores of this machine run several threads each, but {} runs only one.",
                 this_core(checkup).to_lowercase()
             ),
             (true, None) => "It is unknown whether threads share cores.".to_owned(),
@@ -109,7 +109,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             }
             if let Some(waited) = pressure {
                 text += &format!(
-                    "; some task waited for a core in {} of the last 10 s",
+                    "; tasks waited for a core during {} of the last 10 s",
                     share(*waited)
                 );
             }
@@ -126,7 +126,10 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                 format!("Isolated from other tasks: {}.", cores(isolated))
             };
             if !tickless.is_empty() {
-                text += &format!(" Without a timer while one task runs: {}.", cores(tickless));
+                text += &format!(
+                    " No timer tick while only one task runs: {}.",
+                    cores(tickless)
+                );
             }
             if !isolated.is_empty() && !reachable {
                 text += " deadheat may not use the isolated cores.";
@@ -139,11 +142,11 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             };
             let of = |kind| count(finding.effect(kind).unwrap_or(0.0));
             let most = match busiest {
-                Some(line) => format!(", most of them from {} ({})", line.name, line.label),
+                Some(line) => format!(" (the busiest: {}, interrupt {})", line.name, line.label),
                 None => String::new(),
             };
             format!(
-                "{} took {} interrupts a second: {} of the timer, {} of devices{most}.",
+                "{} took {} interrupts a second: {} from the timer, {} from devices{most}.",
                 this_core(checkup),
                 count(all),
                 of(EffectKind::TimerInterrupts),
@@ -166,7 +169,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                 None => "The scheduler is unknown",
             };
             let slices = match slices {
-                // Real-time tasks have no slice to choose.
+                // Real-time tasks have no time slice, so there is none to report.
                 _ if policy.is_some_and(Policy::is_real_time) => "",
                 true => ", and a program may choose its time slice",
                 false => ", and no program may choose its time slice",
@@ -287,10 +290,13 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             match refused {
                 None => format!("Hardware counters can be read{setting}."),
                 Some(Refused::NotPermitted) => {
-                    format!("Hardware counters are there, but may not be read{setting}.")
+                    format!(
+                        "This machine has hardware counters, but programs may not read \
+                         them{setting}."
+                    )
                 }
                 Some(Refused::NotThere) => {
-                    "The machine offers no hardware counters, as most virtual machines.".to_owned()
+                    "This machine has no hardware counters, like most virtual machines.".to_owned()
                 }
                 Some(Refused::NotBuilt) => {
                     "The kernel was built without hardware counters.".to_owned()
@@ -310,19 +316,19 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
     }
 }
 
-/// A whole number with the minus of the glyphs.
+/// Formats an integer with the minus sign of `glyphs`.
 fn whole(value: i32, glyphs: Glyphs) -> String {
     let sign = if value < 0 { glyphs.minus() } else { "" };
     format!("{sign}{}", value.unsigned_abs())
 }
 
-/// A number without decimals that say nothing.
+/// Formats a number with at most two decimals, without trailing zeros.
 fn trimmed(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The core everything was measured on, at the head of a sentence.
+/// Names the core on which doctor measured, to begin a sentence.
 pub(super) fn this_core(checkup: &Checkup) -> String {
     match checkup.measured_on {
         Some(core) => format!("Core {core}"),
@@ -330,33 +336,34 @@ pub(super) fn this_core(checkup: &Checkup) -> String {
     }
 }
 
-/// With another core busy, work that takes this much longer is done by threads
-/// of one core, whatever the machine says.
+/// Minimum slowdown by a busy second core, as a share, at which the text calls the two cores
+/// threads of one core, even if the machine reports another topology.
 const LIKE_SIBLINGS: f64 = 0.2;
 
-/// Changes below this are none.
+/// Slowdowns below this share are reported as no change.
 const NO_CHANGE: f64 = 0.005;
 
-/// Describes what was measured of a thing, or why nothing was; `None` where there is
-/// nothing to measure.
+/// Returns the measured effect of a finding, or the reason why it was not measured; `None` if the
+/// finding has nothing to measure.
 pub(super) fn effect(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<String> {
     let measured = measured(finding, checkup, glyphs);
     measured.or_else(|| finding.not_measured.map(|why| not_measured(why).to_owned()))
 }
 
-/// Describes what was measured; `None` where nothing was.
+/// Returns the measured effect of a finding; `None` if nothing was measured.
 fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<String> {
     let effect = |kind| finding.effect(kind);
     match &finding.facts {
         Facts::Clock { .. } => Some(format!(
-            "Steps of {}, {} for an empty sample; a reading of the system's clock takes {}.",
+            "The clock advances in steps of {}, an empty sample takes {}, and a reading of the \
+             system's clock takes {}.",
             time(effect(EffectKind::ClockResolution)?, glyphs),
             time(effect(EffectKind::ClockCost)?, glyphs),
             time(effect(EffectKind::SystemClockCost)?, glyphs),
         )),
         Facts::Governor { .. } => Some(format!(
-            "The same piece of work, over and over: times spread by {} (the middle 80% of them), \
-             and drifted by {}.",
+            "doctor repeated the same piece of work: its times spread by {} (the middle 80% of \
+             them) and drifted by {}.",
             share(effect(EffectKind::WorkSpread)?),
             change(effect(EffectKind::WorkDrift)?, glyphs),
         )),
@@ -376,7 +383,7 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
         Facts::Smt { siblings_busy, .. } => {
             let own = match siblings_busy {
                 Some(busy) => format!(
-                    "by itself the other thread was busy {} of the time",
+                    "without doctor, the other thread was busy for {} of the time",
                     share(*busy)
                 ),
                 None => String::new(),
@@ -406,13 +413,16 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
         Facts::Steal { .. } => {
             let stolen = effect(EffectKind::Stolen)?;
             Some(if stolen < 0.000_05 {
-                "None was taken while doctor watched.".to_owned()
+                "The hypervisor took no time while doctor watched.".to_owned()
             } else {
-                format!("{} was taken while doctor watched.", share(stolen))
+                format!(
+                    "The hypervisor took {} of the time while doctor watched.",
+                    share(stolen)
+                )
             })
         }
         Facts::Load { .. } => Some(format!(
-            "{} had {} for {} of the time.",
+            "{} used {} for {} of the time.",
             if quota_held_back(checkup) {
                 "Other tasks or the quota"
             } else {
@@ -424,11 +434,11 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
         Facts::Isolation { .. } => {
             let watch = checkup.watch()?;
             Some(format!(
-                "{} lost {} of the time, other tasks {}.",
+                "{} lost {} of the time to interruptions, other tasks {}.",
                 this_core(checkup),
                 share(watch.lost_to_interrupts()),
                 match watch.waiting {
-                    Some(_) => "left out",
+                    Some(_) => "not counted",
                     None => "included",
                 }
             ))
@@ -438,15 +448,15 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
             let without = match watch.waiting {
                 Some(waiting) if waiting > 0.0 => {
                     format!(
-                        "; {} without other tasks",
+                        "; {} if other tasks are not counted",
                         share(watch.lost_to_interrupts())
                     )
                 }
                 _ => String::new(),
             };
             Some(format!(
-                "It was taken away {} times a second, at longest for {}, {} of the time in \
-                 all{without}.",
+                "Interruptions took the core away {} times a second, for at most {} each time and \
+                 {} of the time in total{without}.",
                 count(watch.taken_away),
                 time(watch.longest_ns, glyphs),
                 share(watch.lost),
@@ -483,10 +493,10 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
         Facts::Swap { .. } => {
             let pages = effect(EffectKind::SwappedPages)?;
             Some(if pages == 0.0 {
-                "No page was moved while doctor watched.".to_owned()
+                "The system swapped no page while doctor watched.".to_owned()
             } else {
                 format!(
-                    "{} moved while doctor watched.",
+                    "{} swapped while doctor watched.",
                     counted(pages as u64, "page was", "pages were")
                 )
             })
@@ -494,10 +504,10 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
         Facts::Thermal { .. } => {
             let events = effect(EffectKind::ThrottleEvents)?;
             Some(if events == 0.0 {
-                "It did not slow down while doctor measured.".to_owned()
+                "The processor did not slow down while doctor measured.".to_owned()
             } else {
                 format!(
-                    "It slowed down {} while doctor measured.",
+                    "The processor slowed down {} while doctor measured.",
                     counted(events as u64, "time", "times")
                 )
             })
@@ -506,9 +516,12 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
             let held = effect(EffectKind::QuotaThrottled)?;
             quota.as_ref()?;
             Some(if held < 0.000_05 {
-                "It did not hold doctor back.".to_owned()
+                "The quota did not hold doctor back.".to_owned()
             } else {
-                format!("It held doctor back for {} of the time.", share(held))
+                format!(
+                    "The quota held doctor back for {} of the time.",
+                    share(held)
+                )
             })
         }
         Facts::Aslr { .. }
@@ -521,25 +534,25 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
 fn not_measured(why: NotMeasured) -> &'static str {
     match why {
         NotMeasured::OneCore => {
-            "Not measured: it takes a second core, and deadheat may use only one."
+            "Not measured: this check needs a second core, and deadheat may use only one."
         }
         NotMeasured::SiblingNotAllowed => {
             "Not measured: deadheat may not use the other thread of the core."
         }
-        NotMeasured::Hidden => "Not measured: the system hides what it takes.",
-        NotMeasured::TooLittleMemory => "Not measured: too little memory is left to try.",
+        NotMeasured::Hidden => "Not measured: the system hides the data that this check needs.",
+        NotMeasured::TooLittleMemory => "Not measured: too little memory is free.",
         NotMeasured::TooBusy => {
             "Not measured: other tasks kept the core busy, so fewer than four pairs of loops finished."
         }
         NotMeasured::NoHugePages => "Not measured: the kernel gave no huge pages when asked.",
         NotMeasured::TakesProcesses => {
-            "Not measured: what that is worth shows only over many processes, as the replicates of \
-             a race are."
+            "Not measured: the effect shows only over many processes, such as the replicates of a \
+             race."
         }
     }
 }
 
-/// True where a quota had any part in keeping doctor from running.
+/// Returns true if a CPU quota stopped the doctor process for part of its measurement.
 fn quota_held_back(checkup: &Checkup) -> bool {
     let quota = checkup.finding(Topic::Container);
     let held = quota.and_then(|quota| quota.effect(EffectKind::QuotaThrottled));

@@ -1,4 +1,4 @@
-//! The checkup for programs: `deadheat.doctor/1`, described by `docs/schema/doctor-1.schema.json`.
+//! The JSON of a checkup: `deadheat.doctor/1`, described by `docs/schema/doctor-1.schema.json`.
 
 use deadheat_model::doctor::{
     Checkup, CoreWatch, Effect, Facts, Finding, Host, PinReason, Quota, Refused, TurboSwitch,
@@ -14,7 +14,7 @@ use crate::json::{self, all};
 /// The name and major version of the schema of [`to_doctor_json`].
 const SCHEMA: &str = "deadheat.doctor/1";
 
-/// The checkup as JSON, indented by two spaces, with a line break at its end.
+/// Formats the checkup as JSON, indented by two spaces, with a final line break.
 pub fn to_doctor_json(checkup: &Checkup) -> String {
     let machine = Object::new()
         .with("system", &checkup.system)
@@ -254,7 +254,7 @@ fn advice(checkup: &Checkup) -> Object {
         .with("start_with", start_with(checkup))
 }
 
-/// Cores as `--pin` takes them.
+/// Formats cores as an argument of `--pin`.
 fn pin(pinning: &Pinning) -> String {
     match pinning {
         Pinning::Inherit => "none".to_owned(),

@@ -1,13 +1,14 @@
-//! Measured numbers of a checkup: two digits, for a moment's look is not worth more.
+//! Formats the measured numbers of a checkup, with two significant digits, because a short
+//! measurement is not more precise.
 
 use crate::glyphs::Glyphs;
 use crate::names::enumerated;
 use crate::units::{rounded, two_digits};
 
-/// Parts of the time below this are none.
+/// Shares of the time below this are shown as 0%.
 const LEAST: f64 = 0.000_05;
 
-/// A part of the time in percent.
+/// Formats a share of the time in percent.
 pub(super) fn share(share: f64) -> String {
     match share {
         share if share < LEAST => "0%".to_owned(),
@@ -16,7 +17,7 @@ pub(super) fn share(share: f64) -> String {
     }
 }
 
-/// A small relative change in percent, with its sign and the digits of [`share`].
+/// Formats a small relative change in percent, with its sign and the digits of [`share`].
 pub(super) fn signed(change: f64, glyphs: Glyphs) -> String {
     let sign = match change {
         change if change.abs() < LEAST => "",
@@ -26,7 +27,7 @@ pub(super) fn signed(change: f64, glyphs: Glyphs) -> String {
     format!("{sign}{}", share(change.abs()))
 }
 
-/// A relative change in percent, with its sign.
+/// Formats a relative change in percent, with its sign.
 pub(super) fn change(change: f64, glyphs: Glyphs) -> String {
     let percent = change.abs() * 100.0;
     match percent {
@@ -38,12 +39,12 @@ pub(super) fn change(change: f64, glyphs: Glyphs) -> String {
     }
 }
 
-/// So many a second, or in all.
+/// Formats a count, or a count per second.
 pub(super) fn count(count: f64) -> String {
     rounded(count)
 }
 
-/// Nanoseconds in the unit that suits them.
+/// Formats nanoseconds in a suitable unit.
 pub(super) fn time(ns: f64, glyphs: Glyphs) -> String {
     let units = [
         (1e9, "s"),
@@ -56,7 +57,7 @@ pub(super) fn time(ns: f64, glyphs: Glyphs) -> String {
     format!("{} {unit}", rounded(ns / size))
 }
 
-/// A frequency given in kHz.
+/// Formats a frequency given in kHz.
 pub(super) fn frequency(khz: u64) -> String {
     match khz {
         khz if khz >= 1_000_000 => format!("{:.2} GHz", khz as f64 / 1e6),
@@ -64,12 +65,12 @@ pub(super) fn frequency(khz: u64) -> String {
     }
 }
 
-/// Degrees, whole ones.
+/// Formats a temperature in whole degrees.
 pub(super) fn degrees(celsius: f64, glyphs: Glyphs) -> String {
     format!("{celsius:.0} {}", glyphs.choose("°C", "C"))
 }
 
-/// Cores as one writes them in a sentence: `core 1`, `cores 0 to 3 and 8`.
+/// Formats cores for a sentence: `core 1`, `cores 0 to 3 and 8`.
 pub(super) fn cores(list: &[u32]) -> String {
     let word = if list.len() == 1 { "core" } else { "cores" };
     let spoken: Vec<String> = ranges(list)
@@ -87,7 +88,7 @@ pub(super) fn cores(list: &[u32]) -> String {
     }
 }
 
-/// Cores as options and the kernel take them: `0-3,8`.
+/// Formats cores for options and for the kernel: `0-3,8`.
 pub(super) fn list(cores: &[u32]) -> String {
     let parts: Vec<String> = ranges(cores)
         .into_iter()
@@ -102,7 +103,7 @@ pub(super) fn list(cores: &[u32]) -> String {
     parts.join(",")
 }
 
-/// Neighbours, taken together.
+/// Merges adjacent core numbers into ranges; `cores` must be in ascending order.
 fn ranges(cores: &[u32]) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for core in cores {

@@ -1,5 +1,5 @@
-//! Remedies for what disturbs: a few words, and the command where there is one.
-//! deadheat prints it and leaves running it to its user.
+//! Remedies for disturbances: a sentence, and a shell command if there is one. deadheat prints the
+//! command, and the user decides whether to run it.
 
 use deadheat_model::doctor::{
     Checkup, EffectKind, Facts, Finding, Host, Refused, Scheduler, SharingFlaw, State, Topic,
@@ -8,7 +8,7 @@ use deadheat_model::doctor::{
 
 use super::numbers::list;
 
-/// The way to mend a thing.
+/// A remedy for a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Remedy {
     pub(super) words: String,
@@ -16,16 +16,18 @@ pub(super) struct Remedy {
     pub(super) command: Option<String>,
 }
 
-/// A device with more interrupts per second than this should interrupt another core.
+/// Minimum number of interrupts per second of a device for which the checkup advises moving them to
+/// another core.
 const WORTH_MOVING: f64 = 20.0;
 
-/// The time slice of kernels on machines with many cores, in nanoseconds.
+/// The time slice that kernels use on machines with many cores, in nanoseconds.
 const SLICE_NS: u32 = 3_000_000;
 
-/// The setting of a kernel that allows hardware counters of one's own.
+/// The highest value of the kernel setting `perf_event_paranoid` at which users may count events of
+/// their own processes.
 const PARANOID_ENOUGH: i32 = 2;
 
-/// The remedy for a finding; `None` where there is nothing to mend.
+/// Returns the remedy for a finding; `None` if nothing needs a remedy.
 pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
     let words = |words: &str| Remedy {
         words: words.to_owned(),
@@ -53,7 +55,7 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
                     format!("echo tsc | sudo tee {file}"),
                 )),
                 _ => Some(words(
-                    "The kernel has dropped the time stamp counter. Where the hardware is known to \
+                    "The kernel has dropped the time stamp counter. If the hardware is known to \
                      keep time, the boot option tsc=reliable brings it back.",
                 )),
             }
@@ -134,19 +136,19 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
                         line.label
                     ),
                 )),
-                // Where tasks are not counted, they may well be what took it.
+                // Without counts of waiting tasks, other tasks may be the cause.
                 _ if checkup.watch().is_none_or(|watch| watch.waiting.is_none()) => Some(words(
                     "The cause is hidden: other tasks, a quota or interrupts. Fix the visible \
                      findings first.",
                 )),
                 _ => match host(checkup) {
                     Some(Host::VirtualMachine(_)) => Some(words(
-                        "No device causes it: timer, hypervisor and firmware do. Only a quieter \
-                         host helps.",
+                        "No device causes the interruptions, but timer, hypervisor and firmware \
+                         do. Only a quieter host helps.",
                     )),
                     _ => Some(words(
-                        "No device causes it: timer and firmware do. An isolated core (isolcpus, \
-                         nohz_full) has less of it.",
+                        "No device causes the interruptions, but timer and firmware do. An \
+                         isolated core (isolcpus, nohz_full) has fewer.",
                     )),
                 },
             }
@@ -172,7 +174,7 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
                  report the page to the authors of deadheat.",
             ),
             SharingFlaw::Scattered => words(
-                "Race when the machine is quieter, or with --arrangement turns if it stays so.",
+                "Race when the machine is quieter, or with --arrangement turns if it stays busy.",
             ),
             SharingFlaw::Nice => words(
                 "Start deadheat without nice: other tasks get more of the core, so races take \
@@ -227,19 +229,20 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
                 ))
             }
             Some(Refused::NotPermitted) => Some(words(
-                "The kernel allows it, but a sandbox does not: start the container with \
-                 --cap-add PERFMON, or a seccomp profile that lets perf_event_open pass.",
+                "The kernel allows hardware counters, but a sandbox does not: start the container \
+                 with --cap-add PERFMON, or a seccomp profile that lets perf_event_open pass.",
             )),
             _ => None,
         },
         Facts::Build { .. } => Some(run(
-            "Build it for release.",
+            "Build deadheat in release mode.",
             "cargo build --release".to_owned(),
         )),
     }
 }
 
-/// The command deadheat has to be started by to be given the advised cores; `None` when it is.
+/// Returns the command with which the user must start deadheat so that it may use the recommended
+/// cores; `None` if deadheat may already use them.
 pub(super) fn start_with(checkup: &Checkup) -> Option<String> {
     let cores = &checkup.advice.start_with;
     (!cores.is_empty()).then(|| format!("taskset -c {}", list(cores)))

@@ -1,5 +1,5 @@
-//! The charts of one comparison: the title of each, the way to read it, what it says in words, and
-//! why it is not there.
+//! The charts of one comparison: their titles, how to read them, their content in words, and why
+//! charts are missing.
 
 use std::fmt::{self, Write};
 
@@ -10,21 +10,21 @@ use crate::aspects::dropped::{DISTURBED, cause_of_dropping};
 use crate::sentences;
 use crate::units::{Precision, counted, effect, ends, interval, quantities, share};
 
-/// Shown where a browser runs no scripts, so that nobody waits for pictures.
+/// The text for browsers without scripts, which show no charts.
 const ALONE: &str = "Charts need a browser that runs the scripts of this page.";
 
 /// One kind of chart.
 struct Chart {
-    /// The name by which the scripts know it.
+    /// The name of the chart in the scripts.
     kind: &'static str,
     title: &'static str,
-    /// One plain sentence on the way to read it.
+    /// One sentence on how to read the chart.
     reading: &'static str,
-    /// The content of the chart in words; `None` where there is nothing to draw.
+    /// Returns the content of the chart in words; `None` if there is nothing to draw.
     words: fn(&Comparison, &Plots) -> Option<String>,
 }
 
-/// The charts, in the order of the page, below that of the interval. None is drawn of one point.
+/// The charts below the interval, in the order of the page. A chart with a single point is omitted.
 const CHARTS: [Chart; 8] = [
     Chart {
         kind: "histogram",
@@ -78,7 +78,7 @@ const CHARTS: [Chart; 8] = [
         kind: "replicates",
         title: "Each replicate by itself",
         reading: "A point is the median of one replicate and its bar the middle half of its \
-                  blocks; how far the points scatter is what memory layout and process do.",
+                  blocks; the scatter of the points shows the effect of memory layout and process.",
         words: |_, plots| replicates(plots),
     },
     Chart {
@@ -91,8 +91,8 @@ const CHARTS: [Chart; 8] = [
     Chart {
         kind: "quantiles",
         title: "Quantiles of ln t",
-        reading: "On its line a side is log-normal; a tail that bends up from the line is \
-                  heavier than that.",
+        reading: "A side whose points follow its line is log-normal; a tail that bends up from \
+                  the line is heavier than that.",
         words: |_, plots| {
             let words = "Quantiles of the logarithms against those of a normal distribution, with \
                          the line through the quartiles of each side.";
@@ -101,12 +101,12 @@ const CHARTS: [Chart; 8] = [
     },
 ];
 
-/// The charts there are, and a sentence on those there are not. `data` is the number of the
-/// comparison, under which its data stand.
+/// Writes the charts that have data, and a sentence about those that do not. `data` is the index of
+/// the comparison, which identifies its data on the page.
 pub(super) fn write(out: &mut dyn Write, comparison: &Comparison, data: usize) -> fmt::Result {
     let Some(plots) = comparison.plots.as_deref() else {
         return out.write_str(
-            "<p class=\"quiet\">Nothing was kept to draw charts from for this benchmark.</p>",
+            "<p class=\"quiet\">The run file holds no data for charts of this benchmark.</p>",
         );
     };
     let mut first = true;
@@ -160,7 +160,7 @@ fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     words += &match comparison.aspects.dropped_blocks() {
         0 => ", none dropped".to_owned(),
         dropped if cause_of_dropping(comparison) == DISTURBED => {
-            format!(", {dropped} dropped for evidence of disturbance, whatever the change")
+            format!(", {dropped} dropped because of evidence of disturbance, whatever their change")
         }
         dropped => format!(", {dropped} dropped, {}", cause_of_dropping(comparison)),
     };
@@ -177,7 +177,7 @@ fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     Some(words + ".")
 }
 
-/// The effect, and its interval behind a separator.
+/// Returns the effect, followed by `separator` and its interval.
 fn shown_with(estimate: &Estimate, separator: &str) -> String {
     let range = estimate.interval.as_ref();
     let found = effect(estimate.effect, range, GLYPHS);
@@ -220,7 +220,9 @@ fn looks(plots: &Plots) -> Option<String> {
         format!("{} at {replicates}", shown_with(&look.estimate, " "))
     });
     let count = plots.looks.len();
-    Some(format!("{count} looks: {first}, {last}."))
+    Some(format!(
+        "{count} interim analyses; the first: {first}; the last: {last}."
+    ))
 }
 
 fn has_quantiles(plots: &Plots) -> bool {
@@ -228,7 +230,7 @@ fn has_quantiles(plots: &Plots) -> bool {
     sides.any(|side| !side.normal_quantiles.is_empty())
 }
 
-/// The samples of both sides, and those that have no bin.
+/// Returns the number of samples of both sides, and of those outside the bins.
 fn outside(plots: &Plots) -> String {
     of_sides(plots, |side| {
         let all = counted(side.samples(), "sample", "samples");
@@ -239,7 +241,7 @@ fn outside(plots: &Plots) -> String {
     })
 }
 
-/// Median and quartiles of both sides.
+/// Returns the median and the quartiles of both sides.
 fn medians(comparison: &Comparison, plots: &Plots) -> String {
     of_sides(plots, |side| {
         let summary = side.box_plot.as_ref()?;
@@ -256,26 +258,27 @@ fn medians(comparison: &Comparison, plots: &Plots) -> String {
     })
 }
 
-/// A sentence on both sides.
+/// Returns one sentence with a clause about each side.
 fn of_sides(plots: &Plots, words: impl Fn(&Distribution) -> Option<String>) -> String {
     let sides = ["baseline", "candidate"].iter().zip(plots.sides());
     let words = sides.filter_map(|(name, side)| Some(format!("{name}: {}", words(side)?)));
     format!("{}.", words.collect::<Vec<String>>().join("; "))
 }
 
-/// Why charts are not there.
+/// Returns sentences that explain why charts are missing.
 fn missing(comparison: &Comparison, plots: &Plots) -> Vec<&'static str> {
     let mut sentences = Vec::new();
     if comparison.candidate.is_none() {
-        sentences.push("It ran alone, so there are no differences to draw.");
+        sentences.push("The contender ran alone, so there are no differences to draw.");
     } else if plots.differences.is_none() && plots.pairs.is_none() {
         sentences.push(
             "The samples do not say which were taken together, so there are no pairs to draw.",
         );
     }
     if comparison.candidate.is_some() && plots.looks.is_empty() && plots.differences.is_some() {
-        sentences
-            .push("The verdict did not come from planned looks, so there is no chart of them.");
+        sentences.push(
+            "The verdict does not come from planned interim analyses, so their chart is missing.",
+        );
     }
     if plots.baseline.box_plot.is_some() && !has_quantiles(plots) {
         sentences.push("Zeros forbid logarithms, so there is no chart of their quantiles.");
@@ -283,7 +286,8 @@ fn missing(comparison: &Comparison, plots: &Plots) -> Vec<&'static str> {
     sentences
 }
 
-/// The margin and the interval in words, for the legend of the bands.
+/// Returns the legend of the shaded bands in charts: the margin and the confidence interval in
+/// words.
 pub(super) fn bands(comparison: &Comparison) -> String {
     let margin = share(comparison.terms.margin);
     let metric = sentences::metric(&comparison.terms.metric, GLYPHS);
@@ -292,6 +296,6 @@ pub(super) fn bands(comparison: &Comparison) -> String {
     interval.map_or(format!("{band}."), |range| {
         let precision = Precision::of(Some(&range));
         let [low, high] = ends(&range).map(|end| precision.end(end, GLYPHS));
-        format!("{band}, the coloured one the interval from {low} to {high}.")
+        format!("{band}; the coloured band is the interval from {low} to {high}.")
     })
 }

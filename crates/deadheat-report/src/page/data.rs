@@ -1,10 +1,10 @@
-//! The data of the charts of one comparison, as JSON beside it: columns of numbers as text that takes
-//! little room.
+//! The data of the charts of one comparison, as JSON on the page. Columns of numbers are compressed
+//! into strings.
 //!
-//! A number is whole steps around a middle: data of plots lie close together, so few digits of each
-//! tell all there is to see. A number of steps is one to three signs of [`SIGNS`], most often one
-//! or two; in decimal digits with a blank between them it took five. Browsers take a column apart
-//! only when they draw it.
+//! A value is stored as an integer number of steps from the middle of its column. The values of a
+//! plot lie close together, so a few digits of each are enough. A number of steps takes one to
+//! three characters of [`SIGNS`], most often one or two; decimal numbers with spaces took five.
+//! Browsers decode a column only when they draw it.
 
 use deadheat_model::{
     Comparison, Difference, DifferenceSeries, Distribution, Estimate, Json, LookEstimate, Object,
@@ -15,8 +15,8 @@ use super::html::GLYPHS;
 use crate::sentences;
 use crate::units::Scale;
 
-/// Everything the charts need, columns instead of points; `labels` name the baseline and the
-/// candidate.
+/// Returns the data of all charts, with a column for each property of the points. `labels` name the
+/// baseline and the candidate.
 pub(super) fn of(comparison: &Comparison, plots: &Plots, labels: [&str; 2]) -> Json {
     let medians: Vec<f64> = std::iter::once(&comparison.baseline)
         .chain(&comparison.candidate)
@@ -52,7 +52,7 @@ pub(super) fn of(comparison: &Comparison, plots: &Plots, labels: [&str; 2]) -> J
         .into()
 }
 
-/// The effect and the ends of its interval, which may not be there.
+/// Returns the effect, followed by the ends of its interval if there is one.
 fn estimate(estimate: &Estimate) -> Json {
     let ends = estimate
         .interval
@@ -89,8 +89,8 @@ fn differences(series: &DifferenceSeries) -> Object {
         )
 }
 
-/// The points with evidence of disturbance: which, the bits of both sides, and whether they were
-/// dropped.
+/// Returns the points with evidence of disturbance: their indices, the flags of both sides, and
+/// whether they were dropped.
 fn marked(points: &[Difference]) -> Json {
     let row = |(index, point): (usize, &Difference)| {
         let (baseline, candidate) = (point.baseline_flags, point.candidate_flags);
@@ -129,7 +129,7 @@ fn replicates(all: &[ReplicateEstimate]) -> Object {
         .with("blocks", rising(all.iter().map(|one| one.blocks)))
 }
 
-/// A row per look: replicates, and the estimate of it.
+/// Returns a row per look: the number of replicates and the estimate.
 fn looks(all: &[LookEstimate]) -> Json {
     let row =
         |look: &LookEstimate| Json::Row(vec![look.replicates.into(), estimate(&look.estimate)]);
@@ -137,7 +137,7 @@ fn looks(all: &[LookEstimate]) -> Json {
 }
 
 fn distribution(side: &Distribution) -> Object {
-    // Of curves that stand at the same places the first tells them.
+    // Curves often share their x values, so only the first such curve stores them.
     let mut places = Json::Null;
     let curves = side.curves.iter().map(|curve| {
         let [values, counts] = columns(&curve.points);
@@ -181,7 +181,7 @@ fn distribution(side: &Distribution) -> Object {
         .with_some("line", line)
 }
 
-/// Points as two columns.
+/// Returns the x and y values of points as two columns.
 fn columns(points: &[(f64, f64)]) -> [Json; 2] {
     [
         curved(points.iter().map(|point| point.0)),
@@ -189,56 +189,58 @@ fn columns(points: &[(f64, f64)]) -> [Json; 2] {
     ]
 }
 
-/// A number outside a column, with six significant digits.
+/// Rounds a number outside a column to six significant digits.
 fn rounded(value: f64) -> Json {
     Json::Number(format!("{value:.5e}").parse().unwrap_or(value))
 }
 
-/// Digits, in the order of their values. Whatever stands for more than itself in JSON or in HTML is
-/// not among them.
+/// The digits in base 90, in the order of their values. Characters that JSON or HTML would escape
+/// are missing.
 const SIGNS: &[u8; BASE as usize] =
     b" !#$%'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 
 const BASE: u64 = 90;
 
-/// Numbers below this are one digit: themselves.
+/// Numbers below this value are encoded as a single digit.
 const ONE: u64 = 45;
 
-/// First digits from 45 up to here have one more behind them, …
+/// If the first digit of a number is at least [`ONE`] and below this value, the number has one more
+/// digit.
 const TWO: u64 = 85;
 
-/// … from there up to here two, and the last has a digit that says how many follow.
+/// If the first digit of a number is at least [`TWO`] and below this value, the number has two more
+/// digits. If the first digit equals this value, the number of digits follows, then the digits.
 const THREE: u64 = 89;
 
-/// The least number of three digits, and of more.
+/// The smallest number that is encoded in three digits, and the smallest number that takes more.
 const FROM_THREE: u64 = ONE + (TWO - ONE) * BASE;
 const FROM_MORE: u64 = FROM_THREE + (THREE - TWO) * BASE * BASE;
 
-/// Steps to the spread of a column's middle half: finer than an eye can see, however far one zooms
-/// into where the values are.
+/// Steps per interquartile range of a column. This is finer than a reader can see, even when
+/// zooming in on the bulk of the values.
 const STEPS: f64 = 400.0;
 
-/// Steps of which scripts can add a few without rounding.
+/// JavaScript can add several numbers of steps up to this size without rounding.
 const EXACT: u64 = 1 << 50;
 
-/// The way the steps of a column are told; the mark of it stands behind the middle and the step.
+/// The encoding of a column. Its character separates the middle, the step and the digits.
 #[derive(Clone, Copy)]
 enum Way {
-    /// Each by itself.
+    /// Each value is stored independently, as steps from the middle.
     Scattered = b' ' as isize,
-    /// The first, and how far each lies above the one before.
+    /// The first value is stored, then the increase from each value to the next.
     Ascending = b'/' as isize,
-    /// The differences between a rise and the one before.
+    /// The second differences are stored: each increase minus the previous increase.
     Curved = b'~' as isize,
 }
 
-/// Values that scatter, or ascend: the middle, the step, and of each value the steps from the middle
-/// to it.
+/// Encodes a column of scattered or ascending values: the middle, the step, and the values in
+/// steps.
 pub(super) fn scattered(values: impl IntoIterator<Item = f64>) -> Json {
     column(values.into_iter().collect(), Way::Scattered)
 }
 
-/// The same of values that make a curve.
+/// Encodes a column of values that form a curve.
 pub(super) fn curved(values: impl IntoIterator<Item = f64>) -> Json {
     column(values.into_iter().collect(), Way::Curved)
 }
@@ -280,8 +282,8 @@ fn column(values: Vec<f64>, way: Way) -> Json {
     Json::Text(text)
 }
 
-/// Whole numbers that mostly rise by the same: how much each rises by more than the one before, and
-/// behind a zero how many more there are.
+/// Encodes integers that mostly increase by a constant: the changes of the increase, with runs of
+/// zeros stored as a zero and the number of further zeros.
 pub(super) fn rising(values: impl IntoIterator<Item = u32>) -> Json {
     let mut text = String::new();
     let (mut last, mut rise, mut zeros) = (0, 0, 0);
@@ -307,7 +309,7 @@ fn push_zeros(text: &mut String, zeros: &mut u64) {
     }
 }
 
-/// Whole numbers of any kind.
+/// Encodes integers, each independently.
 pub(super) fn whole(values: impl IntoIterator<Item = u32>) -> Json {
     let mut text = String::new();
     values
@@ -316,7 +318,7 @@ pub(super) fn whole(values: impl IntoIterator<Item = u32>) -> Json {
     Json::Text(text)
 }
 
-/// Yes or no of each of many, six to a sign, the first in the lowest bit.
+/// Encodes booleans, six per character, the first one in the lowest bit.
 pub(super) fn bits(values: impl IntoIterator<Item = bool>) -> Json {
     let mut text = String::new();
     let mut values = values.into_iter().peekable();
@@ -330,8 +332,8 @@ pub(super) fn bits(values: impl IntoIterator<Item = bool>) -> Json {
     Json::Text(text)
 }
 
-/// A value in the middle, and how far the middle half spreads; if that is nothing, all of them, or
-/// else the middle itself.
+/// Returns the median and the interquartile range. If this range is zero, returns the whole range
+/// instead, or the absolute median if all values are equal.
 fn shape(values: &[f64], ascends: bool) -> (f64, f64) {
     let mut sorted = Vec::new();
     let sorted = if ascends {
@@ -356,12 +358,13 @@ fn shape(values: &[f64], ascends: bool) -> (f64, f64) {
 fn power_of_ten_below(value: f64) -> f64 {
     let text = format!("{value:e}");
     let exponent = text.rsplit_once('e').map_or("0", |(_, exponent)| exponent);
-    // Read as text, so that a thousandth is the double next to it.
+    // Parsing decimal text gives the `f64` nearest to a negative power of ten, which `powi` may
+    // miss.
     let step = format!("1e{exponent}").parse().ok();
     step.filter(|step| *step > 0.0).unwrap_or(f64::MIN_POSITIVE)
 }
 
-/// A number of either sign: even is up, odd is down.
+/// Writes a signed number; even numbers encode non-negative ones, and odd numbers negative ones.
 fn push_signed(text: &mut String, number: i64) {
     push(text, ((number << 1) ^ (number >> 63)) as u64);
 }
@@ -403,7 +406,7 @@ mod tests {
         assert_eq!(rounded(0.123456789).to_string(), "0.123457");
     }
 
-    /// The numbers of a text, as the scripts of the page read them.
+    /// Decodes the numbers in a text, with the same algorithm as the scripts of the page.
     fn read(text: &str) -> Vec<u64> {
         let place = |sign: u8| SIGNS.iter().position(|known| *known == sign).unwrap() as u64;
         let mut digits = text.bytes().map(place);
@@ -499,7 +502,7 @@ mod tests {
 
     #[test]
     fn values_come_back_to_a_fraction_of_their_spread() {
-        // A millisecond with a spread of a hundred nanoseconds, and an outlier.
+        // 1 ms with a spread of 100 ns, and an outlier.
         let near = (0..100).map(|i| 1e6 + f64::from(i) * 2.0);
         let values: Vec<f64> = near.chain([5e7]).collect();
         let mixed: Vec<f64> = (0..101).map(|i| values[i * 37 % 101]).collect();

@@ -1,4 +1,4 @@
-//! Blocks of an answer in HTML, and text fit to stand there, whatever it holds.
+//! Renders the blocks of an answer as HTML, and escapes texts for HTML.
 
 use std::fmt::{self, Display, Write};
 
@@ -16,17 +16,17 @@ pub const GLYPHS: Glyphs = Glyphs::Unicode;
 /// The styles that all pages share.
 const STYLE: &str = include_str!("../../assets/page/page.css");
 
-/// The signs between which a text has a reading direction of its own.
+/// The characters that enclose a text with an independent reading direction.
 const ISOLATE: char = '\u{2068}';
 const END_OF_ISOLATE: char = '\u{2069}';
 
-/// A label that keeps its reading direction to itself, for use in a sentence.
-/// It must have been escaped, so that it holds no such sign already.
+/// Isolates the reading direction of a label in a sentence. `label` must be escaped, so that it
+/// contains no isolation characters.
 pub fn isolated(label: &str) -> String {
     format!("{ISOLATE}{label}{END_OF_ISOLATE}")
 }
 
-/// A text as content of an element. Isolated labels become `<bdi>`.
+/// A text escaped for the content of an element. Isolated labels become `<bdi>`.
 pub struct Text<T>(pub T);
 
 impl<T: AsRef<str>> Display for Text<T> {
@@ -35,7 +35,7 @@ impl<T: AsRef<str>> Display for Text<T> {
     }
 }
 
-/// A text as the value of an attribute, between double quotes.
+/// A text escaped for an attribute value in double quotes.
 pub struct Attribute<T>(pub T);
 
 impl<T: AsRef<str>> Display for Attribute<T> {
@@ -44,7 +44,7 @@ impl<T: AsRef<str>> Display for Attribute<T> {
     }
 }
 
-/// Writes the text so that nothing in it is markup, and these in place of the two signs.
+/// Writes the text with all markup escaped, and the two isolation characters replaced by `isolate`.
 fn harmless(f: &mut fmt::Formatter<'_>, text: &str, isolate: [&str; 2]) -> fmt::Result {
     let mut rest = text;
     let special = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'' | ISOLATE | END_OF_ISOLATE);
@@ -65,24 +65,25 @@ fn harmless(f: &mut fmt::Formatter<'_>, text: &str, isolate: [&str; 2]) -> fmt::
     f.write_str(rest)
 }
 
-/// The head of a page, and the beginning of its body. By default the page may not use scripts or
-/// images.
+/// The head of a page and the start tag of its body. By default, the content security policy
+/// forbids scripts and images.
 #[derive(Default)]
 pub struct Head<'a> {
     /// The version of deadheat that writes the page.
     pub version: &'a str,
     /// The title of the page.
     pub title: &'a str,
-    /// The parts of the content security policy that allow scripts and images; empty to forbid them.
+    /// The parts of the content security policy that allow scripts and images; empty strings forbid
+    /// them.
     pub allows: [&'a str; 2],
-    /// Styles in addition to those that all pages share.
+    /// Styles for this page only.
     pub style: &'a str,
     /// Elements after the styles.
     pub more: &'a str,
 }
 
 impl Head<'_> {
-    /// The part of the policy that allows images which are in the page itself.
+    /// The part of the content security policy that allows images embedded in the page.
     pub const IMAGES: &'static str = " img-src data:;";
 
     /// Writes the page up to the start tag of its body.
@@ -105,18 +106,18 @@ impl Head<'_> {
     }
 }
 
-/// A text from outside as content of an element: what would hide or reverse is shown as its escape.
+/// Escapes a text that deadheat did not write itself, such as a name, for use as the content of an
+/// element. Invisible and direction-reversing characters are escaped as well.
 pub fn foreign(text: &str) -> Text<String> {
     Text(isolated(&escape(text, GLYPHS)))
 }
 
-/// A writer through which data pass into a script element: nothing in them
-/// can end it, and every reader takes the text for what it is.
+/// A writer that escapes JSON for a script element, so that no text can end the element.
 pub(super) struct InScript<'a, W: ?Sized>(pub(super) &'a mut W);
 
 impl<W: Write + ?Sized> Write for InScript<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // The columns of numbers, which are nearly all of it, have no such sign by design.
+        // Most of the data are columns of numbers, which never contain these characters.
         let bytes = text.as_bytes();
         if ![b'<', b'>', b'&', 0xe2]
             .iter()
@@ -136,8 +137,8 @@ impl<W: Write + ?Sized> Write for InScript<'_, W> {
     }
 }
 
-/// An answer of blocks as one HTML file without scripts, which loads nothing from any network.
-/// `version` is that of the deadheat that gave the answer.
+/// Formats blocks as one HTML file that contains no scripts and loads nothing from the network.
+/// `version` is the version of deadheat that wrote the answer.
 pub fn page_of_blocks(version: &str, title: &str, answer: &[Block<'_>]) -> String {
     let mut page = String::new();
     write_page(&mut page, version, title, answer).expect("a String takes every write");
@@ -161,7 +162,7 @@ fn write_page(out: &mut String, version: &str, title: &str, answer: &[Block<'_>]
     out.write_str("</section></main>\n</body>\n</html>\n")
 }
 
-/// Writes the blocks one below the other.
+/// Writes blocks, one below the other.
 pub fn blocks(out: &mut dyn Write, blocks: &[Block<'_>]) -> fmt::Result {
     blocks
         .iter()
@@ -239,7 +240,7 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
             self::blocks(out, blocks)?;
             out.write_str("</details>")
         }
-        // Charts need the data of the page, see `Section` in `page.rs`.
+        // Charts need data on the page, which only `Section` in `page.rs` writes.
         Content::Plot(_) => Ok(()),
         Content::Code(command) => write!(
             out,
@@ -251,7 +252,7 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
     }
 }
 
-/// Writes whether the gates are open, and every rule that is broken.
+/// Writes the state of the gates, and every broken rule.
 fn gate(
     out: &mut dyn Write,
     is_open: bool,
@@ -280,12 +281,12 @@ fn gate(
     out.write_str("</section>")
 }
 
-/// A verdict as scripts and styles know it.
+/// Returns the name of the verdict in scripts and styles.
 pub(super) fn code(comparison: &Comparison) -> &'static str {
     comparison.verdict.map_or("none", |verdict| verdict.name())
 }
 
-/// The sentence of a verdict in an element of this name.
+/// Writes the sentence of a verdict in an element named `element`.
 pub(super) fn verdict(out: &mut dyn Write, element: &str, one: &VerdictLine) -> fmt::Result {
     let code = match one.tone {
         Some(Tone::Verdict(verdict)) => verdict.name(),
@@ -307,13 +308,13 @@ pub(super) fn verdict(out: &mut dyn Write, element: &str, one: &VerdictLine) -> 
     write!(out, "{}</{element}>", Text(rest))
 }
 
-/// What one needs to believe a verdict.
+/// Writes the details that support a verdict.
 pub(super) fn details(out: &mut dyn Write, one: &VerdictLine) -> fmt::Result {
     let mut details = one.details.iter();
     details.try_for_each(|detail| write!(out, "<p class=\"placement\">{}</p>", Text(detail)))
 }
 
-/// Doubts and information as a list.
+/// Writes warnings and notes as a list.
 fn notes(out: &mut dyn Write, notes: &[Note]) -> fmt::Result {
     out.write_str("<ul class=\"notes\">")?;
     for note in notes {
@@ -330,12 +331,13 @@ fn notes(out: &mut dyn Write, notes: &[Note]) -> fmt::Result {
     out.write_str("</ul>")
 }
 
-/// The beginning of a table that scrolls by itself: its label, the element that shows that where one
-/// does, and the heads of its columns. It ends with `</tbody></table></div>`.
+/// Writes the beginning of a table that scrolls horizontally: its label for screen readers, the
+/// caption element if there is one, and the column heads. The caller ends the table with
+/// `</tbody></table></div>`.
 ///
 /// # Errors
 ///
-/// `out` fails.
+/// Returns an error if `out` does.
 pub fn table_head<'h>(
     out: &mut dyn Write,
     (label, caption): (&str, &str),
@@ -352,8 +354,8 @@ pub fn table_head<'h>(
     out.write_str("</tr></thead><tbody>")
 }
 
-/// A table that scrolls by itself where the page is too narrow for it. The
-/// first column names the rows.
+/// Writes a table that scrolls horizontally on narrow pages. The first column contains the names of
+/// the rows.
 fn table(out: &mut dyn Write, table: &Table<'_>) -> fmt::Result {
     let caption = format!("<caption>{}</caption>", Text(&table.caption));
     let heads = table.columns.iter().map(|column| column.head.as_str());

@@ -1,5 +1,5 @@
-//! Intervals in the rows of a table: the axis they share, the cells that draw them, and the table of
-//! the hosts of a comparison.
+//! Intervals drawn in table rows: their common axis, the cells, and the table of the hosts of a
+//! comparison.
 
 use std::fmt::{self, Write};
 
@@ -14,43 +14,43 @@ use crate::cost::cost_of;
 use crate::suite;
 use crate::units::{drawn_span, estimated, round_factor, share};
 
-/// So many margins are told apart on a plain axis. Beyond, far changes are drawn together, so that
-/// a margin can still be seen.
+/// Maximum length of a linear axis, as a multiple of the margin. A longer axis is compressed for
+/// large changes, so that the margin stays visible.
 const PLAIN: f64 = 40.0;
 
-/// An axis that reaches no further than this, as a log-ratio, has marks at even steps of changes.
+/// An axis has marks at even steps if its ends are at most this log-ratio from zero.
 const EVEN: f64 = 0.4;
 
-/// Steps between marks, and how many there are at most.
+/// Possible steps between marks, and the maximum number of steps.
 const STEPS: [f64; 12] = [
     0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5,
 ];
 const STEPS_AT_MOST: f64 = 4.0;
 
-/// Sizes of changes that may have a mark where steps are not even.
+/// Changes that may have a mark on an axis without even steps.
 const MARKS: [f64; 20] = [
     0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 0.99, 1.0,
     3.0, 9.0, 19.0, 99.0, 999.0,
 ];
 
-/// Marks are no nearer to one another and to the ends than these shares of the axis.
+/// The minimum distance between two marks, and from a mark to the ends, as shares of the axis.
 const APART: f64 = 0.2;
 const FROM_END: f64 = 0.07;
 
-/// The axis of the places of effects: 0 at the left end and 1 at the right one.
+/// An axis that maps effects to places, with 0 at the left end and 1 at the right end.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
-    /// The effects at its ends; zero lies between them.
+    /// The effects at the two ends; zero is between them.
     low: f64,
     high: f64,
-    /// Effects beyond this are drawn together; `None` for a plain axis.
+    /// The log-ratio at which the axis begins to compress effects; `None` for a linear axis.
     bend: Option<f64>,
-    /// Changes to be marked, rising; zero is one of them.
+    /// The changes with a mark, in ascending order; they include zero.
     marks: Vec<f64>,
 }
 
 impl Axis {
-    /// An axis on which everything has room.
+    /// Returns an axis that shows all changes and means.
     pub(super) fn of(comparisons: &[Comparison], overall: &[Overall]) -> Axis {
         let margins = comparisons
             .iter()
@@ -61,7 +61,7 @@ impl Axis {
         Self::with_room_for(estimates.iter().chain(&means), margin)
     }
 
-    /// An axis on which these estimates have room, with a margin given as a change.
+    /// Returns an axis that shows these estimates and `margin`, which is a change.
     fn of_estimates(estimates: &[&Estimate], margin: f64) -> Axis {
         let margin = LogRatio::from_change(margin).0;
         Self::with_room_for(estimates.iter().copied(), margin)
@@ -89,7 +89,7 @@ impl Axis {
         axis
     }
 
-    /// An axis with marks at even steps of changes, the outermost of them around everything.
+    /// Returns an axis with marks at even steps; the outermost marks enclose all intervals.
     fn even(low: f64, high: f64) -> Axis {
         let [low, high] = [low, high].map(|end| LogRatio(end).change());
         let steps = |step: &f64| [(low / step).floor(), (high / step).ceil()];
@@ -112,13 +112,14 @@ impl Axis {
         }
     }
 
-    /// The place of an effect, at most at the ends.
+    /// Returns the place of an effect on the axis, from 0 to 1; effects beyond the ends are
+    /// clamped.
     fn place(&self, effect: LogRatio) -> f64 {
         let [low, at, high] = [self.low, effect.0, self.high].map(|theta| self.bent(theta));
         ((at - low) / (high - low)).clamp(0.0, 1.0)
     }
 
-    /// Returns `true` for an effect beyond one of the ends.
+    /// Returns true for an effect beyond one of the ends.
     fn is_beyond(&self, effect: LogRatio) -> bool {
         effect.0 < self.low || effect.0 > self.high
     }
@@ -127,12 +128,12 @@ impl Axis {
         self.bend.map_or(theta, |bend| (theta / bend).asinh())
     }
 
-    /// Returns `true` where far changes are drawn together.
+    /// Returns true if the axis compresses large changes.
     pub(super) fn is_bent(&self) -> bool {
         self.bend.is_some()
     }
 
-    /// Changes of round sizes, rising: zero, and what has room to its sides.
+    /// Returns marks at round changes in ascending order: zero, and those that fit on both sides.
     fn uneven_marks(&self) -> Vec<f64> {
         let above = MARKS
             .iter()
@@ -146,7 +147,8 @@ impl Axis {
         marks
     }
 
-    /// Of changes to one side, growing, those that keep apart; the furthest first of all.
+    /// Returns the changes on one side of zero that can have marks at the minimum distance. The
+    /// largest change has priority. `changes` must ascend in size.
     fn with_room(&self, changes: impl Iterator<Item = f64>) -> Vec<f64> {
         let zero = self.place(LogRatio(0.0));
         let place = |change: &f64| self.place(LogRatio::from_change(*change));
@@ -168,7 +170,7 @@ impl Axis {
     }
 }
 
-/// The axis, drawn.
+/// Returns the axis with its marks as SVG.
 pub(super) fn axis_marks(axis: &Axis) -> Result<String, fmt::Error> {
     let mut marks = String::from("<svg class=\"axis\" aria-hidden=\"true\">");
     for &change in &axis.marks {
@@ -183,7 +185,7 @@ pub(super) fn axis_marks(axis: &Axis) -> Result<String, fmt::Error> {
     Ok(marks)
 }
 
-/// A change at a mark of the axis, without digits it does not need.
+/// Formats the change at a mark without unnecessary digits.
 fn mark(change: f64) -> String {
     if let Some(factor) = round_factor(change, GLYPHS) {
         return factor;
@@ -197,7 +199,7 @@ fn mark(change: f64) -> String {
     }
 }
 
-/// Change and interval, as words and drawn; these are two cells.
+/// Writes two cells: the change with its interval in words, and a drawing of both.
 pub(super) fn interval_cells(
     out: &mut dyn Write,
     estimate: Option<&Estimate>,
@@ -224,7 +226,7 @@ pub(super) fn interval_cells(
     write!(out, "<span>{words}</span></div></td>")
 }
 
-/// An estimate and its interval, drawn over the margin.
+/// Draws an estimate and its interval over the margin.
 fn forest(
     out: &mut dyn Write,
     estimate: &Estimate,
@@ -261,7 +263,7 @@ fn forest(
             place(range.low),
             place(range.high)
         )?;
-        // What lies beyond the axis goes on there.
+        // An arrow at the edge shows that the interval extends beyond the axis.
         for (end, shape) in [(range.low, "M5-4L0 0L5 4"), (range.high, "M-5-4L0 0L-5 4")] {
             if axis.is_beyond(end) {
                 let at = place(end);
@@ -274,7 +276,7 @@ fn forest(
     }
     let at = place(effect);
     write!(out, "<svg x=\"{at:.2}%\" y=\"50%\" overflow=\"visible\">")?;
-    // Told apart by their shapes as well as by their colours: up is more time.
+    // Verdicts differ in shape as well as in colour; a triangle pointing up means more time.
     out.write_str(match code {
         "faster" => "<path d=\"M-5-4h10L0 5z\"/>",
         "slower" => "<path d=\"M-5 4h10L0-5z\"/>",
@@ -284,8 +286,8 @@ fn forest(
     out.write_str("</svg></svg>")
 }
 
-/// Writes the first chart of a comparison: its interval against the margin; nothing without an
-/// estimate.
+/// Writes the first chart of a comparison, which shows its interval and the margin; nothing without
+/// an estimate.
 pub(super) fn against_margin(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
     let Some(estimate) = cost_of(comparison) else {
         return Ok(());
@@ -315,7 +317,7 @@ pub(super) fn against_margin(out: &mut dyn Write, comparison: &Comparison) -> fm
     )
 }
 
-/// Writes the hosts of a comparison that several machines raced, the verdict over all of them below.
+/// Writes the table of the hosts that raced, with the verdict over all hosts below.
 pub(super) fn hosts(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
     let Some(across) = &comparison.aspects.hosts else {
         return Ok(());

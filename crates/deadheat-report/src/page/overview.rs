@@ -1,5 +1,5 @@
-//! The whole suite at a glance: a row per comparison, with its interval on an
-//! axis that all rows share.
+//! The overview of the whole suite: a row per comparison, with its interval on an axis that all
+//! rows share.
 
 use std::fmt::{self, Write};
 
@@ -16,19 +16,19 @@ use crate::sentences;
 use crate::suite::{self, left_out_cell, legend_alone};
 use crate::units::{counted, share};
 
-/// Columns that the words of a failure may take in a row.
+/// Maximum width, in columns, of the message of a failure in a row.
 const WORDS: usize = 400;
 
-/// The columns that not every table has.
+/// Which optional columns the table has.
 struct Columns {
     candidate: bool,
     gate: bool,
-    /// True if verdicts say their scope.
+    /// True if each verdict shows its scope.
     scope: bool,
 }
 
-/// Writes the overview. Of a page with one verdict it is there for the scripts alone: the headline and
-/// the first chart say the same.
+/// Writes the overview. On a page with a single verdict, the overview is hidden and only scripts
+/// use it, because the headline and the first chart show the same.
 pub(super) fn write(
     out: &mut dyn Write,
     run: &Run<'_>,
@@ -89,15 +89,15 @@ pub(super) fn write(
     out.write_str("</section>\n")
 }
 
-/// A comparison in the table.
+/// A row of the overview.
 struct Row<'r> {
     comparison: &'r Comparison,
     title: &'r str,
-    /// The number of its benchmark and the address of its details; `None` if it has none.
+    /// The index of the benchmark and the link target of its details; `None` if it has no details.
     place: Option<(usize, String)>,
-    /// Its place in the order of the run.
+    /// The index of the row in the order of the run.
     order: usize,
-    /// The cells of the same row where no script sorts them.
+    /// The cells of this row in the table for text formats.
     cells: &'r [Cell],
 }
 
@@ -147,7 +147,7 @@ impl Row<'_> {
         out.write_str("</tr>\n")
     }
 
-    /// The typical values of both sides.
+    /// Writes the cells with the typical values of both sides.
     fn values(&self, out: &mut dyn Write) -> fmt::Result {
         let comparison = self.comparison;
         let values = typical(&comparison.baseline, comparison.candidate.as_ref());
@@ -166,7 +166,7 @@ impl Row<'_> {
     }
 }
 
-/// The benchmarks without an answer, below the others, from this place in the order on.
+/// Writes the rows of benchmarks without an answer, numbered from `order`.
 fn unanswered(
     out: &mut dyn Write,
     run: &Run<'_>,
@@ -192,8 +192,8 @@ fn unanswered(
     Ok(())
 }
 
-/// Returns true if some verdicts are about the source and others about binaries. If not, the line
-/// below the headline says the scope of all.
+/// Returns true if some verdicts are about the source and others about binaries. Otherwise the line
+/// below the headline shows the scope of all verdicts.
 pub(super) fn has_two_scopes(run: &Run<'_>) -> bool {
     let mut scopes = run
         .analysis
@@ -204,7 +204,7 @@ pub(super) fn has_two_scopes(run: &Run<'_>) -> bool {
     scopes.any(|scope| Some(scope) != first)
 }
 
-/// The verdict with its sign, small.
+/// Returns a small label with the mark and the word of a verdict.
 pub(super) fn badge(comparison: &Comparison, says_scope: bool) -> String {
     let sign = GLYPHS.mark(comparison.verdict);
     let words = if says_scope || comparison.evidence.provisional {
@@ -215,14 +215,14 @@ pub(super) fn badge(comparison: &Comparison, says_scope: bool) -> String {
     badge_of(code_of(comparison), sign, &words)
 }
 
-/// The same of a verdict by its code, its sign and its word.
+/// Returns a label from the code of a verdict, its mark and its word.
 fn badge_of(code: &str, sign: &str, word: &str) -> String {
     format!(
         "<span class=\"badge\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span> {word}</span>"
     )
 }
 
-/// All verdicts as scripts know them, with sign and word.
+/// All kinds of rows: the code in the scripts, the verdict whose mark is shown, and the word.
 const VERDICTS: [(&str, Option<Verdict>, &str); 7] = [
     ("slower", Some(Verdict::Slower), "slower"),
     ("faster", Some(Verdict::Faster), "faster"),
@@ -237,7 +237,7 @@ const VERDICTS: [(&str, Option<Verdict>, &str); 7] = [
     ("left-out", None, "left out"),
 ];
 
-/// The field and the buttons that choose rows; only scripts can use them.
+/// Writes the text field and the buttons that filter rows; they are hidden without scripts.
 fn filters(out: &mut dyn Write, analysis: &Analysis, rows: usize) -> fmt::Result {
     out.write_str(
         "<div class=\"filters\" hidden><label for=\"filter\" class=\"unseen\">Show benchmarks whose name holds</label>\
@@ -315,20 +315,20 @@ fn gate(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
         ),
         Some(hit) => {
             let (rank, word) = match (&hit.excuse, hit.unproven) {
-                (None, None) => (0, "breaks"),
-                (None, Some(_)) => (1, "unproven:"),
-                (Some(_), _) => (1, "excused:"),
+                (None, None) => (0, ""),
+                (None, Some(_)) => (1, ", not proven"),
+                (Some(_), _) => (1, ", excused"),
             };
             write!(
                 out,
-                "<td class=\"gate\" data-sort=\"{rank}\">{word} {}</td>",
+                "<td class=\"gate\" data-sort=\"{rank}\">rule '{}' broken{word}</td>",
                 foreign(&hit.rule)
             )
         }
     }
 }
 
-/// A benchmark without an answer: its code, its word and a sentence.
+/// Writes the row of a benchmark without an answer: its code, its word and a sentence.
 fn without(
     out: &mut dyn Write,
     order: usize,
@@ -346,7 +346,7 @@ fn without(
     )
 }
 
-/// The mean over all benchmarks of a recording, below the rows.
+/// Writes the mean over all benchmarks of saved results, below the rows.
 fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> fmt::Result {
     if run.analysis.overall.is_empty() {
         return Ok(());
@@ -355,16 +355,17 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
     for one in &run.analysis.overall {
         let count = counted(one.benchmarks as u64, "benchmark", "benchmarks");
         let mean = suite::mean_of(one);
-        // What the benchmarks are taken for matters to an interval alone.
+        // The population affects only the interval, so a mean without an interval does not mention
+        // it.
         let name = match (one.population, mean.interval) {
             (Population::LikeThese, Some(_)) => {
-                format!("geometric mean, {count} taken for a sample")
+                format!("geometric mean, {count} taken as a sample")
             }
             _ => format!("geometric mean of {count}"),
         };
         write!(out, "<tr><th scope=\"row\" class=\"name\">{name}</th>")?;
         if columns.candidate {
-            // The rows of a single mean may have candidates of other names.
+            // A single mean may combine candidates with different names, so its row names none.
             let candidate = match run.analysis.overall.len() {
                 1 => String::new(),
                 _ => isolated(&shown(&one.candidate, run.name, GLYPHS)),
@@ -382,7 +383,7 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
     out.write_str("</tfoot>")
 }
 
-/// Writes how to read the intervals.
+/// Writes an explanation of the intervals and the terms.
 fn legend(out: &mut dyn Write, run: &Run<'_>, axis: &Axis) -> fmt::Result {
     let comparisons = &run.analysis.comparisons[..];
     let Some(first) = comparisons.first() else {

@@ -1,26 +1,26 @@
-//! An axis: the values it spans, and the places on it that are marked by words.
+//! An axis of a plot: its range, and its ticks with labels.
 
 use deadheat_model::Unit;
 
 use crate::glyphs::Glyphs;
 use crate::units::Scale;
 
-/// Ticks at most.
+/// Maximum number of ticks.
 const TICKS: usize = 7;
 
-/// Values on an axis that spans no more than this factor look alike on a logarithmic and a linear
-/// one, and so do their round values.
+/// Maximum ratio of the ends of a range for which a logarithmic axis gets the round tick values of
+/// a linear axis, because the two axes look similar.
 const NARROW: f64 = 4.0;
 
 /// One of the two axes of a frame.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// The least value.
+    /// The smallest value.
     pub low: f64,
     /// The largest value.
     pub high: f64,
     pub(super) title: String,
-    /// Places on the axis, and the words there.
+    /// Positions on the axis, and their labels.
     pub ticks: Vec<(f64, String)>,
 }
 
@@ -34,7 +34,7 @@ impl Axis {
         }
     }
 
-    /// Changes, in percent.
+    /// Creates an axis of changes, in percent.
     pub fn changes(span: (f64, f64), title: &str) -> Axis {
         let word = |value: f64, decimals| {
             let sign = Glyphs::Unicode.sign(value);
@@ -43,7 +43,7 @@ impl Axis {
         Axis::new(span, title, ticks(span, word))
     }
 
-    /// Values of a metric, in the unit that suits them.
+    /// Creates an axis of values of a metric, in a suitable unit.
     pub(super) fn quantities((low, high): (f64, f64), unit: Unit, title: &str) -> Axis {
         let scale = Scale::fitting(unit, low.abs().max(high.abs()), Glyphs::Unicode);
         let factor = scale.factor;
@@ -56,12 +56,12 @@ impl Axis {
         Axis::new((low, high), title, ticks)
     }
 
-    /// The same by their logarithms.
+    /// Creates an axis of logarithms of a metric; its labels show the values themselves.
     pub(super) fn logarithms((low, high): (f64, f64), unit: Unit, title: &str) -> Axis {
         let (first, last) = (low.exp(), high.exp());
         let mut axis = Axis::quantities((first, last), unit, title);
         if last / first > NARROW {
-            // Each in the unit that suits it, as they lie far apart.
+            // The values differ by orders of magnitude, so each label has its own unit.
             axis = Axis::new((first, last), title, powers(low, high, unit));
         }
         let ticks = axis.ticks.into_iter();
@@ -75,14 +75,14 @@ impl Axis {
         )
     }
 
-    /// Whole numbers.
+    /// Creates an axis of integers.
     pub(super) fn counts(span: (f64, f64), title: &str) -> Axis {
         let mut ticks = ticks(span, |value, _| digits(value, 0));
         ticks.retain(|(at, _)| at.fract() == 0.0);
         Axis::new(span, title, ticks)
     }
 
-    /// Pure numbers with their signs.
+    /// Creates an axis of signed numbers without a unit.
     pub(super) fn numbers(span: (f64, f64), title: &str) -> Axis {
         let word = |value: f64, decimals| {
             let sign = if value < 0.0 { "−" } else { "" };
@@ -91,24 +91,24 @@ impl Axis {
         Axis::new(span, title, ticks(span, word))
     }
 
-    /// Places without a meaning of their own, such as rows.
+    /// Creates an axis without ticks, for example for rows.
     pub(super) fn hidden(span: (f64, f64)) -> Axis {
         Axis::new(span, "", Vec::new())
     }
 
-    /// Shares of a whole.
+    /// Creates an axis from 0% to 100%.
     pub(super) fn shares(title: &str) -> Axis {
         let tick = |quarter: u32| (f64::from(quarter) * 0.25, format!("{}%", quarter * 25));
         Axis::new((0.0, 1.0), title, (0..=4).map(tick).collect())
     }
 
-    /// Returns `true` for a value that lies on it.
+    /// Returns true if the value is within the axis.
     pub(super) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 }
 
-/// A value with so many decimals; with an exponent where that would be a row of digits.
+/// Formats a value with this many decimals, or with an exponent if that would be long.
 fn digits(value: f64, decimals: usize) -> String {
     if value.abs() < 1e7 && decimals <= 6 {
         format!("{value:.decimals$}")
@@ -119,7 +119,7 @@ fn digits(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Round values between two, and their words with as many decimals as tell them apart.
+/// Returns round values in the range, with labels that have just enough decimals to differ.
 fn ticks((low, high): (f64, f64), word: impl Fn(f64, usize) -> String) -> Vec<(f64, String)> {
     if !(low < high && (high - low).is_finite()) {
         return Vec::new();
@@ -137,14 +137,14 @@ fn ticks((low, high): (f64, f64), word: impl Fn(f64, usize) -> String) -> Vec<(f
     };
     let decimals = power.min(0).unsigned_abs().min(12) as usize;
     (0..count)
-        // The sum takes the sign from a zero.
+        // Adding 0.0 turns −0.0 into 0.0.
         .map(|index| (first + index as f64) * step + 0.0)
         .map(|value| (value, word(value, decimals)))
         .collect()
 }
 
-/// Powers of ten between two logarithms, thinned to a few; with their halves and fifths where there
-/// is room.
+/// Returns labelled powers of ten between two logarithms, at most a few. A short range also gets
+/// the multiples by 2 and 5.
 fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
     let ten = std::f64::consts::LN_10;
     let (first, last) = ((low / ten).floor() as i32, (high / ten).ceil() as i32);
@@ -160,7 +160,7 @@ fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
             let scale = Scale::fitting(unit, value * 1.000_001, Glyphs::Unicode);
             let number = value / scale.factor;
             let number = match number {
-                // Beyond all units.
+                // Numbers too small or too large for any unit.
                 ..1e-3 | 1e6.. => format!("{number:.0e}"),
                 1.0.. => format!("{}", number.round()),
                 _ => format!("{number:.3}").trim_end_matches('0').to_owned(),
@@ -173,19 +173,19 @@ fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
         .collect()
 }
 
-/// The distance from the middle half of the values within which others are seen, in widths of that
-/// half.
+/// The visible range extends by this many interquartile ranges beyond the quartiles.
 const BESIDE: f64 = 4.0;
 
-/// The range in which most of the values and all of `shown` are seen: a few that lie far out must
-/// not press all others into a line. The caller mentions those that lie outside.
+/// Returns a range that shows most of the values and all of `shown`, so that a few outliers do not
+/// compress the rest into a line. The caller reports the number of outliers outside the range.
 pub(super) fn view(values: impl Iterator<Item = f64>, shown: &[f64]) -> (f64, f64) {
     let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     let mut low = f64::INFINITY;
     let mut high = f64::NEG_INFINITY;
     if let (Some(first), Some(last)) = (values.first(), values.last()) {
-        // Where most values are equal, the middle half has no width.
+        // If most values are equal, the interquartile range is zero, so the range without the outer
+        // 2% on each side is used.
         let inner = [4, 50].map(|part| {
             let cut = values.len() / part;
             (values[cut], values[values.len() - 1 - cut])
@@ -202,13 +202,14 @@ pub(super) fn view(values: impl Iterator<Item = f64>, shown: &[f64]) -> (f64, f6
     padded(low, high)
 }
 
-/// The end of a title that counts the places outside the two axes; empty where there are none.
+/// Returns a suffix for a title with the number of points outside the two axes; empty if all are
+/// inside.
 pub(super) fn beyond(places: impl Iterator<Item = (f64, f64)>, x: &Axis, y: &Axis) -> String {
     let outside = places.filter(|(a, b)| !(x.holds(*a) && y.holds(*b)));
     beyond_the_edge(outside.count())
 }
 
-/// The end of a title that tells of so many outside a frame.
+/// Returns a suffix for a title with the number of points outside a frame; empty for zero.
 pub(super) fn beyond_the_edge(count: usize) -> String {
     match count {
         0 => String::new(),
@@ -216,7 +217,7 @@ pub(super) fn beyond_the_edge(count: usize) -> String {
     }
 }
 
-/// A little more than from `low` to `high`, and never nothing.
+/// Widens a range a little; the result is never empty.
 pub(super) fn padded(low: f64, high: f64) -> (f64, f64) {
     if !(low.is_finite() && high.is_finite()) {
         return (0.0, 1.0);

@@ -1,9 +1,8 @@
-//! A white sheet with lines, points and words on it, written as SVG. Places are in pixels from the
-//! upper left corner; a tenth of one is the finest difference.
+//! An SVG drawing with lines, points and text on white. Coordinates are in pixels from the upper
+//! left corner, with a resolution of 0.1 pixel.
 //!
-//! The colours are those of Okabe and Ito, which colour-blind people can tell apart; whatever
-//! differs by colour differs by shape or dash as well, so that it survives a black-and-white
-//! printer.
+//! The colours are those of Okabe and Ito, which colour-blind people can distinguish. Elements that
+//! differ in colour also differ in shape or dash, so that black-and-white prints stay readable.
 
 use std::cell::RefCell;
 use std::fmt::{self, Write};
@@ -14,11 +13,10 @@ use unicode_width::UnicodeWidthChar;
 use crate::glyphs::Glyphs;
 use crate::names::{shorten, xml};
 
-/// The fonts asked for: the one that PNGs are drawn with, and what looks similar where it is
-/// missing.
+/// The requested fonts: first the font of the PNGs, then similar fonts.
 const FONTS: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
 
-/// A place on the sheet.
+/// The x and y coordinates of a point, in pixels.
 pub(super) type At = (f64, f64);
 
 /// Red, green and blue.
@@ -34,11 +32,11 @@ impl fmt::Display for Colour {
 
 pub(super) const BLACK: Colour = Colour(0, 0, 0);
 pub(super) const WHITE: Colour = Colour(255, 255, 255);
-/// Of lines and words that only help to read.
+/// The colour of auxiliary lines and labels.
 pub(super) const GREY: Colour = Colour(0x59, 0x59, 0x59);
-/// Of bands that tell stretches apart.
+/// The colour of bands that separate sections.
 pub(super) const PALE: Colour = Colour(0xf3, 0xf3, 0xf3);
-/// Of the margin.
+/// The colour of the margin.
 pub(super) const BAND: Colour = Colour(0xe0, 0xe6, 0xec);
 
 const ORANGE: Colour = Colour(0xe6, 0x9f, 0x00);
@@ -49,12 +47,12 @@ const PURPLE: Colour = Colour(0xcc, 0x79, 0xa7);
 
 pub(super) const BASELINE: Colour = BLUE;
 pub(super) const CANDIDATE: Colour = VERMILLION;
-/// Of evidence: what was dropped.
+/// The colour of dropped blocks.
 pub(super) const DROPPED: Colour = VERMILLION;
-/// Of a curve through points.
+/// The colour of a curve through points.
 pub(super) const CURVE: Colour = ORANGE;
 
-/// The lengths of the dashes and gaps of a broken line, in pixels; an unbroken one has none.
+/// The lengths of the dashes and gaps of a dashed line, in pixels; `None` for a solid line.
 pub(super) type Dash = Option<(f64, f64)>;
 
 pub(super) const SOLID: Dash = None;
@@ -79,7 +77,7 @@ pub(super) enum Marker {
     Right,
 }
 
-/// The colour and shape of a verdict: an arrow to the side it speaks for.
+/// Returns the colour and shape of a verdict. Arrows point left for faster and right for slower.
 pub(super) fn of_verdict(verdict: Option<Verdict>) -> (Colour, Marker) {
     match verdict {
         Some(Verdict::Faster) => (BLUE, Marker::Left),
@@ -90,7 +88,7 @@ pub(super) fn of_verdict(verdict: Option<Verdict>) -> (Colour, Marker) {
     }
 }
 
-/// The line of a fitted density.
+/// Returns the line style of a fitted density.
 pub(super) fn of_family(family: Family) -> Stroke {
     let (colour, dash) = match family {
         Family::LogNormal => (GREEN, SOLID),
@@ -100,22 +98,23 @@ pub(super) fn of_family(family: Family) -> Stroke {
     Stroke(colour, 1.3, dash)
 }
 
-/// The end of a text that stands at its place; its middle is at that height.
+/// The horizontal alignment of a text at its x coordinate. The y coordinate is always the vertical
+/// middle of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
     Middle,
     End,
-    /// The middle, of a text that reads upwards.
+    /// The middle, for text rotated to read upwards.
     Upwards,
 }
 
-/// The elements drawn so far, a line each.
+/// The SVG elements drawn so far, one per line.
 pub(super) struct Canvas {
     drawn: RefCell<String>,
 }
 
-/// Draws a sheet of this size; `about` says what is to be seen to those who cannot.
+/// Draws an SVG document of this size; `about` is its description for screen readers.
 pub(super) fn sheet(width: f64, height: f64, about: &str, draw: impl FnOnce(&Canvas)) -> String {
     let canvas = Canvas {
         drawn: RefCell::new(String::new()),
@@ -131,13 +130,13 @@ pub(super) fn sheet(width: f64, height: f64, about: &str, draw: impl FnOnce(&Can
     )
 }
 
-/// The corners of a rectangle, in order.
+/// Returns the corners of a rectangle, in order.
 pub(super) fn corners(a: At, b: At) -> [At; 4] {
     [a, (b.0, a.1), b, (a.0, b.1)]
 }
 
 impl Canvas {
-    /// A line through these places.
+    /// Draws a line through these points.
     pub(super) fn line(&self, path: &[At], Stroke(colour, width, dash): Stroke) {
         let width = Length(width);
         let dash = dash.map_or_else(String::new, |(dash, gap)| {
@@ -156,7 +155,7 @@ impl Canvas {
         }
     }
 
-    /// A filled area with these corners.
+    /// Draws a filled area with these corners.
     pub(super) fn area(&self, corners: &[At], colour: Colour, opacity: f64) {
         let opacity = match opacity {
             1.0.. => String::new(),
@@ -168,7 +167,7 @@ impl Canvas {
         ));
     }
 
-    /// A point of this radius.
+    /// Draws a point with this radius.
     pub(super) fn point(&self, (x, y): At, marker: Marker, radius: f64, colour: Colour) {
         let circle = |ink: fmt::Arguments<'_>| {
             if let Some((x, y)) = place(&(x, y)) {
@@ -204,7 +203,7 @@ impl Canvas {
         }
     }
 
-    /// Words of this size in pixels, their middle at that height.
+    /// Draws text of this size in pixels, vertically centred on `at`.
     pub(super) fn text(&self, text: &str, at: At, size: f64, colour: Colour, anchor: Anchor) {
         let Some((x, y)) = place(&at) else {
             return;
@@ -231,19 +230,19 @@ impl Canvas {
     }
 }
 
-/// Pixels, to a tenth.
+/// A length in pixels, formatted with one decimal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Length(f64);
 
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The sum takes the sign from a zero.
+        // Adding 0.0 turns −0.0 into 0.0.
         let tenths = (self.0 * 10.0).round() + 0.0;
         write!(f, "{}", tenths / 10.0)
     }
 }
 
-/// Places as the attribute `points` has them.
+/// Points in the format of the attribute `points`.
 struct Points<'a>(&'a [(Length, Length)]);
 
 impl fmt::Display for Points<'_> {
@@ -256,7 +255,8 @@ impl fmt::Display for Points<'_> {
     }
 }
 
-/// A place as it is written: none for one that is no number, and nearer for one far off the sheet.
+/// Returns the coordinates to write; `None` for NaN. Coordinates far outside the drawing are
+/// clamped.
 fn place(at: &At) -> Option<(Length, Length)> {
     let [x, y] = [at.0, at.1].map(|value| Length(value.clamp(-1e5, 1e5)));
     (!at.0.is_nan() && !at.1.is_nan()).then_some((x, y))
@@ -266,7 +266,7 @@ fn places(path: &[At]) -> Vec<(Length, Length)> {
     path.iter().filter_map(place).collect()
 }
 
-/// The width of a text in pixels, estimated; rather more than it is.
+/// Estimates the width of a text in pixels; rather too large than too small.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let ems = text.chars().map(|character| match character {
         'i' | 'j' | 'l' | 'I' | ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.34,
@@ -276,7 +276,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
         'A'..='Z' => 0.76,
         ' '..='~' => 0.635,
         other => match other.width() {
-            // A mark without a letter to stand on is drawn as a box.
+            // A combining mark without a base character is drawn as a box.
             Some(0) | None => 0.62,
             Some(1) => 0.8,
             Some(_) => 1.05,
@@ -285,7 +285,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     ems.sum::<f64>() * size
 }
 
-/// The text, its middle left out where it takes more than this many pixels.
+/// Shortens a text in its middle so that it fits into `room` pixels.
 pub(super) fn fitting(text: &str, size: f64, room: f64) -> String {
     let mut columns = 200;
     let mut short = shorten(text, columns, Glyphs::Unicode);

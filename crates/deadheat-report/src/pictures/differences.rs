@@ -1,5 +1,4 @@
-//! The differences between the sides: block by block, pair by pair, replicate by replicate and look
-//! by look.
+//! Plots of the differences between the sides: by block, by pair, by replicate and by look.
 
 use deadheat_model::{DifferenceSeries, Plots};
 
@@ -10,10 +9,11 @@ use super::canvas::{
 };
 use super::scene::{ALL, Frame, HEIGHT, Key, Scene, Sign, percent, percents};
 
-/// Replicates that stripes are drawn for; more would be a grey.
+/// With more replicates than this, no stripes are drawn, because they would merge into grey.
 const STRIPES: usize = 80;
 
-/// The height of the pairs: both sides have the same scale, so it is nearly a square.
+/// The height of the plot of pairs, which makes it nearly square, because both axes have the same
+/// scale.
 const SQUARE: f64 = 330.0;
 
 const ZERO: Stroke = Stroke(BLACK, 0.7, SOLID);
@@ -21,7 +21,7 @@ const ESTIMATE: Stroke = Stroke(BLACK, 1.0, SHORT);
 const INTERVAL: Stroke = Stroke(BLACK, 0.5, SOLID);
 const DRIFT: Stroke = Stroke(CURVE, 1.8, SOLID);
 
-/// The radius of each of so many points.
+/// Returns the radius of each point in a plot of this many points.
 fn radius(points: usize) -> f64 {
     if points > 600 { 1.2 } else { 1.7 }
 }
@@ -38,8 +38,7 @@ fn margin_key() -> Key {
     (Sign::Area(BAND), "margin".to_owned())
 }
 
-/// The axis on which most of the changes are seen, and all of the `shown` ones with zero and the
-/// margin.
+/// Returns an axis that shows most of the changes, all of `shown`, zero, and the margin.
 fn changes(
     scene: &Scene<'_>,
     changes: impl Iterator<Item = f64>,
@@ -50,13 +49,13 @@ fn changes(
     Axis::changes(view(changes, &shown), "change")
 }
 
-/// The margin, and no change.
+/// Draws the margin and the line of no change.
 fn ground(frame: &Frame<'_>, scene: &Scene<'_>) {
     frame.band(ALL, scene.margin(), BAND);
     frame.level(0.0, ZERO);
 }
 
-/// The differences of blocks in the order they were run.
+/// Plots the differences of blocks in the order of execution.
 pub(super) fn blocks(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let series = plots.differences.as_ref()?;
     if series.points.is_empty() {
@@ -117,7 +116,7 @@ pub(super) fn blocks(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }))
 }
 
-/// Every other replicate behind a pale stripe, between thin lines.
+/// Draws a pale stripe for every other replicate, with thin lines between replicates.
 fn stripes(frame: &Frame<'_>, series: &DifferenceSeries, last: f64) {
     if series.starts.len() > STRIPES {
         return;
@@ -134,7 +133,7 @@ fn stripes(frame: &Frame<'_>, series: &DifferenceSeries, last: f64) {
     }
 }
 
-/// Baseline against candidate, pair by pair.
+/// Plots the pairs of baseline and candidate values.
 pub(super) fn pairs(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let points = &plots.pairs.as_ref()?.points;
     if points.is_empty() {
@@ -174,7 +173,7 @@ pub(super) fn pairs(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }))
 }
 
-/// The effect of every replicate: it shows how far processes and placements lie apart.
+/// Plots the effect of every replicate, which shows the variation between processes and placements.
 pub(super) fn replicates(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let replicates = &plots.replicates;
     if replicates.is_empty() {
@@ -221,7 +220,7 @@ pub(super) fn replicates(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }))
 }
 
-/// The estimate and its interval, look by look.
+/// Plots the estimate and its interval at each look.
 pub(super) fn looks(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let looks = &plots.looks;
     let (first, last) = (looks.first()?, looks.last()?);

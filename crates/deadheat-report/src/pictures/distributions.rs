@@ -1,5 +1,5 @@
-//! The distribution of each side: histogram, fitted densities, violin, distribution function and
-//! normal quantiles.
+//! Plots of each side's distribution: histogram, fitted densities, violin, distribution function
+//! and normal quantiles.
 
 use deadheat_model::{BoxPlot, Distribution, Plots};
 
@@ -12,30 +12,30 @@ use super::scene::{BELOW, Frame, HEIGHT, Key, SIDE, Scene, Sign, WIDTH};
 use crate::figures::family;
 use crate::units::extent;
 
-/// Pixels of one side's frame of densities.
+/// The height of one side's panel in the plot of densities, in pixels.
 const PANEL: f64 = 130.0;
 
-/// Pixels of one side's violin.
+/// The height of one side's violin, in pixels.
 const ROW: f64 = 78.0;
-/// Half of a violin at its widest, in rows.
+/// Half the maximum height of a violin, as a share of its row.
 const WIDE: f64 = 0.34;
-/// Half of a box, in rows.
+/// Half the height of a box, as a share of the row.
 const BOX: f64 = 0.07;
 
-/// One side as it is drawn.
+/// One side of the comparison, with its drawing style.
 struct Side<'a> {
     of: &'a Distribution,
     name: &'a str,
     ink: Colour,
     marker: Marker,
-    /// Of its curve.
+    /// The dash of the curve of all samples of this side.
     whole: Dash,
-    /// Of its first half, which tells it from that of the other side.
+    /// The dash of the curve of the first half of this side's samples.
     half: Dash,
 }
 
 impl Side<'_> {
-    /// The number of samples in each bin.
+    /// Returns the number of samples in each bin.
     fn counts(&self) -> impl Iterator<Item = f64> {
         self.of.counts.iter().map(|count| f64::from(*count))
     }
@@ -45,7 +45,7 @@ impl Side<'_> {
     }
 }
 
-/// The sides that have something to draw, the baseline first.
+/// Returns the sides that have something to draw, the baseline first.
 fn sides<'a>(
     scene: &'a Scene<'_>,
     plots: &'a Plots,
@@ -69,20 +69,20 @@ fn sides<'a>(
         .collect()
 }
 
-/// The first and the last edge of the bins, where there is something between.
+/// Returns the first and the last edge of the bins, if they differ.
 fn span(edges: &[f64]) -> Option<(f64, f64)> {
     let (low, high) = (*edges.first()?, *edges.last()?);
     (low < high).then_some((low, high))
 }
 
-/// The outline of bars between these edges.
+/// Returns the outline of bars between these edges.
 fn steps(edges: &[f64], heights: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
     let bars = edges.windows(2).zip(heights);
     bars.flat_map(|(edge, height)| [(edge[0], height), (edge[1], height)])
         .collect()
 }
 
-/// Both sides laid over each other, and the first half of the run over the whole.
+/// Plots the histograms of both sides in one frame, each with the first half of the run on top.
 pub(super) fn histogram(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let edges = &plots.edges;
     let x = scene.quantities(span(edges)?);
@@ -97,7 +97,7 @@ pub(super) fn histogram(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }
     let y = Axis::counts((0.0, highest * 1.06), "samples");
     let shows = if sides.iter().any(|side| !side.of.first_half.is_empty()) {
-        "All samples; broken lines: the first half, scaled"
+        "All samples; dashed: the first half of each side's samples, scaled up"
     } else {
         "All samples"
     };
@@ -118,7 +118,7 @@ pub(super) fn histogram(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }))
 }
 
-/// The distributions fitted to each side, over its histogram.
+/// Plots the distributions fitted to each side over its histogram.
 pub(super) fn densities(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let edges = &plots.edges;
     let range = span(edges)?;
@@ -150,7 +150,7 @@ pub(super) fn densities(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
             let curves = &side.of.curves;
             let points = curves.iter().flat_map(|curve| &curve.points);
             let bars = side.counts().fold(1.0, f64::max);
-            // A fit that is far from the bars may leave the frame.
+            // A fit that is far above the bars may leave the frame.
             let highest = points
                 .fold(bars, |high, (_, y)| high.max(*y))
                 .min(bars * 2.0);
@@ -166,7 +166,7 @@ pub(super) fn densities(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }))
 }
 
-/// The shape of each side, with its quartiles.
+/// Plots the violin of each side, with its quartiles.
 pub(super) fn violins(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let sides = sides(scene, plots, |_| true);
     let boxes: Vec<&BoxPlot> = sides
@@ -200,7 +200,7 @@ pub(super) fn violins(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }))
 }
 
-/// The whiskers and some room beside them, as far as there is anything.
+/// Returns a range around the whiskers, limited to the data.
 fn range_of(boxes: &[&BoxPlot]) -> (f64, f64) {
     let whiskers = boxes.iter().map(|one| [one.whisker_low, one.whisker_high]);
     let (low, high) = extent(whiskers.flatten());
@@ -238,7 +238,7 @@ fn box_plot(frame: &Frame<'_>, one: &BoxPlot, middle: f64, ink: Colour) {
     }
 }
 
-/// The share of samples at or below each value.
+/// Plots the empirical distribution function of each side.
 pub(super) fn ecdf(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let sides = sides(scene, plots, |side| !side.ecdf.is_empty());
     if sides.is_empty() {
@@ -267,7 +267,7 @@ pub(super) fn ecdf(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }))
 }
 
-/// Quantiles of ln t against those of a normal distribution.
+/// Plots the quantiles of ln t against those of a normal distribution.
 pub(super) fn quantiles(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let sides = sides(scene, plots, |side| !side.normal_quantiles.is_empty());
     if sides.is_empty() {
@@ -284,7 +284,7 @@ pub(super) fn quantiles(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let y = Axis::logarithms(up, scene.comparison.terms.metric.unit(), &scene.metric());
     let key = |side: &Side<'_>| side.key(Sign::Point(side.marker, side.ink));
     let keys: Vec<Key> = sides.iter().map(key).collect();
-    let shows = "Quantiles of the logarithms; on its line a side would be log-normal";
+    let shows = "Quantiles of the logarithms of the samples; the points of a log-normal side follow its line";
     Some(scene.framed(shows, &keys, HEIGHT, (x, y), |frame| {
         for side in &sides {
             if let Some((intercept, slope)) = side.of.normal_line {

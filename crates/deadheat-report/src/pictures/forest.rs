@@ -1,4 +1,5 @@
-//! The suite at a glance: a row for every comparison, its change with the interval, and the margin.
+//! The forest plot of a suite: a row for every comparison, with its change, its interval and the
+//! margin.
 
 use deadheat_model::{Analysis, Estimate};
 
@@ -13,28 +14,28 @@ use crate::names::{labels, shorten_apart, texts};
 use crate::units::{drawn_span, effect};
 use crate::{sentences, suite};
 
-/// Pixels across; a suite takes more than a column.
+/// The width in pixels, which is more than one column of a page.
 const WIDTH: f64 = 500.0;
 const NAMES: f64 = 150.0;
 const WORDS: f64 = 144.0;
 const ROW: f64 = 17.0;
 const TOP: f64 = 44.0;
 
-/// Rows of one picture: what fits on a page.
+/// Maximum rows of one picture, which fit on a page.
 const ROWS: usize = 40;
 
 struct Row {
     name: String,
     estimate: Option<Estimate>,
-    /// In percent, to both sides; `None` without a candidate.
+    /// The margin on both sides, in percent; `None` without a candidate.
     margin: Option<(f64, f64)>,
     words: String,
     ink: Colour,
     marker: Marker,
 }
 
-/// The suite in pictures of so many rows that they can be read, named `stem`, and numbered where
-/// there is more than one; none for a single comparison.
+/// Draws the suite, in several numbered pictures if it has many rows. `stem` is the beginning of
+/// the file names. Returns nothing for a single comparison.
 pub(super) fn pictures(analysis: &Analysis, stem: &str) -> Vec<Picture> {
     let rows = rows(analysis);
     if rows.len() < 2 || rows.iter().all(|row| row.estimate.is_none()) {
@@ -42,7 +43,7 @@ pub(super) fn pictures(analysis: &Analysis, stem: &str) -> Vec<Picture> {
     }
     let axis = axis(&rows);
     let several = rows.len() > ROWS;
-    // All of about the same height.
+    // Distributes the rows evenly over the pictures.
     let each = rows.len().div_ceil(rows.len().div_ceil(ROWS));
     let pages = rows.chunks(each).enumerate();
     pages
@@ -58,7 +59,7 @@ pub(super) fn pictures(analysis: &Analysis, stem: &str) -> Vec<Picture> {
         .collect()
 }
 
-/// Columns that the name of a benchmark may take.
+/// Maximum width, in columns, of the name of a benchmark.
 const NAME: usize = 1_000;
 
 fn rows(analysis: &Analysis) -> Vec<Row> {
@@ -124,8 +125,8 @@ fn words(estimate: Option<&Estimate>, word: &str) -> String {
     }
 }
 
-/// One axis for all pages, so that they can be compared. A change of hundreds of percent must not
-/// press all others into a line, so it may end in an arrow; its number stands beside it.
+/// Returns one axis for all pictures, so that readers can compare them. A change of hundreds of
+/// percent would compress all others, so its interval ends in an arrow, with the number next to it.
 fn axis(rows: &[Row]) -> Axis {
     let estimates = rows.iter().filter_map(|row| row.estimate.as_ref());
     let spans = estimates.map(|found| {

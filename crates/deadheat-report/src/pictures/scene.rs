@@ -1,5 +1,5 @@
-//! The parts that all pictures of a comparison share: its names, the head of the sheet with the
-//! legend, and below it the frame with two axes into which values are drawn.
+//! The parts that all plots of a comparison share: its names, the title and legend, and the frame
+//! with two axes.
 
 use deadheat_model::{Comparison, Interval, LogRatio};
 
@@ -11,54 +11,54 @@ use crate::glyphs::Glyphs;
 use crate::sentences::{self, Source};
 use crate::units::ends;
 
-/// Pixels of a picture, made for one column of a page.
+/// The size of a plot in pixels, made for one column of a page.
 pub(super) const WIDTH: f64 = 360.0;
 pub(super) const HEIGHT: f64 = 252.0;
 
-/// Pixels that stay free at every side.
+/// The empty border on each side, in pixels.
 pub(super) const SIDE: f64 = 8.0;
 
 const TITLE: f64 = 12.0;
 const SUBTITLE: f64 = 9.5;
 const KEY: f64 = 9.5;
 
-/// A picture, and a name for the file it goes to.
+/// A plot and its file name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// A name for a file, without an extension: letters, digits and hyphens, and no other picture
-    /// of the analysis has it.
+    /// A file name without extension, made of letters, digits and hyphens. It is unique among the
+    /// plots of the analysis.
     pub name: String,
     /// The picture as an SVG document.
     pub svg: String,
 }
 
-/// A sign in the legend, and the words it stands for.
+/// A symbol in the legend, and its label.
 pub(super) type Key = (Sign, String);
 
-/// The look of a sign in the legend.
+/// The symbol of a legend entry.
 pub(super) enum Sign {
     Line(Stroke),
     Point(Marker, Colour),
     Area(Colour),
 }
 
-/// One comparison on its way to its pictures.
+/// The data that all plots of a comparison share.
 pub(super) struct Scene<'a> {
     pub(super) comparison: &'a Comparison,
-    /// The benchmark's name, fit to be shown.
+    /// The name of the benchmark, escaped and shortened.
     pub(super) title: String,
     pub(super) baseline: String,
-    /// Empty where there is none.
+    /// The name of the candidate, escaped and shortened; empty without a candidate.
     pub(super) candidate: String,
-    /// The beginning of the file names.
+    /// The beginning of the file names of this comparison's plots.
     pub(super) stem: String,
     /// The kind of run that the samples come from.
     pub(super) source: Source,
 }
 
 impl Scene<'_> {
-    /// A sheet with a head: the title of the comparison, what the picture `shows`, and the legend.
-    /// `draw` gets the height at which the rest begins.
+    /// Draws a document with the title of the comparison, the subtitle `shows` and the legend.
+    /// `draw` receives the y coordinate below them.
     pub(super) fn sheet(
         &self,
         shows: &str,
@@ -74,7 +74,7 @@ impl Scene<'_> {
         })
     }
 
-    /// A sheet with one frame below its head.
+    /// Draws a document with one frame below its title and legend.
     pub(super) fn framed(
         &self,
         shows: &str,
@@ -91,7 +91,7 @@ impl Scene<'_> {
         })
     }
 
-    /// "wall time per iteration", of a metric that adds up.
+    /// Names the metric; metrics that add up get a suffix, such as "wall time per iteration".
     pub(super) fn metric(&self) -> String {
         let name = sentences::metric(&self.comparison.terms.metric, Glyphs::Unicode);
         if self.comparison.terms.metric.adds_up() {
@@ -101,40 +101,40 @@ impl Scene<'_> {
         }
     }
 
-    /// An axis of the metric.
+    /// Returns an axis of the metric.
     pub(super) fn quantities(&self, span: (f64, f64)) -> Axis {
         Axis::quantities(span, self.comparison.terms.metric.unit(), &self.metric())
     }
 
-    /// "Pair by pair, new against old".
+    /// Returns a subtitle such as "Pair by pair, new against old".
     pub(super) fn against(&self, by: &str) -> String {
         format!("{by}, {} against {}", self.candidate, self.baseline)
     }
 
-    /// The margin to both sides, in percent.
+    /// Returns the lower and upper margin, in percent.
     pub(super) fn margin(&self) -> (f64, f64) {
         margin(self.comparison.terms.margin)
     }
 }
 
-/// A margin to both sides, in percent.
+/// Converts a margin to its lower and upper limit, in percent.
 pub(super) fn margin(margin: f64) -> (f64, f64) {
     let theta = LogRatio::from_change(margin);
     (percent(LogRatio(-theta.0)), percent(theta))
 }
 
-/// An effect as a change in percent.
+/// Converts an effect to a change in percent.
 pub(super) fn percent(effect: LogRatio) -> f64 {
     effect.change() * 100.0
 }
 
-/// Both ends of an interval, in percent.
+/// Returns the ends of an interval, in percent.
 pub(super) fn percents(interval: &Interval) -> (f64, f64) {
     let [low, high] = ends(interval);
     (low * 100.0, high * 100.0)
 }
 
-/// Title and subtitle.
+/// Draws the title and the subtitle.
 pub(super) fn head(canvas: &Canvas, title: &str, shows: &str, across: f64) {
     let room = across - 2.0 * SIDE;
     let title = fitting(title, TITLE, room);
@@ -143,7 +143,7 @@ pub(super) fn head(canvas: &Canvas, title: &str, shows: &str, across: f64) {
     canvas.text(&shows, (SIDE, 27.0), SUBTITLE, GREY, Anchor::Start);
 }
 
-/// Draws the keys in a row or more; returns the height at which the rest begins.
+/// Draws the legend in one or more rows; returns the y coordinate below it.
 fn legend(canvas: &Canvas, keys: &[Key]) -> f64 {
     let (mut x, mut y) = (SIDE, 41.0);
     if keys.is_empty() {
@@ -173,21 +173,21 @@ fn sign(canvas: &Canvas, sign: &Sign, (x, y): At) {
     }
 }
 
-/// Pixels of the words at the ticks.
+/// The font size of tick labels, in pixels.
 const SMALL: f64 = 10.0;
-/// Pixels of the words at an axis.
+/// The font size of axis titles, in pixels.
 const LABEL: f64 = 10.5;
 
-/// Pixels from a tick to its words.
+/// The distance from a tick to its label, in pixels.
 const GAP: f64 = 6.0;
 
-/// Pixels a frame needs below itself.
+/// The space below a frame for tick labels and title, in pixels.
 pub(super) const BELOW: f64 = 34.0;
 
-/// All of an axis.
+/// The whole range of an axis.
 pub(super) const ALL: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-/// The part of the sheet within two axes, and the values that lie there.
+/// A rectangle of the drawing with two axes, into which plots draw values.
 pub(super) struct Frame<'a> {
     pub(super) canvas: &'a Canvas,
     left: f64,
@@ -199,7 +199,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// A frame between these corners, which takes room for the words at its left side from itself.
+    /// Creates a frame between these corners; the labels of the y axis reduce its width.
     pub(super) fn new(
         canvas: &'a Canvas,
         (left, top): At,
@@ -222,7 +222,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The place of a value.
+    /// Returns the coordinates of a value.
     pub(super) fn at(&self, (x, y): (f64, f64)) -> At {
         let across = (x - self.x.low) / (self.x.high - self.x.low);
         let up = (y - self.y.low) / (self.y.high - self.y.low);
@@ -232,7 +232,7 @@ impl<'a> Frame<'a> {
         )
     }
 
-    /// The value nearest to this one that lies within.
+    /// Returns the nearest value within the frame.
     fn held(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (
             x.clamp(self.x.low, self.x.high),
@@ -240,7 +240,7 @@ impl<'a> Frame<'a> {
         )
     }
 
-    /// The frame itself, its ticks and their words; drawn over what it holds.
+    /// Draws the border, the ticks and the labels, over the content of the frame.
     pub(super) fn axes(&self) {
         let thin = Stroke(BLACK, 0.8, SOLID);
         let canvas = self.canvas;
@@ -250,9 +250,9 @@ impl<'a> Frame<'a> {
         for (value, word) in &self.x.ticks {
             let (x, y) = self.at((*value, self.y.low));
             canvas.line(&[(x, y), (x, y + 3.5)], thin);
-            // Words that would touch those before are left out.
+            // A label that would touch the previous label is omitted.
             let half = width(word, SMALL) / 2.0;
-            // Nor may they leave the sheet with a tick at its edge.
+            // Labels of ticks near an edge are moved so that they stay within the drawing.
             let middle = x.min(self.right + 7.0 - half).max(half);
             if middle - half > free {
                 canvas.text(word, (middle, y + 11.0), SMALL, BLACK, Anchor::Middle);
@@ -275,7 +275,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The part of an area between these values that lies within.
+    /// Draws the part of a rectangle that is within the frame.
     pub(super) fn band(&self, (from, to): (f64, f64), (low, high): (f64, f64), colour: Colour) {
         let ((left, bottom), (right, top)) = (self.at((from, low)), self.at((to, high)));
         let (left, right) = (left.max(self.left), right.min(self.right));
@@ -286,14 +286,14 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// A level line across the frame, where it lies within.
+    /// Draws a horizontal line across the frame, if `y` is within it.
     pub(super) fn level(&self, y: f64, stroke: Stroke) {
         if self.y.holds(y) {
             self.straight([(self.x.low, y), (self.x.high, y)], stroke);
         }
     }
 
-    /// An upright line across the frame, where it lies within.
+    /// Draws a vertical line across the frame, if `x` is within it.
     pub(super) fn upright(&self, x: f64, stroke: Stroke) {
         if self.x.holds(x) {
             self.straight([(x, self.y.low), (x, self.y.high)], stroke);
@@ -304,7 +304,7 @@ impl<'a> Frame<'a> {
         self.canvas.line(&ends.map(|end| self.at(end)), stroke);
     }
 
-    /// A straight line between two values, cut to the height of the frame.
+    /// Draws a straight line between two values, cut at the top and bottom of the frame.
     pub(super) fn segment(&self, from: (f64, f64), to: (f64, f64), stroke: Stroke) {
         let rise = to.1 - from.1;
         let mut cut = (0.0f64, 1.0f64);
@@ -319,7 +319,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// A level line between two values, with an arrow at an end that lies outside.
+    /// Draws a horizontal line between two values, with an arrow at each end that is outside the
+    /// frame.
     pub(super) fn span(&self, (low, high): (f64, f64), y: f64, stroke: Stroke) {
         let held = |x: f64| x.clamp(self.x.low, self.x.high);
         self.straight([(held(low), y), (held(high), y)], stroke);
@@ -331,7 +332,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// A short level stroke that ends an upright line; at the edge an arrow.
+    /// Draws the short horizontal stroke at the end of a vertical line, or an arrow if the end is
+    /// outside the frame.
     pub(super) fn cap(&self, value: (f64, f64), ink: Colour) {
         if !self.y.holds(value.1) {
             return self.point(value, Marker::Dot, 2.2, ink);
@@ -341,7 +343,7 @@ impl<'a> Frame<'a> {
         self.canvas.line(&path, Stroke(ink, 1.2, SOLID));
     }
 
-    /// A filled shape, cut at the sides of the frame.
+    /// Draws a filled shape, cut at the sides of the frame.
     pub(super) fn shape(&self, outline: &[(f64, f64)], colour: Colour, opacity: f64) {
         let corners: Vec<At> = outline
             .iter()
@@ -352,7 +354,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// An area between a line through values and the foot of the frame.
+    /// Fills the area between a line through values and the bottom of the frame.
     pub(super) fn filled(&self, values: &[(f64, f64)], colour: Colour, opacity: f64) {
         let foot = |end: Option<&(f64, f64)>| end.map(|(x, _)| (*x, self.y.low));
         let line = foot(values.first())
@@ -362,14 +364,14 @@ impl<'a> Frame<'a> {
         self.shape(&outline, colour, opacity);
     }
 
-    /// A line through values, cut where it leaves the frame upwards or downwards.
+    /// Draws a line through values, cut at the top and bottom of the frame.
     pub(super) fn line(&self, values: impl IntoIterator<Item = (f64, f64)>, stroke: Stroke) {
         let values = values.into_iter().filter(|(x, _)| self.x.holds(*x));
         let path: Vec<At> = values.map(|value| self.at(self.held(value))).collect();
         self.canvas.line(&path, stroke);
     }
 
-    /// A point; one that lies outside stands at the edge as an arrow.
+    /// Draws a point; a point outside the frame is an arrow at the edge.
     pub(super) fn point(&self, value: (f64, f64), marker: Marker, radius: f64, ink: Colour) {
         let held = self.held(value);
         let shape = if held == value {
@@ -386,7 +388,7 @@ impl<'a> Frame<'a> {
         self.canvas.point(self.at(held), shape, radius, ink);
     }
 
-    /// Words within the frame, at its upper left.
+    /// Draws text in the upper left corner of the frame.
     pub(super) fn caption(&self, text: &str) {
         let at = (self.left + 6.0, self.top + 6.0);
         let text = fitting(text, 9.0, self.right - self.left - 12.0);

@@ -1,5 +1,5 @@
-//! The plots of one comparison: the two distributions over one axis, and the effects of blocks in
-//! order of time.
+//! The plots of one comparison: the distributions of both sides over one axis, and the effects of
+//! the blocks in order of time.
 
 use deadheat_model::{Comparison, DifferenceSeries, Distribution, LogRatio, Plots, Unit};
 
@@ -8,32 +8,36 @@ use crate::layout::Width as _;
 use crate::sentences;
 use crate::units::{Scale, counted, quantities, share};
 
-/// Rows of either side at most; few samples need no more rows than the highest bar has samples.
+/// Maximum height of each histogram in rows. With few samples it is at most the count of the
+/// fullest column.
 const BARS: usize = 4;
 
-/// Columns of a bin: a few wide bins read better than a wall.
+/// Maximum width of a bin in columns; wider bins would look like solid blocks.
 const WIDEST_BIN: usize = 6;
 
-/// Columns of a value at the axis.
+/// Maximum width of a value at the axis in columns.
 const LABEL: usize = 14;
 
-/// Columns beyond which a histogram is made no wider.
+/// Maximum width of a histogram in columns.
 const WIDEST_HISTOGRAM: usize = 96;
 
-/// Rows from no change to either end of the scale for so many blocks at most, as many as make each a
-/// round step; those without a block are left out.
+/// Pairs of a maximum number of blocks, and the number of rows from the line of no change to each
+/// end of the scale. Each row is a round step of the scale. Rows without a block at the ends are
+/// omitted.
 const ROWS: [(usize, i32); 2] = [(8, 2), (20, 5)];
-/// The same for more blocks.
+/// The number of rows from the line of no change to each end of the scale, for more blocks than
+/// [`ROWS`] lists.
 const MOST_ROWS: i32 = 10;
 
-/// Columns beyond which the series is made no wider.
+/// Maximum width of the series in columns.
 const WIDEST_SERIES: usize = 120;
 
-/// More ticks than a third of the columns are a second line.
+/// If more than one in this many columns has a tick, the ticks are omitted, because they would
+/// merge into a line.
 const TICKS_EVERY: usize = 3;
 
-/// Histograms and, where there are pairs, the differences in order of time, each after an empty
-/// line; empty where nothing was worked out to be drawn.
+/// Returns the histograms, and the differences in order of time if there are pairs, each after an
+/// empty line; empty if the analysis has no data to draw.
 pub(crate) fn pictures(comparison: &Comparison, names: [&str; 2], scenery: &PlotContext) -> String {
     let Some(plots) = &comparison.plots else {
         return String::new();
@@ -52,7 +56,7 @@ pub(crate) fn pictures(comparison: &Comparison, names: [&str; 2], scenery: &Plot
         .collect()
 }
 
-/// Both sides' histograms with their common axis and a caption; empty without bins.
+/// Returns the histograms of both sides with their common axis and a caption; empty without bins.
 fn histograms(
     plots: &Plots,
     names: [&str; 2],
@@ -66,8 +70,8 @@ fn histograms(
     }
     let room = scenery.width.saturating_sub(scenery.indent + 1);
     let room = room.clamp(8, WIDEST_HISTOGRAM);
-    // Whole columns for every bin, or whole bins for every column: anything else would draw steps
-    // that are not there.
+    // Each bin has an integer number of columns, or each column an integer number of bins. Other
+    // widths would show steps that are not in the data.
     let (columns_each, bins_each) = match room / bins {
         0 => (1, bins.div_ceil(room)),
         several => (several.min(WIDEST_BIN), 1),
@@ -87,7 +91,8 @@ fn histograms(
         let title = format!("{name}: {}", counted(side.samples(), "sample", "samples"));
         text += &scenery.wrap(&title);
         let color = scenery.verdict_color().filter(|_| index == 1);
-        // Each to its own height: of a rival a hundred times as wide there would be nothing to see.
+        // Each histogram has its own scale for heights, because a much wider distribution would be
+        // invisible next to a narrow one.
         let counts = columns_of(side);
         let highest = counts.iter().copied().fold(0.0, f64::max);
         let bars = BARS.min(highest as usize).max(1);
@@ -107,7 +112,8 @@ fn histograms(
     let mut caption = match sides.len() {
         1 => format!("Samples by {what}."),
         _ => format!(
-            "Samples by {what}: the baseline above, the candidate below, each to its own height."
+            "Samples by {what}: the baseline above, the candidate below, each scaled to its own \
+             height."
         ),
     };
     let tail = |of: fn(&Distribution) -> u32| plots.sides().map(|side| u64::from(of(side))).sum();
@@ -122,18 +128,19 @@ fn histograms(
     text + &scenery.wrap(&caption)
 }
 
-/// A cell that is filled so far; at the foot the smallest bar stands for anything.
+/// Returns the character for a cell filled to this share. In the lowest row, a cell with any sample
+/// shows at least the smallest bar.
 fn bar(filled: f64, something: bool, bars: &[char]) -> char {
     let parts = bars.len();
     match (filled * parts as f64).round() {
-        // The cast saturates.
+        // A cast from float to integer saturates, so large values are safe.
         part if part >= 1.0 => bars[(part as usize).min(parts) - 1],
         _ if something => bars[0],
         _ => ' ',
     }
 }
 
-/// A line below the bars, and values below it: the ends, and the middle where it has room.
+/// Returns the axis below the bars, with the two end values, and the middle value if it fits.
 fn axis(
     plots: &Plots,
     columns: usize,
@@ -150,7 +157,7 @@ fn axis(
             std::array::from_fn(|_| shown.next().unwrap_or_default())
         }
     };
-    // Nobody reads three hundred digits.
+    // Long values use an exponent, because a number may have 300 digits.
     for (label, value) in labels.iter_mut().zip(values) {
         if label.width() > LABEL {
             *label = format!("{value:.1e}");
@@ -175,7 +182,7 @@ fn axis(
     format!("{margin}{line}\n{margin}{}\n", below.trim_end())
 }
 
-/// The series with its axis and a caption.
+/// Returns the series of differences with its axis and a caption.
 fn series(series: &DifferenceSeries, margin: f64, scenery: &PlotContext) -> String {
     if series.points.is_empty() {
         return String::new();
@@ -186,7 +193,7 @@ fn series(series: &DifferenceSeries, margin: f64, scenery: &PlotContext) -> Stri
     let scale = ChangeScale::over(&kept.map(|point| point.effect).collect::<Vec<_>>(), margin);
     let rows = Rows::of(scale, series, margin);
     let label = |row: i32| scale.label(f64::from(row) / f64::from(rows.half), scenery.glyphs);
-    // Blocks beyond the scale have no change that a label could name.
+    // The rows of blocks beyond the scale have no label, because they show no particular change.
     let ends = [
         rows.top - i32::from(rows.beyond[0]),
         rows.bottom + i32::from(rows.beyond[1]),
@@ -197,7 +204,7 @@ fn series(series: &DifferenceSeries, margin: f64, scenery: &PlotContext) -> Stri
     let first = series.points[0].position;
     let last = series.points.iter().map(|point| point.position).max();
     let span = u64::from(last.unwrap_or(first) - first) + 1;
-    // A few blocks need no more columns than they are.
+    // Few blocks need at most two columns each.
     let columns = room.clamp(8, WIDEST_SERIES).min((2 * span).max(8) as usize);
     let column = |position: u32| {
         let place = u64::from(position.saturating_sub(first));
@@ -276,20 +283,20 @@ fn series(series: &DifferenceSeries, margin: f64, scenery: &PlotContext) -> Stri
     text + &scenery.wrap(&(caption + "."))
 }
 
-/// The rows that are drawn, counted from no change upwards.
+/// The rows of the plot, numbered upwards from no change.
 struct Rows {
     scale: ChangeScale,
-    /// From no change to either end of the scale.
+    /// The number of rows from the line of no change to each end of the scale.
     half: i32,
     top: i32,
     bottom: i32,
-    /// `true` where the first, and where the last, holds the blocks beyond the scale.
+    /// True if the first row holds blocks beyond the scale, and true if the last row does.
     beyond: [bool; 2],
 }
 
 impl Rows {
-    /// As many as hold all blocks, no change, and the margin. What lies beyond the scale has a row
-    /// of its own.
+    /// Returns the range of rows that shows all blocks, no change and the margin. An end with
+    /// blocks beyond the scale has one extra row.
     fn of(scale: ChangeScale, series: &DifferenceSeries, margin: LogRatio) -> Rows {
         let fits = |(blocks, _): &&(usize, i32)| series.points.len() <= *blocks;
         let half = ROWS.iter().find(fits).map_or(MOST_ROWS, |(_, half)| *half);
@@ -325,7 +332,7 @@ impl Rows {
         (self.top - self.bottom + 1) as usize
     }
 
-    /// The line of a row, from the top; the nearest one there is.
+    /// Returns the line of a row, counted from the top; the nearest line if the row is outside.
     fn line_of(&self, row: i32) -> usize {
         (self.top - row.clamp(self.bottom, self.top)) as usize
     }

@@ -1,4 +1,4 @@
-//! The forest plot beside a table: every interval to one scale.
+//! The forest plot next to a table: all intervals on one scale.
 
 use deadheat_model::{Comparison, Estimate, LogRatio, Metric, Verdict};
 
@@ -8,25 +8,25 @@ use crate::glyphs::Glyphs;
 use crate::layout::{GAP, Width as _, wrap};
 use crate::units::drawn_span;
 
-/// Fewer columns say less than the numbers beside them.
+/// Minimum width in columns. A narrower plot would show less than the numbers next to it.
 const LEAST: usize = 11;
 
-/// More columns make the eye travel.
+/// Maximum width in columns, so that readers can follow a row.
 const MOST: usize = 41;
 
-/// The scale has room for so many margins at least.
+/// The scale extends to at least this multiple of the margin.
 const MARGINS: f64 = 1.5;
 
-/// The things drawn in a row.
+/// The data of one row of a forest plot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForestRow<'a> {
-    /// The interval, and the estimate in it.
+    /// The estimate with its interval.
     pub(crate) estimate: Option<Estimate>,
-    /// The metric that changed; `None` if the estimate is one of costs.
+    /// The metric that changed; `None` if the estimate is already a change in cost.
     pub(crate) metric: Option<&'a Metric>,
-    /// The margin it is held against.
+    /// The margin of the comparison, as a change.
     pub(crate) margin: f64,
-    /// Its colour.
+    /// The verdict, which decides the colour.
     pub(crate) verdict: Option<Verdict>,
 }
 
@@ -51,9 +51,9 @@ impl ForestRow<'_> {
     }
 }
 
-/// A table with the forest of its rows in the room it leaves, and a caption; `None` where that is
-/// too little. `bare` is the table without colours, and `rows` stand below its head; further ones
-/// have no picture.
+/// Returns a table with the intervals of its rows to the right, and a caption; `None` if there is
+/// not enough space. `bare` is the table without colours. `rows` has one entry per row of the
+/// table, `None` for a row without an interval.
 pub(crate) fn beside(
     table: &str,
     bare: &str,
@@ -65,7 +65,7 @@ pub(crate) fn beside(
     let start = widths.iter().max()? + GAP;
     let drawn: Vec<ForestRow> = rows.iter().flatten().copied().collect();
     let forest = Forest::of(&drawn, width.saturating_sub(start), glyphs, color)?;
-    // Where cells have several lines, none is the line of a row.
+    // If a cell takes several lines, the lines do not match the rows.
     if widths.len() != rows.len() + 1 {
         return None;
     }
@@ -85,8 +85,8 @@ pub(crate) fn beside(
 }
 
 #[cfg(feature = "reports")]
-/// The intervals of a benchmark's candidates to one scale, each below its name where there are
-/// several; empty without room or estimates.
+/// Returns the intervals of a benchmark's candidates on one scale, below the names if there are
+/// several candidates; empty without space or estimates.
 pub(crate) fn intervals(
     group: &[Comparison],
     candidates: &[String],
@@ -108,29 +108,28 @@ pub(crate) fn intervals(
     text + &scenery.wrap(&forest.caption())
 }
 
-/// A column of intervals, as wide as there is room for.
+/// A column of intervals.
 #[derive(Clone, Copy, Debug)]
 struct Forest {
     scale: ChangeScale,
-    /// Odd, so that one column is the middle.
+    /// The width in columns; odd, so that there is a middle column.
     width: usize,
     glyphs: Glyphs,
     strokes: Strokes,
     color: bool,
-    /// `true` where the margin takes a column beside the middle, and where an interval goes on
-    /// beyond either edge.
+    /// Two flags: the margin is wider than the middle column; an interval extends beyond the scale.
     seen: [bool; 2],
 }
 
-/// The ends of the interval, or the effect alone.
+/// Returns the ends of the interval, or the effect twice without an interval.
 fn reach(estimate: &Estimate) -> [LogRatio; 2] {
     let ends = estimate.interval.map(|found| [found.low, found.high]);
     ends.unwrap_or([estimate.effect; 2])
 }
 
 impl Forest {
-    /// The forest of these rows in at most `room` columns; `None` where that is too few, or nothing
-    /// was estimated.
+    /// Creates the plot of these rows in at most `room` columns; `None` if this is too narrow, or
+    /// without estimates.
     fn of(rows: &[ForestRow], room: usize, glyphs: Glyphs, color: bool) -> Option<Forest> {
         let (mut drawn, mut ends, mut margin) = (Vec::new(), Vec::new(), 0.0_f64);
         for row in rows {
@@ -158,7 +157,7 @@ impl Forest {
         Some(forest)
     }
 
-    /// The head of the column: the ends of the scale, and no change between.
+    /// Returns the head of the column: the ends of the scale, with 0 between them.
     fn head(&self) -> String {
         let [low, high] = self.scale.ends(self.glyphs);
         let half = self.width / 2;
@@ -167,7 +166,7 @@ impl Forest {
             Some((left, right)) if left > 0 && right > 0 => {
                 format!("{low}{}0{}{high}", " ".repeat(left), " ".repeat(right))
             }
-            // Where they do not fit, the caption alone tells them.
+            // If the labels do not fit, only the caption gives the ends.
             _ => match self.width.checked_sub(low.width() + high.width()) {
                 Some(gap) if gap > 0 => format!("{low}{}{high}", " ".repeat(gap)),
                 _ => String::new(),
@@ -175,7 +174,8 @@ impl Forest {
         }
     }
 
-    /// One estimate; without one, no change and the margin alone.
+    /// Returns the drawing of one row. Without an estimate, the drawing has only the line of no
+    /// change and the margin.
     fn row(&self, row: &ForestRow) -> String {
         let strokes = self.strokes;
         let mut cells = vec![' '; self.width];
@@ -211,7 +211,7 @@ impl Forest {
         text(&cells[..first]) + &painted(&text(&cells[first..=last]), color) + behind.trim_end()
     }
 
-    /// The sentence that explains the column.
+    /// Returns the sentence that explains the column.
     fn caption(&self) -> String {
         let [low, high] = self.scale.ends(self.glyphs);
         let strokes = self.strokes;
@@ -221,12 +221,13 @@ impl Forest {
         }
         if self.seen[1] {
             let (left, right) = (strokes.left, strokes.right);
-            signs += &format!(", {left} and {right} go on beyond");
+            signs += &format!(", {left} and {right} continue beyond the scale");
         }
         format!("Intervals to one scale, from {low} to {high}; {signs}.")
     }
 
-    /// The column of an effect, or the edge it lies beyond.
+    /// Returns the column of an effect, or `Err` with the edge column if the effect is beyond the
+    /// scale.
     fn cell(&self, effect: LogRatio) -> Result<usize, usize> {
         let place = self.scale.place(effect);
         let last = self.width - 1;

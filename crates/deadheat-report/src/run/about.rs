@@ -1,5 +1,5 @@
-//! A run beside its answer: the machine, the plan, the builds, the files, and the
-//! command that runs the race again.
+//! The facts about a run: the machine, the plan, the builds, the files, and the command that runs
+//! the race again.
 
 use deadheat_model::{
     Analysis, Better, CounterAccess, Metric, Origin, Output, Pinning, Plan, ResultSource,
@@ -15,12 +15,12 @@ use crate::units::{counted, share, two_digits, waiting};
 
 const GLYPHS: Glyphs = Glyphs::Unicode;
 
-/// So many contenders are described; hundreds of benchmarks have as many.
+/// At most this many contenders are described, because a suite may have hundreds.
 const DESCRIBED: usize = 40;
-/// Columns that a fact may take.
+/// Maximum width, in columns, of a fact.
 const FACT: usize = 600;
 
-/// Names and what there is to say of them, as HTML-free text.
+/// A title, and facts as pairs of name and value, without markup.
 pub(crate) struct FactGroup {
     pub(crate) title: &'static str,
     pub(crate) rows: Vec<(String, String)>,
@@ -46,7 +46,7 @@ impl FactGroup {
     }
 }
 
-/// Everything known, in groups.
+/// Returns all facts about a run, in groups.
 pub(crate) fn about(analysis: &Analysis, header: &RunHeader) -> [FactGroup; 4] {
     [
         machine(analysis, header),
@@ -56,12 +56,12 @@ pub(crate) fn about(analysis: &Analysis, header: &RunHeader) -> [FactGroup; 4] {
     ]
 }
 
-/// The command that runs the race again; `None` where nobody typed one.
+/// Returns the command that runs the race again; `None` if the run file has none.
 pub(crate) fn command(header: &RunHeader) -> Option<String> {
     (!header.command.is_empty()).then(|| shell(&header.command))
 }
 
-/// The machine a run was made on.
+/// Returns the facts about the machine that raced.
 pub(super) fn machine(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     let environment = &header.environment;
     let mut facts = FactGroup::new("Machine");
@@ -72,7 +72,7 @@ pub(super) fn machine(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     facts.push_some("processor", environment.cpu.as_ref());
     facts.push_some("cores", environment.cores.map(|cores| cores.to_string()));
     facts.push_some("governor", environment.governor.as_ref());
-    facts.push_some("load when it began", environment.load.map(two_digits));
+    facts.push_some("load at the start", environment.load.map(two_digits));
     if !environment.pinned.is_empty() {
         facts.push("held on", cores(&environment.pinned));
     }
@@ -130,7 +130,7 @@ fn cores(cores: &[u32]) -> String {
     format!("{word} {}", cores.join(", "))
 }
 
-/// The plan, frozen before the first sample.
+/// Returns the facts about the plan, which was fixed before the first sample.
 pub(super) fn plan(header: &RunHeader) -> FactGroup {
     let design = &header.plan.design;
     let mut facts = FactGroup::new("Plan");
@@ -167,7 +167,7 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
     facts.push(
         "pinning",
         match &design.pinning {
-            Pinning::Inherit => "none, as deadheat was started".to_owned(),
+            Pinning::Inherit => "none: the cores that deadheat was started on".to_owned(),
             Pinning::Auto => "one core, chosen by deadheat".to_owned(),
             Pinning::Cores(chosen) => cores(chosen),
         },
@@ -177,7 +177,7 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
         let what = if kept {
             "kept"
         } else {
-            "excluded if it belongs to neither side"
+            "excluded, unless a contender causes it"
         };
         facts.push("waiting for a core", what.to_owned());
     }
@@ -185,9 +185,9 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
     facts
 }
 
-/// A number of each benchmark, as a range where they differ.
+/// Formats a number of each benchmark, as a range if the benchmarks differ.
 fn range(plan: &Plan, number: impl Fn(usize) -> u32) -> String {
-    // Without any, that of the design.
+    // A plan without benchmarks takes the number of its design.
     let numbers = (0..plan.benchmarks.len().max(1)).map(number);
     let (least, most) = numbers.fold((u32::MAX, 0), |(least, most), number| {
         (least.min(number), most.max(number))
@@ -199,7 +199,7 @@ fn range(plan: &Plan, number: impl Fn(usize) -> u32) -> String {
     }
 }
 
-/// The contenders as they were told to run, and the links of their programs.
+/// Returns the command lines of the contenders, and the links of their programs.
 fn builds(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     let mut facts = FactGroup::new("Builds");
     let mut known: Vec<(String, String)> = Vec::new();
@@ -233,7 +233,7 @@ fn builds(analysis: &Analysis, header: &RunHeader) -> FactGroup {
         };
         facts.push(&links.executable, text);
         if links.random_addresses {
-            let text = "matched, at random load addresses: this system does not fix them";
+            let text = "matched, at random load addresses (this system cannot fix them)";
             facts.push(&links.executable, text.to_owned());
         }
         if !links.unsectioned.is_empty() {
@@ -241,14 +241,14 @@ fn builds(analysis: &Analysis, header: &RunHeader) -> FactGroup {
             let objects = counted(count, "object file has", "object files have");
             facts.push(
                 &links.executable,
-                format!("{objects} functions that keep their places"),
+                format!("{objects} functions that neutral links cannot move"),
             );
         }
     }
     facts
 }
 
-/// Each distinct observation of the processes of a contender, listed once.
+/// Returns the distinct observations about the processes of each contender.
 fn processes(analysis: &Analysis) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     for comparison in &analysis.comparisons {
@@ -264,7 +264,7 @@ fn processes(analysis: &Analysis) -> Vec<(String, String)> {
     rows
 }
 
-/// The work of a contender; `None` where its name says all there is.
+/// Returns the command line of a contender; `None` for functions and recordings.
 fn workload(workload: &Workload) -> Option<String> {
     let program = |program: &deadheat_model::Program| {
         let executable = program.executable.to_string_lossy().into_owned();
@@ -295,7 +295,7 @@ fn workload(workload: &Workload) -> Option<String> {
     }
 }
 
-/// The files that saved results were read from.
+/// Returns the files from which saved results were read.
 fn files(analysis: &Analysis) -> FactGroup {
     let mut facts = FactGroup::new("Files");
     for side in &analysis.sides {
@@ -306,7 +306,7 @@ fn files(analysis: &Analysis) -> FactGroup {
     facts
 }
 
-/// The tool that wrote a file, and what it says of the machine.
+/// Returns the tool that wrote a file, and the facts that the file states about the machine.
 fn origin(file: &ResultSource) -> String {
     let facts = &file.facts;
     let cores = facts
@@ -329,7 +329,7 @@ fn origin(file: &ResultSource) -> String {
     parts.join(", ")
 }
 
-/// A command as one pastes it into a shell: its words on one line, quoted where they need it.
+/// Joins the words of a command into one line, quoted for a shell.
 pub fn shell(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     quoted.join(" ")
@@ -341,7 +341,7 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else if word.chars().any(unseen) {
-        // The form of bash, zsh and POSIX 2024 that names what cannot be seen.
+        // `$'…'` in bash, zsh and POSIX 2024 can show invisible characters as escapes.
         let escaped: String = word.chars().map(named).collect();
         format!("$'{escaped}'")
     } else {
@@ -357,7 +357,7 @@ fn named(character: char) -> String {
         ' '..='~' => character.to_string(),
         control if control.is_ascii() => format!("\\x{:02x}", u32::from(control)),
         other if other.escape_debug().count() == 1 => other.to_string(),
-        // Byte by byte, which holds in every locale.
+        // Escapes of single bytes work in every locale.
         other => {
             let mut bytes = [0; 4];
             let bytes = other.encode_utf8(&mut bytes).bytes();

@@ -1,5 +1,5 @@
-//! A run as a document in Markdown, and as a comment on a pull request. Both begin with what was found,
-//! and list by kind what a terminal and a page show benchmark by benchmark.
+//! A run as a Markdown document, and as a comment on a pull request. Both begin with the results,
+//! and then group the facts of all benchmarks by kind.
 
 use deadheat_model::{Analysis, Comparison, RunHeader};
 
@@ -13,26 +13,27 @@ use crate::names::sentence_case;
 use crate::sentences::{self, Source};
 use crate::{figures, gates, markdown, suite};
 
-/// Columns a name may take: nobody reads a longer one in a table.
+/// Maximum width, in columns, of a name in a table.
 const NAME: usize = 100;
 
-/// GitHub's limit is 65,536 characters; who posts the comment may add a few.
+/// GitHub's limit is 65,536 characters; the rest is reserved for text that the user's workflow
+/// adds.
 const AT_MOST: usize = 64_000;
 
-/// Everything the Markdown depends on beside the analysis.
+/// The options that affect a Markdown document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkdownOptions {
-    /// True where the secondary figures follow.
+    /// True to add the secondary figures.
     pub figures: bool,
 }
 
-/// The analysis as GitHub-flavoured Markdown: one table, then the verdicts and
-/// the doubts that belong to them.
+/// Formats the analysis as GitHub-flavoured Markdown: one table, then the verdicts with their
+/// warnings.
 pub fn to_markdown(analysis: &Analysis) -> String {
     to_markdown_with(analysis, &MarkdownOptions::default())
 }
 
-/// As [`to_markdown`], with more in it.
+/// Formats the analysis like [`to_markdown`], with options.
 pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> String {
     let run = Run {
         legend: true,
@@ -41,13 +42,13 @@ pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> Strin
     markdown::document(&run.as_document(options.figures))
 }
 
-/// Everything a comment depends on beside the analysis.
+/// The options that affect a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommentOptions {
-    /// True where the secondary figures are among what is folded.
+    /// True to add the secondary figures in a fold.
     pub figures: bool,
-    /// Characters it may have (UTF-16 units, at least 400). What finds no room
-    /// is counted in a sentence at the end.
+    /// Maximum length of the comment in UTF-16 units, at least 400. A sentence at the end counts
+    /// the omitted items.
     pub at_most: usize,
 }
 
@@ -60,9 +61,9 @@ impl Default for CommentOptions {
     }
 }
 
-/// The analysis as GitHub-flavoured Markdown for a comment on a pull request:
-/// the tally, what the gates say, a compact table, and the rest folded. The
-/// header of the run adds the machine and the command to repeat it.
+/// Formats the analysis as GitHub-flavoured Markdown for a comment on a pull request: the counts of
+/// verdicts, the gates, a compact table, and the rest in folds. If `header` is given, the comment
+/// also has the machine and the command to repeat the run.
 pub fn to_comment(
     analysis: &Analysis,
     header: Option<&RunHeader>,
@@ -129,7 +130,7 @@ impl<'a> Run<'a> {
         blocks.extend(self.means().into_iter().map(Block::paragraph));
         let mut verdicts = self.all_verdicts();
         if folds {
-            // Of many, those whose rows are seen.
+            // If the table folds rows, the comment has sentences only for the visible ones.
             let mut changed = overview.rows.iter().map(|row| row.changed);
             verdicts.retain(|_| changed.next().unwrap_or(true));
         }
@@ -176,7 +177,7 @@ impl<'a> Run<'a> {
         blocks
     }
 
-    /// The contenders of all benchmarks in one table.
+    /// Returns the contenders of all benchmarks in one table.
     fn all_contenders(&self) -> Table<'a> {
         let unanswered = self.unanswered();
         let names = self.is_suite() || !unanswered.is_empty();
@@ -258,8 +259,8 @@ impl<'a> Run<'a> {
         verdicts.collect()
     }
 
-    /// The doubts about the benchmarks, each once and with the benchmark it
-    /// concerns unless that is all of them.
+    /// Returns the warnings and notes on the benchmarks, each once, with its benchmark unless it
+    /// applies to all.
     fn remarks(&self) -> Vec<Note> {
         let (own, shared) = self.doubts();
         let mut remarks = Vec::new();
@@ -274,7 +275,7 @@ impl<'a> Run<'a> {
         remarks
     }
 
-    /// All metrics of all benchmarks; those of contenders alone in a table of their own.
+    /// Returns all metrics of all benchmarks. Contenders without a candidate have a separate table.
     fn all_metrics(&self) -> Vec<Table<'a>> {
         let mut tables: Vec<Table> = Vec::new();
         for (group, comparison, names) in self.named() {
@@ -316,7 +317,8 @@ impl<'a> Run<'a> {
         figures.collect()
     }
 
-    /// Every comparison with the benchmark and the candidate it is about, where there are several.
+    /// Returns every comparison, with the names of its benchmark and candidate if there are
+    /// several.
     fn named(&self) -> impl Iterator<Item = (&'a [Comparison], &'a Comparison, Vec<String>)> {
         self.groups.iter().flat_map(|group| {
             let labels = self.called(group).into_iter().skip(1);
@@ -329,7 +331,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The table with heads that begin with a capital.
+/// Capitalises the column heads of a table.
 fn capital(mut table: Table<'_>) -> Table<'_> {
     for column in &mut table.columns {
         column.head = sentence_case(&column.head);

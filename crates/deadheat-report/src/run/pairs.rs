@@ -1,5 +1,5 @@
-//! A run as pairs, a line each: minima, means and what separates them, as paired benchmarks are often
-//! shown.
+//! A run as text with one line per comparison: minima, means and their differences, as other tools
+//! for paired benchmarks show them.
 
 use deadheat_model::{Analysis, Comparison, Side};
 
@@ -13,19 +13,20 @@ use crate::terminal::Terminal;
 use crate::units::{Precision, TimeUnit, plain, plain_signed, scale_of_table};
 use crate::{sentences, suite};
 
-/// Columns a name may take, however wide the terminal.
+/// Maximum width, in columns, of a name, however wide the terminal is.
 const NAME_AT_MOST: usize = 60;
 
-/// Columns a name should have before intervals take room.
+/// If less than this width, in columns, is left for the names, the table omits the intervals.
 const NAME_AT_EASE: usize = 40;
 
-/// One line per comparison: smallest values and means of baseline (B) and
-/// candidate (C), all in the unit that suits the smallest of them; how far the candidate is
-/// from the baseline; and last the verdict with the change it speaks of.
+/// Formats one line per comparison: the smallest values and the means of baseline (B) and candidate
+/// (C), in the unit that suits the smallest of them; their differences; and the verdict with its
+/// change.
 ///
-/// The mean difference is that of the means, which is the mean of the paired differences if every
-/// sample has its partner. The change behind the verdict is the robust one: one slow sample
-/// moves the means and not it. Its interval is left out where it does not fit.
+/// The mean difference is the difference of the means, which equals the mean of the paired
+/// differences if every sample has a partner. The change of the verdict comes from a robust
+/// estimate, so a single slow sample does not affect it, although it affects the means. The
+/// interval is omitted if it does not fit.
 pub fn to_paired(
     analysis: &Analysis,
     width: usize,
@@ -37,7 +38,7 @@ pub fn to_paired(
         ..Run::of(analysis, glyphs, NAME_AT_MOST)
     };
     let mut blocks = run.pairs();
-    // Benchmarks that broke down or were left out have no times; they are named all the same.
+    // Benchmarks that failed or were left out have no times, but the answer names them.
     blocks.extend(Block::notes(run.failures()).map(Block::tight));
     blocks.extend(run.left_out().map(Block::tight));
     let unicode = glyphs == Glyphs::Unicode;
@@ -45,7 +46,7 @@ pub fn to_paired(
 }
 
 impl<'a> Run<'a> {
-    /// The pairs in a table, or that there are none.
+    /// Returns the table with one line per comparison, or a sentence that no comparison exists.
     fn pairs(&self) -> Vec<Block<'a>> {
         let raced = || self.analysis.comparisons.iter().filter_map(sides_of);
         let smallest = raced().flat_map(|(baseline, candidate)| [baseline.min, candidate.min]);
@@ -115,7 +116,7 @@ impl<'a> Run<'a> {
         let mut names: Vec<String> = Vec::new();
         for group in &self.groups {
             let contenders = self.called(group);
-            // A comparison without a candidate adds no contender.
+            // A comparison without a candidate has no line.
             for (index, comparison) in group
                 .iter()
                 .filter(|one| one.candidate.is_some())
@@ -126,7 +127,7 @@ impl<'a> Run<'a> {
                 let sides = sides_of(comparison).map(|(a, b)| format!("{} / {}", a.name, b.name));
                 names.push(match self.groups.len() {
                     1 => pair,
-                    // It is named after its sides already.
+                    // The title of the benchmark already names both sides.
                     _ if sides.as_ref() == Some(&title) => title,
                     _ => format!("{title}: {pair}"),
                 });
@@ -136,19 +137,19 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The sides of a comparison that has both.
+/// Returns both sides of a comparison; `None` without a candidate.
 fn sides_of(comparison: &Comparison) -> Option<(&Side, &Side)> {
     Some((&comparison.baseline, comparison.candidate.as_ref()?))
 }
 
-/// All cells but the name.
+/// Returns all cells of a row except the name.
 fn cells(
     comparison: &Comparison,
     (baseline, candidate): (&Side, &Side),
     factor: f64,
     glyphs: Glyphs,
 ) -> Vec<String> {
-    // In one row all have the same decimals, so that they can be subtracted by eye.
+    // All values of a row have the same number of decimals, so that readers can subtract them.
     let values = [baseline.min, candidate.min, baseline.mean, candidate.mean];
     let values = values.map(|value| value / factor);
     let shown = plain(&values);
@@ -160,7 +161,7 @@ fn cells(
         }
     };
     let [b_min, c_min, b_mean, c_mean] = shown;
-    // The verdict with its change and its interval, if there are any.
+    // The verdict, its change and its interval, if they exist.
     let estimate = cost_of(comparison);
     let estimate = estimate.as_ref();
     let word = sentences::verdict_cell(comparison, glyphs);

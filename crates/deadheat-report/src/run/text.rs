@@ -1,5 +1,6 @@
-//! A run as text: of one benchmark the verdict first, then its figures; of a suite a row for each and
-//! the tally below, where a terminal shows it first. What the exit code means comes last.
+//! A run as text for a terminal. A single benchmark has its verdict first, then its figures. A
+//! suite has a row per comparison, and the counts below, so that they stay visible. The meaning of
+//! the exit code comes last.
 
 use deadheat_model::{Analysis, Comparison, Promise};
 
@@ -13,35 +14,33 @@ use crate::units::TimeUnit;
 use crate::warnings::{self, WarningText};
 use crate::{gates, processes};
 
-/// Everything the text depends on beside the analysis.
+/// The options that affect the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextOptions<'a> {
-    /// Columns of the terminal.
+    /// The maximum width in columns.
     pub width: usize,
-    /// True where colours may be used.
+    /// True if colours may be used.
     pub color: bool,
-    /// True where the terminal shows more than ASCII.
+    /// True if the text may contain characters other than ASCII.
     pub unicode: bool,
-    /// The amount that is shown.
+    /// How much of the answer is shown.
     pub detail: Detail,
-    /// True where the secondary figures follow, in a build with the feature `reports`.
+    /// True to add the secondary figures, in a build with the feature `reports`.
     pub figures: bool,
-    /// True where pictures follow every verdict, of what there is to draw, in a
-    /// build with the same feature.
+    /// True to add plots of every comparison, in a build with the feature `reports`.
     pub plot: bool,
-    /// True if names at the end of a line are shown whole.
+    /// True if names at the end of a line are never shortened.
     pub whole_names: bool,
-    /// The files that the run is recorded in, each in words: "recorded in x.jsonl".
+    /// Sentences about the files of the run, such as "recorded in x.jsonl".
     pub recorded: &'a [String],
-    /// True if a line explains the terms of the table, as for a reader who sees it for the first
-    /// time.
+    /// True to add a line that explains the terms of the table, for a user who is new to deadheat.
     pub legend: bool,
-    /// The unit of all times in tables; `None` for the one that suits them.
+    /// The unit of all times in tables; `None` to choose a suitable unit.
     pub time_unit: Option<TimeUnit>,
 }
 
 impl Default for TextOptions<'_> {
-    /// The look that suits a file: 80 columns of ASCII without colour.
+    /// Returns the options for a file: 80 columns of ASCII without colour.
     fn default() -> Self {
         Self {
             width: 80,
@@ -58,19 +57,20 @@ impl Default for TextOptions<'_> {
     }
 }
 
-/// Columns a name may take in a sentence or a table of a terminal.
+/// Maximum width, in columns, of a name in a sentence or a table of a terminal.
 const NAME: usize = 60;
-/// Columns a name may take where no terminal limits it. A parameter may be a whole text.
+/// Maximum width, in columns, of a name if the output is not a terminal. The name may be long
+/// because it contains a parameter.
 const LONG_NAME: usize = 400;
 
-/// Lines of notes in a brief answer. Fourteen races with five notes each were
-/// read as noise; a doubt is always shown.
+/// Maximum lines of notes in a brief answer, because users ignored the notes when 14 races had five
+/// each. Warnings are always shown.
 const NOTE_LINES: usize = 2;
 
-/// The analysis as text. Of one benchmark its contenders and the verdicts, of
-/// several a line each and one for all of them; then the doubts.
+/// Formats the analysis as text. A single benchmark has its contenders and its verdicts. Several
+/// benchmarks have a line each and a line for all. The warnings follow.
 pub fn to_text(analysis: &Analysis, options: &TextOptions<'_>) -> String {
-    // A line each, for those who search them.
+    // The terse answer has one line per comparison, so that users can search it with grep.
     let width = match options.detail {
         Detail::Terse => usize::MAX,
         _ => options.width,
@@ -92,7 +92,7 @@ pub fn to_text(analysis: &Analysis, options: &TextOptions<'_>) -> String {
 }
 
 impl<'a> Run<'a> {
-    /// The answer for people at a terminal.
+    /// Returns the blocks of the answer for a terminal.
     fn for_terminal(&self, terminal: &Terminal, recorded: &[String]) -> Vec<Block<'a>> {
         let is_suite = self.is_suite();
         let full = self.detail == Detail::Full;
@@ -157,8 +157,8 @@ impl<'a> Run<'a> {
         blocks
     }
 
-    /// The base of the answer, the effort, the files and the way to see more; a suite has its effort
-    /// next to its tally.
+    /// Returns the last line: the number of replicates, the duration, the files, and how to see
+    /// more. A suite shows its duration next to its counts instead.
     fn closing(&self, recorded: &[String]) -> Option<Block<'a>> {
         let group = self.groups.first().filter(|_| !self.is_suite());
         let mut parts: Vec<String> = group
@@ -180,7 +180,7 @@ impl<'a> Run<'a> {
         ))))
     }
 
-    /// The doubts, and of the notes as many as have room; the first one always.
+    /// Returns all warnings, and as many notes as fit into the limit, but at least the first note.
     fn few_notes(&self, mut notes: Vec<Note>, terminal: &Terminal) -> Vec<Note> {
         if self.detail == Detail::Full {
             return notes;
@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
         notes
     }
 
-    /// Contenders, verdicts, and whatever was asked for, of one benchmark.
+    /// Returns the blocks of one benchmark: verdicts, contenders, and the requested details.
     fn benchmark(&self, group: &'a [Comparison]) -> Vec<Block<'a>> {
         let mut blocks = Vec::new();
         let mut verdicts = self.verdicts(group, group.len() == 1);
@@ -213,7 +213,7 @@ impl<'a> Run<'a> {
         blocks
     }
 
-    /// Everything asked for beside verdicts: pictures, metrics, figures.
+    /// Returns the requested details of one benchmark: plots, metrics, figures.
     fn below(&self, group: &'a [Comparison]) -> Vec<Block<'a>> {
         let labels = self.called(group);
         let against = |index: usize| format!("'{}' against '{}'", labels[index + 1], labels[0]);
@@ -258,13 +258,13 @@ impl<'a> Run<'a> {
         blocks
     }
 
-    /// Doubts and notes of a suite, those of one kind together, with the
-    /// benchmarks they are about where that is not all of them.
+    /// Returns the warnings and notes of a suite, grouped by kind, with the benchmarks that they
+    /// concern unless they concern all.
     fn together(&self) -> Vec<Note> {
         let titled: Vec<(String, Vec<WarningText>)> = (self.groups.iter())
             .map(|group| (self.title(group), self.warnings(group)))
             .collect();
-        // A note may be worth telling of some benchmarks only and yet hold for all of them.
+        // A note may apply to all benchmarks, but be shown for only some of them.
         let holds_for_all = |one: &WarningText| {
             let mut all = self.analysis.comparisons.iter();
             all.all(|comparison| comparison.warnings.iter().any(|w| w.code() == one.code))
@@ -272,8 +272,8 @@ impl<'a> Run<'a> {
         WarningText::notes(warnings::merged_by_kind(&titled, holds_for_all))
     }
 
-    /// True where the calibration is worth a line. It changes no verdict, so briefly it
-    /// is told only where it says that this one is to be doubted.
+    /// Returns true if the answer quotes the calibration. The calibration changes no verdict, so
+    /// brief answers quote it only if it gives a reason to doubt this verdict.
     fn quotes_calibration(&self) -> bool {
         let Some(note) = &self.analysis.calibration else {
             return false;

@@ -102,7 +102,7 @@ fn colours_take_no_room() {
 fn what_has_no_answer_has_a_row_and_is_counted() {
     let text = to_comparison(&with_the_unanswered(), &ComparisonOptions::default());
     let tally = "1 faster, 1 slower, 1 dead heat, 1 too close to call, 1 without a verdict, 3 failed, \
-                 2 only in 'new', 1 only in 'old', 1 skipped, 1 not alike.";
+                 2 only in 'new', 1 only in 'old', 1 skipped, 1 unmatched.";
     assert!(text.contains(&format!("\n\n{tally}\n")), "{text}");
     insta::assert_snapshot!(to_comparison(&with_the_unanswered(), &WIDE));
 }
@@ -454,7 +454,7 @@ fn a_doubt_that_all_share_is_said_once_and_others_name_whom_they_concern() {
     );
     assert!(tail.contains(" BM_Family3/3, "), "{tail}");
     assert!(
-        tail.ends_with(" and 56 more: the same, with other numbers."),
+        tail.ends_with(" and 56 more: the same warning, with other numbers."),
         "{tail}"
     );
 }

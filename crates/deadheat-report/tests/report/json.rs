@@ -245,7 +245,7 @@ fn the_own_link_and_the_spreads_are_relative_changes_and_absent_where_there_are_
     );
     assert!(
         told.unwrap()
-            .contains("the same ones for code that both builds share")
+            .contains("code that both builds share has the same addresses")
     );
     let suite = parsed(&to_json(&placed_suite()));
     let unknown = &suite["benchmarks"][1]["spreads"];
@@ -335,7 +335,7 @@ fn a_race_side_by_side_tells_what_it_reads_in_turns() {
     let suite = side_by_side();
     let of_suite = to_text(&suite, &TextOptions::default());
     let line =
-        "2 rows are of CPU time, both sides side by side on one core; the others took turns.";
+        "2 rows are in CPU time, with both sides side by side on one core; the others took turns.";
     let of_suite = of_suite.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(of_suite.contains(line), "{of_suite}");
     let mut analysis = suite;
@@ -356,8 +356,8 @@ fn a_race_side_by_side_tells_what_it_reads_in_turns() {
         for part in [
             "both ran side by side on one core",
             "the longer one ran alone for 17% of its time",
-            "CPU time in turns: +2.1%",
-            "In turns the change reads 8.2 points higher than side by side",
+            "CPU time when raced in turns: +2.1%",
+            "In turns, the change is 8.2 percentage points higher than side by side",
         ] {
             assert!(text.contains(part), "'{part}' is missing: {text}");
         }

@@ -199,7 +199,7 @@ fn what_is_promised_of_a_benchmark_is_there() {
         "<table id=\"overview\" class=\"intervals\">",
         "<tr data-verdict=\"slower\" data-index=\"0\"",
         "id=\"theme\"",
-        "All metrics, by what is typical",
+        "All metrics, by their typical values",
         "The two sides against each other",
         "<td>carry-over</td>",
         "4 blocks were left out",
@@ -397,10 +397,14 @@ fn a_gate_is_red_until_everything_it_says_is_excused() {
 fn what_cannot_be_drawn_has_a_sentence() {
     let figures = |page: &str| page.matches("<figure").count();
     let page = bare(&race());
-    assert!(page.contains("Nothing was kept to draw charts from") && figures(&page) == 1);
+    assert!(
+        page.contains("The run file holds no data for charts of this benchmark")
+            && figures(&page) == 1
+    );
     let page = bare(&drawn(alone()));
     assert!(
-        page.contains("It ran alone, so there are no differences to draw.") && figures(&page) == 4
+        page.contains("The contender ran alone, so there are no differences to draw.")
+            && figures(&page) == 4
     );
     let mut unpaired = drawn(recording());
     let plots = unpaired.comparisons[0].plots.as_mut().unwrap();

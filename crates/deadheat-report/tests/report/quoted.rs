@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::fixtures::*;
 
-const SAID: &str = "machine was calibrated on 2026-11-22: 2 of 120 A/A races of commands called";
+const SAID: &str =
+    "machine was calibrated on 2026-11-22: 2 of 120 A/A races of commands were called";
 
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -38,7 +39,7 @@ fn every_shape_quotes_the_calibration_of_its_machine_once() {
         let told = on_one_line(&told);
         assert_eq!(told.matches(SAID).count(), 1, "{told}");
         assert!(
-            told.contains("changes under 1.1% are lost in noise"),
+            told.contains("the noise hides changes under 1.1%"),
             "{told}"
         );
     }

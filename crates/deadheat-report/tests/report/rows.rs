@@ -67,8 +67,9 @@ fn on(links: &[Scope]) -> Analysis {
 #[test]
 fn every_medium_says_once_what_the_rows_were_raced_on() {
     let neutral =
-        "raced on neutral links, a new one in every replicate: the verdicts are about the";
-    let own = "raced as linked, not on neutral links: the verdicts are about these builds.";
+        "raced on neutral links, a new one in every replicate, so the verdicts are about the";
+    let own = "raced the builds as linked, not on neutral links, so the verdicts are about these \
+               builds.";
     let mixed = "1 row raced on neutral links, 2 as linked.";
     let (source, binary) = (Scope::Source, Scope::Binary);
     for (links, line) in [
@@ -136,22 +137,22 @@ fn the_tally_says_how_many_calls_chance_explains_at_the_error_rate() {
             27,
             2,
             0.05,
-            "about 1 of 27 would change; 2 of the 27 that changed hold for",
+            "about 1 of 27 would change; 2 of the 27 changes are significant after",
         ),
         (
             27,
             1,
             0.1,
-            "about 3 of 27 would change; 1 of the 27 that changed holds for",
+            "about 3 of 27 would change; 1 of the 27 changes is significant after",
         ),
         (
             27,
             0,
             0.001,
-            "fewer than 1 of 27 would change; none of the 27 that changed holds for",
+            "fewer than 1 of 27 would change; none of the 27 changes is significant after",
         ),
     ] {
-        let told = format!("(by chance alone, {told} all 27 together)");
+        let told = format!("(by chance alone, {told} correction for all 27)");
         for text in media(&called(rows, held, alpha)) {
             assert!(text.contains(&told), "{told}: {text}");
             assert!(!text.contains("may be chance"), "{text}");
@@ -182,7 +183,7 @@ fn candidates_of_one_benchmark_share_its_error_rate() {
 #[test]
 fn rows_that_do_not_hold_for_the_suite_are_marked_and_the_mark_is_explained() {
     let analysis = called(3, 1, 0.05);
-    let legend = "† is significant alone, but not for all 3 together";
+    let legend = "† is significant alone, but not after correction for all 3 comparisons";
     let texts = [
         to_text(&analysis, &BRIEF),
         to_text(&analysis, &FULL),
@@ -202,7 +203,9 @@ fn rows_that_do_not_hold_for_the_suite_are_marked_and_the_mark_is_explained() {
     let text = to_comparison(&saved, &options);
     assert!(text.contains("> slower^\n"), "{text}");
     assert!(
-        text.contains("\n  ^ is significant alone, but not for all 4 together\n"),
+        text.contains(
+            "\n  ^ is significant alone, but not after correction for all 4 comparisons\n"
+        ),
         "{text}"
     );
 }
@@ -218,8 +221,8 @@ fn a_note_about_one_benchmark_of_many_names_it() {
         all
     };
     let one = to_text(&apart(&[(7, -0.287)]), &BRIEF);
-    let told =
-        "note: 'b7': As you linked it, the change reads 28.7 points lower than on neutral links.";
+    let told = "note: 'b7': With your own link, the change is 28.7 percentage points lower than on \
+                neutral links.";
     assert!(one.contains(told), "{one}");
     let two = to_text(&apart(&[(7, -0.287), (9, 0.1)]), &BRIEF);
     assert!(
@@ -227,14 +230,15 @@ fn a_note_about_one_benchmark_of_many_names_it() {
         "{two}"
     );
     let same = to_text(&apart(&[(7, 0.1), (9, 0.1)]), &BRIEF);
-    let told = "note: 'b7' and 'b9': As you linked it, the change reads 10.0 points higher";
+    let told =
+        "note: 'b7' and 'b9': With your own link, the change is 10.0 percentage points higher";
     assert!(same.contains(told), "{same}");
     // In full, what two of them share stands at the end.
     for text in [
         to_text(&apart(&[(7, 0.1), (9, 0.1)]), &FULL),
         to_junit(&apart(&[(7, 0.1), (9, 0.1)])).replace("&apos;", "'"),
     ] {
-        assert!(text.contains("'b7' and 'b9': As you linked it"), "{text}");
+        assert!(text.contains("'b7' and 'b9': With your own link"), "{text}");
     }
 }
 

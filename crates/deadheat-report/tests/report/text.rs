@@ -626,7 +626,7 @@ fn a_path_is_never_broken_and_ends_the_figures() {
 
 #[test]
 fn terms_are_explained_to_new_readers_and_in_full() {
-    let legend = "typical: a robust average, consistent with the change";
+    let legend = "typical: robust averages whose ratio is the measured change";
     let told = |options: TextOptions<'_>, analysis: &Analysis| {
         let text = to_text(analysis, &options);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -640,8 +640,8 @@ fn terms_are_explained_to_new_readers_and_in_full() {
     assert!(told(UNICODE, &race()).contains(legend));
     let suite = told(first, &suite());
     for term in [
-        "dead heat: 'equivalent' in JSON",
-        "too close to call: 'inconclusive' in JSON",
+        "dead heat is 'equivalent' in JSON",
+        "too close to call is 'inconclusive' in JSON",
     ] {
         assert!(suite.contains(term), "{suite}");
         assert!(!told(first, &race()).contains(term));

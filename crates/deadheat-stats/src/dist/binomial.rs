@@ -76,7 +76,7 @@ fn walk_down(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
     .map(|(_, w)| w)
 }
 
-/// Returns true until the sum outwards may end. The smallest representable numbers times a ratio
+/// Returns true if the sum outwards must continue. The smallest representable numbers times a ratio
 /// above ½ round to themselves, and without this test the sum would continue for a sixth of all
 /// trials.
 fn goes_on(w: f64, next: f64) -> bool {
@@ -119,7 +119,7 @@ pub fn share_bounds(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// The point in the unit interval from which on `holds`, true at its beginning, is false.
+/// Returns the point in the unit interval at which `holds` changes from true to false.
 fn last_below(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {

@@ -131,13 +131,14 @@ pub(super) fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     1.0 / fraction
 }
 
-/// `v`, or if it is too close to 0 a small number by which Lentz's method can divide.
+/// Returns `v`, or a small number that Lentz's method can divide by if `v` is too close to 0.
 fn nonzero(v: f64) -> f64 {
     const SMALLEST: f64 = 1e-300;
     if v.abs() < SMALLEST { SMALLEST } else { v }
 }
 
-/// More degrees of freedom count as this many; the variance of the mean square is then below 1e-7.
+/// The largest number of degrees of freedom; larger numbers count as this one. The variance of the
+/// mean square is then below 1e-7.
 const MOST_DF: f64 = 2e7;
 
 /// The probability that F ≥ `f` with `df1` and `df2` degrees of freedom: I_x(df2/2, df1/2) at x =
@@ -148,7 +149,7 @@ pub fn f_upper_tail(f: f64, df1: f64, df2: f64) -> f64 {
     beta_lower(0.5 * df2, 0.5 * df1, x, y)
 }
 
-/// x = df2/(df2 + df1·f) and 1 − x, each with all its digits.
+/// Returns x = df2/(df2 + df1·f) and 1 − x, each to full precision.
 fn shares(f: f64, df1: f64, df2: f64) -> (f64, f64) {
     let ratio = (f * (df1 / df2)).min(f64::MAX);
     (1.0 / (1.0 + ratio), 1.0 / (1.0 + 1.0 / ratio))

@@ -44,8 +44,8 @@ pub fn t_log_density(t: f64, df: f64) -> f64 {
     middle.ln() - 0.5 * (df + 1.0) * ln_1_plus_square(t.abs() / df.sqrt())
 }
 
-/// Clamps to at least 1, and at most the largest value for which the expansion does not overflow; t
-/// is normal far below that.
+/// Clamps degrees of freedom to at least 1, and at most the largest value for which the expansion
+/// does not overflow. Far below that value, t is already normal.
 fn clamp_df(df: f64) -> f64 {
     if df.is_nan() {
         1.0

@@ -14,19 +14,20 @@ use crate::summary::{all_finite, ascending};
 /// If the smaller sample has at most this many values, [`mann_whitney_p`] counts arrangements.
 pub const FEW: usize = 8;
 
-/// Counts of the pairs of values of two samples, by which of the two is larger.
+/// The Mann–Whitney counts of two samples: of all pairs with one value of each sample, in how many
+/// the value of the first or of the second sample is larger.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankSum {
     /// The U of the first sample: pairs whose value of the first sample is larger; ties count half.
     pub u_first: f64,
     /// The U of the second sample: pairs whose value of the second sample is larger; ties count
-    /// half. Both add up to the number of all pairs.
+    /// half. `u_first` and `u_second` add up to the number of all pairs.
     pub u_second: f64,
     /// Σ(t³ − t) over the groups of t equal values in both samples together.
     pub ties: f64,
-    /// Values in the first sample.
+    /// The number of values in the first sample.
     pub n_first: usize,
-    /// Values in the second sample.
+    /// The number of values in the second sample.
     pub n_second: usize,
 }
 
@@ -127,7 +128,7 @@ impl TwoSamples {
 }
 
 impl RankSum {
-    /// The smaller U.
+    /// Returns the smaller of the two U.
     fn least(&self) -> f64 {
         self.u_first.min(self.u_second)
     }
@@ -305,7 +306,7 @@ const MOST_VALUES: usize = 1 << 31;
 /// Two independent samples, merged in ascending order.
 #[derive(Debug, Clone)]
 pub struct TwoSamples {
-    /// Ascending; each group has a different value.
+    /// Groups of equal values, in ascending order of the values.
     pub(crate) groups: Vec<Group>,
     /// Values in the first sample, at least 1.
     pub(crate) n: usize,
@@ -313,7 +314,7 @@ pub struct TwoSamples {
     pub(crate) m: usize,
 }
 
-/// Equal values: how many of them each sample has.
+/// A group of equal values, with the number of them in each sample.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Group {
     pub(crate) value: f64,
@@ -322,8 +323,8 @@ pub(crate) struct Group {
 }
 
 impl TwoSamples {
-    /// O(n log n), and O(n) for samples in ascending order. `None` if one is empty, a value is not
-    /// finite, or one has more than 2³¹ values.
+    /// Merges two samples in O(n log n), or in O(n) if both are in ascending order. `None` if one
+    /// is empty, a value is not finite, or one has more than 2³¹ values.
     pub fn new(first: &[f64], second: &[f64]) -> Option<Self> {
         let (n, m) = (first.len(), second.len());
         let countable = n.min(m) > 0 && n.max(m) <= MOST_VALUES;
@@ -488,7 +489,7 @@ fn upper_tail(x: f64) -> f64 {
     exponent.exp() * above / below
 }
 
-/// By Horner's rule.
+/// Evaluates a polynomial by Horner's rule. The coefficient `leading` has the highest power.
 fn polynomial(x: f64, leading: f64, coefficients: &[f64]) -> f64 {
     coefficients.iter().fold(leading, |sum, c| sum * x + c)
 }

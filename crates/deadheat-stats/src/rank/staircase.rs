@@ -27,7 +27,8 @@ pub(super) struct Staircase<'a, F> {
     pub columns: &'a [f64],
     /// True if only the entries with j ≥ i count.
     pub triangular: bool,
-    /// Never decreases from one row or column to the next.
+    /// Computes an entry from a row value and a column value. Never decreases from one row or
+    /// column to the next.
     pub entry: F,
 }
 
@@ -46,7 +47,8 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         (self.entry)(self.rows[row], self.columns[column])
     }
 
-    /// The middle entry, or the midpoint of the two middle ones. There must be at least one entry.
+    /// Returns the middle entry, or the midpoint of the two middle ones. There must be at least one
+    /// entry.
     pub(super) fn median(&self, scratch: &mut Vec<f64>) -> f64 {
         let [lower] = self.nths([self.middle()], scratch);
         self.median_from(lower)
@@ -107,7 +109,7 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         FEW.max(2 * (self.rows.len() + self.columns.len()))
     }
 
-    /// The `k`-th smallest entry, which must be among the open ones.
+    /// The `k`-th smallest entry, which must be among the open ones (those not yet excluded).
     ///
     /// Each round takes two pivots close around the wanted rank, from a sample of the open entries
     /// or by interpolation between the previous pivots. Two walks then exclude the entries outside
@@ -282,7 +284,7 @@ struct Open {
     left: usize,
     /// The number of entries that come before all open ones.
     ruled_out: usize,
-    /// All open entries are between these.
+    /// A lower and an upper bound of all open entries.
     from: f64,
     to: f64,
 }

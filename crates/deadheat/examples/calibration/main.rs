@@ -1,6 +1,5 @@
-//! Puts the promises of the verdicts to the test, by whole races on a
-//! simulated clock, and writes what came out as `docs/calibration.md`:
-//! `cargo run --release -p deadheat --example calibration`.
+//! Tests the promises of the verdicts by whole races on a simulated clock, and writes the results
+//! as `docs/calibration.md`: `cargo run --release -p deadheat --example calibration`.
 
 mod page;
 mod simulation;
@@ -13,7 +12,7 @@ use std::{fs, thread};
 use simulation::tally::Tally;
 use table::{Row, sections};
 
-/// The page, seen from this crate.
+/// The path of the page.
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/calibration.md");
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
-//! The measured table as a page of Markdown. The same figures give the same
-//! bytes: nothing here depends on the machine or the hour.
+//! The measured table as a page of Markdown. The same figures give the same bytes, on any machine
+//! and at any time.
 
 use std::fmt::Write;
 
@@ -12,16 +12,16 @@ use crate::table::{PROMISES, Promise, Row, Unit};
 pub struct Chapter {
     pub title: &'static str,
     pub words: &'static str,
-    /// Number, setting, and what became of its races.
+    /// The number, the row and the outcomes of its races.
     pub lines: Vec<(u64, Row, Tally)>,
 }
 
-/// The seed of the first race of a row; the others count on from it.
+/// Returns the seed of the first race of a row. The other races have the following numbers.
 pub fn first_seed(number: u64) -> u64 {
     number * 1_000_000
 }
 
-/// The whole page, and whether every promise is kept.
+/// Returns the whole page, and true if every promise is kept.
 pub fn page(chapters: &[Chapter]) -> (String, bool) {
     let (promises, kept) = promises(chapters);
     let mut text = introduction(chapters);
@@ -44,14 +44,16 @@ fn introduction(chapters: &[Chapter]) -> String {
     format!(
         "# Calibration
 
-How often the verdicts are right when the truth is known. Written by `cargo run --release -p deadheat --example calibration`, which is
-part of `just simulate`; no part of this page is written by hand.
+This page shows how often deadheat's verdicts are right in simulated races, in which the true \
+change is known. `cargo run --release -p deadheat --example calibration` writes the whole page; \
+`just simulate` runs this command.
 
-{} races in {} rows. Each is a complete race with schedule, session, stopping rule and analysis; \
-only the times are simulated, with noise of known size, on a simulated clock. α is {ALPHA}, and \
-the margin is 1% unless a row gives another. Interim analyses follow the plan for the row's \
-maximum number of replicates. The races of row n have the seeds n·1,000,000, n·1,000,000 + 1, …, \
-so the same program gives the same page. The program fails if a promise is broken.
+The tables summarise {} races, in {} rows. Each simulated race is complete: \
+it has a schedule, a session, a stopping rule and an analysis. Only the times of the race are simulated, on a simulated clock, with noise of \
+known size. α is {ALPHA}. The margin is 1%, unless a section gives another. In each row, the \
+interim analyses follow the plan for the row's maximum number of replicates. The races of row n \
+have the seeds n·1,000,000, n·1,000,000 + 1, …, so the same program writes the same page. The program \
+exits with an error if deadheat breaks one of the promises below.
 
 ## The promises
 
@@ -73,7 +75,7 @@ fn promises(chapters: &[Chapter]) -> (String, bool) {
             (*number, seen, kept)
         };
         let seen: Vec<_> = lines.iter().map(seen).collect();
-        // A promise that nothing was measured of is not kept.
+        // A promise without a measured row is not kept.
         let kept = !seen.is_empty() && seen.iter().all(|(_, _, kept)| *kept);
         let nearest = nearest(promise, &seen).map_or("—".to_owned(), |(number, seen)| {
             format!("{} (row {number})", in_unit(seen, promise.unit))
@@ -84,10 +86,13 @@ fn promises(chapters: &[Chapter]) -> (String, bool) {
         let _ = writeln!(text, "| {} | {rows} | {nearest} | {word} |", promise.words);
     }
     text += "
-*Where the noise allows*: in rows where four times the smallest possible standard error (*least \
-SE* below) is at most the margin. The *binomial bound* is the share that a row with a true rate \
-of 5% exceeds once in 10,000. All other limits hold without such an allowance, except the 94%: \
-in rows with fewer than 1,000 races, the misses may reach that bound.
+The words *where the noise allows* limit a promise to the rows in which four times the smallest possible standard \
+error (*least SE* below) is at most the margin. The promises about candidates with \
+a true change of −1%, +1% or −2% also apply only to rows where the noise allows. The *binomial bound* allows for chance: if the true rate of false verdicts of a row is \
+5%, the measured share exceeds this bound with a probability of 1 in 10,000. \
+The limits without the words *within the binomial bound* must hold exactly, with one exception: in \
+rows with fewer than 1,000 races, the share of races that miss the limit of 94% may reach the \
+binomial bound.
 ";
     (text, all_kept)
 }
@@ -114,7 +119,7 @@ fn families() -> String {
         "
 ## The noise
 
-All noise acts on the logarithm of times, and on both sides alike.
+All noise changes the logarithm of the times, in the same way on both sides.
 
 | family | σ of a sample | drift | modes | spikes | second position | carry-over |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -137,28 +142,32 @@ All noise acts on the logarithm of times, and on both sides alike.
         let _ = writeln!(text, "| {} | {} |", family.name, cells.join(" | "));
     }
     text += "
-*σ of a sample*: every sample scatters independently by σ. *Drift*: a random walk that forgets 5% \
-at every sample, with normal steps of this sd. *Modes*: about every 37 samples, the machine \
-switches to one of seven modes, evenly spaced over this distance. *Spikes*: this share of samples \
-takes 10 to 1,000 times as long. *Second position*: the second sample of every pair is slower by \
-this much. *Carry-over*: so is every sample that follows a sample of the other side, including \
-priming runs. The harder row of processes has σ .005 and a layout sd of 1.4%/√2 for each side. \
-Two more rows model heaps: one draws one of the seven modes for every sample; in the other, three \
-samples in ten take a slow path, slower by 1. Both have σ .01.
+*σ of a sample* is the standard deviation (sd) of the independent scatter of the samples. \
+*Drift* is a random walk that forgets 5% of its value at every sample; the column gives the sd \
+of its normal steps. *Modes*: about every 37 samples, the machine switches to one of seven \
+modes; the column gives the distance from the fastest to the slowest mode, between which the \
+modes are evenly spaced. *Spikes* is the share of samples that take 10 to 1,000 times as long. \
+*Second position*: the second sample of every pair is slower by this much. *Carry-over*: every \
+sample that follows a sample of the other side, including priming runs, is slower by this much. \
+The rows *layout sd 1.4% of the effect* have σ .005 and a layout sd of 1.4%/√2 for each side. \
+Two more rows model heaps, both with σ .01. In the first of these two rows, every sample draws \
+one of the seven modes. In the second row, three samples in ten take a slow path, which adds 1 \
+to the logarithm of the time.
 
 ## How to read the tables
 
 - *K × Pmax*: blocks per replicate, and the maximum number of replicates.
-- *least SE*: the smallest possible standard error of the estimate at Pmax, from the scatter and \
-drift over all blocks and the layouts over all replicates.
-- *false (allowed)*: false verdicts, and the binomial bound of 5%. A true −1% lies just outside \
-the margin, so *equivalent* is false for it.
-- *always held*: races in which every interval of every analysis contained the truth; *held at \
-the end*: races whose final interval did.
-- *estimate − truth*: mean ± its standard error, and median, in hundredths of a log-ratio, which near 0 are percentage points. Early
-  stopping exaggerates a little.
-- *replicates*: mean number used. Races that are neither faster, slower nor equivalent are too \
-close to call.
+- *least SE*: the smallest possible standard error of the estimate at Pmax. The least SE follows \
+from the scatter and drift over all blocks, and from the layouts over all replicates.
+- *false (allowed)*: the share of false verdicts, and the binomial bound of 5%. A true change \
+of −1% is just outside the margin, so the verdict *equivalent* is false for it.
+- *always held*: the share of races in which every interval of every analysis contains the \
+truth. *Held at the end*: the share of races whose final interval contains the truth.
+- *estimate − truth*: the mean ± its standard error, and the median, in hundredths of a \
+log-ratio (for small changes, percentage points). Early stopping exaggerates the change a \
+little.
+- *replicates*: the mean number of replicates that the races use.
+- Races that are neither faster, slower nor equivalent are too close to call.
 ";
     text
 }
@@ -200,7 +209,7 @@ fn percents(share: f64) -> String {
     format!("{:.2}%", 100.0 * share)
 }
 
-/// A number with its sign; 0 has none, however it came to be.
+/// Formats a number with its sign. A number that rounds to 0 has no sign.
 fn signed(value: f64, digits: usize) -> String {
     let plain = format!("{:.digits$}", value.abs());
     if plain.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
@@ -212,7 +221,7 @@ fn signed(value: f64, digits: usize) -> String {
     }
 }
 
-/// Thousands set off by commas.
+/// Formats a number with commas between thousands.
 fn grouped(count: u32) -> String {
     let digits = count.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();

@@ -1,5 +1,4 @@
-//! Which races are run to put the promises to the test, and which promise
-//! speaks of which of them.
+//! The races that test the promises, and the rows that each promise is about.
 
 use deadheat::parts::engine::Noise;
 
@@ -10,17 +9,17 @@ use crate::simulation::families::{
 use crate::simulation::race::{ALPHA, Setting};
 use crate::simulation::tally::{Tally, at_most};
 
-/// Races of a setting without a difference.
+/// Races of a row without a difference.
 const ALIKE: u32 = 4_000;
-/// Races of a setting with one, or of one made to find it.
+/// Races of a row with a difference, or in a design made to find one.
 const DIFFERENT: u32 = 1_000;
-/// The same where a race has more than [`LONG`] blocks.
+/// Races of such a row if each has more than [`LONG`] blocks.
 const OF_LONG_RACES: u32 = 400;
 const LONG: u32 = 10_000;
 /// Races of a design with few blocks in a replicate.
 const SMALL: u32 = 20_000;
 
-/// Many races of one setting.
+/// A row of the table: many races of one setting.
 pub struct Row {
     pub name: String,
     /// True change in percent.
@@ -42,13 +41,13 @@ impl Row {
         }
     }
 
-    /// Returns true if a change of one margin can be found at all: four of the least standard
-    /// errors are no more than it.
+    /// Returns true if a change of one margin can be found: the margin is at least four times the
+    /// smallest possible standard error.
     pub fn can_find(&self) -> bool {
         4.0 * self.setting.least_error() <= self.setting.margin
     }
 
-    /// Verdicts that are false of this row.
+    /// Returns the number of false verdicts of this row.
     pub fn wrong(&self, tally: &Tally) -> u32 {
         tally.wrong(self.setting.effects[0], self.setting.margin)
     }
@@ -61,13 +60,13 @@ pub struct Section {
     pub rows: Vec<Row>,
 }
 
-/// Everything that is measured, in the order of the page.
+/// Returns everything to measure, in the order of the page.
 pub fn sections() -> Vec<Section> {
     vec![
         Section {
             title: "Processes without a difference",
-            words: "At most 40 processes with 25 blocks each; layouts have an sd of 0.7% for each \
-                side of a process.",
+            words: "A race has at most 40 processes with 25 blocks each. The effect of the layout \
+                has an sd of 0.7% for each side of a process.",
             rows: alike(processes)
                 .chain(heaps(processes))
                 .chain([hard(0.0)])
@@ -75,12 +74,14 @@ pub fn sections() -> Vec<Section> {
         },
         Section {
             title: "Commands without a difference",
-            words: "At most 40 blocks, each its own replicate. The layout of a launch is part of its scatter.",
+            words: "A race has at most 40 blocks, and each block is a replicate. Each launch has a random \
+                memory layout; the effect of this layout is part of the simulated scatter.",
             rows: alike(commands).chain(heaps(commands)).collect(),
         },
         Section {
             title: "Processes that differ",
-            words: "If 25 blocks cannot find 1%, replicates have as many blocks as necessary.",
+            words: "If replicates of 25 blocks cannot find a change of 1%, the replicates have as \
+                many blocks as necessary.",
             rows: FAMILIES
                 .iter()
                 .flat_map(|family| {
@@ -94,7 +95,8 @@ pub fn sections() -> Vec<Section> {
         },
         Section {
             title: "Commands that differ",
-            words: "If 40 blocks cannot find 1%, the race may have as many as necessary.",
+            words: "If 40 blocks cannot find a change of 1%, the maximum number of blocks is as \
+                large as necessary.",
             rows: FAMILIES
                 .iter()
                 .flat_map(|family| {
@@ -107,10 +109,11 @@ pub fn sections() -> Vec<Section> {
         },
         Section {
             title: "Few blocks in a replicate",
-            words: "Independent normal scatter, σ .01, and a margin of 0.01%, so that no race \
-                ends early in a dead heat and every interim analysis happens: the hardest case. \
-                Fewer than ten blocks have their own critical values; for ten the plain formula \
-                applies.",
+            words: "The scatter is independent and normal, with σ .01. The margin is 0.01%, so that \
+                no race ends early in a dead heat and every interim analysis happens. A race with \
+                all its interim analyses is the hardest case. \
+                Replicates with fewer than ten blocks have their own critical \
+                values; for ten blocks, the plain formula applies.",
             rows: few_blocks(),
         },
     ]
@@ -121,8 +124,8 @@ fn alike(design: fn(f64, Noise) -> Setting) -> impl Iterator<Item = Row> {
     FAMILIES.iter().map(row)
 }
 
-/// The rows of one family in a design that can find 1%. Without a difference
-/// only where the design is not the usual one, whose row is elsewhere.
+/// Returns the rows of one family in a design that can find 1%. A row without a difference is
+/// included only if the design is unusual, because the usual one has that row in another section.
 fn different(family: &Family, design: impl Fn(Noise) -> Setting) -> Vec<Row> {
     let setting = design(family.noise);
     let (blocks, replicates) = (setting.blocks_per_replicate, setting.max_replicates);
@@ -137,7 +140,7 @@ fn different(family: &Family, design: impl Fn(Noise) -> Setting) -> Vec<Row> {
         changes.insert(0, 0.0);
     }
     if family.noise == QUIET {
-        // Swapping the roles flips the sign and nothing else.
+        // Swapping the sides flips the sign and nothing else, so one family with +1% is enough.
         changes.push(1.0);
     }
     let row = |change| Row::new(family.name, change, setting.clone(), races);
@@ -174,7 +177,7 @@ fn few_blocks() -> Vec<Row> {
     rows
 }
 
-/// Rows of noise that no family of the specification holds: slots that fall into heaps.
+/// Returns rows with noise that no family of the specification has: samples in separate clusters.
 fn heaps(design: fn(f64, Noise) -> Setting) -> [Row; 2] {
     let row = |name, noise| Row::new(name, 0.0, design(0.0, noise), ALIKE);
     [
@@ -183,19 +186,18 @@ fn heaps(design: fn(f64, Noise) -> Setting) -> [Row; 2] {
     ]
 }
 
-/// Something promised, the rows it speaks of, and how near each of them comes
-/// to breaking it.
+/// A promise, the rows that it is about, and the value by which each of them may break it.
 pub struct Promise {
     pub words: &'static str,
     speaks_of: fn(&Row) -> bool,
-    /// Returns the value seen in a row, and true if it is as promised.
+    /// Returns the value observed in a row, and true if the promise is kept.
     pub seen: fn(&Row, &Tally) -> (f64, bool),
-    /// True if the largest of what is seen is the nearest to breaking it.
+    /// True if the largest observed value is the closest to breaking the promise.
     pub at_most: bool,
     pub unit: Unit,
 }
 
-/// The unit of what is seen of a promise.
+/// The unit of an observed value.
 #[derive(Clone, Copy)]
 pub enum Unit {
     /// A share of the races.
@@ -224,25 +226,27 @@ fn at_least(count: u32, tally: &Tally, rate: f64) -> (f64, bool) {
 /// The promises at α = .05 and a margin of 1%.
 pub const PROMISES: [Promise; 9] = [
     Promise {
-        words: "without a difference, faster or slower in no more than 5%, within the binomial bound",
+        words: "without a true difference, at most 5% of the verdicts are faster or slower, \
+                within the binomial bound",
         speaks_of: |row| row.change == 0.0,
         seen: |_, tally| few(tally.faster + tally.slower, tally),
         at_most: true,
         unit: Unit::Share,
     },
     Promise {
-        words: "false verdicts of any kind in no more than 5%, within the binomial bound",
+        words: "with a true difference, at most 5% of the verdicts are false, within the \
+                binomial bound",
         speaks_of: |row| row.change != 0.0,
         seen: |row, tally| few(row.wrong(tally), tally),
         at_most: true,
         unit: Unit::Share,
     },
     Promise {
-        words: "all intervals of all analyses contain the truth in at least 94%",
+        words: "in at least 94% of the races, all intervals of all analyses contain the truth",
         speaks_of: |_| true,
         seen: |_, tally| {
             let (seen, enough) = at_least(tally.held_always, tally, 0.94);
-            // Of few races .94 may be missed by chance alone.
+            // With few races, .94 may be missed by chance alone.
             let missed = tally.races - tally.held_always;
             let by_chance = tally.races < DIFFERENT && missed <= at_most(tally.races, ALPHA);
             (seen, enough || by_chance)
@@ -251,35 +255,37 @@ pub const PROMISES: [Promise; 9] = [
         unit: Unit::Share,
     },
     Promise {
-        words: "without a difference, equivalent in at least 90% where the noise allows",
+        words: "without a true difference, at least 90% of the verdicts are equivalent, where \
+                the noise allows",
         speaks_of: |row| row.change == 0.0 && row.can_find(),
         seen: |_, tally| at_least(tally.equivalent, tally, 0.90),
         at_most: false,
         unit: Unit::Share,
     },
     Promise {
-        words: "−1% is called faster in at least 95%",
+        words: "a true change of −1% is called faster in at least 95% of the races",
         speaks_of: |row| row.change == -1.0 && row.can_find(),
         seen: |_, tally| at_least(tally.faster, tally, 0.95),
         at_most: false,
         unit: Unit::Share,
     },
     Promise {
-        words: "+1% is called slower in at least 95%",
+        words: "a true change of +1% is called slower in at least 95% of the races",
         speaks_of: |row| row.change == 1.0 && row.can_find(),
         seen: |_, tally| at_least(tally.slower, tally, 0.95),
         at_most: false,
         unit: Unit::Share,
     },
     Promise {
-        words: "−2% is called faster in at least 99%",
+        words: "a true change of −2% is called faster in at least 99% of the races",
         speaks_of: |row| row.change == -2.0 && row.can_find(),
         seen: |_, tally| at_least(tally.faster, tally, 0.99),
         at_most: false,
         unit: Unit::Share,
     },
     Promise {
-        words: "with up to 40 processes, −2% takes about 11 or fewer on average",
+        words: "with up to 40 processes, a true change of −2% takes about 11 replicates or fewer \
+                on average",
         speaks_of: |row| {
             let setting = &row.setting;
             let of_processes = setting.blocks_per_replicate > 1;
@@ -290,7 +296,8 @@ pub const PROMISES: [Promise; 9] = [
         unit: Unit::Replicates,
     },
     Promise {
-        words: "without a difference, the mean estimate is off by no more than 4 of its standard errors",
+        words: "without a true difference, the mean estimate is at most 4 of its standard errors \
+                from zero",
         speaks_of: |row| row.change == 0.0,
         seen: |_, tally| {
             let errors = tally.mean_off.abs() / tally.mean_off_error.max(f64::MIN_POSITIVE);

@@ -1,5 +1,5 @@
-//! The whole way of a calibration: round by round, until it is done or told to stop, each kind of
-//! race as users race it.
+//! Runs a whole calibration in rounds, until all rounds are done, the budget is used up or a signal
+//! arrives. Each kind of race runs with the same code as users' races.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,26 +27,27 @@ use crate::race::{
 };
 use crate::settings::Selection;
 
-/// Calibrates this machine. What a signal or the budget leaves undone is left
-/// out of the answer, which says so; a kind that cannot be raced here is one
-/// that the answer is without. After every race `race_done` hears where the calibration stands.
+/// Calibrates this machine. If a signal or the budget ends the calibration early, the result covers
+/// the finished races and contains the reason. If a kind of race cannot run on this machine, the
+/// result contains its problem. `race_done` receives the progress after every race.
 ///
 /// # Errors
 ///
-/// When nothing can be raced: the request makes no sense, or there is no folder
-/// for temporary files.
+/// Returns an error if no race can run, because the request is invalid or the folder for temporary
+/// files is missing.
 pub fn calibrate(
     spec: &CalibrationSpec,
     race_done: &mut dyn FnMut(&CalibrationStanding),
 ) -> Result<Calibration, Failure> {
     spec.check()?;
-    // Held all the while: no signal between two races is lost, or fatal.
+    // Signals are handled for the whole calibration, because a signal between two races should be
+    // neither lost nor fatal.
     let interrupts = Interrupts::install()
         .map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))?;
     let started_at = unix_seconds();
     let deadline = Deadline::start(spec.effort.budget, &interrupts)
         .map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))?;
-    // Before deadheat settles on one core and takes that for the machine.
+    // Read before deadheat pins itself to one core, which would then be recorded as the machine.
     let here = machine(&environment());
     let mut rounds = Calibrating {
         spec,
@@ -82,16 +83,16 @@ pub fn calibrate(
     })
 }
 
-/// One kind of race so far.
+/// The state of one kind of race.
 struct Kind {
     kind: RaceKind,
-    /// The reason why it is not raced any further.
+    /// The reason why no more races of this kind start.
     problem: Option<String>,
-    /// Races started.
+    /// Number of races of this kind so far.
     races: u64,
-    /// Seconds that these took.
+    /// The time that all races of this kind took together, in seconds.
     seconds: f64,
-    /// Seconds that a race took on average in the longest batch.
+    /// The mean time of a race in the slowest batch of this kind, in seconds.
     longest: f64,
 }
 
@@ -106,13 +107,14 @@ impl Kind {
         }
     }
 
-    /// Seconds that a race takes; `None` before the first.
+    /// Returns the mean time of a race of this kind, in seconds; `None` before the first race.
     fn race_seconds(&self) -> Option<f64> {
         (self.races > 0).then(|| self.seconds / self.races as f64)
     }
 
-    /// Returns the number of races that would surely end in so many seconds. Before the first one
-    /// nobody knows, and there is no other way to find out.
+    /// Returns the number of races of this kind that fit into this many seconds, at the speed of
+    /// the slowest batch. Returns `usize::MAX` before the first batch, because the speed is
+    /// unknown.
     fn that_fit(&self, seconds: f64) -> usize {
         match self.races {
             _ if seconds <= 0.0 => 0,
@@ -125,8 +127,8 @@ impl Kind {
 struct Calibrating<'a> {
     spec: &'a CalibrationSpec,
     clock: OsClock,
-    /// Stops the race that runs at the end of the budget. No race is planned by it, so that all are
-    /// those of users without a budget.
+    /// Stops the running race at the end of the budget. The plans of the races do not contain this
+    /// limit, so that they are the same as for users without a budget.
     deadline: &'a Deadline,
     field: Field<'a>,
     kinds: [Kind; 3],
@@ -207,13 +209,14 @@ impl Calibrating<'_> {
         self.clock.elapsed_ns() as f64 / 1e9
     }
 
-    /// Seconds that are left of the budget; below 0 when it is used up.
+    /// Returns the rest of the budget in seconds; negative if the budget is exceeded.
     fn seconds_of_budget(&self) -> f64 {
         self.spec.effort.budget.as_secs_f64() - self.seconds()
     }
 
-    /// Seconds until all is raced or the budget used up, before the batch of
-    /// this kind in this round; `None` before every kind was raced once.
+    /// Estimates the seconds until all races are done or the budget ends. Kinds with an index below
+    /// `place` have raced in this round already, the others not yet. `None` until every kind has
+    /// raced once.
     fn seconds_left(&self, round: u32, place: usize) -> Option<f64> {
         let effort = &self.spec.effort;
         let mut left = 0.0;
@@ -231,7 +234,7 @@ impl Calibrating<'_> {
     }
 }
 
-/// Races of all kinds that are planned.
+/// Returns the planned number of races, over all rounds and kinds.
 fn planned(effort: &Effort) -> u64 {
     let of_kind = |kind| {
         let per_round = effort.per_round(kind);
@@ -240,8 +243,9 @@ fn planned(effort: &Effort) -> u64 {
     RaceKind::ALL.into_iter().map(of_kind).sum()
 }
 
-/// Turns the error of a batch that could not be raced into its problem. What would be wrong with
-/// every race, such as a core that there is not, fails at once.
+/// Converts the error of a batch to the problem of its kind of race. Returns a usage error of the
+/// first batch as an error that ends the calibration, because it would affect every race: for
+/// example, a core that does not exist.
 fn problem(error: RaceError, first: bool) -> Result<Batch, Failure> {
     let text = error.to_string();
     match Failure::from(error) {
@@ -253,35 +257,35 @@ fn problem(error: RaceError, first: bool) -> Result<Batch, Failure> {
     }
 }
 
-/// Replicates of a race at most, as by default.
+/// Maximum number of replicates of each race, which is the default of users' races.
 const MAX_REPLICATES: u32 = 40;
-/// The limit of a sample, as by default.
+/// The time limit of a sample, which is the default of users' races.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The run file of a batch. Nobody keeps it.
+/// The name of the run file of a batch, which is removed after the batch.
 const RUN: &str = "run.jsonl";
 
-/// The contenders of a batch, and the folder of its runs.
+/// The contenders of all batches, and the temporary folder of their run files.
 struct Field<'a> {
     spec: &'a CalibrationSpec,
     rounds: Rounds,
     scratch: ScratchFolder,
-    /// Two copies of the executable, or why there are none.
+    /// Two copies of the executable, or the reason why copying failed.
     copies: Result<[PathBuf; 2], String>,
 }
 
-/// The races of a batch that came to an end.
+/// The results of a batch of races.
 #[derive(Debug, Default)]
 struct Batch {
-    /// The races that came to their end.
+    /// The results of the races that reached their end.
     races: Vec<CalibrationRace>,
-    /// The problem that kept others from that.
+    /// The problem that stopped the remaining races of the batch.
     problem: Option<String>,
-    /// The signal that stopped them.
+    /// The signal that stopped the remaining races of the batch.
     signal: Option<i32>,
 }
 
 impl<'a> Field<'a> {
-    /// Measures the work and copies the executable.
+    /// Measures the time of the work and makes two copies of the executable.
     fn new(spec: &'a CalibrationSpec) -> Result<Self, Failure> {
         let scratch = ScratchFolder::create().map_err(|error| {
             Failure::Internal(format!(
@@ -299,7 +303,8 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// Races these differences of work, 0 being none.
+    /// Runs a batch with one race for each of `changes`, the difference between the sides as a
+    /// share of the work; 0 for equal sides.
     fn race(
         &self,
         kind: RaceKind,
@@ -447,8 +452,8 @@ impl<'a> Field<'a> {
         seed: u64,
         stopwatch: &mut Stopwatch<'_>,
     ) -> Result<RaceOutcome, RaceError> {
-        // A copy, where there is one: it stays what it is when the executable
-        // is replaced meanwhile.
+        // A copy is used if it exists, because the executable itself may be replaced during the
+        // calibration.
         let program = match &self.copies {
             Ok([old, _]) => old,
             Err(_) => &self.spec.program,
@@ -511,7 +516,8 @@ impl<'a> Field<'a> {
             .collect()
     }
 
-    /// A race of workers by the defaults of `cargo bench` and `deadheat bench`.
+    /// Returns a race of functions in workers, with the defaults of `cargo bench` and `deadheat
+    /// bench`.
     fn worker_race(&self, program: Option<WorkerProgram>, seed: u64) -> BenchmarkRace {
         BenchmarkRace {
             program,
@@ -533,12 +539,12 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Watches the races of a batch: when each was over, and that it is told.
+/// Measures the time of each race of a batch, and reports each finished race.
 struct Stopwatch<'a> {
-    /// Called after every race, with the number of those that are over.
+    /// The function to call after every race, with the number of finished races of the batch.
     tell: &'a mut dyn FnMut(u64),
-    /// Nanoseconds from the start of the batch to the last block of each
-    /// benchmark that is over, in the order they ended.
+    /// The finished benchmarks in the order in which they ended. Each has its index and the
+    /// nanoseconds from the start of the batch to its last block.
     ends: Vec<(usize, u64)>,
 }
 
@@ -550,7 +556,7 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    /// Seconds that the race of this benchmark took.
+    /// Returns the time of a benchmark's race in seconds; `None` if it has not finished.
     fn seconds(&self, benchmark: usize) -> Option<f64> {
         let place = self.ends.iter().position(|(one, _)| *one == benchmark)?;
         let before = match place {
@@ -562,7 +568,7 @@ impl<'a> Stopwatch<'a> {
 }
 
 impl Watcher for Stopwatch<'_> {
-    // What is worked out for those who look would be part of the cost.
+    // Computing interim results for a progress line would add to the measured time.
     fn watching(&self) -> bool {
         false
     }

@@ -1,13 +1,12 @@
-//! The work that races, from both sides: the words that ask for it, and the
-//! process that does it.
+//! The contenders of a calibration: the arguments with which they are started, and the work that
+//! their processes do.
 //!
-//! All contenders run one and the same function, at one address, with a number
-//! that says how often it goes round. A thing against itself is that function
-//! twice with the same number, so placement, which a calibration is not about
-//! and which `docs/placement.md` deals with, cannot make a difference. A known
-//! difference is another number, and so exactly as large as it says. Two builds
-//! are two copies of one executable: two files and two processes, whose code
-//! lies alike.
+//! All contenders run the same function at the same address, with a number of rounds as the
+//! argument. In a race between equal sides, both sides pass the same number, so code layout cannot
+//! cause a difference. (`docs/placement.md` covers the effects of code layout.) In a race with a
+//! known difference, one side passes a larger number, so the difference has exactly the stated
+//! size. Two builds are two copies of one executable: two files and two processes with the same
+//! code layout.
 
 use std::ffi::{OsStr, OsString};
 use std::hint::black_box;
@@ -18,37 +17,40 @@ use deadheat_engine::{Clock, OsClock, WorkerPipes, serve};
 use crate::exit::Failure;
 use crate::suite::Suite;
 
-/// The work: so many rounds, each of which takes as long as the others.
+/// A function that does the work of a contender. Its argument is the number of rounds; every round
+/// takes the same time.
 pub type Work = fn(u32) -> [u32; 8];
 
-/// A word for contenders that race in one process.
+/// The argument that selects functions that race in one process.
 const FUNCTIONS: &str = "functions";
-/// A word for one side of two builds.
+/// The argument that selects one side of a race of two builds.
 const BUILD: &str = "build";
-/// A word for a command.
+/// The argument that selects a command.
 const COMMAND: &str = "command";
 
-/// Rounds are counted by the thousand, of which even 0.1 % is whole.
+/// The numbers of rounds are multiples of this, so that even a difference of 0.1% is a whole number
+/// of rounds.
 const UNIT: u32 = 1_000;
-/// The time of a function, in nanoseconds: long beside reading the clock, short beside the pauses
-/// between interrupts.
+/// The target time of a function, in nanoseconds. It is long compared with a clock reading, and
+/// short compared with the time between two interrupts.
 const FUNCTION_NS: f64 = 50_000.0;
-/// The time of a command, beside being started, which takes as long.
+/// The target time of the work of a command, in nanoseconds. Starting the command takes about as
+/// long again.
 const COMMAND_NS: f64 = 1_000_000.0;
-/// The least of so many attempts is what the work takes.
+/// The number of times that the work is timed; the shortest time counts.
 const ATTEMPTS: u32 = 50;
 
-/// Rounds of the work on this machine.
+/// The numbers of rounds with which the work takes the target times on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rounds {
-    /// Of a function.
+    /// The number of rounds of a function; a multiple of [`UNIT`].
     pub(super) function: u32,
-    /// Of a command.
+    /// The number of rounds of a command; a multiple of [`UNIT`].
     pub(super) command: u32,
 }
 
 impl Rounds {
-    /// As many as last about as long as they should here.
+    /// Measures the time of the work, and returns the numbers of rounds.
     pub(super) fn measured(work: Work) -> Self {
         let attempt = |_| {
             let clock = OsClock::start();
@@ -59,9 +61,9 @@ impl Rounds {
         Self::lasting(least as f64)
     }
 
-    /// The same, where a unit of them takes so many nanoseconds.
+    /// Returns the numbers of rounds if [`UNIT`] rounds take `unit_ns` nanoseconds.
     fn lasting(unit_ns: f64) -> Self {
-        // `as` saturates, and far below the number that would not fit.
+        // Limited to a million units, so that the product with `UNIT` fits into a `u32`.
         let units = |ns: f64| (ns / unit_ns).round().clamp(1.0, 1e6) as u32;
         Self {
             function: UNIT * units(FUNCTION_NS),
@@ -70,14 +72,14 @@ impl Rounds {
     }
 }
 
-/// So many rounds and a share of them more: exactly, for every difference that
-/// is raced.
+/// Returns `rounds` increased by the share `change`. The result is exact for all differences in
+/// `CHANGES`.
 pub(super) fn more(rounds: u32, change: f64) -> u32 {
     rounds + (f64::from(rounds) * change).round() as u32
 }
 
-/// A number as a word. All are equally long: what a process is told moves its
-/// heap.
+/// Formats a number of rounds as an argument. All numbers have the same length, because the length
+/// of the arguments moves the heap of a process.
 fn word(rounds: u32) -> String {
     format!("{rounds:010}")
 }
@@ -90,7 +92,8 @@ fn words(role: &str, what: &str, rounds: impl IntoIterator<Item = u32>) -> Vec<S
         .collect()
 }
 
-/// Returns the words that make a process hold a benchmark for each of these candidates.
+/// Returns the arguments for a process with one benchmark per candidate. `baseline` and
+/// `candidates` are numbers of rounds.
 pub(super) fn functions_words(role: &str, baseline: u32, candidates: &[u32]) -> Vec<String> {
     words(
         role,
@@ -99,23 +102,25 @@ pub(super) fn functions_words(role: &str, baseline: u32, candidates: &[u32]) -> 
     )
 }
 
-/// Returns the words that make a process hold a benchmark for each of these, with a contender.
+/// Returns the arguments for a process with one benchmark per entry of `contenders`, each with a
+/// single contender that does this number of rounds.
 pub(super) fn build_words(role: &str, contenders: &[u32]) -> Vec<String> {
     words(role, BUILD, contenders.iter().copied())
 }
 
-/// Returns the words that make a process do the work and leave.
+/// Returns the arguments for a process that does the work once and exits.
 pub(super) fn command_words(role: &str, rounds: u32) -> Vec<String> {
     words(role, COMMAND, [rounds])
 }
 
-/// The contender of so many rounds.
+/// Returns a function that does this many rounds of the work.
 fn contender(work: Work, rounds: u32) -> impl FnMut() -> [u32; 8] + 'static {
-    // Unknown to the compiler, so that it cannot make code of its own for one.
+    // The number is hidden from the compiler, so that it cannot generate special code for one
+    // contender.
     move || work(black_box(rounds))
 }
 
-/// A suite with a benchmark for each candidate, named by its place.
+/// Returns a suite with one benchmark per candidate. The name of a benchmark is its index.
 pub(super) fn functions(work: Work, baseline: u32, candidates: &[u32]) -> Suite {
     let mut suite = Suite::new();
     for (place, candidate) in candidates.iter().enumerate() {
@@ -127,7 +132,7 @@ pub(super) fn functions(work: Work, baseline: u32, candidates: &[u32]) -> Suite 
     suite
 }
 
-/// A suite with a benchmark for each contender, named by its place.
+/// Returns a suite with one benchmark per contender. The name of a benchmark is its index.
 fn build(work: Work, contenders: &[u32]) -> Suite {
     let mut suite = Suite::new();
     for (place, rounds) in contenders.iter().enumerate() {
@@ -138,12 +143,12 @@ fn build(work: Work, contenders: &[u32]) -> Suite {
     suite
 }
 
-/// Does the work that the words behind the role ask for, as a worker or as a
-/// command: all there is to do for a process that was started to race. To be
-/// called first of all in `main`.
+/// Runs this process as a contender of a calibration: as a worker, or as a command that does the
+/// work once. `words` are the arguments after the role. `main` must call this function before
+/// anything else.
 pub fn do_work(words: &[OsString], work: Work) -> ExitCode {
     let what = words.first().and_then(|word| word.to_str());
-    // Whoever inspects a program may add a word that is no number.
+    // A program that inspects this one may add a word that is not a number.
     let number = |word: &OsString| OsStr::to_str(word)?.parse::<u32>().ok();
     let rounds: Vec<u32> = words.iter().skip(1).filter_map(number).collect();
     if let (Some(COMMAND), [rounds]) = (what, &rounds[..]) {
@@ -161,7 +166,7 @@ pub fn do_work(words: &[OsString], work: Work) -> ExitCode {
             ExitCode::SUCCESS
         }
         None => {
-            let text = "this is what `deadheat calibrate` races, and no command";
+            let text = "only `deadheat calibrate` starts this, as a contender of its races";
             Failure::Usage(text.to_owned()).report().into()
         }
     }

@@ -2,20 +2,20 @@
 
 use crate::exit::Failure;
 
-/// A parameter and the values it takes.
+/// A parameter of a sweep, with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The name that stands between braces.
+    /// The name between the braces.
     pub name: String,
     /// The values, in order.
     pub values: Vec<String>,
 }
 
-/// Most values one parameter can take.
+/// Maximum number of values of a parameter.
 const MOST_VALUES: u64 = 10_000;
 
 impl Parameter {
-    /// `-L NAME a,b,c`. A comma in a value is written `\,`.
+    /// Parses `-L NAME a,b,c`. A comma within a value is written `\,`.
     pub fn list(name: &str, values: &str) -> Result<Self, Failure> {
         const FLAG: &str = "--parameter-list";
         let name = checked_name(FLAG, name)?;
@@ -33,7 +33,7 @@ impl Parameter {
         if values.is_empty() {
             return usage(format!("{FLAG} {name}: the parameter has no values"));
         }
-        // The values were forgotten, and the next option was taken for them.
+        // The user forgot the values, so the next option was read as values.
         let is_option = values.starts_with('-') && !values.contains(',');
         if is_option && values[1..].starts_with(|c: char| c == '-' || c.is_ascii_alphabetic()) {
             return usage(format!(
@@ -42,11 +42,11 @@ impl Parameter {
                  -L {name} 1,2"
             ));
         }
-        // The values were forgotten, and the first command was taken for them.
+        // The user forgot the values, so the first command was read as values.
         if values.contains(&format!("{{{name}}}")) {
             return usage(format!(
-                "{FLAG} {name}: its values '{values}' contain {{{name}}} itself\nhelp: name the values \
-                 before the commands: -L {name} 1,2 '{values}'"
+                "{FLAG} {name}: its values '{values}' contain {{{name}}} itself\nhelp: name the \
+                 values before the commands: -L {name} 1,2 '{values}'"
             ));
         }
         Ok(Self {
@@ -55,8 +55,8 @@ impl Parameter {
         })
     }
 
-    /// Things about its values that are allowed and rarely meant, in words. `texts` are all in which
-    /// it may stand.
+    /// Returns hints about values that are valid but rarely intended. `texts` are the commands and
+    /// hooks in which the parameter may appear.
     pub(super) fn hints(&self, texts: &[&String]) -> Vec<String> {
         let Self { name, values } = self;
         let mut hints = Vec::new();
@@ -70,21 +70,21 @@ impl Parameter {
         if !again.is_empty() {
             let again = again.join(", ");
             hints.push(format!(
-                "the parameter '{name}' has the values {again} more than once, which races them \
-                 more than once"
+                "the parameter '{name}' has the values {again} more than once, so they race more \
+                 than once"
             ));
         }
         let place = format!("{{{name}}}");
         if !texts.iter().any(|text| text.contains(&place)) {
             hints.push(format!(
-                "no command and no hook has {place}, so every value of it races the same"
+                "no command and no hook contains {place}, so all its values race the same commands"
             ));
         }
         hints
     }
 
-    /// `-P NAME MIN MAX` with an optional step, 1 when not given. Values keep
-    /// as many decimals as the most precise of the three numbers, and leading zeros.
+    /// Parses `-P NAME MIN MAX` with an optional step, 1 by default. The values keep leading zeros,
+    /// and have as many decimals as the most precise of `min`, `max` and `step`.
     pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Self, Failure> {
         const FLAG: &str = "--parameter-scan";
         let name = checked_name(FLAG, name)?;
@@ -98,8 +98,8 @@ impl Parameter {
             .max()
             .unwrap_or(0)
             .min(9);
-        // Counted in whole units of the last decimal: 0.1 + 0.1 + 0.1 must
-        // be 0.3.
+        // The scan counts in integer units of the last decimal, because 0.1 + 0.1 + 0.1 must be
+        // exactly 0.3.
         let units = |text: &str| {
             in_units(text, decimals).ok_or_else(|| {
                 let problem = match text.parse::<f64>() {
@@ -117,7 +117,7 @@ impl Parameter {
                 (_, false) => "a scan upwards needs a step above zero (-D)",
             };
             return usage(format!(
-                "{FLAG} {name}: from {min} to {max} in steps of {step} there is no value\nhelp: {advice}"
+                "{FLAG} {name}: steps of {step} from {min} to {max} give no values\nhelp: {advice}"
             ));
         }
         let count =
@@ -140,8 +140,8 @@ impl Parameter {
     }
 }
 
-/// The digits before the decimal point of every value between these bounds: as many as the longer
-/// bound has, if one begins with a zero, and otherwise 1.
+/// Returns the minimum number of digits before the decimal point. If a bound has leading zeros,
+/// this is the number of digits of the longer bound, otherwise 1.
 fn padded_width(bounds: [&str; 2]) -> usize {
     let whole = bounds.map(|text| {
         let digits = text.trim_start_matches(['+', '-']);
@@ -159,10 +159,10 @@ fn padded_width(bounds: [&str; 2]) -> usize {
     }
 }
 
-/// A number in units of so many decimals, rounded to whole ones; `None` where
-/// it is none, or beyond what can be counted.
+/// Parses a number and returns it as an integer in units of its last decimal, rounded: 1.5 with two
+/// decimals is 150. `None` if the text is not a number, or if the number is too large.
 fn in_units(text: &str, decimals: usize) -> Option<i128> {
-    /// Of a number as it is written, its decimals and its sign included.
+    /// Maximum length of a number in characters, including decimals and sign.
     const LONGEST: usize = 31;
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let digits = whole.strip_prefix(['+', '-']).unwrap_or(whole);
@@ -172,7 +172,7 @@ fn in_units(text: &str, decimals: usize) -> Option<i128> {
         let units = padded.parse().ok();
         return units.filter(|_| padded.len() <= LONGEST);
     }
-    // An exponent, or more decimals than there are units for.
+    // The number has an exponent, or more than `decimals` decimals.
     let number: f64 = text.parse().ok()?;
     let units = (number * 10f64.powi(decimals as i32)).round();
     (units.abs() < 1e15).then_some(units as i128)
@@ -205,13 +205,13 @@ fn refuse_too_many(flag: &str, name: &str, count: u64) -> Result<(), Failure> {
     ))
 }
 
-/// A command line that makes no sense.
+/// Returns a usage error with this message.
 pub(super) fn usage<T>(message: String) -> Result<T, Failure> {
     Err(Failure::Usage(message))
 }
 
-/// Every combination of the parameters' values; the last one changes
-/// fastest. A single empty combination when there are none.
+/// Returns every combination of the parameters' values. The last parameter changes fastest. Without
+/// parameters, there is a single empty combination.
 pub(super) fn combinations(
     parameters: &[Parameter],
 ) -> Result<Vec<Vec<(String, String)>>, Failure> {
@@ -240,11 +240,11 @@ pub(super) fn combinations(
     Ok(all)
 }
 
-/// Fills the values in for their placeholders.
+/// Replaces the placeholders `{name}` in `text` by the values of the parameters.
 ///
-/// Without parameters every brace is plain text: `jq '{name}'` must work.
-/// With parameters an unknown `{name}` is an error, `{{name}}` is the plain
-/// text, and `${name}` belongs to the shell.
+/// Without parameters, braces are plain text, so that `jq '{name}'` works. With parameters, an
+/// unknown `{name}` is an error, `{{name}}` means the text `{name}`, and `${name}` stays unchanged
+/// for the shell.
 pub(super) fn substitute(
     place: &'static str,
     text: &str,
@@ -284,8 +284,8 @@ pub(super) fn substitute(
                     let near = similar(name, values);
                     let near = near.map(|near| format!(" (did you mean {{{near}}}?)"));
                     return usage(format!(
-                        "{place} '{text}': no -L or -P defines {{{name}}}{}\nhelp: write {{{{{name}}}}} \
-                         for plain braces",
+                        "{place} '{text}': no -L or -P defines {{{name}}}{}\nhelp: write \
+                         {{{{{name}}}}} for plain braces",
                         near.unwrap_or_default()
                     ));
                 }
@@ -300,7 +300,7 @@ pub(super) fn substitute(
     Ok(filled)
 }
 
-/// A defined name that differs by case or by one letter.
+/// Returns the name of a parameter that differs from `name` only in case or in one letter.
 fn similar(name: &str, values: &[(String, String)]) -> Option<String> {
     let one_apart = |a: &str, b: &str| {
         let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
@@ -328,8 +328,8 @@ fn similar(name: &str, values: &[(String, String)]) -> Option<String> {
         .cloned()
 }
 
-/// Names between braces that look like placeholders, for a hint when no
-/// parameter is defined at all.
+/// Returns the names between braces that look like placeholders, for a hint if no parameter is
+/// defined.
 pub(super) fn placeholders(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (open, _) in text.match_indices('{') {

@@ -1,4 +1,4 @@
-//! Spec → Plan: everything is checked and fixed before the first launch.
+//! Makes the plan of a race of commands. All checks and all decisions come before the first launch.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 use crate::settings::distinct;
 
 impl CommandRaceSpec {
-    /// The frozen plan of this race, or what is wrong with it.
+    /// Returns the frozen plan of this race, or a usage error if the request is invalid.
     pub fn plan(&self) -> Result<Plan, Failure> {
         if self.commands.is_empty() {
             return usage(
@@ -37,7 +37,8 @@ impl CommandRaceSpec {
         if self.settings.control() {
             benchmarks.iter_mut().for_each(Benchmark::add_control);
         }
-        // Copies too: they decide how many launches a block has.
+        // Controls count as contenders, because the number of contenders decides how many launches
+        // a block has.
         let contenders = benchmarks
             .iter()
             .map(|b| b.contenders.len())
@@ -66,8 +67,8 @@ impl CommandRaceSpec {
         Ok(plan)
     }
 
-    /// Names the values where their names were asked for. One alone is judged where nobody says
-    /// what is: who has a number read wants to know of it.
+    /// Sets the judged metric to a value that the commands print, if the user or a rule names this
+    /// value. If the user names no metric, the race judges the value if there is only one.
     fn judge_values(&self, plan: &mut Plan) {
         let values: Vec<Metric> = self
             .values
@@ -89,7 +90,8 @@ impl CommandRaceSpec {
         }
     }
 
-    /// Refuses values that could not be told apart, and outputs that cannot be read.
+    /// Returns an error for values with invalid or equal names, and for options that prevent
+    /// reading the values.
     fn check_values(&self) -> Result<(), Failure> {
         let Values { read, file } = &self.values;
         for (index, value) in read.iter().enumerate() {
@@ -131,8 +133,8 @@ impl CommandRaceSpec {
         Ok(())
     }
 
-    /// The Valgrind that counts instructions, where that is asked for, and nothing that is asked for
-    /// beside it keeps it from doing so.
+    /// Returns the path of Valgrind if the user requests `--callgrind`, otherwise `None`. Returns
+    /// an error for options that cannot be combined with `--callgrind`.
     fn counting(&self) -> Result<Option<PathBuf>, Failure> {
         if !self.settings.callgrind() {
             return Ok(None);
@@ -144,14 +146,14 @@ impl CommandRaceSpec {
         ];
         if let Some((flag, _)) = beside.into_iter().find(|(_, given)| *given) {
             return usage(format!(
-                "--callgrind and {flag} cannot be combined: Valgrind says on standard output what it \
-                 has counted"
+                "--callgrind and {flag} cannot be combined: Valgrind prints its counts on standard \
+                 output"
             ));
         }
         if self.shell != Shell::None {
             return usage(
-                "--callgrind and --shell cannot be combined: one process is counted, which would be \
-                 that of the shell\nhelp: deadheat explain -S counts all of them"
+                "--callgrind and --shell cannot be combined: callgrind counts one process, which \
+                 would be the shell\nhelp: deadheat explain -S counts all processes"
                     .to_owned(),
             );
         }
@@ -159,7 +161,7 @@ impl CommandRaceSpec {
         find_executable("valgrind").map(Some).ok_or_else(missing)
     }
 
-    /// Returns true if nobody says how many replicates there are at most.
+    /// Returns true if the user sets no maximum number of replicates.
     pub fn is_open(&self) -> bool {
         let told = [
             self.runs.exactly,
@@ -170,14 +172,15 @@ impl CommandRaceSpec {
         told.iter().all(Option::is_none)
     }
 
-    /// Returns true if the user says how many launches of each command there are.
+    /// Returns true if the user limits the number of launches of each command.
     pub fn is_in_launches(&self) -> bool {
         let told = [self.runs.exactly, self.runs.min, self.runs.max];
         told.iter().any(Option::is_some)
     }
 
-    /// How the commands of this plan may share the machine. `may_pilot` says whether a pilot can
-    /// find out how they race best: where it cannot, they take turns unless the user says otherwise.
+    /// Returns how the commands of this plan share the machine: in turns, side by side, or as trial
+    /// launches decide. If `may_pilot` is false, trial launches are not possible, so the commands
+    /// take turns unless the user requests otherwise.
     pub fn arrangement(&self, plan: &Plan, may_pilot: bool) -> Result<Arrangement, Failure> {
         let asked = self.settings.arrangement.unwrap_or_default();
         if asked == Arrangement::Turns {
@@ -192,12 +195,15 @@ impl CommandRaceSpec {
         }
     }
 
-    /// Parts of a race must all race alike, and each would have a pilot of its own.
+    /// Returns true if trial launches may choose between turns and side by side. They may not for a
+    /// part of a race, because all parts must use the same arrangement, but each part would make
+    /// its own trial.
     fn may_choose(&self, may_pilot: bool) -> bool {
         may_pilot && self.settings.part().is_none()
     }
 
-    /// The reason, if any, why the commands of this plan must take turns.
+    /// Returns the reason why the commands of this plan must take turns; `None` if they may run
+    /// side by side.
     fn why_in_turns(&self, plan: &Plan) -> Option<String> {
         let asked = |benchmark: usize| {
             let of_rules = plan.benchmarks[benchmark].overrides.judged.as_ref();
@@ -237,8 +243,8 @@ impl CommandRaceSpec {
         written_twice.map(same_file)
     }
 
-    /// hyperfine counts runs of each command, deadheat replicates: a block of
-    /// two contenders holds two launches of each, any other holds one.
+    /// Plans the looks. Converts limits in launches per command to replicates: a block of two
+    /// contenders has two launches of each, and any other block has one.
     pub(super) fn looks(&self, contenders: usize, alpha: f64) -> Result<Looks, Failure> {
         let per_replicate = self.launches_per_replicate(contenders);
         let at_least = |runs: u32| runs.div_ceil(per_replicate);
@@ -249,7 +255,7 @@ impl CommandRaceSpec {
         ] {
             if value == Some(0) {
                 return usage(format!(
-                    "{flag} must be at least 1{HELP}leave {flag} out, and the race ends at its verdict"
+                    "{flag} must be at least 1{HELP}without {flag}, the race ends at its verdict"
                 ));
             }
             if let (Some(runs), Some(quantile)) = (value, self.settings.quantile)
@@ -257,8 +263,8 @@ impl CommandRaceSpec {
                 && runs < per_replicate
             {
                 return usage(format!(
-                    "{flag} {runs}: the quantile {quantile} takes {per_replicate} launches of each in a \
-                     replicate"
+                    "{flag} {runs}: the quantile {quantile} needs {per_replicate} launches of each \
+                     command per replicate"
                 ));
             }
         }
@@ -266,8 +272,8 @@ impl CommandRaceSpec {
             let runs = [self.runs.exactly, self.runs.min, self.runs.max];
             if runs.into_iter().any(|given| given.is_some()) {
                 return usage(
-                    "--shard and --runs, --min-runs and --max-runs cannot be combined: the parts of a \
-                     race share its replicates\nhelp: set their number by --max-replicates"
+                    "--shard and --runs, --min-runs and --max-runs cannot be combined: the parts \
+                     of a race share its replicates\nhelp: set their number by --max-replicates"
                         .to_owned(),
                 );
             }
@@ -295,7 +301,7 @@ impl CommandRaceSpec {
         planned_looks(min, max, alpha).map_err(unplannable)
     }
 
-    /// The launches of each contender in a replicate.
+    /// Returns the number of launches of each contender per replicate.
     fn launches_per_replicate(&self, contenders: usize) -> u32 {
         let launches_per_block = if contenders == 2 { 2 } else { 1 };
         let of_quantile = |quantile| blocks_for_quantile(quantile, contenders);
@@ -303,8 +309,8 @@ impl CommandRaceSpec {
         launches_per_block * self.settings.blocks.unwrap_or(1).max(least)
     }
 
-    /// A hint, if the launches of each command in this plan are more than the user asked for, because
-    /// only whole replicates are raced.
+    /// Returns a hint if each command has more launches in this plan than the user requested,
+    /// because the number was rounded up to whole replicates.
     pub fn hint_about_runs(&self, plan: &Plan) -> Option<String> {
         let contenders = plan.benchmarks.iter().map(|one| one.contenders.len());
         let in_replicate = self.launches_per_replicate(contenders.max()?);
@@ -325,8 +331,8 @@ impl CommandRaceSpec {
     fn benchmarks(&self) -> Result<Vec<Benchmark>, Failure> {
         let combinations = combinations(&self.parameters)?;
         self.check_lists(combinations.len())?;
-        // One command over several values races the values; several commands
-        // race anew at every value.
+        // A single command with several values races the values against each other. Several
+        // commands have a race at every value.
         if self.commands.len() == 1 && combinations.len() > 1 {
             let named = self.names.len() == combinations.len();
             let contenders = combinations.iter().enumerate().map(|(index, values)| {
@@ -346,7 +352,7 @@ impl CommandRaceSpec {
         combinations.into_iter().map(benchmark).collect()
     }
 
-    /// Refuses lists that fit neither all commands nor each.
+    /// Returns an error if an option was given neither once nor once per command.
     fn check_lists(&self, combinations: usize) -> Result<(), Failure> {
         let commands = self.commands.len();
         let names = self.names.len();
@@ -354,8 +360,8 @@ impl CommandRaceSpec {
         let refused = |flag: &str, given: usize| {
             let commands = counted(commands as u64, "command", "commands");
             usage(format!(
-                "{flag} was given {given} times for {commands}\nhelp: give it once for all or once for \
-                 each"
+                "{flag} was given {given} times for {commands}\nhelp: give it once for all or once \
+                 for each"
             ))
         };
         if !names_of_values && names > commands {
@@ -374,14 +380,15 @@ impl CommandRaceSpec {
         }
         if self.check_output && !self.outputs.is_empty() {
             return usage(
-                "--check-output and --output cannot be combined: the output is kept to be compared"
+                "--check-output and --output cannot be combined: deadheat keeps the output to \
+                 compare it"
                     .to_owned(),
             );
         }
         Ok(())
     }
 
-    /// The contender that runs this command with these values.
+    /// Returns the contender that runs this command with these values.
     fn contender(
         &self,
         index: usize,
@@ -424,7 +431,8 @@ impl CommandRaceSpec {
     }
 }
 
-/// Has Valgrind count the instructions of the commands, and say so where values are read.
+/// Changes the commands so that they start under Valgrind, which prints the number of instructions
+/// to the output from which deadheat reads values.
 fn count(benchmark: &mut Benchmark, valgrind: &Path) {
     for contender in &mut benchmark.contenders {
         if let Workload::Command(command) = &mut contender.workload {
@@ -434,7 +442,7 @@ fn count(benchmark: &mut Benchmark, valgrind: &Path) {
     }
 }
 
-/// The instructions that Valgrind says it has counted.
+/// Returns the values to read under Valgrind: only the printed number of instructions.
 fn counted_value() -> Values {
     Values {
         read: vec![Value {
@@ -445,7 +453,8 @@ fn counted_value() -> Values {
     }
 }
 
-/// The value given for a command: once for all, or once for each.
+/// Returns the entry for a command from a list that has one entry for all commands or one per
+/// command.
 fn of_command<T>(list: &[T], index: usize) -> Option<&T> {
     list.get(if list.len() == 1 { 0 } else { index })
 }
@@ -570,7 +579,7 @@ mod tests {
         assert!(told(&spec).contains("--blocks 24: the quantile 0.9"));
         spec.settings.blocks = None;
         spec.runs.exactly = Some(49);
-        assert!(told(&spec).contains("--runs 49: the quantile 0.9 takes 50 launches"));
+        assert!(told(&spec).contains("--runs 49: the quantile 0.9 needs 50 launches"));
         spec.runs.exactly = Some(300);
         assert_eq!(spec.plan().unwrap().design.looks.at, [6]);
     }

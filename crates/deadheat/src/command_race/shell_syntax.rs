@@ -1,55 +1,58 @@
-//! Syntax of shells in a text that no shell reads.
+//! Detects shell syntax in the text of a command that deadheat starts without a shell.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
 
 use deadheat_engine::is_variable_name;
 
-/// A piece of a text that a shell would act upon.
+/// A part of a command that a shell would interpret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShellSyntax<'a> {
-    /// A variable that is set in front of a command.
+    /// An assignment of a variable in front of a command.
     Assignment(&'a str),
     /// The beginning of a comment.
     Comment,
-    /// An operator at the begin or end of a word, or one that separates commands: without a shell
-    /// the program gets it and all that follows.
+    /// An operator at the beginning or end of a word, or between commands. Without a shell, the
+    /// operator and all that follows become arguments of the program.
     Operator(&'a str),
-    /// Anything else: an expansion, a pattern of file names, an operator within a word.
+    /// Any other shell syntax: an expansion, a pattern of file names, or an operator within a word.
     Other(&'a str),
 }
 
 impl ShellSyntax<'_> {
-    /// What becomes of it without a shell, and what to do.
+    /// Returns a hint on what happens to this syntax without a shell, and what to do.
     pub(super) fn hint(self) -> String {
         match self {
             Self::Assignment(word) => format!(
-                "only a shell sets a variable in front of a command, so '{word}' is taken for the program\nhelp: -S runs commands in a shell, and env {word} sets it without one"
+                "only a shell sets a variable in front of a command, so '{word}' would be the \
+                 program\nhelp: -S runs commands in a shell, and env {word} sets the variable \
+                 without a shell"
             ),
             Self::Comment => {
-                "what follows the '#' is left out, as shells leave out comments; quote \
-                              it to pass it on"
+                "deadheat drops the words from '#' on, as a shell drops a comment; quote the \
+                              '#' to pass them on"
                     .to_owned()
             }
             Self::Operator(piece) | Self::Other(piece) => format!(
-                "no shell reads the '{piece}', the program gets it as an argument\nhelp: -S runs commands \
-                 in a shell"
+                "no shell reads the '{piece}', so the program gets it as an argument\nhelp: -S \
+                 runs commands in a shell"
             ),
         }
     }
 }
 
-/// The first piece of shell syntax in a text, outside quotes. In double quotes only expansions are.
+/// Returns the first piece of shell syntax outside quotes. In double quotes, only expansions count.
 pub(super) fn shell_syntax(text: &str) -> Option<ShellSyntax<'_>> {
     Scan::new(text).next()
 }
 
-/// Refuses a command whose operators would become arguments of its program: `rm -rf build; ./a` would
-/// remove `./a`. Refuses one that begins with a variable, which no program can be named.
+/// Returns an error for a command whose operators would become arguments of its program: `rm -rf
+/// build; ./a` would remove `./a`. Also returns an error for a command that begins with an
+/// assignment, because its first word cannot be a program.
 ///
 /// # Errors
 ///
-/// The first such operator, and what to do.
+/// Returns a message with the first operator or assignment, and what to do.
 pub(super) fn refuse_operators(text: &str) -> Result<(), String> {
     let mut all = Scan::new(text);
     let harmful = |syntax: &ShellSyntax<'_>| {
@@ -65,17 +68,18 @@ pub(super) fn refuse_operators(text: &str) -> Result<(), String> {
     };
     Err(format!(
         "no shell reads the '{piece}', so the program would get it as an argument\nhelp: -S runs \
-         commands in a shell; a program that expects such an argument gets it in quotes: \"{piece}\""
+         commands in a shell; a program that expects such an argument gets it in quotes: \
+         \"{piece}\""
     ))
 }
 
 struct Scan<'a> {
     text: &'a str,
     chars: Peekable<CharIndices<'a>>,
-    /// The beginning of the word that is read, if one is.
+    /// The index at which the current word begins; `None` between words.
     word_at: Option<usize>,
     is_first_word: bool,
-    /// True if a part of the word that was read so far is quoted.
+    /// True if a quote or a backslash has occurred in the current word.
     has_quotes: bool,
 }
 
@@ -90,7 +94,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The operator at a place of the text.
+    /// Returns the operator at the index `at`, in the word that begins at `word_at`.
     fn operator(&self, word_at: usize, at: usize) -> ShellSyntax<'a> {
         let piece = operator(self.text, word_at, at);
         let [before, behind] = [&self.text[word_at..at], &self.text[at..]];
@@ -98,7 +102,7 @@ impl<'a> Scan<'a> {
         let rest = behind.trim_start_matches(|c| "|&;<>".contains(c));
         let ends_word = rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_whitespace());
         let separates = behind.starts_with(';') || ["&&", "||"].contains(&piece);
-        // Of an option or an address.
+        // Values of options and addresses may contain operators, such as `&` in a URL.
         let is_value = (before.starts_with('-') && before.contains('=')) || before.contains("://");
         if begins_word || ends_word || (separates && !is_value) {
             ShellSyntax::Operator(piece)
@@ -133,7 +137,7 @@ impl<'a> Iterator for Scan<'a> {
                 '$' => expansion(&self.text[at..]),
                 '`' => Some("`"),
                 '|' | '&' | ';' | '<' | '>' => return Some(self.operator(word_at, at)),
-                // Further on, as in find, they are arguments.
+                // Parentheses after the first word are arguments, as in commands with `find`.
                 '(' if begins_word && self.is_first_word => Some("("),
                 '#' if begins_word => {
                     let in_comment = |c: &(usize, char)| c.1 != '\n';
@@ -162,7 +166,7 @@ impl<'a> Iterator for Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Reads to the end of a double quote, and returns the first expansion in it.
+    /// Reads up to the closing double quote, and returns the first expansion before it.
     fn expansion_in_quotes(&mut self) -> Option<&'a str> {
         let mut first = None;
         while let Some((at, c)) = self.chars.next() {
@@ -182,14 +186,14 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// The word at the beginning of a text, up to a space or an operator.
+/// Returns the word at the beginning of a text, up to white space, an operator or a quote.
 fn word(text: &str) -> &str {
     let ends = |c: char| c.is_ascii_whitespace() || "|&;<>()\"'`".contains(c);
     &text[..text.find(ends).unwrap_or(text.len())]
 }
 
-/// Returns the expansion that a text begins with, as `$HOME` or `$(date)`; `None` if the dollar sign at
-/// its beginning is plain text.
+/// Returns the expansion at the beginning of a text that starts with `$`, such as `$HOME` or `$(`.
+/// `None` if the dollar sign is plain text.
 fn expansion(text: &str) -> Option<&str> {
     let next = text[1..].chars().next()?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -208,7 +212,7 @@ fn expansion(text: &str) -> Option<&str> {
     }
 }
 
-/// The operator around a place: `2>&1` from its digits on.
+/// Returns the operator at the index `at`, including the digits of a redirection, as in `2>&1`.
 fn operator(text: &str, word_at: usize, at: usize) -> &str {
     let before = &text[word_at..at];
     let has_number = !before.is_empty() && before.chars().all(|c| c.is_ascii_digit());
@@ -232,15 +236,15 @@ fn operator(text: &str, word_at: usize, at: usize) -> &str {
     &text[from..end]
 }
 
-/// `~`, `~/some/file` or `~user`.
+/// Returns true for `~`, `~/some/file` or `~user`.
 fn is_home(word: &str) -> bool {
     let user = word[1..].split('/').next().unwrap_or_default();
     user.chars()
         .all(|c| c.is_ascii_alphanumeric() || "_-.+".contains(c))
 }
 
-/// Returns true if a word with a `*` or `?` may be meant as a pattern of file names: addresses and
-/// values of options are not.
+/// Returns true if a word with a `*` or `?` may be a pattern of file names. Addresses and values of
+/// options cannot be patterns.
 fn is_of_files(word: &str) -> bool {
     let is_value = word.starts_with('-') && word.contains('=');
     !is_value && !word.contains("://")
@@ -366,7 +370,7 @@ mod tests {
             );
         }
         let refused = refuse_operators("A=1 ./a | b").unwrap_err();
-        assert!(refused.contains("env A=1 sets it"), "{refused}");
+        assert!(refused.contains("env A=1 sets the variable"), "{refused}");
         for text in [
             "find . -exec touch {} \\;",
             "find . -exec touch {} ';'",

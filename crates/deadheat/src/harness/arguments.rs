@@ -1,5 +1,5 @@
-//! The command line of a bench target: libtest's options, deadheat's, and the files that it asks for
-//! beside the answer.
+//! Parses the command line of a bench target: the options of libtest and of deadheat, and the
+//! report files to write in addition to the answer.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,21 +21,21 @@ use crate::race::Raced;
 use crate::rules::{CliOverrides, Rules, RulesSource};
 use crate::settings::{Color, Front, Ignored, Selection, Setting, ValueKind};
 
-/// The task of the program.
+/// The task that the command line of a bench target requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Race, as `cargo bench` asks for.
+    /// Race the benchmarks: the task under `cargo bench`.
     Race,
-    /// Call everything once, as `cargo test` asks for.
+    /// Call each function once: the task under `cargo test`.
     #[default]
     Smoke,
-    /// Name the benchmarks.
+    /// List the names of the benchmarks.
     List,
-    /// Explain the options.
+    /// Print the help text.
     Help,
 }
 
-/// Everything the command line says.
+/// The parsed command line of a bench target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Arguments {
     pub(super) mode: Mode,
@@ -43,15 +43,16 @@ pub(super) struct Arguments {
     pub(super) answer: Answer,
     pub(super) quiet: bool,
     pub(super) shown: bool,
-    /// The options that a rules file may hold, too.
+    /// The options that a rules file (`deadheat.toml`) may also set.
     pub(super) asked: CliOverrides,
     pub(super) source: RulesSource,
     pub(super) save: Option<PathBuf>,
     pub(super) files: Files,
 }
 
-/// The text that `--help` prints: the settings of a race stand in the table of all fronts, and what
-/// only a bench target takes stands here.
+/// Returns the text of `--help`. The help on the settings of a race comes from the table that all
+/// programs of deadheat share. This function contains the help on the options that only bench
+/// targets have.
 pub(super) fn help() -> String {
     let settings = |of_answers: bool| -> String {
         let all = Setting::of(Front::Harness);
@@ -69,48 +70,48 @@ usage: cargo bench [--bench NAME] -- [OPTIONS] [FILTER...]
 A FILTER is part of a benchmark's name.
 
 Which benchmarks:
-  --exact               FILTER and --skip are whole names
-  --skip FILTER         Leave these out
-  --ignored             Only those marked as ignored
-  --include-ignored     Those too
-  --list                Name them and stop
-  --test                Call everything once and stop
+  --exact               FILTER and --skip must match whole names
+  --skip FILTER         Skip benchmarks whose names contain this
+  --ignored             Race only benchmarks that are marked as ignored
+  --include-ignored     Race benchmarks that are marked as ignored, too
+  --list                List the benchmarks and stop
+  --test                Call each function once and stop
 
-How they race:
+How benchmarks race:
 {design}
 The answer:
-  -v, --verbose         Every metric and every note
-  --format SHAPE        text, terse or json; with `reports` markdown or paired [default: text]
+  -v, --verbose         Show every metric and note
+  --format SHAPE        text, terse or json; with `reports` also markdown or paired [default: text]
   --json                The same as --format json
   --color WHEN          auto, always or never [default: auto]
-  --time-unit UNIT      All times of tables in ns, us, ms or s [default: what suits them]
+  --time-unit UNIT      Show times of tables in ns, us, ms or s [default: by their size]
 {verdicts}
   --config FILE         Take rules from this file [default: the nearest deadheat.toml upwards]
   --no-config           Take no rules from a file
-  -q, --quiet           No progress on standard error
+  -q, --quiet           Print no progress on standard error
   --nocapture           Show what the functions print, on standard error
 
   --save FILE           Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
 
 With the feature `reports` of deadheat:
-  --figures             Show the secondary figures too
-  --plot                Draw the distributions and the differences in order of time
+  --figures             Show secondary figures, which never decide a verdict
+  --plot                Draw the distributions, and the differences in order of time
   --export-hdr FILE     Write HDR histogram logs
   --export-markdown FILE  Write the answer as a table in Markdown
   --html FILE           Write a page with every plot, figure and warning
   --markdown FILE       Write a comment for a pull request; - prints it instead of the answer
-  --junit FILE          Write test cases as CI services read them
+  --junit FILE          Write JUnit XML, a test case per benchmark
 ",
         design = settings(false),
         verdicts = settings(true).trim_end(),
     )
 }
 
-/// Columns of a line of the help, and where its second column begins.
+/// The maximum width of the help text, and the column in which descriptions begin.
 const COLUMNS: usize = 100;
 const INDENT: usize = 24;
 
-/// A setting with its help beside it, on as many lines as it takes.
+/// Formats a setting with its help text, on one or more lines.
 fn line(setting: &Setting) -> String {
     let option = format!("  --{} {}", setting.name, setting.value);
     let mut text = format!("{option:<width$}", width = INDENT - 1);
@@ -128,12 +129,11 @@ fn line(setting: &Setting) -> String {
 }
 
 impl Arguments {
-    /// Reads a command line without its program. `Err` says what is wrong
-    /// with it.
+    /// Parses a command line without the program's name. The error is a message for the user.
     pub(super) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut parsed = Self::default();
         let mut words = words.into_iter();
-        // What `--bench` and `--test` ask for, the first being the weaker.
+        // The requested modes. `--test` overrides `--bench`.
         let (mut bench, mut test, mut list, mut help) = (false, false, false, false);
         while let Some(word) = words.next() {
             let word = text(word)?;
@@ -217,15 +217,15 @@ impl Arguments {
                 "--export-hdr" | "--export-markdown" | "--html" | "--markdown" | "--junit" => {
                     parsed.files.ask(name, value()?)?;
                 }
-                // Options of libtest that mean nothing here, and that cargo or
-                // a test runner may pass on.
+                // Options of libtest that have no effect in deadheat, but that cargo or a test
+                // runner may pass.
                 "--show-output" | "--report-time" | "--no-run" => {}
                 "--test-threads" | "--logfile" | "-Z" => {
                     value()?;
                 }
                 _ => {
                     return Err(format!(
-                        "there is no option {name}\nhelp: --help lists them all"
+                        "unknown option {name}\nhelp: --help lists all options"
                     ));
                 }
             }
@@ -240,7 +240,8 @@ impl Arguments {
         Ok(parsed)
     }
 
-    /// The same by the rules of a file as well: what they select, and the gate.
+    /// Returns these arguments, with the selection restricted by the rules file and with the gate
+    /// of `rules`.
     pub(super) fn by(&self, rules: &Rules) -> Self {
         let mut by_rules = self.clone();
         by_rules.selection = rules.selection(self.selection.clone());
@@ -254,12 +255,12 @@ fn text(word: OsString) -> Result<String, String> {
         .map_err(|word| format!("'{}' is not UTF-8", word.to_string_lossy()))
 }
 
-/// Returns true if a word names a setting.
+/// Returns true if the word is the option of this setting: `--` and its name.
 fn named(setting: &Setting, word: &str) -> bool {
     word.strip_prefix("--") == Some(setting.name)
 }
 
-/// The files that the command line asks for.
+/// The report files that the command line requests.
 #[cfg(feature = "reports")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Files {
@@ -270,7 +271,7 @@ pub(super) struct Files {
 
 #[cfg(feature = "reports")]
 impl Files {
-    /// Takes the value of a flag that asks for a file.
+    /// Stores the path that the option `flag` names.
     pub(super) fn ask(&mut self, flag: &str, file: String) -> Result<(), String> {
         let file = Some(PathBuf::from(file));
         match flag {
@@ -283,7 +284,7 @@ impl Files {
         Ok(())
     }
 
-    /// Finds out before the race whether all of them can be written, each to a file of its own.
+    /// Checks before the race that all files can be written and that no two are the same.
     pub(super) fn check(&self, save: Option<&Path>) -> Result<(), Failure> {
         let save = save.map(|path| ("--save", path));
         let all: Vec<_> = save
@@ -298,15 +299,15 @@ impl Files {
         self.reports.check(None)
     }
 
-    /// Returns the options of the analysis of a run for this answer and these files.
+    /// Returns the options for an analysis that computes what this answer and these files show.
     pub(super) fn analysis_options(&self, answer: &Answer, run: &Run) -> Options {
         let benchmarks = run.header.plan.benchmarks.len();
         let options = answer.analysis_options();
         self.reports.analysis_options(options, benchmarks)
     }
 
-    /// Writes these files, and prints the answer with where all is, unless one of them takes its
-    /// place on standard output.
+    /// Writes these files, and prints the answer with their paths. Does not print the answer if a
+    /// report is written to standard output.
     pub(super) fn answer(&self, raced: &Raced, answer: &Answer) -> Result<(), Failure> {
         let (run, analysis) = (&raced.first.run, &raced.analysis);
         for (flag, path) in self.exports() {
@@ -337,7 +338,7 @@ impl Files {
     }
 }
 
-/// No files: nothing stands beside the answer of a build without the feature `reports`.
+/// The report files in a build without the feature `reports`: always none.
 #[cfg(not(feature = "reports"))]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Files;
@@ -361,7 +362,8 @@ impl Files {
     }
 }
 
-/// Says how to have what a flag asks for, where this build has it not.
+/// Returns an error for an option that needs the feature `reports`, if this build lacks the
+/// feature. The message names a command that has this option.
 pub(super) fn needs_reports(flag: &str) -> Result<(), String> {
     if cfg!(feature = "reports") {
         return Ok(());
@@ -465,7 +467,7 @@ mod tests {
         }
     }
 
-    /// Options that only a build with the feature `reports` takes.
+    /// Options that only a build with the feature `reports` accepts.
     const OF_REPORTS: [&str; 9] = [
         "--figures",
         "--plot",

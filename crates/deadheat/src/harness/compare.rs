@@ -1,4 +1,4 @@
-//! Two functions compared inside a program or a test, without a bench target.
+//! Compares two functions within a program or a test, without a bench target.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use deadheat_model::{
 
 use crate::settings::random_seed;
 
-/// The only replicate there can be in one process.
+/// The number of replicates of a comparison, which is 1 because all samples come from one process.
 const ONE: u32 = 1;
-/// Blocks that are enough, however short the functions.
+/// Maximum number of blocks of a comparison.
 const MOST_BLOCKS: f64 = 200.0;
-/// Blocks without which there is not even an interval.
+/// Minimum number of blocks for a confidence interval.
 const LEAST_BLOCKS: f64 = 6.0;
 
-/// Compares two functions in this process and gives back the whole analysis.
+/// Compares two functions in this process and returns the analysis.
 ///
-/// One process means one layout of memory, drawn once: the verdict is
-/// provisional and its interval wide enough for that. A bench target, which
-/// starts a fresh process for every replicate, gives a better answer.
+/// All samples come from one process, which has a single memory layout. So the verdict is
+/// provisional, and the interval is wider to cover other layouts. A bench target starts a fresh
+/// process for every replicate, so its verdicts have no such reservation.
 ///
 /// ```
 /// let numbers: Vec<u64> = (0..1_000).collect();
@@ -41,8 +41,8 @@ pub fn compare<O>(baseline: impl FnMut() -> O, candidate: impl FnMut() -> O) -> 
     Compare::new().run(baseline, candidate)
 }
 
-/// Compares two functions on inputs made from a seed: a new one for each
-/// block, the same for both, neither making nor dropping it timed.
+/// Compares two functions on inputs made from a seed. Each block has a new input, which both
+/// functions share. Making and dropping it is not timed.
 pub fn compare_with<I, O>(
     make: impl FnMut(u64) -> I,
     baseline: impl FnMut(&I) -> O,
@@ -51,7 +51,8 @@ pub fn compare_with<I, O>(
     Compare::new().run_with(make, baseline, candidate)
 }
 
-/// A comparison inside this process, with other settings than the default.
+/// A builder for a comparison of two functions in this process, with other settings than the
+/// defaults.
 ///
 /// ```
 /// let analysis = deadheat::Compare::new()
@@ -81,7 +82,7 @@ impl Default for Compare {
 }
 
 impl Compare {
-    /// A comparison with a margin of 1%, α = 5% and a time budget of 0.5 s.
+    /// Returns a builder with a margin of 1%, α = 5% and a time budget of 0.5 s.
     pub fn new() -> Self {
         Self {
             margin: 0.01,
@@ -92,9 +93,9 @@ impl Compare {
         }
     }
 
-    /// The smallest relative change worth acting on, kept between 0.01% and 99%. A dead heat needs
-    /// 2% or more: the standard error of another memory layout makes the half-width of the interval
-    /// at least 0.98%.
+    /// Sets the smallest relative change worth acting on, clamped to 0.01% to 99%. For a dead heat,
+    /// choose a margin of 2% or more: deadheat adds a standard error of 0.5% for other memory
+    /// layouts, so the half-width of the interval is at least 0.98%.
     pub fn margin(mut self, margin: f64) -> Self {
         self.margin = if margin.is_nan() {
             0.01
@@ -104,8 +105,7 @@ impl Compare {
         self
     }
 
-    /// The chance of a wrong verdict that is accepted, kept between 0.01% and
-    /// 50%.
+    /// Sets the accepted probability of a wrong verdict, clamped to 0.01% to 50%.
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.alpha = if alpha.is_nan() {
             0.05
@@ -115,26 +115,27 @@ impl Compare {
         self
     }
 
-    /// About how long it may take. Slow functions take longer: six blocks of
-    /// four calls are the least that says anything.
+    /// Sets the approximate duration of the comparison. A comparison of slow functions takes
+    /// longer, because an interval needs at least six blocks of four calls.
     pub fn budget(mut self, budget: Duration) -> Self {
         self.budget = budget;
         self
     }
 
-    /// The source of all random choices, to repeat a comparison.
+    /// Sets the seed of all random choices, so that a comparison can be repeated with the same
+    /// choices.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Names the two in the answer.
+    /// Sets the names of the two functions in the answer.
     pub fn names(mut self, baseline: &str, candidate: &str) -> Self {
         self.names = [baseline, candidate].map(str::to_owned);
         self
     }
 
-    /// Compares two functions.
+    /// Compares two functions without input, and returns the analysis.
     pub fn run<O>(
         self,
         mut baseline: impl FnMut() -> O,
@@ -146,7 +147,7 @@ impl Compare {
         analyse(&self.race(&mut functions), Options::default())
     }
 
-    /// Compares two functions on inputs made from a seed.
+    /// Compares two functions on inputs made from a seed, and returns the analysis.
     pub fn run_with<I, O>(
         self,
         make: impl FnMut(u64) -> I,
@@ -221,8 +222,8 @@ impl Compare {
             outlive_failures: true,
         }
         .race(&mut run);
-        // What could fail here would be a process, a file or a check of
-        // outputs, and there is none of them. The end of the run would say so.
+        // This result cannot be an error: only processes, files and checks of outputs fail, and
+        // this race has none of them. Any failure would also be in the recorded end of the run.
         drop(raced);
         run
     }

@@ -1,26 +1,27 @@
-//! Benchmarks of one program that race each other: names that are alike but
-//! for the part that tells two implementations apart.
+//! Pairs benchmarks by two filters, within one program or between two. The names of a pair differ
+//! only in the parts that the filters match, such as the names of two implementations.
 
 use deadheat_model::{LeftOut, LeftOutReason};
 use regex_lite::{NoExpand, Regex};
 
 use crate::exit::Failure;
 
-/// Benchmarks that race each other.
+/// Pairs of benchmarks that race each other, and the benchmarks without a partner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Families {
-    /// The name shown, and the names of baseline and candidate.
+    /// The pairs: the displayed name, and the names of the baseline and the candidate.
     pub pairs: Vec<(String, [String; 2])>,
-    /// Benchmarks that a filter selects and nobody races.
+    /// Benchmarks that match a filter but cannot race, each with its reason.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Pairs what `baseline` fits with what `candidate` fits where the rest of the
-/// name is the same, in the order of the baselines. The parts that fit are
-/// shown as `[BASELINE vs. CANDIDATE]`.
+/// Pairs each name that matches the filter `baseline` with the name that matches the filter
+/// `candidate`, if the rest of the two names is equal. Pairs are in the order of the baselines.
+/// Displayed names have `[BASELINE vs. CANDIDATE]` in place of the matching parts.
 pub fn families(names: &[String], baseline: &str, candidate: &str) -> Result<Families, Failure> {
     let mut found = families_between([names, names], baseline, candidate)?;
-    // What fits both filters may race after all.
+    // A name that matches both filters may have a partner for only one of the filters, and then it
+    // races.
     let pairs = &found.pairs;
     let races = |name: &String| pairs.iter().any(|(_, pair)| pair.contains(name));
     found
@@ -29,8 +30,8 @@ pub fn families(names: &[String], baseline: &str, candidate: &str) -> Result<Fam
     Ok(found)
 }
 
-/// The same of two programs: `baseline` chooses among the names of the first,
-/// `candidate` among those of the second.
+/// Pairs the names of two programs like [`families`]: the filter `baseline` selects names of the
+/// first program, and `candidate` selects names of the second.
 pub fn families_between(
     names: [&[String]; 2],
     baseline: &str,
@@ -82,11 +83,11 @@ impl Families {
     }
 }
 
-/// The regular expression of a filter.
+/// Compiles the regular expression of a filter.
 ///
 /// # Errors
 ///
-/// It is not a regular expression.
+/// Returns a usage error if the filter is not a regular expression.
 pub fn pattern(filter: &str) -> Result<Regex, Failure> {
     Regex::new(filter).map_err(|problem| {
         Failure::Usage(format!(
@@ -96,8 +97,8 @@ pub fn pattern(filter: &str) -> Result<Regex, Failure> {
     })
 }
 
-/// The names that a filter fits, each behind the same with `place` for what
-/// fits.
+/// Returns the names that match a filter. Each entry is the name with all matches replaced by
+/// `place`, then the original name.
 fn selected(names: &[String], filter: &str, place: &str) -> Result<Vec<(String, String)>, Failure> {
     let pattern = pattern(filter)?;
     let fitting = names.iter().filter(|name| pattern.is_match(name));

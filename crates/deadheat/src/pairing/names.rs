@@ -1,4 +1,5 @@
-//! Pairs of benchmarks of which nothing is known but their names, as of executables of harnesses.
+//! Pairs benchmarks of which only the names are known, such as those of executables of other
+//! harnesses.
 
 use std::path::Path;
 
@@ -9,12 +10,11 @@ use super::{Listed, Pairing, Target, named};
 use crate::race::harness_benchmark;
 use crate::settings::{Selection, distinct, titled};
 
-/// An executable of a harness with the names of its benchmarks, as either build made it; both are
-/// of the same harness.
+/// An executable of another harness in the old and the new build, each with the names of its
+/// benchmarks. Both executables use the same harness.
 pub type Launched = Target<Listed<HarnessListing>>;
 
-/// Pairs the benchmarks of two builds, which are called by `sides`, by their
-/// names.
+/// Pairs the benchmarks of two builds by name. `sides` are the names of the old and the new build.
 pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selection) -> Pairing {
     let mut pairing = Pairing::default();
     for (target, prefix) in named(targets, |listing| !listing.names.is_empty()) {
@@ -59,24 +59,27 @@ pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selecti
     pairing
 }
 
-/// The reason to leave out a name that several benchmarks of a side have: the harness selects by name,
-/// so a launch would run all of them.
+/// Returns the reason for leaving out a name that several benchmarks of a side have. The harness
+/// selects benchmarks by name, so a launch would run all of them.
 fn several_of_the_name(side: &str, times: usize) -> LeftOutReason {
     LeftOutReason::NotAlike(format!("'{side}' has {times} benchmarks of this name"))
 }
 
-/// The names that one row of the answer goes by.
+/// The names by which a selection can choose a benchmark or contender.
 pub(super) struct Shown {
-    /// Within its program.
+    /// The name of the benchmark within its program.
     own: String,
-    /// Within the answer: with target and contender, where these are needed.
+    /// The name in the answer, which includes the target if there are several targets, and the
+    /// contender if the contenders race separately.
     pub(super) whole: String,
-    /// As a row of the answer is called: with its parameters.
+    /// The title of the row in the answer: the name, followed by the parameters that it does not
+    /// contain.
     title: String,
 }
 
 impl Shown {
-    /// A benchmark, in a target that must be named or need not.
+    /// Returns the names of a benchmark. `target` is the prefix of its names, if there are several
+    /// targets.
     pub(super) fn benchmark(
         target: Option<&str>,
         name: &str,
@@ -93,7 +96,7 @@ impl Shown {
         }
     }
 
-    /// One contender of the benchmark.
+    /// Returns the names of a race of only this contender of the benchmark.
     pub(super) fn contender(&self, contender: &str) -> Self {
         Self {
             own: self.own.clone(),
@@ -102,15 +105,14 @@ impl Shown {
         }
     }
 
-    /// Returns whether it is selected, by any of its names.
+    /// Returns true if the selection includes any of these names.
     pub(super) fn is_selected(&self, selection: &Selection, ignored: bool) -> bool {
         selection.runs(ignored) && selection.names_any(&[&self.own, &self.whole, &self.title])
     }
 }
 
-/// Names for two programs as they were given on a command line: the names of
-/// their files where these differ, or else all of what was given. The same
-/// program twice is numbered.
+/// Returns names for two programs from a command line: their file names if these differ, otherwise
+/// the full texts. If the texts are equal too, the names are numbered.
 pub fn side_names(given: [&str; 2]) -> [String; 2] {
     let files = given.map(file_name);
     let [old, new] = if files[0] == files[1] { given } else { files };
@@ -119,8 +121,7 @@ pub fn side_names(given: [&str; 2]) -> [String; 2] {
     [names.pop().unwrap_or_default(), new]
 }
 
-/// The name of the file, if this is the path of one: a command of several
-/// words is told whole.
+/// Returns the file name of a path. Returns a command of several words unchanged.
 fn file_name(given: &str) -> &str {
     let name = Path::new(given).file_name().and_then(|name| name.to_str());
     match name {
@@ -151,7 +152,8 @@ mod tests {
         }
     }
 
-    /// The name by which both programs know a benchmark.
+    /// Returns the name that the programs use for a benchmark, and checks that it is the same in
+    /// all of them.
     fn known(benchmark: &Benchmark) -> &str {
         let mut contenders = benchmark.contenders.iter().map(|one| match &one.workload {
             Workload::Harness(calls) => &*calls.benchmark,

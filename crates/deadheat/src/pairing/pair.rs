@@ -1,4 +1,4 @@
-//! The pairs themselves.
+//! Pairs the benchmarks of two builds of worker programs.
 
 use deadheat_engine::{ListedBenchmark, Source, WorkerListing};
 use deadheat_model::{
@@ -9,18 +9,17 @@ use deadheat_model::{
 use super::names::Shown;
 use super::{Listed, Pairing, Target, named, unlike};
 
-/// A worker with its listing, as either build made it.
+/// A worker program in the old and the new build, each with the benchmarks that it lists.
 pub type Worker = Target<Listed<WorkerListing>>;
 use crate::settings::Selection;
 
-/// Pairs the benchmarks of two builds, which are called by `sides`, the old one
-/// first.
+/// Pairs the benchmarks of two builds. `sides` are the names of the builds, the old one first.
 ///
-/// Benchmarks pair by name. Where both have one contender these two race,
-/// whatever they are called; otherwise each contender races its namesake, as
-/// `NAME (CONTENDER)`. What only one side has and what is not the same work is
-/// left out with a reason. Every replicate of a pair has a process of the old
-/// build, number 0, and one of the new.
+/// Benchmarks are paired by name. If both benchmarks have a single contender, the two contenders
+/// race, whatever their names. Otherwise each contender races the contender with the same name, as
+/// the benchmark `NAME (CONTENDER)`. A benchmark that only one build has, or whose threads or
+/// parameters differ, is left out with a reason. Every replicate of a pair has two processes:
+/// number 0 of the old build and number 1 of the new build.
 pub fn pair(targets: &[Worker], sides: &[String; 2], selection: &Selection) -> Pairing {
     let mut pairing = Pairing::default();
     for (target, prefix) in named(targets, holds_any) {
@@ -41,8 +40,8 @@ pub fn pair(targets: &[Worker], sides: &[String; 2], selection: &Selection) -> P
     pairing
 }
 
-/// The races of single programs: the contenders of each benchmark against each
-/// other, all in one process per replicate.
+/// Returns the races within single programs: the contenders of each benchmark race each other, all
+/// in one process per replicate.
 pub fn race_alone(targets: &[Worker], selection: &Selection) -> Pairing {
     let mut pairing = Pairing::default();
     for (target, prefix) in named(targets, holds_any) {
@@ -82,7 +81,7 @@ fn holds_any(listing: &WorkerListing) -> bool {
     !listing.benchmarks.is_empty()
 }
 
-/// The pairs of one target.
+/// The state of pairing the benchmarks of one target.
 struct OfTarget<'a> {
     target: &'a Worker,
     sides: &'a [String; 2],
@@ -187,8 +186,8 @@ impl OfTarget<'_> {
     }
 }
 
-/// The files that differ between two benchmarks, or that only one of them has; none if a worker does
-/// not say what its benchmark is made of.
+/// Returns the source files that differ between two benchmarks, or that only one of them has.
+/// Returns an empty list if a worker does not list the source files of its benchmark.
 fn changed_files(old: &[Source], new: &[Source]) -> Vec<String> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
@@ -208,7 +207,7 @@ fn changed_files(old: &[Source], new: &[Source]) -> Vec<String> {
     files
 }
 
-/// A contender, shown by one name and known to its program by another.
+/// Returns a contender with the displayed name `shown`; `name` is its name in its program.
 fn contender(
     shown: &str,
     program: &Program,
@@ -288,7 +287,7 @@ mod tests {
         pair(targets, &sides(), &Selection::default())
     }
 
-    /// Name, and process, benchmark and contender of each side.
+    /// Formats each pair: its name, and the process, benchmark and contender of each side.
     fn rows(pairing: &Pairing) -> Vec<String> {
         let side = |contender: &Contender| match &contender.workload {
             Workload::Worker(calls) => format!(
@@ -485,8 +484,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every benchmark of either side, by side and contender, is in exactly
-        /// one pair or on the list of what is left out.
+        /// Every contender of every benchmark of the two sides is in exactly one pair, or in the
+        /// list of benchmarks left out.
         #[test]
         fn nothing_that_is_listed_gets_lost(old in listing(), new in listing()) {
             let everything = Selection { ignored: Ignored::In, ..Selection::default() };

@@ -1,4 +1,4 @@
-//! The choice between turns and side by side, from trial launches.
+//! Chooses between a race in turns and a race side by side for commands, from trial launches.
 
 use std::time::Duration;
 
@@ -7,57 +7,65 @@ use deadheat_model::{Arrangement, Benchmark, Metric, Plan, SideBySide, TurnsReas
 
 use super::planning::add_rerun_in_turns;
 
-/// Time that the replicates of the rerun in turns may take: an eighth of that of most races.
+/// The time for the rerun in turns of a benchmark that races side by side: an eighth of the time of
+/// most races.
 const TURNS_TIME: Duration = Duration::from_millis(600);
-/// The least and the largest number of these replicates.
+/// The minimum and the maximum number of replicates of the rerun in turns.
 const FEWEST_TURNS: u32 = 2;
 const MOST_TURNS: u32 = 6;
 
-/// A launch lasts at least this many slices, so that both sides meet the same disturbances: the
-/// effects of `gzip`, which takes 200 ms, scattered by 0.2% with slices of 10 ms and by 0.8% with
-/// slices of 50 ms.
+/// The requested time slice is short enough that a launch spans at least this many slices, so that
+/// both sides meet the same disturbances. The effects of `gzip`, which takes 200 ms, scattered by
+/// 0.2% with slices of 10 ms and by 0.8% with slices of 50 ms.
 const SLICES: u32 = 20;
-/// Slices to ask for. A shorter one is close to the kernel's own, and a longer one scatters as much
-/// as that.
+/// The range of requested time slices, in milliseconds. A shorter slice is close to the kernel's
+/// default slice, and with a longer slice, effects scatter as much as with the default.
 const SLICE_MS: std::ops::RangeInclusive<u128> = 8..=20;
 
-/// Launches of less CPU time see hardly more than one slice of the kernel's own, of about 3 ms.
+/// Minimum CPU time of a launch side by side, in nanoseconds. A shorter launch spans little more
+/// than one default slice of the kernel, which is about 3 ms.
 const LEAST_CPU_NS: f64 = 5e6;
-/// CPU time of one busy thread and the time that it did not wait for a core differ by less than this
-/// share of it, …
+/// A launch counts as busy if its wall time without scheduling delay differs from its CPU time by
+/// at most this share of the CPU time, …
 const NOT_BUSY: f64 = 0.05;
-/// … and the time that its start, its end and a wait that is not its own may take.
+/// … plus this time, in nanoseconds, for the start and the end of the launch and for a short wait.
 const STARTING_NS: f64 = 1e6;
-/// Sides whose CPU times or peak memory differ by more take turns. The cost of sharing a core cancels
-/// only as far as the sides are alike, and large changes are found in turns as well.
+/// Sides whose CPU times or peak memory differ by more than this factor take turns. The cost of
+/// sharing a core cancels only if the sides are similar, and a race in turns also finds such large
+/// changes.
 pub(super) const ALIKE: f64 = 1.1;
-/// The part of the peak memory that is the loader's, and alike in all commands.
+/// The peak memory of the loader in bytes, which is similar in all commands and is subtracted
+/// before the comparison.
 const MEMORY_OF_LOADER: f64 = 512.0 * 1024.0;
-/// Random addresses alone change the number of page faults by up to this many. Page faults show
-/// differences between small programs, whose peak memory is that of the launcher before it executed
-/// them: reads in 16 KB against 512 KB read +0.5% side by side and −4.2% in turns.
+/// Maximum difference in page faults that random addresses alone can cause. Page faults are
+/// compared because the peak memory of small programs is that of the launcher before `exec`, so it
+/// does not show their difference. A race of reads in 16 KB against reads in 512 KB measured +0.5%
+/// side by side and −4.2% in turns.
 const FAULTS_OF_ADDRESSES: f64 = 16.0;
-/// If two commands share a core fairly, one ends a slice or two before the other. A command with a
-/// higher nice value runs alone for most of its time, and meets other disturbances.
+/// Maximum ratio between the wall times of two commands that share a core evenly; one command may
+/// end a slice or two before the other. A command with a higher nice value runs alone for most of
+/// its time, and so meets other disturbances.
 const TOGETHER: f64 = 1.4;
-/// A command whose CPU time grows more on a shared core depends on caches that the other side
-/// evicts: random reads in 8 MB against 32 MB read −13% side by side and +28% in turns.
+/// Maximum factor by which sharing a core may increase the CPU time of a command. A larger increase
+/// means that the other side evicts the caches of the command: a race of random reads in 8 MB
+/// against 32 MB measured −13% side by side and +28% in turns.
 pub(super) const MOST_SHARING_COST: f64 = 1.15;
 
-/// Trials at most, …
+/// Maximum number of trials per benchmark, …
 const TRIALS: usize = 5;
-/// … and no further one after this much time.
+/// … and the time after which no further trial starts.
 const TRIALS_TIME: Duration = Duration::from_secs(1);
 
-/// Trials may take this share of what is left of the budget.
+/// Maximum time of the trials, as a share of the remaining budget.
 const TRIALS_SHARE: f64 = 0.1;
-/// The cost of a trial of two commands, as a share of that of a replicate in turns: four launches
-/// instead of five.
+/// The time of a trial of two commands, as a share of the time of a replicate in turns: a trial has
+/// four launches, a replicate five.
 const TRIAL_OF_REPLICATE: f64 = 0.8;
 
-/// Chooses how a benchmark races and notes it in the plan. Returns the cost of a replicate in
-/// nanoseconds, if it is known. `in_turns_ns` is the cost of a replicate in turns, `left` what is left
-/// of the budget, and `is_rerun` says whether a race side by side is rerun in turns.
+/// Chooses how a benchmark races, and stores the choice in the plan. Returns the time of a
+/// replicate in nanoseconds, if it is known. `in_turns_ns` is the time of a replicate in turns, and
+/// `left` is the remaining budget. If `is_rerun` is true, a benchmark that races side by side also
+/// gets a rerun in turns.
 pub(super) fn arrange<E>(
     plan: &mut Plan,
     benchmark: usize,
@@ -78,7 +86,8 @@ pub(super) fn arrange<E>(
     let mut trial = None;
     let mut reason = None;
     let mut spent_ns = 0.0;
-    // What disturbs a launch makes it longer, so the least of several is the one to judge.
+    // A disturbance can only make a launch longer, so the shortest launch of several trials is
+    // judged.
     for _ in 0..if may_be_tried { TRIALS } else { 0 } {
         let slice = trial.as_ref().and_then(slice).filter(|_| can_set_slices());
         let Some(next) = try_side_by_side(SideBySide { slice })? else {
@@ -113,7 +122,8 @@ pub(super) fn arrange<E>(
     Ok(trial.as_ref().map(cost_ns))
 }
 
-/// Hooks run around each launch, and may be what keeps two of them apart.
+/// Returns true if hooks run before or after each launch. Such hooks may require that the launches
+/// do not overlap.
 fn has_hooks(benchmark: &Benchmark) -> bool {
     benchmark.contenders.iter().any(|contender| {
         matches!(&contender.workload, Workload::Command(command)
@@ -121,7 +131,8 @@ fn has_hooks(benchmark: &Benchmark) -> bool {
     })
 }
 
-/// Notes in the plan that a benchmark races side by side.
+/// Changes the plan so that a benchmark races side by side. If its judged metric is wall time, the
+/// metric becomes CPU time.
 fn race_side_by_side(plan: &mut Plan, benchmark: usize, how: SideBySide) {
     let is_wall = *plan.judged(benchmark) == Metric::Wall;
     let of = &mut plan.benchmarks[benchmark];
@@ -131,19 +142,20 @@ fn race_side_by_side(plan: &mut Plan, benchmark: usize, how: SideBySide) {
     }
 }
 
-/// The time that the launches of a trial took.
+/// Returns the duration of a trial, in nanoseconds.
 fn wall_ns(trial: &CommandTrial) -> f64 {
     let together = trial.together.iter().flatten().map(|one| one.wall_ns);
     let alone: f64 = trial.alone.iter().map(|one| one.wall_ns).sum();
     alone + together.fold(0.0, f64::max)
 }
 
-/// The cost of a replicate: a launch of each.
+/// Estimates the time of a replicate side by side, in nanoseconds: the CPU times of one launch of
+/// each command.
 fn cost_ns(trial: &CommandTrial) -> f64 {
     trial.alone.iter().map(|one| one.cpu_ns).sum()
 }
 
-/// Returns the time slice to request from the kernel; `None` keeps the kernel's own.
+/// Returns the time slice to request from the kernel; `None` keeps the kernel's default.
 fn slice(trial: &CommandTrial) -> Option<Duration> {
     let shortest_ns = trial
         .alone
@@ -157,7 +169,7 @@ fn slice(trial: &CommandTrial) -> Option<Duration> {
         .then(|| Duration::from_millis(slice_ms as u64))
 }
 
-/// Of each launch the one with the least CPU time.
+/// Combines two trials: for each launch, takes the trial in which the launch used less CPU time.
 fn least(one: CommandTrial, other: CommandTrial) -> CommandTrial {
     let least = |one: Vec<LaunchUsage>, other: Vec<LaunchUsage>| {
         let pairs = one.into_iter().zip(other);
@@ -180,7 +192,8 @@ fn least(one: CommandTrial, other: CommandTrial) -> CommandTrial {
     }
 }
 
-/// The reason, if any, why side by side would judge these commands otherwise than turns.
+/// Returns the reason why a race of these commands side by side could have another verdict than a
+/// race in turns; `None` if there is none.
 fn why_turns(trial: &CommandTrial) -> Option<TurnsReason> {
     let Some(together) = &trial.together else {
         return Some(TurnsReason::Fails);
@@ -190,7 +203,7 @@ fn why_turns(trial: &CommandTrial) -> Option<TurnsReason> {
         let awake_ns = one.wall_ns - one.delay_ns.unwrap_or(0.0);
         (awake_ns - one.cpu_ns).abs() <= NOT_BUSY * one.cpu_ns + STARTING_NS
     };
-    // Side by side, a launch that waits for more than the core waits for the other one.
+    // Side by side, a launch that sleeps or waits for I/O may be waiting for the other command.
     let is_busy_together = |one: &LaunchUsage| one.delay_ns.is_none() || is_busy(one);
     let mut shares = trial.alone.iter().zip(together);
     let memory = |one: &LaunchUsage| (one.peak_rss_bytes - MEMORY_OF_LOADER).max(MEMORY_OF_LOADER);
@@ -225,14 +238,14 @@ fn why_turns(trial: &CommandTrial) -> Option<TurnsReason> {
     failed.map(|(reason, _)| reason)
 }
 
-/// Returns true if the launches touched about as many pages.
+/// Returns true if the numbers of minor page faults of the launches are similar.
 fn alike_faults(launches: &[LaunchUsage]) -> bool {
     let faults = || launches.iter().map(|one| one.minor_faults);
     let least = faults().fold(f64::INFINITY, f64::min);
     faults().all(|faults| faults <= ALIKE * least + FAULTS_OF_ADDRESSES)
 }
 
-/// Returns true if no value is more than this many times another one.
+/// Returns true if the largest value is at most `factor` times the smallest.
 fn are_within(values: impl Iterator<Item = f64> + Clone, factor: f64) -> bool {
     let least = values.clone().fold(f64::INFINITY, f64::min);
     let most = values.fold(0.0, f64::max);
@@ -245,7 +258,8 @@ mod tests {
 
     const MB: f64 = 1048576.0;
 
-    /// A launch of 50 ms that does nothing odd.
+    /// Returns the usage of a launch that takes 50 ms and meets all conditions for a race side by
+    /// side.
     fn usage() -> LaunchUsage {
         LaunchUsage {
             wall_ns: 51e6,

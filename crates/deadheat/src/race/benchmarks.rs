@@ -1,5 +1,5 @@
-//! Races of benchmarks that programs hold: entries in, recorded run out. A pilot completes each
-//! benchmark before the plan is frozen.
+//! Races benchmarks in workers and in executables of other harnesses, from [`Entries`] to a
+//! recorded run. A calibration run (pilot) completes each benchmark before the plan is frozen.
 
 use std::time::Duration;
 
@@ -29,8 +29,8 @@ use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 use crate::terminal::to_stderr;
 
-/// Races these benchmarks, each replicate in processes of its own, and records the run as it
-/// happens. A benchmark that fails costs itself only.
+/// Races these benchmarks, and writes each block to the run file when it is measured. Every
+/// replicate has fresh processes. If a benchmark fails, the other benchmarks still race.
 pub fn race_benchmarks(
     race: &BenchmarkRace,
     entries: Entries,
@@ -38,14 +38,15 @@ pub fn race_benchmarks(
 ) -> Result<RaceOutcome, RaceError> {
     let clock = OsClock::start();
     let interrupts = take_over_signals()?;
-    // Before deadheat settles on one core and takes that for the machine.
+    // Read before deadheat pins itself to one core, which would then be recorded as the machine.
     let machine = environment();
     let design = Design {
         judged: judged(&race.settings, &entries.metrics),
         ..design(&race.settings)?
     };
     refuse_unwritable(race.save.as_deref())?;
-    // The budget of one race of many is what the others leave of it.
+    // A race with `until` is one of many races of a search. Its budget is the rest of the search's
+    // budget, so a short budget is not refused.
     if race.until.is_none() {
         refuse_short_budget(&race.settings, &entries.benchmarks)?;
     }
@@ -92,16 +93,19 @@ pub fn race_benchmarks(
     let raced: Vec<Benchmark> = (plan.benchmarks.iter().filter(|one| plan.races(one)))
         .cloned()
         .collect();
-    // All parts of a race have one plan, and each has pilots of its own.
+    // All parts of a race share one plan, but each part has its own calibration runs, so they could
+    // disagree about rounds.
     plan.design.rounds = plan.design.shard.is_none() && contenders.can_race_in_rounds(&raced);
     hold_together(&mut plan.benchmarks, &race.settings, &entries.rules);
     plan.validate()
         .map_err(|error| RaceError::Design(unraceable(error.to_string(), &left_out)))?;
     let failed = |of: usize| failures.iter().any(|failure| failure.benchmark == of);
     let neutral_links = contenders.enter(&mut plan, &failed, race, &interrupts)?;
-    // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
+    // With neutral links, the time of a replicate is unknown, because every replicate needs a new
+    // link.
     let linked = neutral_links.iter().any(|links| links.made_by.is_ok());
-    // Parts share as many replicates as somebody says, whatever pilot found what they cost.
+    // All parts of a race need the same number of replicates, so the calibration run of one part
+    // must not change this number.
     let shared = race.settings.replicates_of_part().is_some() || race.use_of_plan == PlanUse::Save;
     if race.settings.max_replicates.is_none() && !linked && !shared {
         plan_for_costs(&mut plan, &costs_ns, spent())?;
@@ -124,8 +128,8 @@ pub fn race_benchmarks(
     )
 }
 
-/// The metric judged, unless the user names one: GPU time where it is measured, because wall time then
-/// depends on how fast the host launches.
+/// Returns the judged metric: the user's choice; otherwise GPU time if it is measured, because wall
+/// time then depends on how fast the CPU launches kernels; otherwise the default metric.
 fn judged(settings: &RaceSettings, measured: &[Metric]) -> Metric {
     match names_no_metric(settings) && measured.contains(&Metric::Gpu) {
         true => Metric::Gpu,
@@ -137,13 +141,14 @@ fn names_no_metric(settings: &RaceSettings) -> bool {
     settings.metric.is_none() && !settings.callgrind()
 }
 
-/// The number of benchmarks, each counted once.
+/// Returns the number of benchmarks that this process races, without reruns. For a part of a race,
+/// it counts only the benchmarks of this part.
 fn benchmarks_of(plan: &Plan) -> usize {
     let itself = |benchmark: &&Benchmark| benchmark.rerun.is_none() && plan.races(benchmark);
     plan.benchmarks.iter().filter(itself).count()
 }
 
-/// Races the benchmarks of a plan that was frozen before, and records the run as it happens.
+/// Races the benchmarks of a saved plan, and writes each block to the run file when it is measured.
 #[cfg(feature = "commands")]
 pub(super) fn race_frozen(
     race: &BenchmarkRace,
@@ -171,7 +176,7 @@ pub(super) fn race_frozen(
     .begin(header, Vec::new(), race.save.as_deref(), &race.folder)
 }
 
-/// The header of the run of a frozen plan.
+/// Returns the header of the run of a frozen plan.
 fn header(
     race: &BenchmarkRace,
     contenders: &dyn PilotedContenders,
@@ -197,7 +202,8 @@ fn header(
     header::header(plan, known, &race.command, metrics, tick_ns)
 }
 
-/// The contenders of these benchmarks, by what they are.
+/// Returns the contenders of these benchmarks: executables of other harnesses, or functions in
+/// workers.
 #[cfg_attr(
     not(feature = "commands"),
     expect(unused_variables, reason = "all of them are functions")
@@ -217,8 +223,8 @@ fn contenders<'a>(
     Ok(Box::new(contenders))
 }
 
-/// The benchmarks with their controls and what is decided for each alone, as long as what they are
-/// judged by is measured.
+/// Returns the benchmarks with their controls and with the settings that rules set for single
+/// benchmarks. Returns an error if the race cannot measure a judged metric.
 fn planned(
     race: &BenchmarkRace,
     mut benchmarks: Vec<Benchmark>,
@@ -227,7 +233,8 @@ fn planned(
     contenders: &dyn PilotedContenders,
 ) -> Result<Vec<Benchmark>, RaceError> {
     for benchmark in &mut benchmarks {
-        // Before its pilot: a copy of a build has a process of its own.
+        // The control is added before the calibration run, because a control of a build needs its
+        // own process.
         if race.settings.control() {
             benchmark.add_control();
         }
@@ -241,8 +248,7 @@ fn planned(
             blocks_of_quantile(benchmark, &race.settings).map_err(RaceError::Design)?;
         if benchmark.blocks_per_replicate.is_some() && benchmark.keeps_order() {
             return Err(RaceError::Design(format!(
-                "--quantile: benchmark '{}' is one of an executable that is launched as it is, whose \
-                 harness times batches instead of single iterations",
+                "--quantile: the harness of benchmark '{}' times batches, not single iterations",
                 benchmark.name
             )));
         }
@@ -253,8 +259,8 @@ fn planned(
     Ok(benchmarks)
 }
 
-/// The problem of a plan, with the names that were left out of it: that nothing is left to race
-/// has a reason.
+/// Adds to the problem of a plan the names of the benchmarks that were left out, because they may
+/// explain why no benchmark is left to race.
 fn unraceable(problem: String, left_out: &[LeftOut]) -> String {
     let names: Vec<&str> = left_out
         .iter()
@@ -267,8 +273,8 @@ fn unraceable(problem: String, left_out: &[LeftOut]) -> String {
     }
 }
 
-/// Calls every contender of these benchmarks once, each benchmark in a process
-/// of its own, and reports what came of it as it comes.
+/// Calls every contender of these benchmarks once, with a separate process per benchmark. Calls
+/// `report` with the result of each benchmark as soon as it is known.
 pub(crate) fn smoke_test<E: From<RaceError>>(
     race: &BenchmarkRace,
     entries: &Entries,
@@ -289,8 +295,8 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
     Ok(())
 }
 
-/// Finds out what kind of program this is, unless the user says its harness, and what it can race.
-/// Its output may be `shown`, and `patience` is how long it may take.
+/// Runs a program to list its benchmarks and, unless `harness` is given, to detect its harness. If
+/// `shown` is true, the output of the program is shown. `patience` limits the time of the program.
 #[cfg(feature = "commands")]
 pub fn inspect_program(
     program: &Program,

@@ -1,4 +1,4 @@
-//! The whole way of a race of commands: plan in, recorded run out.
+//! Races commands, from a plan to a recorded run.
 
 use std::os::fd::RawFd;
 use std::path::PathBuf;
@@ -21,42 +21,42 @@ use super::planning::{
 use super::session::{PlanUse, RaceSession, outlives_failures};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 
-/// The traces that a race of commands leaves, and the program that links.
+/// The options of a race of commands that are not part of its plan.
 #[derive(Clone, Debug)]
 pub struct RaceOptions {
     /// The run file; `None` for a new one below `.deadheat/runs`.
     pub save: Option<PathBuf>,
-    /// The folder that `.deadheat` is looked for in.
+    /// The folder that contains `.deadheat`.
     pub folder: PathBuf,
-    /// Descriptor that the standard output of shown commands goes to.
+    /// The file descriptor that receives the standard output of commands with `Output::Inherit`.
     pub shown: RawFd,
-    /// The command that runs the same race again; empty when it is not known.
+    /// The command that repeats the race; empty if it is unknown.
     pub command: Vec<String>,
-    /// How the commands of a block share the machine.
+    /// How the commands of a block share the machine: in turns or side by side.
     pub arrangement: Arrangement,
-    /// The program that makes neutral links: one that understands
-    /// `placements EXECUTABLE SEED…`, as `deadheat` does. Without one all
-    /// commands run as they were linked.
+    /// The program that makes neutral links. It must understand `placements EXECUTABLE SEED…`, as
+    /// `deadheat` does. If `None`, all commands run as they were linked.
     pub placements: Option<LinkProgram>,
-    /// True if nobody said how many replicates there are at most: commands that take little time
-    /// then get more than the plan has.
+    /// True if the user set no maximum number of replicates. In this case, commands that take
+    /// little time get more replicates than the plan has.
     pub open: bool,
-    /// True if the user said how many launches of each command there are, not how many replicates.
+    /// True if the user set a number of launches of each command, not a number of replicates.
     pub in_launches: bool,
-    /// The commits that the sides were built from; empty where one is none.
+    /// The commits that the sides were built from; empty if a side was not built from a commit.
     pub commits: Vec<Commit>,
-    /// The question that ends a benchmark in place of its verdict.
+    /// The condition that ends the race of a benchmark; `None` to end it at its verdict.
     pub until: Option<Until>,
-    /// Where the plan comes from, and what becomes of it.
+    /// The source of the plan (made for this race, or saved before), and whether to race it.
     pub use_of_plan: PlanUse,
-    /// The conditions that this host measures under, where it races a part.
+    /// The limits and disturbances of this machine, which are recorded if it races a part of a
+    /// race.
     pub conditions: Conditions,
 }
 
-/// Replicates of a benchmark on the user's own links, beside neutral ones.
+/// Maximum number of replicates of a rerun on the user's own link, in a race on neutral links.
 const OWN_LINK_REPLICATES: u32 = 11;
 
-/// Races the commands of a frozen plan and records the run as it happens.
+/// Races the commands of a frozen plan, and writes each block to the run file when it is measured.
 pub fn race_commands(
     mut plan: Plan,
     options: &RaceOptions,
@@ -64,7 +64,7 @@ pub fn race_commands(
 ) -> Result<RaceOutcome, RaceError> {
     let interrupts = take_over_signals()?;
     refuse_unwritable(options.save.as_deref())?;
-    // Before deadheat settles on one core and takes that for the machine.
+    // Read before deadheat pins itself to one core, which would then be recorded as the machine.
     let mut machine = environment();
     let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
@@ -75,7 +75,7 @@ pub fn race_commands(
         options.use_of_plan,
         &options.conditions,
     );
-    // One race of many is asked for its effect alone.
+    // A race with `until` is one of many in a search, which needs only its effect.
     if options.use_of_plan != PlanUse::Saved && options.until.is_none() {
         add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
     }
@@ -84,19 +84,21 @@ pub fn race_commands(
     let clock = OsClock::start();
     let links = header.environment.neutral_links.iter();
     let on_links = links.clone().any(|links| links.made_by.is_ok());
-    // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
+    // With neutral links, the time of a replicate is unknown, because every replicate needs a new
+    // link.
     let mut failures = Vec::new();
     if !on_links {
         failures = pilot(&mut header.plan, &mut contenders, options, &clock)
             .map_err(|error| not_started(error, &interrupts))??;
     } else if options.arrangement == Arrangement::SideBySide {
         return Err(RaceError::Design(
-            "--arrangement side-by-side and neutral links cannot be combined\nhelp: --placement own races \
-             the programs as you linked them"
+            "--arrangement side-by-side and neutral links cannot be combined\nhelp: --placement \
+             own races the programs as you linked them"
                 .to_owned(),
         ));
     }
-    // A calibration races commands in turns, whose noise is many times that of side by side.
+    // The calibration of the machine raced commands in turns, with many times the noise of a race
+    // side by side, so it does not apply to this race.
     let mut benchmarks = header.plan.benchmarks.iter();
     if benchmarks.any(|benchmark| benchmark.side_by_side.is_some()) {
         header.environment.calibration = None;
@@ -114,11 +116,12 @@ pub fn race_commands(
     .begin(header, failures, options.save.as_deref(), &options.folder)
 }
 
-/// All pilots together take at most the budget divided by this.
+/// The calibration runs of all benchmarks together take at most the budget divided by this number.
 const PILOT_PART: u32 = 4;
 
-/// Warms up the commands of every benchmark, chooses how they race, and raises the most replicates of
-/// commands that take little time to what their time allows. Returns the benchmarks that failed.
+/// Makes the calibration run of every benchmark: warms up its commands, chooses between turns and
+/// side by side, and sets the maximum number of replicates from their duration. Returns the
+/// benchmarks that failed.
 fn pilot(
     plan: &mut Plan,
     contenders: &mut CommandContenders<'_>,
@@ -144,12 +147,12 @@ fn pilot(
             budget.map(share_of),
         );
         to_come -= 1;
-        // A plan that is only saved is made without a launch.
+        // A plan that is only saved is made without launching the commands.
         let piloted = match options.use_of_plan {
             PlanUse::Save => Ok(None),
             PlanUse::Race | PlanUse::Saved => contenders.pilot(plan, index, limit),
         };
-        // One race of many is asked for its effect alone.
+        // A race with `until` is one of many in a search, which needs only its effect.
         let is_rerun = options.until.is_none();
         let arranged = piloted.and_then(|in_turns_ns| {
             let known = (in_turns_ns, left);
@@ -184,8 +187,8 @@ fn pilot(
     Ok(Ok(failures))
 }
 
-/// Finds the executables that have neutral links; a run that is taken up again goes on with
-/// those it had.
+/// Finds the executables for which neutral links can be made. A resumed run continues with the
+/// links in `before`.
 pub(super) fn placements(
     plan: &Plan,
     program: Option<LinkProgram>,
@@ -206,7 +209,8 @@ pub(super) fn contenders<'a>(
     CommandContenders::new(plan, &options, interrupts).map_err(RaceError::NotStarted)
 }
 
-/// The header of the run of this plan, where these contenders measure what it judges.
+/// Returns the header of the run of this plan. Returns an error if deadheat cannot measure the
+/// judged metric for these commands.
 fn header(
     plan: Plan,
     machine: Environment,
@@ -222,20 +226,19 @@ fn header(
         let reason = match (&counters, judged) {
             (_, Metric::Custom(_)) => {
                 let known: Vec<&str> = contenders.metrics().iter().map(Metric::name).collect();
-                format!(
-                    "there is no such metric{HELP}there are {}",
-                    known.join(", ")
-                )
+                format!("unknown metric{HELP}the metrics are {}", known.join(", "))
             }
             (CounterAccess::Unavailable(reason), Metric::Instructions) => format!(
-                "hardware counters cannot be read: {reason}; --callgrind counts instructions without \
-                 them"
+                "hardware counters cannot be read: {reason}; --callgrind counts instructions \
+                 without them"
             ),
             (CounterAccess::Unavailable(reason), _) => format!(
                 "hardware counters cannot be read: {reason}{HELP}--metric cpu judges the CPU time, \
                  --callgrind the instructions that Valgrind counts"
             ),
-            (CounterAccess::Available, _) => "it is not measured for commands".to_owned(),
+            (CounterAccess::Available, _) => {
+                "deadheat does not measure this metric for commands".to_owned()
+            }
         };
         return Err(RaceError::MetricNotMeasured {
             metric: judged.clone(),

@@ -1,17 +1,19 @@
-//! The second race of benchmarks that broke a rule: which are raced again, at which level, and what
-//! became of it.
+//! The second race (`--confirm`) of benchmarks that broke a rule of the gate: which benchmarks it
+//! races, at which α, and how its results are used.
 //!
-//! The second race alone keeps the α of the suite, whatever came of the first: of k benchmarks that
-//! it races, each is judged at min(α, 2·α/k). A benchmark that did not change is called different
-//! in the one direction that counts with half that chance, so any of k is with at most α. The first
-//! race only chooses. Its own false alarms, of which α·m/2 are to be expected among m benchmarks,
-//! make k, so where nothing changed both together turn red in about α²·m/4 of runs, at most α.
+//! The second race alone keeps the α of the suite, whatever the first race found. If the second
+//! race has k benchmarks, each is judged at min(α, 2·α/k). For an unchanged benchmark, a false
+//! positive in the direction that breaks the rule has half that probability, so the probability of
+//! any false positive among the k benchmarks is at most α. The first race only selects the k
+//! benchmarks. If none of m benchmarks changed, the first race selects α·m/2 of them on average. So
+//! the two races together fail a share of about α²·m/4 of such runs, and at most α.
 //!
-//! Its file stands beside that of the first and is an ordinary run file. The seed of the second
-//! follows from that of the first, which says which of them belong together.
+//! The second race has an ordinary run file next to the file of the first race. The seed of the
+//! second race is derived from the seed of the first, which shows that the two files belong
+//! together.
 //!
-//! What the second race has no verdict on, as it was interrupted or failed, is judged by the first
-//! alone, and the answer says so.
+//! If the second race has no verdict on a benchmark, because the race was interrupted or failed,
+//! the first race alone decides. The answer then contains a sentence about this.
 
 use std::path::{Path, PathBuf};
 
@@ -33,21 +35,22 @@ use crate::repetition::derived_seed;
 use crate::rules::Gate;
 use crate::terminal::to_stderr;
 
-/// A race with its analysis, and the second one of what broke a rule in it, if there was one.
+/// A race and its analysis, with the second race of the benchmarks that broke a rule, if there was
+/// one.
 #[derive(Debug)]
 pub struct Raced {
-    /// The race.
+    /// The first race.
     pub first: RaceOutcome,
-    /// The second one, as far as it came to something.
+    /// The second race; `None` if there was none, or if it failed.
     pub second: Option<RaceOutcome>,
-    /// The analysis of both, held against the gate.
+    /// The analysis of both races, with the results of the gate.
     pub analysis: Analysis,
-    /// The failure that ended the second race.
+    /// The failure that ended the second race, if it failed.
     failure: Option<Failure>,
 }
 
 impl Raced {
-    /// A race without a second one.
+    /// Analyses a race that has no second race.
     pub fn once(first: RaceOutcome, options: Options, gate: &Gate) -> Self {
         Self {
             analysis: gate.judge(analyse(&first.run, options)),
@@ -57,8 +60,9 @@ impl Raced {
         }
     }
 
-    /// Races, and once more what broke a rule where that `is_asked`. `options` are those of the
-    /// analysis of a run, and `race` is given the second race when it is its turn.
+    /// Runs the first race and analyses it. If `is_asked` is true, also runs a second race of the
+    /// benchmarks that broke a rule. `options` returns the options for analysing a run. `race` runs
+    /// the first race if its argument is `None`, otherwise the second race.
     pub fn confirmed(
         is_asked: bool,
         gate: &Gate,
@@ -66,7 +70,7 @@ impl Raced {
         options: impl FnOnce(&Run) -> Options,
         mut race: impl FnMut(Option<&SecondRace>) -> Result<RaceOutcome, Failure>,
     ) -> Result<Self, Failure> {
-        // A signal that comes between the two stops the second and ends nothing else.
+        // A signal between the two races must stop the second race, but not the program.
         let held = is_asked.then(take_over_signals).transpose()?;
         let first = race(None)?;
         let options = options(&first.run);
@@ -108,7 +112,8 @@ impl Raced {
         })
     }
 
-    /// Returns how it ended, once the answer is told, where `status` is that of the answer.
+    /// Returns the result of the program after the answer was printed: the failure of the second
+    /// race, the signal that stopped a race, or `status`.
     pub fn ended(self, status: Status) -> Result<Status, Failure> {
         let stopped = self.second.as_ref().unwrap_or(&self.first).interrupted();
         match self.failure {
@@ -118,23 +123,23 @@ impl Raced {
     }
 }
 
-/// A second race, as it follows from the first.
+/// The plan of a second race, derived from the first race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SecondRace {
-    /// Its seed.
+    /// The seed of the second race.
     pub seed: u64,
-    /// Its run file.
+    /// The run file of the second race.
     pub save: PathBuf,
-    /// The share of its α that each benchmark is judged by.
+    /// The factor by which the α of each benchmark is multiplied, at most 1.
     share: f64,
-    /// The benchmarks by name and parameters.
+    /// The benchmarks to race again, by name and parameters.
     benchmarks: Vec<(String, Vec<(String, String)>)>,
 }
 
 impl SecondRace {
-    /// The second race of everything that breaks a rule which nobody excuses, from the analysis of
-    /// the first race, its seed and its file; `None` where nothing does, and after a first race
-    /// that was cut off.
+    /// Returns the second race of all benchmarks that break a rule without an excuse. `analysis`,
+    /// `seed` and `path` are those of the first race. `None` if no benchmark breaks a rule, or if
+    /// the first race ended early.
     pub fn after(analysis: &Analysis, seed: u64, path: &Path, gate: &Gate) -> Option<Self> {
         if !came_to_its_end(&analysis.ending) {
             return None;
@@ -159,7 +164,7 @@ impl SecondRace {
         })
     }
 
-    /// The settings of the first race with the seed and level of the second.
+    /// Returns the settings of the first race, with the seed and the α of the second race.
     pub fn settings(&self, first: RaceSettings) -> RaceSettings {
         RaceSettings {
             seed: Some(self.seed),
@@ -168,7 +173,7 @@ impl SecondRace {
         }
     }
 
-    /// The rules of some benchmarks, with the level of the second race.
+    /// Returns the rules for benchmarks selected by name, with the α of the second race.
     pub fn rules(&self, mut first: Vec<RulesOfSome>) -> Vec<RulesOfSome> {
         for some in &mut first {
             some.rules.alpha = some.rules.alpha.map(|alpha| alpha * self.share);
@@ -176,7 +181,7 @@ impl SecondRace {
         first
     }
 
-    /// Returns true if a benchmark is raced again.
+    /// Returns true if the second race includes this benchmark.
     pub fn races(&self, benchmark: &Benchmark) -> bool {
         let mut benchmarks = self.benchmarks.iter();
         benchmarks.any(|(name, parameters)| {
@@ -184,7 +189,8 @@ impl SecondRace {
         })
     }
 
-    /// The second race of benchmarks in processes, from the first and its entries.
+    /// Returns the request for the second race, and its benchmarks. `first` and `entries` are those
+    /// of the first race, with benchmarks in workers or in executables of other harnesses.
     pub fn of_benchmarks(
         &self,
         first: &BenchmarkRace,
@@ -203,7 +209,7 @@ impl SecondRace {
         (race, entries)
     }
 
-    /// That it begins, for whoever waits.
+    /// Returns the message that announces the second race.
     pub fn announcement(&self) -> String {
         match &self.benchmarks[..] {
             [_] => "a benchmark breaks a rule and races again".to_owned(),
@@ -212,12 +218,12 @@ impl SecondRace {
     }
 }
 
-/// The file of the second race: `run.confirm.jsonl` beside `run.jsonl`.
+/// Returns the path of the second race's run file: `run.confirm.jsonl` for `run.jsonl`.
 pub fn second_race_path(first: &Path) -> PathBuf {
     first.with_extension("confirm.jsonl")
 }
 
-/// Returns an error if the file for the second race already exists.
+/// Returns an error if the run file of the second race already exists.
 pub fn refuse_old_confirmation(save: Option<&Path>) -> Result<(), Failure> {
     match save.map(second_race_path).filter(|file| file.exists()) {
         None => Ok(()),
@@ -228,21 +234,23 @@ pub fn refuse_old_confirmation(save: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// The seed of the second race, which is that of whoever repeats the first, too.
+/// Derives the seed of the second race from the seed of the first race, so that repeating the first
+/// race also repeats the second.
 fn second_seed(first: u64) -> u64 {
     derived_seed(first, 0)
 }
 
-/// Returns true if a run is the second race of another: it has the seed that follows, and is not
-/// older.
+/// Returns true if `second` is the second race of `first`: it has the derived seed, and did not
+/// start before `first`.
 #[cfg(feature = "commands")]
 fn belong_together(first: &Run, second: &Run) -> bool {
     let (first, second) = (&first.header, &second.header);
     second.plan.seed == second_seed(first.plan.seed) && second.started_at >= first.started_at
 }
 
-/// The analysis of a run, with its second race if the file next to the run file holds one. A second
-/// race that cannot be read is an error, because it may change the answer.
+/// Returns the analysis `first` of a run, combined with its second race if there is a run file of
+/// one next to `path`. Returns an error if that file cannot be read, because the second race may
+/// change the answer.
 #[cfg(feature = "commands")]
 pub fn with_second_race_of(run: &Run, path: &Path, first: Analysis) -> Result<Analysis, Failure> {
     let path = second_race_path(path);
@@ -256,9 +264,9 @@ pub fn with_second_race_of(run: &Run, path: &Path, first: Analysis) -> Result<An
     })
 }
 
-/// The analysis of a first race, with the results of its second race added. A benchmark whose second
-/// race ended without a verdict has no second verdict. A benchmark that failed in the second race
-/// counts as failed.
+/// Adds the results of the second race to the analysis of the first race. If the second race ended
+/// early, benchmarks without a verdict in it keep only the first verdict. A benchmark that failed
+/// in the second race counts as failed.
 fn with_second_race(first: Analysis, second: &Run) -> Analysis {
     let options = Options {
         without_figures: true,
@@ -267,7 +275,7 @@ fn with_second_race(first: Analysis, second: &Run) -> Analysis {
     with_second_analysis(first, analyse(second, options))
 }
 
-/// The same from the analysis of the second race.
+/// Combines the analysis `first` of a race with the analysis `again` of its second race.
 pub fn with_second_analysis(first: Analysis, again: Analysis) -> Analysis {
     let comparisons = first.comparisons.into_iter();
     let comparisons = comparisons.map(|one| confirmed(one, &again)).collect();
@@ -283,7 +291,8 @@ pub fn with_second_analysis(first: Analysis, again: Analysis) -> Analysis {
     }
 }
 
-/// A comparison with what a second race says about it, if that came to its end.
+/// Adds the result of the second race to a comparison, unless the second race ended early and has
+/// no verdict on it.
 fn confirmed(one: Comparison, again: &Analysis) -> Comparison {
     let name = |one: &Comparison| one.candidate.as_ref().map(|side| side.name.clone());
     let same =
@@ -312,7 +321,7 @@ fn confirmed(one: Comparison, again: &Analysis) -> Comparison {
     }
 }
 
-/// Returns true if nothing cut off a race.
+/// Returns true if a race ended as planned or at the end of its budget.
 fn came_to_its_end(ending: &Ending) -> bool {
     matches!(
         ending,
@@ -320,7 +329,7 @@ fn came_to_its_end(ending: &Ending) -> bool {
     )
 }
 
-/// Returns true if two races say the same: the same change, or both that nothing was proven.
+/// Returns true if two verdicts are equal, or if both are missing or too close to call.
 fn agree(first: Option<Verdict>, second: Option<Verdict>) -> bool {
     let open = FailOn::Inconclusive;
     first == second || (open.holds(first) && open.holds(second))

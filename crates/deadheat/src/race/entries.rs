@@ -1,5 +1,5 @@
-//! A race of benchmarks as it is asked for, and what its contenders have to do before the plan is
-//! frozen, as functions in workers do it.
+//! The request for a race of benchmarks, and the trait for contenders that need a calibration run
+//! before the plan is frozen. This file implements the trait for functions in worker processes.
 
 use std::path::PathBuf;
 
@@ -16,97 +16,104 @@ use super::planning::{add_own_links, complete, not_one_by_one};
 use super::session::PlanUse;
 use super::{RaceError, not_started};
 
-/// A race of benchmarks: how they are raced and judged, and what it leaves behind.
+/// The request for a race of benchmarks, except the benchmarks themselves: settings, programs and
+/// files.
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkRace {
-    /// The program of functions that name none: the one that races functions of its own.
+    /// The worker program of benchmarks that name no program. A bench target that races its own
+    /// functions sets its own path.
     pub program: Option<WorkerProgram>,
-    /// Shows on standard error what other programs print.
+    /// True to show the output of worker programs and harness executables on standard error.
     pub shown: bool,
-    /// The settings by which the benchmarks are raced and judged. Blocks of
-    /// executables of harnesses are the repetitions in a launch.
+    /// The settings of the race and of its verdict. For executables of other harnesses, the number
+    /// of blocks in a replicate is the number of repetitions in a launch.
     pub settings: RaceSettings,
     /// The run file; `None` for a new one below `.deadheat/runs`.
     pub save: Option<PathBuf>,
-    /// The folder that `.deadheat` is looked for in.
+    /// The folder that contains `.deadheat`.
     pub folder: PathBuf,
-    /// The command that runs the same race again; empty when it is not known.
+    /// The command that repeats the race; empty if it is unknown.
     pub command: Vec<String>,
-    /// The program that makes neutral links, if replicates are to run on some:
-    /// one that understands `placements EXECUTABLE SEED…`.
+    /// The program that makes neutral links. It must understand `placements EXECUTABLE SEED…`. If
+    /// `None`, all programs run as they were linked.
     pub placements: Option<LinkProgram>,
-    /// The way of each side to be built, where these are two; else empty.
+    /// Build options of each side, the baseline first, if the sides were built differently;
+    /// otherwise empty.
     pub builds: Vec<String>,
-    /// What the sides have besides the code under test.
+    /// Differences between the sides other than the code under test, such as package versions.
     pub surroundings: Surroundings,
-    /// The commits that the sides were built from; empty where one is none.
+    /// The commits that the sides were built from; empty if a side was not built from a commit.
     pub commits: Vec<Commit>,
-    /// The question that ends a benchmark in place of its verdict.
+    /// The condition that ends the race of a benchmark; `None` to end it at its verdict.
     pub until: Option<Until>,
-    /// Where the plan comes from, and what becomes of it.
+    /// The source of the plan (made for this race, or saved before), and whether to race it.
     pub use_of_plan: PlanUse,
-    /// The conditions that this host measures under, where it races a part.
+    /// The limits and disturbances of this machine, which are recorded if it races a part of a
+    /// race.
     pub conditions: Conditions,
 }
 
 /// A benchmark that a bench target offers to race.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// The benchmark as a plan has it before its pilot. Functions that name no program are those of
-    /// this one, which is started anew for them.
+    /// The benchmark as it is before its calibration run. If its functions name no program,
+    /// deadheat starts the running program again for them.
     pub benchmark: Benchmark,
-    /// True if it is left out unless somebody asks for it.
+    /// True if the benchmark races only with `--ignored` or `--include-ignored`.
     pub ignored: bool,
 }
 
 impl Planned {
-    /// Its name.
     pub(crate) fn name(&self) -> &str {
         &self.benchmark.name
     }
 }
 
-/// The benchmarks of a race, and those that are left out of it.
+/// The benchmarks of a race, the benchmarks left out, and the rules for single benchmarks.
 #[derive(Clone, Debug, Default)]
 pub struct Entries {
-    /// The benchmarks, their calls as they are before a pilot has completed them: all of
-    /// functions in workers, or all of executables of harnesses.
+    /// The benchmarks to race, before their calibration runs. Either all are functions in workers,
+    /// or all are in executables of other harnesses.
     pub benchmarks: Vec<Benchmark>,
-    /// The metrics of every sample of a function; executables of harnesses have their own.
+    /// The metrics that are recorded with every sample of a function. Unused for executables of
+    /// other harnesses.
     pub metrics: Vec<Metric>,
-    /// Benchmarks that somebody might look for.
+    /// Benchmarks that are left out, each with its reason.
     pub left_out: Vec<LeftOut>,
-    /// Rules of some benchmarks; the last that fits wins, key by key.
+    /// Rules for benchmarks selected by name. If several rules set the same key for a benchmark,
+    /// the last rule wins.
     pub rules: Vec<RulesOfSome>,
 }
 
-/// Contenders whose benchmarks are completed by pilots.
+/// Contenders whose benchmarks need a calibration run (pilot) before the plan is frozen.
 pub(super) trait PilotedContenders: Contenders {
-    /// The contenders as messages call them.
+    /// Returns the plural noun for these contenders in messages, such as "functions".
     fn called(&self) -> &'static str;
 
-    /// Blocks in a replicate of a benchmark whose pilot does not say.
+    /// Returns the number of blocks in a replicate, for benchmarks whose calibration run does not
+    /// choose it.
     fn blocks(&self, settings: &RaceSettings) -> u32;
 
-    /// Learns which benchmarks are to be piloted.
+    /// Prepares for the calibration runs of these benchmarks.
     fn expect(&mut self, _benchmarks: &[Benchmark]) -> Result<(), EngineError> {
         Ok(())
     }
 
-    /// Returns true if these benchmarks, which were piloted, race in rounds.
+    /// Returns true if these benchmarks can race in rounds, with one replicate of each benchmark
+    /// per round. Called after the calibration runs.
     fn can_race_in_rounds(&mut self, _benchmarks: &[Benchmark]) -> bool {
         false
     }
 
-    /// What the user should know of the way in which they are raced, known once the pilots have run.
+    /// Returns notes for the user on how the benchmarks race. Called after the calibration runs.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Runs the pilot of a benchmark, writes into it what was found, and gives back the
-    /// nanoseconds that a replicate of it costs on the user's own link. A benchmark whose pilot
-    /// failed is planned all the same, so that it has a place in the run. So many `more` pilots are
-    /// to come.
+    /// Makes the calibration run of a benchmark, and sets the calls and blocks of the benchmark.
+    /// Returns the time of a replicate on the user's own link, in nanoseconds. If the calibration
+    /// run fails, the benchmark stays in the plan, so that the run records the failure. `more` is
+    /// the number of calibration runs that follow.
     fn pilot(
         &mut self,
         index: usize,
@@ -115,14 +122,15 @@ pub(super) trait PilotedContenders: Contenders {
         more: usize,
     ) -> Result<Option<f64>, EngineError>;
 
-    /// Returns why a benchmark whose pilot ended so is left out, or `None` where it failed.
+    /// Returns the reason for leaving out a benchmark whose calibration run ended with this error;
+    /// `None` if the benchmark counts as failed.
     fn reason_to_leave_out(&self, _error: &EngineError) -> Option<LeftOutReason> {
         None
     }
 
-    /// Enters the race of a plan, to which the benchmarks on the user's own links are added where
-    /// neutral ones take the place of these, but for those that `failed`. Returns the neutral
-    /// links.
+    /// Prepares the race of a plan, and returns its neutral links. Adds to the plan a rerun on the
+    /// user's own link for each benchmark that races on neutral links, except those for which
+    /// `failed` returns true.
     fn enter(
         &mut self,
         plan: &mut Plan,
@@ -131,8 +139,8 @@ pub(super) trait PilotedContenders: Contenders {
         interrupts: &Interrupts,
     ) -> Result<Vec<NeutralLinks>, RaceError>;
 
-    /// Enters the race of a plan that was frozen before, to which nothing is added. Returns the
-    /// neutral links that there are here.
+    /// Prepares the race of a saved plan, and does not change the plan. Returns the neutral links
+    /// that this machine can make.
     #[cfg(feature = "commands")]
     fn enter_frozen(
         &mut self,
@@ -141,30 +149,33 @@ pub(super) trait PilotedContenders: Contenders {
         interrupts: &Interrupts,
     ) -> Result<Vec<NeutralLinks>, RaceError>;
 
-    /// Returns the environment with what these contenders know of it.
+    /// Adds the facts that these contenders know to the environment, such as the cores on which
+    /// they run.
     fn known_of(&self, environment: Environment) -> Environment;
 
-    /// The resolution of the clock that times a sample, in nanoseconds.
+    /// Returns the resolution of the clock that times a sample, in nanoseconds.
     fn tick_ns(&self) -> f64;
 }
 
-/// Blocks in a replicate where neither the user nor a pilot says.
+/// The number of blocks in a replicate, if neither the user nor a calibration run chooses it.
 const BLOCKS: u32 = 25;
 
-/// Replicates of a benchmark on the user's own links, beside neutral ones.
+/// Maximum number of replicates of a rerun on the user's own link, in a race on neutral links.
 pub(super) const OWN_LINK_REPLICATES: u32 = 6;
 
-/// Blocks in a replicate, where they are not found by a pilot. What callgrind counts is the same in
-/// every block of a process.
+/// Returns the number of blocks in a replicate, if it does not depend on the calibration run: the
+/// user's choice, or 1 for callgrind, whose counts are the same in every block of a process.
 fn blocks_of(settings: &RaceSettings) -> Option<u32> {
     settings.blocks.or(settings.callgrind().then_some(1))
 }
 
-/// The variable that, as `0`, has every benchmark of a suite race to its end in processes of its
-/// own before the next: for those who measure what one start for many changes.
+/// An environment variable for measuring the effect of forking. By default, deadheat starts a
+/// worker program once, and forks the processes of all benchmarks from it. With the value `0`,
+/// deadheat starts the program for each benchmark, and races each benchmark to its end before the
+/// next.
 const FORKS_VARIABLE: &str = "DEADHEAT_FORKS";
 
-/// Functions in worker processes, on their way into a race.
+/// Returns the contenders of a race of functions in worker processes.
 pub(super) fn function_contenders<'a>(
     race: &BenchmarkRace,
     metrics: &[Metric],
@@ -191,7 +202,8 @@ pub(super) fn function_contenders<'a>(
         timeout: race.settings.timeout(Front::Bench),
         pinning: race.settings.pinning(Front::Bench),
         seed: race.settings.seed(),
-        // Wherever a linker puts the code, it executes the same.
+        // The counts of callgrind do not depend on code placement, so neutral links are
+        // unnecessary.
         placements: race
             .placements
             .clone()
@@ -220,11 +232,12 @@ impl PilotedContenders for FunctionContenders<'_> {
     fn notes(&self) -> Vec<String> {
         let note = |(program, reason): (String, String)| {
             format!(
-                "'{program}' is started for each benchmark, and does not fork from one start: {reason}"
+                "'{program}' starts again for each benchmark and does not fork from one start: \
+                 {reason}"
             )
         };
         let mut notes: Vec<String> = self.unforked().into_iter().map(note).collect();
-        // Both sides may be started by one name.
+        // The programs of the two sides may have the same name, so the same note may occur twice.
         notes.dedup();
         notes
     }
@@ -241,7 +254,8 @@ impl PilotedContenders for FunctionContenders<'_> {
         let margin = benchmark.overrides.margin.unwrap_or(settings.margin());
         let asked = (blocks_of(settings), margin);
         let cost_ns = complete(benchmark, piloted.as_ref().ok(), asked);
-        // All parts of a race have blocks of one kind, and each has a pilot of its own.
+        // All parts of a race need the same kind of blocks, but each part has its own calibration
+        // run.
         benchmark.in_pairs &= settings.part().is_none();
         let pilot = piloted?.pilot;
         let clock = (self.tick_ns(), self.clock_facts().overhead_ns);
@@ -283,11 +297,11 @@ impl PilotedContenders for FunctionContenders<'_> {
             .map(|benchmark| self.has_neutral_links(benchmark))
             .collect();
         for (benchmark, linked) in plan.benchmarks.iter_mut().zip(&linked) {
-            // The warm-up is the trial of a link: one that fails it is replaced, and one that failed
-            // in a block would end the benchmark.
+            // The warm-up also tests each new link: deadheat replaces a link that fails in the
+            // warm-up, but a failure in a block would end the benchmark.
             benchmark.without_warm_up &= !linked;
         }
-        // One race of many is asked for its effect alone.
+        // A race with `until` is one of many in a search, which needs only its effect.
         if race.until.is_none() {
             add_own_links(plan, OWN_LINK_REPLICATES, |of| linked[of] && !failed(of));
         }

@@ -1,5 +1,5 @@
-//! Races from files: a run that stopped, taken up where it did, and a plan that was frozen before,
-//! here or on another machine, raced as it is or in part.
+//! Races that start from a file: resumes a run, or races a saved plan, or a part of it. The plan
+//! may be from another machine.
 
 use std::os::fd::RawFd;
 use std::path::Path;
@@ -24,20 +24,20 @@ use super::trust::{StartedFile, starts};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 use crate::exit::Failure;
 
-/// The contents of a recorded race, where it can be taken up again.
+/// The kind of contenders of a race that can be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resumable {
     /// Commands, as `deadheat run` races them.
     Commands,
-    /// Functions of programs that speak the worker protocol.
+    /// Functions of programs that implement the worker protocol.
     Workers,
     /// Benchmarks of executables of harnesses.
     Harness,
 }
 
 impl Resumable {
-    /// Returns what the run of `path` with this header holds; an error says why it cannot be taken
-    /// up again.
+    /// Returns the kind of contenders of the run in `path`. Returns an error with the reason if the
+    /// run cannot be resumed.
     pub fn of(path: &Path, header: &RunHeader) -> Result<Self, RaceError> {
         let refused = |reason: &str| RaceError::NotResumable {
             path: path.to_owned(),
@@ -47,18 +47,19 @@ impl Resumable {
             return Err(refused("holds a recording, not a race"));
         }
         let benchmarks = header.plan.benchmarks.iter();
-        let mut workloads = benchmarks.flat_map(|benchmark| &benchmark.contenders).map(
-            |contender| match contender.workload {
-                Workload::Command(_) => Ok(Self::Commands),
-                Workload::Worker(_) => Ok(Self::Workers),
-                Workload::Harness(_) => Ok(Self::Harness),
-                Workload::Function(_) => Err(refused(
-                    "holds functions that their own program raced, and does not say which file that \
-                     was; only races by 'deadheat bench PROGRAM' can be continued",
-                )),
-                Workload::Recording => Err(refused("holds contenders that cannot be launched")),
-            },
-        );
+        let mut workloads =
+            benchmarks
+                .flat_map(|benchmark| &benchmark.contenders)
+                .map(|contender| match contender.workload {
+                    Workload::Command(_) => Ok(Self::Commands),
+                    Workload::Worker(_) => Ok(Self::Workers),
+                    Workload::Harness(_) => Ok(Self::Harness),
+                    Workload::Function(_) => Err(refused(
+                        "holds functions that their own program raced, but not the path of that \
+                     program; only races by 'deadheat bench PROGRAM' can be continued",
+                    )),
+                    Workload::Recording => Err(refused("holds contenders that cannot be launched")),
+                });
         let first = workloads
             .next()
             .unwrap_or_else(|| Err(refused("holds no contender")))?;
@@ -73,45 +74,44 @@ impl Resumable {
     }
 }
 
-/// The options with which a recorded race is taken up again.
+/// The options with which a recorded race is resumed.
 #[derive(Clone, Debug, Default)]
 pub struct ResumeOptions {
-    /// Further replicates of each benchmark at most.
+    /// Maximum number of further replicates of each benchmark.
     pub more: u32,
-    /// No block starts after so much time from now on; the budget of the plan
-    /// was about its first sitting.
+    /// The time budget of the continued race, after which no block starts. The budget of the plan
+    /// applied only to the first part of the race.
     pub budget: Option<Duration>,
-    /// The most time that one sample of a function, or one launch of an executable of a harness,
-    /// may take; commands keep the limits of their plan.
+    /// Time limit of one sample of a function, or of one launch of an executable of a harness.
+    /// Commands keep the limits of their plan.
     pub timeout: Option<Duration>,
-    /// Descriptor that the standard output of shown commands goes to.
+    /// The file descriptor that receives the standard output of commands with `Output::Inherit`.
     pub shown: RawFd,
-    /// True if the user trusts a file of another user or machine.
+    /// True if the user allows starting the commands of a file from another user or machine.
     pub trusted: bool,
-    /// True if what programs with benchmarks print is shown, on standard error.
+    /// True to show the output of worker programs and harness executables on standard error.
     pub programs_shown: bool,
-    /// The program that makes neutral links: one that understands
-    /// `placements EXECUTABLE SEED…`. Without one all run as they were linked.
+    /// The program that makes neutral links. It must understand `placements EXECUTABLE SEED…`. If
+    /// `None`, all programs run as they were linked.
     pub placements: Option<LinkProgram>,
 }
 
-/// Goes on with a recorded race where it stopped, by the rule that holds at any
-/// time. Contenders, calls and design are those of its plan; a program that
-/// was built anew since is refused.
+/// Continues a recorded race, and ends it by the anytime-valid stopping rule. The contenders, calls
+/// and design come from the recorded plan. Returns an error if a program was rebuilt since then.
 pub fn resume_race(
     path: &Path,
     options: &ResumeOptions,
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
-    // The header alone first: the launcher is forked from this process and
-    // should not carry along the memory of a million old samples.
+    // At first only the header is read, because the launcher is forked from this process and should
+    // not copy the memory of a million old samples.
     let old = read_header(path).map_err(RaceError::Resume)?;
     let of_several = if old.plan.design.shard.is_some() {
-        "holds a part of a race\nhelp: run the command that began it again to continue it"
+        "holds a part of a race\nhelp: to continue the part, run the command that began it again"
     } else if old.environment.merged.is_some() {
         "was merged from parts of a race\nhelp: race again with more replicates"
     } else if is_plan(path, &old)? {
-        "is a plan, of which nothing was raced yet\nhelp: deadheat run --plan FILE races it"
+        "is a plan that has not been raced yet\nhelp: deadheat run --plan FILE races it"
     } else {
         return go_on_with(path, old, options, false, watcher);
     };
@@ -121,16 +121,16 @@ pub fn resume_race(
     })
 }
 
-/// Returns true for a file that `deadheat plan` wrote, and no race since.
+/// Returns true for a file that `deadheat plan` wrote and that holds no measurements yet.
 fn is_plan(path: &Path, header: &RunHeader) -> Result<bool, RaceError> {
-    // Besides plans, only parts of races record the boot.
+    // Only plans and parts of races record the boot id.
     let is_planned = header.environment.boot.is_some();
     Ok(is_planned && has_only_header(path).map_err(RaceError::Resume)?)
 }
 
-/// Goes on with a part of a race that was stopped, up to the end that its plan has for it; nothing
-/// is raced where it came to that. A part whose hosts share the replicates looks at nothing before
-/// its end, so nothing is lost by having stopped.
+/// Resumes a part of a race; does nothing if the part is complete. If the parts divide the
+/// replicates, the part continues to the end of its plan, because it is analysed only at its end.
+/// If the parts divide the benchmarks, it ends by the anytime-valid stopping rule.
 pub fn finish_part(
     path: &Path,
     options: &ResumeOptions,
@@ -146,7 +146,8 @@ pub fn finish_part(
     go_on_with(path, old, options, by_plan, watcher)
 }
 
-/// Goes on with the run of this header, by its plan, or by the rule that holds at any time.
+/// Resumes the run with the header `old`: to the end of its plan if `by_plan`, otherwise until the
+/// anytime-valid stopping rule ends it.
 fn go_on_with(
     path: &Path,
     old: RunHeader,
@@ -161,7 +162,8 @@ fn go_on_with(
         digest: FileDigest::of_run(&old),
         starts: starts(&old.plan),
     };
-    // Before signals are held back: Ctrl-C answers the question too.
+    // The question comes before the signal handlers are installed, so that Ctrl-C at the question
+    // ends the program.
     let trusted = started.ensure_trusted(options.trusted);
     trusted.map_err(|failure| RaceError::Untrusted(failure.to_string()))?;
     let interrupts = take_over_signals()?;
@@ -223,12 +225,13 @@ fn go_on_with(
     }
 }
 
-/// Refuses files that changed since the race began.
+/// Returns an error if programs, scripts or inputs changed since the race began.
 fn refuse_rewritten(path: &Path, old: &RunHeader) -> Result<(), RaceError> {
     if !old.environment.programs.is_empty() {
         return refuse_other_files("--resume", path, old);
     }
-    // An older deadheat did not record what its programs held.
+    // Older versions of deadheat did not record the digests of programs, so the modification times
+    // are compared.
     let Some(started_at) = old.started_at else {
         return Ok(());
     };
@@ -239,7 +242,7 @@ fn refuse_rewritten(path: &Path, old: &RunHeader) -> Result<(), RaceError> {
         Some(program) => Err(RaceError::NotResumable {
             path: path.to_owned(),
             reason: format!(
-                "was begun before '{}' was written as it is now\nhelp: race it again",
+                "was begun before '{}' was last written\nhelp: race it again",
                 program.display()
             ),
         }),
@@ -257,15 +260,15 @@ fn refuse_other_metrics(path: &Path, then: &[Metric], now: &[Metric]) -> Result<
     let (then, now) = (list(then), list(now));
     Err(RaceError::NotResumable {
         path: path.to_owned(),
-        reason: format!("records {then}, but now there is {now}"),
+        reason: format!("records the metrics {then}, but this race would measure {now}"),
     })
 }
 
-/// The plan in a file that `deadheat plan` wrote.
+/// Reads the plan in a file that `deadheat plan` wrote.
 ///
 /// # Errors
 ///
-/// A file that holds none, or one of another version of deadheat.
+/// Returns an error if the file is not a plan, or if another version of deadheat wrote it.
 pub fn read_plan(path: &Path) -> Result<RunHeader, Failure> {
     let header = read_header(path).map_err(Failure::reading)?;
     let refused = |reason: String| Failure::Data(format!("{} {reason}", path.display()));
@@ -292,25 +295,28 @@ pub fn read_plan(path: &Path) -> Result<RunHeader, Failure> {
     Ok(header)
 }
 
-/// The part of a plan that is raced, and how.
+/// A saved plan, or a part of one, with the options for racing it.
 #[derive(Clone, Debug)]
 pub struct PlannedPart<'a> {
     /// The file of the plan, for messages.
     pub file: &'a Path,
-    /// The part, and the division of the race; all of it where there is none.
+    /// The number of the part, and what the parts divide: replicates or benchmarks. `None` for the
+    /// whole plan.
     pub part: Option<(ShardNumber, ShardBy)>,
-    /// The traces that the race leaves.
+    /// The options of the race, such as its run file.
     pub options: RaceOptions,
-    /// The most time that one sample of a function, or one launch of an executable of a harness,
-    /// may take; commands keep the limits of their plan.
+    /// Time limit of one sample of a function, or of one launch of an executable of a harness.
+    /// Commands keep the limits of their plan.
     pub timeout: Option<Duration>,
 }
 
-/// Races a plan as it is, or a part of it; one that was begun already goes on.
+/// Races a saved plan or a part of it. If the run file contains an unfinished part, resumes that
+/// part.
 ///
 /// # Errors
 ///
-/// Programs that are not those of the plan, and whatever keeps a race from its end.
+/// Returns an error if programs, scripts or inputs differ from those of the plan, or if the race
+/// fails.
 pub fn race_planned(
     planned: &RunHeader,
     how: PlannedPart<'_>,
@@ -335,7 +341,8 @@ pub fn race_planned(
         if begun.plan != planned.plan {
             let (path, file) = (path.display(), how.file.display());
             return Err(Failure::Usage(format!(
-                "--save {path}: it holds a part of another plan than {file}\nhelp: choose another name"
+                "--save {path}: it holds a part of another plan than {file}\nhelp: choose another \
+                 name"
             )));
         }
         let going_on = ResumeOptions {
@@ -375,7 +382,7 @@ pub fn race_planned(
     Ok(raced?)
 }
 
-/// Makes of a plan that of a part of it, as the same race begun with `--shard` would have it.
+/// Changes a plan to the plan of one part, the same as for a race with `--shard`.
 fn take_part(plan: &mut Plan, part: Shard) -> Result<(), RaceError> {
     plan.design.shard = Some(part);
     if part.replicates == 0 {
@@ -394,8 +401,8 @@ fn take_part(plan: &mut Plan, part: Shard) -> Result<(), RaceError> {
     Ok(())
 }
 
-/// Refuses programs, scripts and inputs other than those of the plan or run that `flag` names,
-/// because new replicates of another build would count as those of the old one.
+/// Returns an error if programs, scripts or inputs differ from those of the plan or run that `flag`
+/// names, because the replicates of another build would count as replicates of the recorded build.
 fn refuse_other_files(
     flag: &'static str,
     path: &Path,
@@ -412,8 +419,8 @@ fn refuse_other_files(
     }
 }
 
-/// The first difference between the files of two races, in words. A program of which no digest was
-/// recorded may be any.
+/// Describes the first difference between the recorded files and the files on this machine; `None`
+/// if all are equal. A recorded program without a digest matches any program with its name.
 fn first_difference(recorded: &[(String, String)], here: &[(String, String)]) -> Option<String> {
     let places = 0..recorded.len().max(here.len());
     let mut both = places.map(|place| (recorded.get(place), here.get(place)));
@@ -421,15 +428,16 @@ fn first_difference(recorded: &[(String, String)], here: &[(String, String)]) ->
         (Some((name, digest)), Some((other, _))) if digest.is_empty() => name != other,
         (then, now) => then != now,
     })?;
-    // Two programs of one name lie in different folders.
+    // A list may contain a name twice, for two programs in different folders, so the lists are
+    // compared by position.
     Some(match (then, now) {
         (Some((name, _)), Some((other, _))) if name == other => {
-            format!("'{name}' holds other bytes here")
+            format!("'{name}' has different bytes here")
         }
-        (Some((name, _)), _) => format!("'{name}' is not here"),
+        (Some((name, _)), _) => format!("'{name}' is missing here"),
         (None, now) => {
             let name = now.map_or("", |(name, _)| name);
-            format!("'{name}' would be used, but was not recorded")
+            format!("the race would now use '{name}', which the file does not record")
         }
     })
 }

@@ -1,4 +1,5 @@
-//! Executables of harnesses that know nothing of deadheat, on their way into a race.
+//! Races executables of other harnesses, such as Google Benchmark, which do not implement
+//! deadheat's worker protocol.
 
 use deadheat_analysis::planned_repetitions;
 use deadheat_engine::{
@@ -17,8 +18,9 @@ use super::entries::{BenchmarkRace, OWN_LINK_REPLICATES, PilotedContenders};
 use super::launch_arrangement::{add_turns, arrange, asked, refuse_side_by_side};
 use super::planning::add_own_links;
 
-/// A benchmark of a harness before its pilot: for every side the contender's name, the executable
-/// with the arguments of the user, and the name by which it knows the benchmark.
+/// Returns a benchmark of another harness, as it is before its calibration run. Each entry of
+/// `sides` has the name of the contender, the executable with the user's arguments, and the name of
+/// the benchmark in that executable.
 pub fn harness_benchmark<'a>(
     name: &str,
     harness: Harness,
@@ -49,7 +51,7 @@ fn calls(contender: &Contender) -> Option<&HarnessCalls> {
     }
 }
 
-/// Returns whether benchmarks are those of executables of harnesses.
+/// Returns true if any contender of the benchmarks is an executable of another harness.
 pub(super) fn holds(benchmarks: &[Benchmark]) -> bool {
     let mut contenders = benchmarks.iter().flat_map(|one| &one.contenders);
     contenders.any(|contender| calls(contender).is_some())
@@ -82,7 +84,7 @@ pub(super) fn contenders<'a>(
     HarnessContenders::new(options, interrupts).map_err(RaceError::NotStarted)
 }
 
-/// Refuses cores that were asked for where launches cannot be held on one.
+/// Returns an error if the user chooses cores, but launches of a harness cannot be pinned.
 fn refuse_pins(race: &BenchmarkRace, benchmarks: &[Benchmark]) -> Result<(), RaceError> {
     let mut harnesses = harnesses(benchmarks).into_iter();
     match (
@@ -98,7 +100,7 @@ fn refuse_pins(race: &BenchmarkRace, benchmarks: &[Benchmark]) -> Result<(), Rac
     }
 }
 
-/// The harnesses of these benchmarks, each once.
+/// Returns the harnesses of these benchmarks, each once.
 fn harnesses(benchmarks: &[Benchmark]) -> Vec<Harness> {
     let contenders = benchmarks.iter().flat_map(|one| &one.contenders);
     let mut found = Vec::new();
@@ -110,8 +112,9 @@ fn harnesses(benchmarks: &[Benchmark]) -> Vec<Harness> {
     found
 }
 
-/// Reads what the user's own arguments ask for. Those of one side count for
-/// both: repetitions of another length say something else.
+/// Returns the number and the length of repetitions that the user requests: by `--blocks`, or by
+/// the arguments of any executable. All sides use the same values, because repetitions of different
+/// lengths are not comparable.
 fn wanted(
     benchmarks: &[Benchmark],
     blocks: Option<u32>,
@@ -121,13 +124,13 @@ fn wanted(
             let (fewest, most) = repetitions_of_a_launch(harness);
             if !(fewest..=most).contains(&blocks) {
                 let bound = if blocks < fewest {
-                    format!("{fewest} at least")
+                    format!("at least {fewest}")
                 } else {
-                    format!("{most} at most")
+                    format!("at most {most}")
                 };
                 return Err(RaceError::Design(format!(
-                    "--blocks {blocks}: blocks of executables of {} are the repetitions in a \
-                     launch, which are {bound}",
+                    "--blocks {blocks}: for executables of {}, N is the number of repetitions in a \
+                     launch, {bound}",
                     harness.name()
                 )));
             }
@@ -145,8 +148,8 @@ fn wanted(
     Ok(wanted)
 }
 
-/// Decides how many repetitions a launch has, where nobody said, and gives back the nanoseconds that
-/// a replicate of so many launches costs.
+/// Sets the number of repetitions in a launch, unless the user did, and returns the time of a
+/// replicate with `launches` launches, in nanoseconds.
 fn complete(piloted: &mut HarnessPilot, launches: usize) -> f64 {
     let (launch_ns, repetition_ns) = (piloted.launch_ns, piloted.repetition_ns);
     if let Some(most) = piloted.most_repetitions {
@@ -177,7 +180,7 @@ impl PilotedContenders for HarnessContenders<'_> {
         settings: &RaceSettings,
         _more: usize,
     ) -> Result<Option<f64>, EngineError> {
-        // A control is launched as its baseline is.
+        // A control is launched like its baseline, so it needs no calibration run.
         let rivals = &benchmark.contenders[..benchmark.rivals()];
         let sides: Vec<HarnessSide<'_>> = rivals
             .iter()
@@ -193,7 +196,7 @@ impl PilotedContenders for HarnessContenders<'_> {
             .collect();
         let asked = asked(settings, benchmark);
         let piloted = HarnessContenders::pilot(self, index, &benchmark.name, &sides);
-        // That of one whose pilot failed.
+        // A valid value in case the calibration run fails.
         benchmark.blocks_per_replicate = Some(1);
         let mut piloted = piloted?;
         let shared_ns = arrange(self, (index, &benchmark.name, &sides), asked, &mut piloted)?;
@@ -243,7 +246,7 @@ impl PilotedContenders for HarnessContenders<'_> {
         race: &BenchmarkRace,
         interrupts: &Interrupts,
     ) -> Result<Vec<NeutralLinks>, RaceError> {
-        // One race of many is asked for its effect alone.
+        // A race with `until` is one of many in a search, which needs only its effect.
         if race.until.is_none() {
             add_turns(plan);
         }
@@ -324,7 +327,7 @@ mod tests {
             let cost_ns = complete(&mut piloted, 4);
             let repetitions = piloted.calls.iter().map(|calls| calls.repetitions);
             assert_eq!(repetitions.collect::<Vec<_>>(), [expected; 2]);
-            // Four launches, and half of one with a repetition.
+            // Four launches, plus the priming launch with one repetition of every other replicate.
             assert_eq!(cost_ns, 4.0 * (2e6 + f64::from(expected) * 3e6) + 2.5e6);
         }
     }

@@ -1,4 +1,5 @@
-//! The header of a run beside its plan: the tool, the machine and the programs.
+//! Makes the header of a run: the version of deadheat, the machine and the programs, in addition to
+//! the plan.
 
 #[cfg(feature = "commands")]
 use {
@@ -12,7 +13,7 @@ use deadheat_model::{Commit, Conditions, Environment, Metric, Origin, Plan, RunH
 
 use super::session::PlanUse;
 
-/// The header of a race that begins now, by this version of deadheat.
+/// Returns the header of a race that starts now with this version of deadheat.
 pub(super) fn header(
     plan: Plan,
     environment: Environment,
@@ -33,10 +34,10 @@ pub(super) fn header(
     }
 }
 
-/// The facts of this machine with what a race of this plan tells beside: its calibration; the name of
-/// the machine where the sides are commits, as a history of these tells machines apart; and, where
-/// the plan is a part of a race or is written down for other machines, what tells a host apart, its
-/// conditions, and what the programs hold.
+/// Adds to `here` the facts that a race of this plan records: the calibration of the machine and
+/// the digests of the programs. If the sides are commits, adds the commits, and the id of the
+/// machine, which the history of benchmarks needs. If the plan is a part of a race, or is saved for
+/// other machines, adds the boot id, and the limits and disturbances of this machine.
 #[cfg_attr(
     not(feature = "commands"),
     expect(unused_variables, reason = "nothing is raced in parts")
@@ -78,8 +79,9 @@ pub(super) fn environment_of(
     here
 }
 
-/// The programs of a plan, their scripts and their inputs, each by its name and the SHA-256 of its
-/// content on this machine; without a digest if a hook has yet to build the program.
+/// Returns the programs of a plan, their scripts and their input files, each as its name and the
+/// SHA-256 of its content on this machine. The digest is empty if the program does not exist yet
+/// because a hook builds it.
 #[cfg(feature = "commands")]
 pub(super) fn contents_of_programs(plan: &Plan) -> Vec<(String, String)> {
     let mut programs: Vec<(String, String)> = Vec::new();
@@ -106,20 +108,20 @@ pub(super) fn contents_of_programs(plan: &Plan) -> Vec<(String, String)> {
     programs
 }
 
-/// The files that a contender starts.
+/// The program that a contender starts, and the files that the program reads.
 #[cfg(feature = "commands")]
 #[derive(PartialEq)]
 pub(super) struct StartedFiles {
     pub(super) program: PathBuf,
-    /// The files among its arguments that decide what it does, and its input. Empty if it has hooks,
-    /// because they may write these files.
+    /// The scripts among the arguments of the contender, and its input file. Empty if the contender
+    /// has hooks, because the hooks may write these files.
     pub(super) arguments: Vec<PathBuf>,
-    /// True if hooks run around its launches. They may build the program, which is then missing
-    /// before the race.
+    /// True if the contender has hooks. A hook may build the program, which is then missing before
+    /// the race.
     has_hooks: bool,
 }
 
-/// The files of every contender of a plan that starts a program.
+/// Returns the files of every contender of a plan that starts a program.
 #[cfg(feature = "commands")]
 pub(super) fn programs_of(plan: &Plan) -> impl Iterator<Item = StartedFiles> {
     fn started(program: &Program) -> StartedFiles {

@@ -1,4 +1,4 @@
-//! The calibration of this machine: its file, and the part of it that a race quotes.
+//! The calibration of this machine: the path of its file, and the note that a race quotes from it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,17 +7,18 @@ use deadheat_engine::machine;
 use deadheat_format::read_calibration;
 use deadheat_model::{CalibrationNote, Environment, Plan, RaceKind};
 
-/// The variable that names the file of the calibration. Empty, there is none:
-/// nothing is saved, and no race quotes one.
+/// The environment variable with the path of the calibration file. If it is empty, deadheat saves
+/// no calibration and races quote none.
 pub const CALIBRATION_VARIABLE: &str = "DEADHEAT_CALIBRATION";
 
-/// The file of this machine's calibration, unless an option names another;
-/// `None` where no folder for it was found.
+/// Returns the path of this machine's calibration file: the value of [`CALIBRATION_VARIABLE`], or a
+/// file in the user's state folder. `None` if the variable is empty, or if the state folder is
+/// unknown.
 pub fn calibration_file() -> Option<PathBuf> {
     place(|name| std::env::var_os(name))
 }
 
-/// The same, of these variables.
+/// Returns the path of the calibration file. `variable` reads an environment variable.
 fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(file) = variable(CALIBRATION_VARIABLE) {
         return (!file.is_empty()).then(|| PathBuf::from(file));
@@ -25,9 +26,10 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(state_folder(variable)?.join("calibration.json"))
 }
 
-/// The folder of what deadheat keeps for this user, of these variables.
+/// Returns the user's folder for the state of deadheat; `None` if it is unknown. `variable` reads
+/// an environment variable.
 fn state_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // A relative path there is to be ignored, says their specification.
+    // The XDG specification says to ignore relative paths.
     let folder = |name: &str| {
         variable(name)
             .map(PathBuf::from)
@@ -38,14 +40,16 @@ fn state_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> 
     Some(state?.join("deadheat"))
 }
 
-/// The folder of the list of files that this user's deadheat wrote; `None` where it has no place.
+/// Returns the folder with the list of run files and plans that deadheat wrote for this user;
+/// `None` if the user's state folder is unknown.
 #[cfg(feature = "commands")]
 pub(crate) fn made_files_folder() -> Option<PathBuf> {
     Some(state_folder(|name| std::env::var_os(name))?.join("made"))
 }
 
-/// Returns what is known of races like those of this plan on the machine of these facts. A file
-/// that cannot be read says nothing: a race has another purpose than to tell of it.
+/// Returns the note that a race of this plan quotes from the calibration of this machine; `None` if
+/// the calibration is missing or outdated. Ignores a calibration file that cannot be read, because
+/// a race should not fail for this reason.
 pub(super) fn known(environment: &Environment, plan: &Plan) -> Option<CalibrationNote> {
     let kind = RaceKind::of(plan)?;
     let calibration = read_calibration(calibration_file()?).ok()??;

@@ -1,4 +1,4 @@
-//! The choice between turns and side by side for executables of harnesses.
+//! Chooses between a race in turns and a race side by side for executables of other harnesses.
 
 use deadheat_engine::{
     Contenders, EngineError, HarnessContenders, HarnessPilot, HarnessSide, HarnessTrial, InTurns,
@@ -11,21 +11,24 @@ use deadheat_model::{
 use super::arrangement::{ALIKE, MOST_SHARING_COST};
 use super::planning::add_rerun_in_turns;
 
-/// Repetitions of a launch side by side. Both sides meet more of the same slices with more of them:
-/// with 4 of 1 ms, effects of replicates of four benchmarks scattered by .9 to 3.3 % on a loaded
-/// machine, with 12 by .3 to 1.9 %, and with 24 by as much for the time they take.
+/// The number of repetitions in a launch side by side. With more repetitions, a launch spans more
+/// time slices, so both sides meet the same disturbances: on a loaded machine, the effects of
+/// replicates of four benchmarks scattered by 0.9% to 3.3% with 4 repetitions of 1 ms, and by 0.3%
+/// to 1.9% with 12. With 24 repetitions, the scatter in the same time was as large as with 12.
 const REPETITIONS: u32 = 12;
-/// Launches whose repetitions take less see too few slices of the kernel.
+/// Minimum time of the repetitions of a launch side by side, in nanoseconds. A shorter launch spans
+/// too few time slices of the kernel.
 const LEAST_NS: f64 = 10e6;
-/// CPU time of one busy thread as a share of wall time.
+/// The ratio of CPU time to wall time that is accepted as one busy thread.
 const BUSY: std::ops::RangeInclusive<f64> = 0.95..=1.05;
-/// Trials are repeated for this time. What disturbs a trial makes it longer, so the least of several
-/// is the one to judge: of three trials on a loaded machine, 2 of 32 benchmarks seemed unfit.
+/// The time for repeated trials, in nanoseconds. A disturbance can only make a trial longer, so the
+/// shortest of several trials is judged. With three trials on a loaded machine, 2 of 32 benchmarks
+/// were wrongly judged unfit for a race side by side.
 const TRIALS_NS: f64 = 500e6;
-/// Replicates in turns that a result is held against.
+/// The number of replicates of the rerun in turns, with which the result side by side is compared.
 const TURNS: u32 = 4;
 
-/// Returns why a race that is asked to run side by side cannot.
+/// Returns an error if the user requests a race side by side, but the race can only run in turns.
 pub(super) fn refuse_side_by_side(
     settings: &RaceSettings,
     harnesses: &[Harness],
@@ -35,33 +38,34 @@ pub(super) fn refuse_side_by_side(
     }
     if let Some(harness) = harnesses.iter().find(|harness| !tells_cpu_time(**harness)) {
         return Err(format!(
-            "--arrangement side-by-side: sides that run at the same time are compared by CPU time, and {} \
-             reports only wall time\nhelp: --arrangement auto races it in turns",
+            "--arrangement side-by-side: sides that run at the same time are compared by CPU time, \
+             and {} reports only wall time\nhelp: with --arrangement auto, the sides take turns",
             harness.name()
         ));
     }
     if settings.pinning(Front::Bench) == Pinning::Inherit {
         return Err(
-            "--arrangement side-by-side and --pin none cannot be combined: both sides need one core \
-             to share"
+            "--arrangement side-by-side and --pin none cannot be combined: both sides must share \
+             one core"
                 .to_owned(),
         );
     }
     match &settings.metric {
         Some(metric) if !metric.is_used_by_itself() => Err(format!(
             "--arrangement side-by-side and --metric {metric} cannot be combined: {metric} of one \
-             side would also depend on the other one that runs at the same time"
+             side would also depend on the side that runs at the same time"
         )),
         _ => Ok(()),
     }
 }
 
-/// The arrangements that a benchmark may have.
+/// Returns the arrangement that the user requests for a benchmark, or `Turns` if only a race in
+/// turns is possible.
 pub(super) fn asked(settings: &RaceSettings, benchmark: &Benchmark) -> Arrangement {
     let judged = benchmark.overrides.judged.as_ref();
     let judged = judged.or(settings.metric.as_ref());
     let asked = settings.arrangement.unwrap_or_default();
-    // Parts of a race must all race alike, and each has a pilot of its own.
+    // All parts of a race must use the same arrangement, but each part has its own calibration run.
     let is_part = asked == Arrangement::Auto && settings.part().is_some();
     if is_part || judged.is_some_and(|metric| !metric.is_used_by_itself()) {
         Arrangement::Turns
@@ -70,9 +74,9 @@ pub(super) fn asked(settings: &RaceSettings, benchmark: &Benchmark) -> Arrangeme
     }
 }
 
-/// Chooses how a benchmark of these sides races, from its pilot in turns and from trial launches.
-/// Returns what a replicate side by side costs in nanoseconds, and notes the rest in `piloted` and in
-/// the benchmark; `None` if it races in turns.
+/// Chooses how a benchmark races, from its calibration run in turns and from trial launches. For a
+/// race side by side, stores the calls in `piloted`, and returns the time of one launch of all
+/// sides together, in nanoseconds. Returns `None` for a race in turns.
 pub(super) fn arrange(
     contenders: &mut HarnessContenders<'_>,
     (index, name, sides): (usize, &str, &[HarnessSide<'_>]),
@@ -80,7 +84,8 @@ pub(super) fn arrange(
     piloted: &mut HarnessPilot,
 ) -> Result<Option<f64>, EngineError> {
     let is_forced = asked == Arrangement::SideBySide;
-    // Of a race with another harness there may be no CPU time.
+    // If the race also includes executables of a harness that does not report CPU time, CPU time
+    // cannot be judged.
     let is_judgeable = contenders.metrics().contains(&Metric::Cpu);
     let Some(alone) = piloted.usage.clone().filter(|_| is_judgeable) else {
         return Ok(None);
@@ -120,8 +125,8 @@ pub(super) fn arrange(
     Ok(shared_ns)
 }
 
-/// Launches all sides side by side. Returns how long that takes, or `None` if they had better take
-/// turns.
+/// Makes trial launches of all sides side by side. Returns the time of one launch of all sides
+/// together, in nanoseconds, or `None` if a race in turns is better.
 fn try_out(
     contenders: &mut HarnessContenders<'_>,
     (place, sides, calls): ((usize, &str), &[HarnessSide<'_>], &[HarnessCalls]),
@@ -152,7 +157,8 @@ fn try_out(
     Ok(is_chosen.then_some(together.took_ns))
 }
 
-/// Returns true if sides may share a core without being judged otherwise than in turns.
+/// Returns true if the sides have similar CPU times, and sharing a core increases these times only
+/// a little. The verdict side by side is then the same as in turns.
 fn is_fit(alone: &[IterationUsage], together: &[IterationUsage]) -> bool {
     let cpu_ns = || together.iter().map(|side| side.cpu_ns);
     let least = cpu_ns().fold(f64::INFINITY, f64::min);
@@ -163,7 +169,7 @@ fn is_fit(alone: &[IterationUsage], together: &[IterationUsage]) -> bool {
         && cpu_ns().sum::<f64>() <= MOST_SHARING_COST * alone_ns
 }
 
-/// Adds a rerun in turns of each benchmark that races side by side.
+/// Adds to the plan a rerun in turns of each benchmark that races side by side.
 pub(super) fn add_turns(plan: &mut Plan) {
     for of in 0..plan.benchmarks.len() {
         if plan.benchmarks[of].side_by_side.is_some() {

@@ -1,5 +1,5 @@
-//! Why a race took longer than its budget. No block starts after the budget, but what has begun is not
-//! cut off: a calibration run, a warm-up, a hook or a block.
+//! Explains why a race took longer than its budget. No block starts after the end of the budget,
+//! but deadheat completes a calibration run, a warm-up, a hook or a block that has begun.
 
 use std::time::Duration;
 
@@ -8,21 +8,22 @@ use deadheat_model::{
 };
 use deadheat_report::units::waiting;
 
-/// From this multiple of a budget on, a race says why it took so long.
+/// A race that takes longer than this multiple of its budget reports the reason.
 const TOLERATED: f64 = 1.2;
 
-/// A sink that also notes when blocks end.
+/// A record sink that passes all records on, and measures the times between the ends of blocks.
 pub(super) struct TimedSink<'a> {
     sink: &'a mut dyn RecordSink,
-    /// Nanoseconds on the clock of the run at the start.
+    /// The start of the race, in nanoseconds on the clock of the run.
     began_ns: u64,
-    /// The end of the last block.
+    /// The end of the last block, in nanoseconds on the clock of the run; `None` before the first
+    /// block.
     last_ns: Option<u64>,
-    /// The time up to the end of the first block.
+    /// The time from the start of the race to the end of the first block.
     first: Duration,
-    /// The longest time between the ends of two blocks.
+    /// The longest time between the ends of two consecutive blocks.
     longest: Duration,
-    /// The time after the last block.
+    /// The time from the end of the last block to the end of the run.
     after: Duration,
 }
 
@@ -38,8 +39,8 @@ impl<'a> TimedSink<'a> {
         }
     }
 
-    /// Says why the race overran a `budget`, if it did by more than a fifth; calibration runs took
-    /// `calibration`.
+    /// Returns a message with the reason if the race took more than 1.2 times its `budget`;
+    /// otherwise `None`. `calibration` is the time that the calibration runs took.
     pub(super) fn overrun(
         &self,
         budget: Option<Duration>,
@@ -48,10 +49,10 @@ impl<'a> TimedSink<'a> {
         let end_ns = self.last_ns.unwrap_or(self.began_ns) + nanoseconds(self.after);
         let raced = Duration::from_nanos(end_ns.saturating_sub(self.began_ns));
         let took = calibration + raced;
-        // A resumed race measures nothing if its --setup took the whole budget.
+        // A resumed race has no new blocks if its --setup hook used the whole budget.
         let after = match self.last_ns {
             Some(_) => "the hooks after the last block",
-            None => "what precedes the first block",
+            None => "the preparation before the first block",
         };
         let parts = [
             (self.first, "the first block, with its hooks and warm-up,"),
@@ -64,8 +65,8 @@ impl<'a> TimedSink<'a> {
     }
 }
 
-/// Says which part made `whole`, which took this time, overrun its budget by more than a fifth; `None`
-/// if it did not.
+/// Returns a message if `whole`, such as "race", took more than 1.2 times its budget; otherwise
+/// `None`. The message names the longest `part` of it.
 pub fn overrun(
     whole: &str,
     took: Duration,
@@ -76,8 +77,8 @@ pub fn overrun(
     let told = |time: Duration| told(time.as_secs_f64());
     is_over.then(|| {
         format!(
-            "the {whole} took {}, and its budget was {}: {part} took {}, and deadheat cuts off nothing that \
-             has begun",
+            "the {whole} took {}, and its budget was {}: {part} took {}, and deadheat completes \
+             what it has begun",
             told(took),
             told(budget),
             told(longest),
@@ -85,7 +86,7 @@ pub fn overrun(
     })
 }
 
-/// A length of time, with milliseconds below a second.
+/// Formats a duration; in milliseconds if it is shorter than a second.
 fn told(seconds: f64) -> String {
     match seconds < 0.995 {
         true => format!("{:.0} ms", seconds * 1e3),
@@ -137,8 +138,9 @@ mod tests {
 
     use super::*;
 
-    /// What is said of a budget of a second, where blocks end at these milliseconds and the race at
-    /// the last one. The clock began at a minute, as of a resumed run.
+    /// Returns the message about a race with a budget of one second. `ends_ms` are the ends of its
+    /// blocks in milliseconds, followed by the end of the race. The clock of the run starts at one
+    /// minute, as in a resumed run.
     fn said(ends_ms: &[u64], calibration_ms: u64) -> Option<String> {
         let began_ns = 60_000_000_000;
         let at = |ms: u64| began_ns + ms * 1_000_000;
@@ -177,7 +179,11 @@ mod tests {
                 100,
                 "the hooks after the last block took 3.4 s",
             ),
-            (&[5000], 0, "what precedes the first block took 5.0 s"),
+            (
+                &[5000],
+                0,
+                "the preparation before the first block took 5.0 s",
+            ),
         ] {
             let text = said(ends_ms, calibration_ms).unwrap();
             assert!(

@@ -1,4 +1,5 @@
-//! The pilots of a race: each completes its benchmark before the plan is frozen.
+//! Makes the calibration runs (pilots), which set the calls and blocks of each benchmark before the
+//! plan is frozen.
 
 use std::time::Duration;
 
@@ -7,22 +8,23 @@ use deadheat_model::{Benchmark, BenchmarkFailure, LeftOut, LeftOutReason, Plan, 
 
 use super::entries::PilotedContenders;
 
-/// The reason why a benchmark is left out if the time budget ends before its pilot.
-const NOT_REACHED: &str = "the time budget ended before it was reached";
+/// The reason why a benchmark is left out if the time budget ends before its calibration run.
+const NOT_REACHED: &str = "the time budget ended before its calibration run";
 
-/// The results of the pilots so far.
+/// The results of the calibration runs so far.
 pub(super) struct Pilots {
-    /// By benchmark of the plan: nanoseconds of a replicate; `None` after a failed pilot, and for a
-    /// benchmark that another part of the race runs.
+    /// The time of a replicate in nanoseconds, for each benchmark of the plan. `None` if the
+    /// calibration run failed, or if another part of the race runs the benchmark.
     pub(super) costs_ns: Vec<Option<f64>>,
-    /// Benchmarks whose pilot failed.
+    /// The benchmarks whose calibration run failed.
     pub(super) failures: Vec<BenchmarkFailure>,
-    /// Benchmarks that have no place in the plan.
+    /// The benchmarks that are left out of the plan, each with its reason.
     pub(super) left_out: Vec<LeftOut>,
 }
 
 impl Pilots {
-    /// Before the first pilot, with the benchmarks that are left out already.
+    /// Returns the state before the first calibration run. `left_out` are the benchmarks that are
+    /// already left out.
     pub(super) fn new(left_out: Vec<LeftOut>) -> Self {
         Self {
             costs_ns: Vec::new(),
@@ -31,8 +33,8 @@ impl Pilots {
         }
     }
 
-    /// Pilots these benchmarks and adds them to the plan. `spent` returns the time that counts for
-    /// the budget.
+    /// Makes the calibration runs of these benchmarks, and adds the benchmarks to the plan. `spent`
+    /// returns the used part of the budget.
     pub(super) fn run(
         &mut self,
         benchmarks: Vec<Benchmark>,
@@ -45,7 +47,8 @@ impl Pilots {
         let mut more = total;
         for mut benchmark in benchmarks {
             if !plan.races(&benchmark) {
-                // It keeps its place, so that all parts have one plan.
+                // All parts of a race share one plan, so the benchmark must keep its index although
+                // another part runs it.
                 self.costs_ns.push(None);
                 plan.benchmarks.push(benchmark);
                 continue;
@@ -80,8 +83,8 @@ impl Pilots {
         Ok(())
     }
 
-    /// Returns true if a pilot has succeeded: a benchmark races even if its pilot, and those that
-    /// failed before it, have used up the budget.
+    /// Returns true if a calibration run has succeeded. Until then, calibration runs continue even
+    /// after the end of the budget, so that at least one benchmark races.
     fn has_one_to_race(&self) -> bool {
         self.costs_ns.iter().any(Option::is_some)
     }

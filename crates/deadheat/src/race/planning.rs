@@ -1,6 +1,5 @@
-//! Everything that is decided before the first sample: the design, with what is refused before
-//! anybody waits for a pilot; what the pilots found, and how many replicates follow from it; the
-//! benchmarks on own links.
+//! Makes the decisions before the first sample: checks the settings before the calibration runs,
+//! computes the number of blocks and replicates from these runs, and adds reruns.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +18,7 @@ use deadheat_report::units::waiting;
 
 use super::RaceError;
 
-/// The design of a race of benchmarks, with everything checked that the user could get wrong.
+/// Returns the design of a race of benchmarks, or an error for settings that cannot be combined.
 pub(super) fn design(settings: &RaceSettings) -> Result<Design, RaceError> {
     if settings.quantile.is_some() && settings.sample_time.is_some() {
         return Err(RaceError::Design(
@@ -31,7 +30,7 @@ pub(super) fn design(settings: &RaceSettings) -> Result<Design, RaceError> {
     Ok(settings.design(Front::Bench, looks))
 }
 
-/// The looks of a benchmark with an accepted chance of a wrong verdict of its own.
+/// Returns the looks of a benchmark; `alpha` is the accepted probability of a wrong verdict.
 pub(super) fn looks(settings: &RaceSettings, alpha: f64) -> Result<Looks, RaceError> {
     if let Some(replicates) = settings.replicates_of_part() {
         return Ok(fixed_look(replicates, alpha)?);
@@ -49,8 +48,8 @@ fn unplannable(error: &LooksError) -> String {
     match error {
         LooksError::Range { max, .. } => {
             format!(
-                "--max-replicates must be at least 1, not {max}{HELP}leave it out, and the race ends at its \
-                 verdict"
+                "--max-replicates must be at least 1, not {max}{HELP}without it, the race ends at \
+                 its verdict"
             )
         }
         LooksError::Alpha(alpha) => {
@@ -59,8 +58,9 @@ fn unplannable(error: &LooksError) -> String {
     }
 }
 
-/// The run file is created once the pilots are done, but nobody should have to wait for them to hear
-/// that one lies there or none can be written, and nothing be launched.
+/// Returns an error if the run file already exists or cannot be written. The file is created after
+/// the calibration runs, so without this check the user would wait for these runs before seeing the
+/// error.
 pub(super) fn refuse_unwritable(save: Option<&Path>) -> Result<(), RaceError> {
     let Some(file) = save.filter(|file| *file != Path::new(NOWHERE)) else {
         return Ok(());
@@ -74,7 +74,7 @@ pub(super) fn refuse_unwritable(save: Option<&Path>) -> Result<(), RaceError> {
         .map_err(RaceError::Save)
 }
 
-/// Refuses a budget that is shorter than the samples of one block.
+/// Returns an error if the budget is shorter than the samples of one block.
 pub(super) fn refuse_short_budget(
     settings: &RaceSettings,
     benchmarks: &[Benchmark],
@@ -92,15 +92,16 @@ pub(super) fn refuse_short_budget(
     }
     let seconds = |time: Duration| waiting(time.as_secs_f64());
     Err(RaceError::Design(format!(
-        "--budget: one block takes {} ({slots} samples of --sample-time {}), and the budget is {}{HELP}raise \
-         --budget, or lower --sample-time",
+        "--budget: one block takes {} ({slots} samples of --sample-time {}), and the budget is \
+         {}{HELP}raise --budget, or lower --sample-time",
         seconds(block),
         seconds(sample),
         seconds(budget),
     )))
 }
 
-/// A metric can only be judged when it is measured of the contenders that are `called` so.
+/// Returns an error if the race does not measure the judged metric. `called` is the plural noun for
+/// the contenders in the message.
 pub(super) fn refuse_unmeasured(
     judged: &Metric,
     measured: &[Metric],
@@ -112,11 +113,12 @@ pub(super) fn refuse_unmeasured(
     let known: Vec<&str> = measured.iter().map(Metric::name).collect();
     Err(RaceError::MetricNotMeasured {
         metric: judged.clone(),
-        reason: format!("of {called} there are {}", known.join(", ")),
+        reason: format!("{called} have the metrics {}", known.join(", ")),
     })
 }
 
-/// Likewise of a benchmark whose rules name a metric of its own.
+/// Returns an error if a rule for a single benchmark sets a judged metric that the race does not
+/// measure. `called` is the plural noun for the contenders in the message.
 pub(super) fn refuse_unmeasured_overrides(
     benchmarks: &[Benchmark],
     measured: &[Metric],
@@ -128,8 +130,8 @@ pub(super) fn refuse_unmeasured_overrides(
         {
             let known: Vec<&str> = measured.iter().map(Metric::name).collect();
             return Err(RaceError::Design(format!(
-                "benchmark '{}': the metric {judged} that its rules in deadheat.toml name is not \
-                 measured; of {called} there are {}",
+                "benchmark '{}': deadheat does not measure the metric {judged} of its rules in \
+                 deadheat.toml; {called} have the metrics {}",
                 benchmark.name,
                 known.join(", ")
             )));
@@ -138,45 +140,46 @@ pub(super) fn refuse_unmeasured_overrides(
     Ok(())
 }
 
-/// The cost of a block beside its samples, in nanoseconds: handing over,
-/// writing the record, reading the counters.
+/// The time of a block in addition to its samples, in nanoseconds: passing turns between processes,
+/// writing the record, and reading the counters.
 const BLOCK_OVERHEAD_NS: f64 = 50_000.0;
-/// Where processes take turns, the blocks of a replicate take at least so many
-/// times as long as starting its processes took in the pilot. As much again goes
-/// into warming them up and seeing the last ones off: at 9, a fifth of the time
-/// of a race lay between its replicates.
+/// If processes take turns, the blocks of a replicate take at least this many times the time of
+/// starting its processes, as measured in the calibration run. Warming up and ending the processes
+/// takes about as long as starting them: with a factor of 9, a fifth of the time of a race was
+/// spent between replicates.
 const BLOCKS_TO_START: f64 = 18.0;
-/// Blocks in a replicate at most.
+/// Maximum number of blocks in a replicate.
 const MOST_BLOCKS: u32 = 200;
 
-/// Time that the replicates of a benchmark may take where nobody says how many there are at most.
+/// The planned time of a benchmark, if the user sets no maximum number of replicates.
 const BENCHMARK_TIME: Duration = Duration::from_secs(5);
 
-/// Two functions race in pairs, one call of each in a replicate, if a call of either takes this many
-/// nanoseconds: in blocks of four calls the six replicates that a verdict needs took 12 s of
-/// functions of 0.5 s.
+/// If every call of two functions takes at least this many nanoseconds, the functions race in
+/// pairs: a replicate is one call of each. With blocks of four calls, the six replicates that a
+/// verdict needs took 12 s for functions of 0.5 s.
 const SLOW_CALL_NS: f64 = 1e8;
 
-/// Replicates that a verdict needs.
+/// Minimum number of replicates for a verdict.
 const VERDICT_REPLICATES: u32 = 6;
 
-/// A benchmark without a budget ends after this many times the time that its replicates were planned
-/// to take, since a machine that became busy meanwhile makes all of them longer: with busy loops on
-/// every core, races planned for 5 s took up to 52 s.
+/// A benchmark without a budget ends after this multiple of its planned time, because all
+/// replicates take longer if the machine becomes busy: with busy loops on every core, races planned
+/// for 5 s took up to 52 s.
 const OVERDUE: f64 = 2.0;
-/// The least such limit.
+/// Minimum of the time limit of a benchmark without a budget.
 const LEAST_LIMIT: Duration = Duration::from_secs(10);
 
-/// Among benchmarks that race in rounds one may take as long as this many times the replicates that
-/// a verdict needs, or [`LEAST_LIMIT`].
+/// In a race in rounds, the time limit of a benchmark is the time for this multiple of the
+/// replicates that a verdict needs, but at least [`LEAST_LIMIT`].
 const LIMIT_IN_ROUNDS: u32 = 2;
 
-/// A block in turns has as many launches as this number of pairs side by side.
+/// The number of pairs of launches that have as many launches as an ABBA block in turns.
 const PAIRS_OF_A_BLOCK: u32 = 2;
 
-/// Gives benchmarks of which a replicate costs little, by so many nanoseconds, as many replicates at
-/// most as the time has room for. Those of which it is not known, or that have nobody to compare,
-/// keep what they have. So much of the budget was `spent` on pilots.
+/// Sets the maximum number of replicates of each benchmark to the number that fits into its time.
+/// `costs_ns` has the time of a replicate of each benchmark; benchmarks with an unknown time or
+/// without a candidate are not changed. `spent` is the part of the budget that the calibration runs
+/// used.
 pub(super) fn plan_for_costs(
     plan: &mut Plan,
     costs_ns: &[Option<f64>],
@@ -199,8 +202,9 @@ pub(super) fn plan_for_costs(
         let time = limits.into_iter().flatten().min().unwrap_or_default();
         let alpha = plan.alpha(index);
         let first = plan.looks(index).at.first().copied().unwrap_or(0);
-        // Each of k candidates is held at a k-th of a level, and many looks have less in common at
-        // a small α: with the levels of .05, ten candidates had a wrong verdict in .055 of races.
+        // With k candidates, each candidate is tested at α/k, and the results at several looks are
+        // less correlated at a small α. So the levels of the looks are computed for α/k: with the
+        // levels for .05, races of ten candidates had a wrong verdict in .055 of cases.
         let candidates = (plan.benchmarks[index].rivals() - 1) as f64;
         if let Some(mut looks) = looks_within(time, cost_ns, first, alpha / candidates)? {
             looks
@@ -213,7 +217,8 @@ pub(super) fn plan_for_costs(
             let level = &mut plan.benchmarks[index].overrides.level;
             *level = Some(LevelOverride { alpha, looks });
         }
-        // All parts of a race have one plan, and each has a pilot of its own.
+        // All parts of a race share one plan, but each part has its own calibration run, so a limit
+        // would differ between parts.
         let may_be_limited = plan.design.shard.is_none();
         if may_be_limited && limits[1..].iter().all(Option::is_none) {
             let most = match plan.races_in_rounds(index) {
@@ -226,7 +231,7 @@ pub(super) fn plan_for_costs(
     }
     let mut levels = plan.benchmarks.iter().map(|one| &one.overrides.level);
     let first = levels.next().cloned().flatten();
-    // What all have in common is the design.
+    // If all benchmarks have the same looks, the looks are stored once, in the design.
     if let Some(level) = first
         && level.alpha == plan.design.alpha
         && levels.all(|other| other.as_ref() == Some(&level))
@@ -239,11 +244,11 @@ pub(super) fn plan_for_costs(
     Ok(())
 }
 
-/// The replicates that the verdict on a benchmark takes as a rule.
+/// Typical number of replicates until the verdict on a benchmark.
 const USUAL_REPLICATES: u32 = 11;
 
-/// The time that a race takes as a rule, given what a replicate of each benchmark costs and what was
-/// `spent` of a budget.
+/// Estimates the duration of a race with a typical number of replicates. `costs_ns` has the time of
+/// a replicate of each benchmark in nanoseconds, and `spent` is the used part of the budget.
 pub(super) fn forecast(plan: &Plan, costs_ns: &[Option<f64>], spent: Duration) -> Duration {
     let usual = |(index, cost_ns): (usize, &Option<f64>)| {
         let replicates = plan.looks(index).max_replicates().min(USUAL_REPLICATES);
@@ -258,9 +263,10 @@ pub(super) fn forecast(plan: &Plan, costs_ns: &[Option<f64>], spent: Duration) -
     budget.map_or(all, |budget| budget.min(all))
 }
 
-/// The looks of functions that are so slow that a budget has no time for the replicates that are
-/// planned: the last look is the one that there is time for. Cut short, the race would be judged by
-/// an interval that holds at any time, and is wider.
+/// Returns looks for functions that are so slow that the planned replicates do not fit into the
+/// time; `None` if they fit. The last look is at the last replicate that fits. Without these looks,
+/// the time limit would end the race before its last look, and the race would be judged by an
+/// anytime-valid interval, which is wider.
 fn looks_of_slow(
     plan: &Plan,
     index: usize,
@@ -275,8 +281,9 @@ fn looks_of_slow(
     Ok(Some(planned_looks(0, most, plan.alpha(index))?))
 }
 
-/// Plans the looks of a benchmark that races in pairs anew, so that it has as many launches as the user
-/// asked for. The plan was made for blocks in turns.
+/// Doubles the replicates of the looks of a benchmark that races in pairs, so that it has as many
+/// launches as the user requested. The looks were planned for blocks in turns, which have twice as
+/// many launches as a pair.
 #[cfg(feature = "commands")]
 pub(super) fn keep_launches(plan: &mut Plan, index: usize) -> Result<(), LooksError> {
     if !plan.benchmarks[index].races_in_pairs() {
@@ -295,10 +302,10 @@ pub(super) fn keep_launches(plan: &mut Plan, index: usize) -> Result<(), LooksEr
     Ok(())
 }
 
-/// Fills in what the pilot found; a benchmark whose pilot failed is planned all
-/// the same, so that it has a place in the run. Where a quantile is judged, a sample is one
-/// iteration, and the benchmark has the least number of blocks already. Gives back the nanoseconds
-/// that a replicate costs.
+/// Sets the calls and blocks of a benchmark from its calibration run `piloted`, and returns the
+/// time of a replicate in nanoseconds. `piloted` is `None` if the calibration run failed; the
+/// benchmark is still valid then, because the run records its failure. For a quantile, a sample is
+/// one iteration, and the benchmark already has its minimum number of blocks.
 pub(super) fn complete(
     benchmark: &mut Benchmark,
     piloted: Option<&Piloted>,
@@ -337,22 +344,23 @@ pub(super) fn complete(
     };
     let blocks = found.max(of_quantile.unwrap_or(0));
     benchmark.blocks_per_replicate = Some(blocks);
-    // The end of processes that take turns takes as long as their start.
+    // Ending the processes takes as long as starting them, if they take turns.
     let starts = if turns { 2.0 } else { 1.0 };
     let blocks_ns = f64::from(blocks.max(1)) * costs.block_ns - costs.unprimed_ns;
     Some(starts * costs.process_ns + blocks_ns)
 }
 
-/// An input that takes this many times as long as the samples of a block …
+/// All blocks of a replicate share one input if making it takes this many times as long as the
+/// samples of a block, …
 const INPUT_TO_SAMPLES: f64 = 10.0;
-/// … and this many nanoseconds is made once in a replicate: with an input of 0.3 s for each block, a
-/// function of 10 µs raced for 173 s, nearly all of it spent on inputs.
+/// … and at least this many nanoseconds. With a new input for each block, a function of 10 µs with
+/// inputs that take 0.3 s raced for 173 s, nearly all of it for making inputs.
 const LONG_INPUT_NS: f64 = 1e7;
-/// The note of a benchmark with one input in each replicate.
+/// The note about a benchmark with one input per replicate.
 const ONE_INPUT: &str = "Making an input takes much longer than the samples on it, so all blocks of a \
                          replicate share one input.";
 
-/// Returns true if making an input takes so long that all blocks of a replicate have one.
+/// Returns true if making an input takes so long that all blocks of a replicate share one.
 fn has_long_input(benchmark: &Benchmark, pilot: &Pilot) -> bool {
     let round_ns = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
     let samples_ns = round_ns * benchmark.slots_per_block() as f64 / pilot.call_ns.len() as f64;
@@ -363,36 +371,40 @@ fn has_long_input(benchmark: &Benchmark, pilot: &Pilot) -> bool {
     input_ns >= LONG_INPUT_NS && input_ns >= INPUT_TO_SAMPLES * samples_ns
 }
 
-/// Returns true if two functions are so slow that a replicate is one call of each.
+/// Returns true if a benchmark has two functions that are so slow that a replicate should be one
+/// call of each.
 fn is_slow(benchmark: &Benchmark, piloted: &Piloted) -> bool {
     let pilot = &piloted.pilot;
     let slow = pilot.call_ns.iter().all(|call_ns| *call_ns >= SLOW_CALL_NS);
     slow && pilot.iterations == 1 && benchmark.contenders.len() == 2
 }
 
-/// The margin from which a first call that is slower by less than that may be a sample.
+/// Minimum margin for taking the first call of a process as a sample. The calibration run has then
+/// found that the first call is slower than later calls by less than this share.
 const LEAST_COLD_MARGIN: f64 = 0.01;
 
-/// Returns whether processes of this benchmark take their first block without a warm-up, as the
-/// pilot found that none is needed.
+/// Returns true if processes of this benchmark start with their first block, without a warm-up,
+/// because the calibration run found that the first call is hardly slower than later calls.
 ///
-/// A first call that is slower by less than 1 % is then a sample. What the process pays for,
-/// whoever is called first, is in the first slot, which the coin gives to either side: it has no
-/// bias, and at 1 % adds .5 % to the effect of a block, up or down, 1.35 times the scatter where
-/// blocks of 20 ms scatter by .55 %. What a contender pays for by itself is in the effect of the
-/// first block with half of it, whatever the order: two equal contenders still have no difference,
-/// but one that does .8 % more in its first call than in others shows .4 % of that. So it is left
-/// out only where the margin is as large as what a first call may cost. The warm-up is a third of
-/// the calls of a process with one block.
+/// Without a warm-up, a first call that is slower by less than 1% is a sample. A cost that occurs
+/// once per process, whichever contender comes first, falls into the first slot. The order of
+/// contenders is random, so this cost causes no bias. A cost of 1% changes the effect of a block by
+/// +0.5% or −0.5%; if blocks of 20 ms scatter by 0.55%, the scatter becomes 1.35 times as large. A
+/// cost that occurs once per contender changes the effect of the first block by half its size, in
+/// either order. Two equal contenders still show no difference, but a contender that does 0.8% more
+/// work in its first call shows a change of 0.4%. So the warm-up is omitted only if the margin is
+/// at least as large as the possible cost of a first call. Omitting it saves a third of the calls
+/// of a process with one block.
 ///
-/// One contender alone has nothing to be balanced with, and in rows of more, a control among
-/// them, each runs once, and what it pays for by itself counts in full.
+/// With a single contender, the cost of the first call does not cancel. With three or more
+/// contenders, including controls, each contender runs once per block, so the cost of its first
+/// call counts in full.
 fn can_start_cold(benchmark: &Benchmark, pilot: &Pilot, margin: f64) -> bool {
     pilot.warm_at_once && margin >= LEAST_COLD_MARGIN && benchmark.contenders.len() == 2
 }
 
-/// The pilot of samples of one iteration each. What its trial blocks took and how they scattered was
-/// that of batches.
+/// Returns the calibration run for samples of one iteration, without the times of its trial blocks,
+/// because these were measured on batches.
 fn one_by_one(batches: &Piloted) -> Piloted {
     Piloted {
         pilot: Pilot {
@@ -405,13 +417,14 @@ fn one_by_one(batches: &Piloted) -> Piloted {
     }
 }
 
-/// An iteration that is timed by itself lasts at least so many steps of the clock …
+/// Minimum time of an iteration that is timed separately: this many steps of the clock …
 const LEAST_TICKS: f64 = 100.0;
-/// … and so many times as long as reading the clock takes: that is part of what is timed, and makes
-/// a change look smaller by a twentieth at most.
+/// … and this many times the time of a clock reading. The measured time includes a clock reading,
+/// which makes a change seem smaller by at most a twentieth.
 const LEAST_READINGS: f64 = 20.0;
 
-/// The contender whose iterations cannot be timed one by one, and why; `None` where all can.
+/// Returns the name of a contender whose iterations cannot be timed separately, with the reason;
+/// `None` if the iterations of all contenders can.
 pub(super) fn not_one_by_one(
     benchmark: &Benchmark,
     pilot: &Pilot,
@@ -429,21 +442,22 @@ pub(super) fn not_one_by_one(
     let (contender, call_ns) = calls.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     (*call_ns < least_ns).then(|| {
         let why = format!(
-            "a call takes about {call_ns:.1} ns, and this clock times no less than {least_ns:.0} ns \
-             by itself; the quantile of batches would not be that of calls, so let a call do more, or \
-             judge without a quantile"
+            "a call takes about {call_ns:.1} ns, and this clock cannot time a single call under \
+             {least_ns:.0} ns; let a call do more, or judge without a quantile, because the \
+             quantile of batches is not that of calls"
         );
         (contender.name.clone(), why)
     })
 }
 
-/// The costs of a replicate, in nanoseconds.
+/// The times of the parts of a replicate, in nanoseconds.
 struct Costs {
-    /// Before the first block.
+    /// The time before the first block.
     process_ns: f64,
-    /// Of each block.
+    /// The time of each block.
     block_ns: f64,
-    /// Of what the first block is primed with, where nothing goes before it.
+    /// The time of the priming calls, which the first block omits without a warm-up; 0 with a
+    /// warm-up.
     unprimed_ns: f64,
 }
 
@@ -451,15 +465,15 @@ impl Costs {
     fn of(piloted: &Piloted, benchmark: &Benchmark, taking_turns: bool) -> Self {
         let contenders = benchmark.contenders.len();
         let pilot = &piloted.pilot;
-        // A control called in the same process is the baseline once more.
+        // A control in the same process takes as long as the baseline.
         let copy = pilot
             .call_ns
             .first()
             .filter(|_| pilot.call_ns.len() < contenders);
         let call_ns = pilot.call_ns.iter().chain(copy);
         let round_ns: f64 = call_ns.sum::<f64>() * pilot.iterations as f64;
-        // Each once to prime it, then two of each in ABBA, or one of each in a row
-        // of more.
+        // A block has one priming call of each contender, then two samples of each in ABBA order,
+        // or one sample of each if there are more than two contenders.
         let rounds = if benchmark.has_abba_blocks() {
             3.0
         } else {
@@ -473,13 +487,15 @@ impl Costs {
             None => round_ns * rounds + input_ns,
         };
         let once_ns = if benchmark.one_input { input_ns } else { 0.0 };
-        // Of functions that warm up in one round, that round primes the first block.
+        // If one round of calls is enough for the warm-up, this round is also the priming of the
+        // first block.
         let rounds = match (least_warm_up_rounds(round_ns), taking_turns) {
             _ if benchmark.without_warm_up => 0,
             (1, false) => 0,
             (rounds, _) => rounds,
         };
-        // The trial blocks were primed as the first one is.
+        // The trial blocks of the calibration run were primed like the first block, so their time
+        // needs no correction.
         let unprimed_ns = match pilot.block_cost_ns {
             None if benchmark.without_warm_up => round_ns,
             _ => 0.0,
@@ -491,7 +507,8 @@ impl Costs {
         }
     }
 
-    /// Blocks in a replicate that make the most of the time.
+    /// Returns the number of blocks in a replicate that gives the smallest error of the estimate
+    /// for the time.
     fn blocks_that_fit(&self, piloted: &Piloted, taking_turns: bool) -> u32 {
         let costs = (self.process_ns, self.block_ns);
         let between = match piloted.shares_start {
@@ -504,14 +521,14 @@ impl Costs {
             true => fitting.max((starting as u32).min(MOST_BLOCKS)),
             false => fitting,
         };
-        // In twos, one of each order. Of three, one has nobody to make up for it: where an input is
-        // learnt in a block, .068 of 6,000 simulated races of two equals were called, of two
-        // blocks .042.
+        // The number is even, so that ABBA and BAAB blocks are equally frequent. With three blocks,
+        // one order occurs twice: if the CPU learns the input of a function within a block, .068 of
+        // 6,000 simulated A/A races had a false positive, and .042 with two blocks.
         if blocks > 1 { blocks & !1 } else { blocks }
     }
 }
 
-/// Adds a rerun in turns of a benchmark to the end of the plan, with at most this many replicates.
+/// Appends to the plan a rerun of the benchmark `of` in turns, with at most this many replicates.
 #[cfg(feature = "commands")]
 pub(super) fn add_rerun_in_turns(plan: &mut Plan, of: usize, replicates: u32) {
     let most = plan.looks(of).max_replicates();
@@ -527,15 +544,15 @@ pub(super) fn add_rerun_in_turns(plan: &mut Plan, of: usize, replicates: u32) {
     plan.benchmarks.push(rerun);
 }
 
-/// Adds to the end of the plan a rerun of each benchmark that is `possible` on the user's own link,
-/// with at most this many replicates.
+/// Appends to the plan a rerun on the user's own link for each benchmark for which `possible`
+/// returns true, with at most this many replicates.
 pub(super) fn add_own_links(plan: &mut Plan, replicates: u32, possible: impl Fn(usize) -> bool) {
     let most = |of: usize| replicates.min(plan.looks(of).max_replicates());
     let reruns: Vec<Benchmark> = plan
         .benchmarks
         .iter()
         .enumerate()
-        // With one contender there is nothing to compare.
+        // A benchmark with one contender has no comparison, so it needs no rerun.
         .filter(|(of, benchmark)| {
             benchmark.rerun.is_none() && benchmark.rivals() > 1 && possible(*of)
         })
@@ -602,7 +619,8 @@ mod tests {
         assert_eq!(blocks_that_fit(&piloted(1e9, 1), 2, true), 1);
     }
 
-    /// Two functions of which a quantile is judged, with the least blocks for it.
+    /// Returns a benchmark of two functions judged by a quantile, for which `blocks` is the minimum
+    /// number of blocks.
     fn of_quantile(blocks: u32) -> Benchmark {
         let calls = deadheat_testing::runs::function(7);
         Benchmark {
@@ -624,7 +642,7 @@ mod tests {
         assert!(planned(2_000.0, 5, None) > 10);
         assert_eq!(planned(2_000.0, 250, Some(400)), 400);
         assert_eq!(planned(1e7, 250, None), 250);
-        // A benchmark whose pilot failed has its place in the plan.
+        // A benchmark whose calibration run failed keeps its place in the plan.
         let mut failed = of_quantile(250);
         complete(&mut failed, None, (None, 0.01));
         assert_eq!(failed.blocks_per_replicate, Some(250));
@@ -650,7 +668,8 @@ mod tests {
         assert_eq!(cold.blocks_per_replicate, Some(1));
         assert_eq!(warmed.blocks_per_replicate, Some(1));
         assert_eq!(cost_with_ns - cost_ns, 4e7);
-        // A quantile, a third contender, one alone, and a margin that a first call would matter to.
+        // A quantile, a third contender, a single contender, and a margin below the cost of a first
+        // call.
         for (names, least, margin) in [
             (&pair[..], Some(250), 0.01),
             (&["old", "new", "third"][..], None, 0.01),
@@ -780,7 +799,7 @@ mod tests {
         assert_eq!(plan.budget(1), Some(LEAST_LIMIT));
     }
 
-    /// Two commands that race side by side.
+    /// Returns a plan with two commands that race side by side.
     #[cfg(feature = "commands")]
     fn plan_of_pairs(looks: Looks) -> Plan {
         let command = deadheat_testing::runs::command(&["true"]);

@@ -1,4 +1,5 @@
-//! From a frozen plan to a recorded run, whatever races: one loop, begun or taken up again.
+//! Runs a race of a frozen plan and records it, for contenders of all kinds, and for new and
+//! resumed races.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -22,42 +23,43 @@ use super::trust::note_made_file;
 use super::{RaceError, RaceOutcome};
 use crate::terminal::to_stderr;
 
-/// Contenders that are ready to race, and everybody who looks on.
+/// A race that is ready to start: its contenders, signals, watcher and options.
 pub(super) struct RaceSession<'a> {
     pub(super) contenders: &'a mut dyn Contenders,
     pub(super) interrupts: &'a Interrupts,
     pub(super) watcher: &'a mut dyn Watcher,
-    /// Time of the budget that is over already.
+    /// The part of the budget that is already used.
     pub(super) spent: Duration,
-    /// What becomes of the plan.
+    /// The source of the plan (made for this race, or saved before), and whether to race it.
     pub(super) use_of_plan: PlanUse,
-    /// The question that ends a benchmark in place of its verdict.
+    /// The condition that ends the race of a benchmark; `None` to end it at its verdict.
     pub(super) until: Option<Until>,
 }
 
-/// Where a plan comes from, and what becomes of it.
+/// The source of a plan (made for this race, or saved before), and whether to race it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlanUse {
-    /// It is raced once it is frozen.
+    /// The plan is raced as soon as it is frozen.
     #[default]
     Race,
-    /// It is written down and not raced, for other machines or another time.
+    /// The plan is saved and not raced, for other machines or another time.
     Save,
-    /// It was written down before, and is raced as it is: nothing is piloted, and nothing added.
+    /// The plan was saved before. It is raced without calibration runs, and is not changed.
     Saved,
 }
 
-/// The end of a sitting that no verdict brought about.
+/// Limits at which a race ends without a verdict.
 struct Limits {
     max_replicates: u32,
-    /// The budget of the user, of which some may be spent.
+    /// The user's whole time budget; calibration runs may have used a part of it.
     whole: Option<Duration>,
     budget: Option<Duration>,
 }
 
 impl RaceSession<'_> {
-    /// Races by the plan of this header and records the run in `save`, or below `.deadheat` in
-    /// `folder`, or nowhere. Benchmarks that failed in their pilots are recorded first.
+    /// Races the plan in `header`, unless the plan is only saved. Records the run in the file
+    /// `save`, or in a new file below `.deadheat` in `folder`. First records the benchmarks whose
+    /// calibration run failed.
     pub(super) fn begin(
         self,
         header: RunHeader,
@@ -71,7 +73,8 @@ impl RaceSession<'_> {
             let name = &header.plan.benchmarks[failure.benchmark].name;
             let message = &failure.message;
             let text = format!(
-                "the calibration run of '{name}' failed, so no plan can be made (--skip leaves it out): {message}"
+                "the calibration run of '{name}' failed, so no plan can be made (--skip excludes \
+                 the benchmark): {message}"
             );
             return Err(RaceError::Unplannable(text));
         }
@@ -107,15 +110,16 @@ impl RaceSession<'_> {
         }
         let raced = self.race(&mut run, &OsClock::start(), &mut *rule, &mut writer, limits);
         if raced.is_err() && blocks(&run) == 0 {
-            // That it cannot be removed either changes nothing about the cause.
+            // An error of removing the empty run file is ignored, because the error of the race
+            // matters more.
             let _ = writer.discard();
         }
         finish(raced, run, path)
     }
 
-    /// Races behind what the run holds and appends to its file: to the end that its plan has for it,
-    /// or, by the rule that holds at any time, up to so many `further` replicates and for so long
-    /// from now on.
+    /// Continues a recorded run and appends to its file. With `further`, the anytime-valid stopping
+    /// rule ends the race, after at most this many more replicates and this much time. If `further`
+    /// is `None`, the race continues to the end of its plan.
     #[cfg(feature = "commands")]
     pub(super) fn go_on(
         self,
@@ -186,8 +190,8 @@ impl RaceSession<'_> {
     }
 }
 
-/// Returns true if the others race on when a benchmark fails. A failure of commands that are the only
-/// benchmark ends the race.
+/// Returns true if the failure of a benchmark does not end the race. Only the failure of a single
+/// benchmark of commands ends it.
 pub(super) fn outlives_failures(plan: &Plan) -> bool {
     let mut contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
     let races_commands = contenders.any(|one| matches!(one.workload, Workload::Command(_)));
@@ -195,8 +199,8 @@ pub(super) fn outlives_failures(plan: &Plan) -> bool {
     !races_commands || benchmarks.count() > 1
 }
 
-/// Creates the run file: `save`, or a new one below `.deadheat` in `folder`. If `folder` may not be
-/// written to, a run that is raced here is not recorded.
+/// Creates the run file: `save`, or a new file below `.deadheat` in `folder`. If the user may not
+/// write to `folder`, a race continues without a run file, after a warning.
 fn record(
     save: Option<&Path>,
     folder: &Path,
@@ -231,7 +235,8 @@ fn unrecorded(header: &RunHeader) -> Result<(PathBuf, RunFileWriter), RaceError>
     Ok((PathBuf::from(NOWHERE), writer))
 }
 
-/// Returns true if the user may not write there, as opposed to a disk that is full or broken.
+/// Returns true if a file cannot be written because of missing permissions, and not because of a
+/// full or broken disk.
 fn is_forbidden(problem: &FileProblem) -> bool {
     use ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     matches!(problem, FileProblem::CannotWrite(error)
@@ -245,7 +250,7 @@ fn record_below(
 ) -> Result<(PathBuf, RunFileWriter), FormatError> {
     create_run_folder(folder)?;
     let started_at = header.started_at.unwrap_or(0);
-    // Races of one seed may begin in one second, and none of them is to blame.
+    // Two races with the same seed may begin in the same second, which is not an error.
     for number in 1_u32.. {
         let path = default_run_path(folder, started_at, header.plan.seed, number);
         match RunFileWriter::create(&path, header) {
@@ -254,10 +259,10 @@ fn record_below(
             Err(error) => return Err(error),
         }
     }
-    unreachable!("so many races of one second")
+    unreachable!("more than 2³² races of one second")
 }
 
-/// The outcome, or why there is none.
+/// Returns the outcome of a race, or the error that ended it.
 fn finish(
     raced: Result<(), EngineError>,
     run: Run,
@@ -273,7 +278,7 @@ fn finish(
     }
 }
 
-/// Blocks measured in all.
+/// Returns the number of blocks measured, over all benchmarks.
 fn blocks(run: &Run) -> usize {
     let of_each = run.benchmarks.iter().map(|samples| samples.blocks().len());
     of_each.sum()

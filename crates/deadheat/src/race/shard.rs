@@ -1,5 +1,5 @@
-//! A part of a race that is spread over several machines: which one a scheduler asks for, and a part
-//! that was stopped and is started again.
+//! Parts of a race that is spread over several machines: finds the part that a scheduler assigns to
+//! this process, and continues parts that were stopped.
 
 use std::path::Path;
 
@@ -11,25 +11,28 @@ use super::trust::is_made_here;
 use crate::exit::Failure;
 use crate::terminal::to_stderr;
 
-/// How a scheduler numbers the tasks of a job, by the variables that it sets for each.
+/// The environment variables by which a scheduler numbers the tasks of a job.
 struct Scheduler {
     name: &'static str,
-    /// The number of the task.
+    /// The variable with the number of the task.
     index: &'static str,
-    /// The number of the first task: a variable, or what it is always.
+    /// The variable with the number of the first task (`Ok`), or this number if it is always the
+    /// same (`Err`).
     first: Result<&'static str, i64>,
-    /// How far apart their numbers are, where that may be more than one.
+    /// The variable with the difference between consecutive task numbers; `None` if it is always 1.
     step: Option<&'static str>,
-    /// The number of tasks, where the scheduler tells it.
+    /// The variable with the number of tasks; `None` if the scheduler sets none.
     count: Option<&'static str>,
-    /// What all tasks of a job share and no other job has.
+    /// The variable with the identifier of the job, which is the same in all its tasks; `None` if
+    /// the scheduler sets none.
     job: Option<&'static str>,
 }
 
-/// The variable that says how many parts there are, where the scheduler does not.
+/// The environment variable with the number of parts, for schedulers that set no such variable.
 const COUNT_VARIABLE: &str = "DEADHEAT_SHARDS";
 
-/// In the order they are looked for: what runs inside of another scheduler comes first.
+/// The known schedulers in order of precedence. A scheduler that may run inside another comes
+/// first.
 const SCHEDULERS: [Scheduler; 7] = [
     Scheduler {
         name: "HyperQueue",
@@ -89,14 +92,14 @@ const SCHEDULERS: [Scheduler; 7] = [
     },
 ];
 
-/// The settings of a race with the part that the scheduler asks for, where `--shard auto` leaves it
-/// to that, and with the seed that all parts have in common: where nobody says, that of the job, or
-/// 0.
+/// Returns the settings with the number of the part, and with the seed that all parts share. With
+/// `--shard auto`, the scheduler's variables choose the part. If the user sets no seed, it is
+/// derived from the identifier of the job, or is 0 without one.
 pub fn settle_shard(mut settings: RaceSettings) -> Result<RaceSettings, Failure> {
     let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
     let Some(asked) = settings.shard else {
         if settings.shard_by.is_some() {
-            let text = "--shard-by says how parts divide a race, and --shard which of them this is";
+            let text = "--shard-by needs --shard, which says which part of the race this is";
             return Err(Failure::Usage(text.to_owned()));
         }
         return Ok(settings);
@@ -110,7 +113,8 @@ pub fn settle_shard(mut settings: RaceSettings) -> Result<RaceSettings, Failure>
     Ok(settings)
 }
 
-/// The part that these variables ask for, and the seed of their job.
+/// Returns the part that the scheduler's variables choose, and a seed derived from the identifier
+/// of the job.
 fn part_of_job(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(ShardNumber, Option<u64>), String> {
@@ -122,8 +126,8 @@ fn part_of_job(
             .map(|one| format!("{} ({})", one.index, one.name))
             .collect();
         return Err(format!(
-            "--shard auto: no scheduler says which part this is\nhelp: write --shard 2/4, or set one \
-             of {}",
+            "--shard auto: no variable of a scheduler says which part this is\nhelp: write --shard \
+             2/4, or set one of {}",
             known.join(", ")
         ));
     };
@@ -151,8 +155,8 @@ fn part_of_job(
         None => of_variable(COUNT_VARIABLE)?.ok_or_else(|| {
             let name = scheduler.name;
             format!(
-                "--shard auto: {name} does not say how many parts there are\nhelp: say it by \
-                 {COUNT_VARIABLE}"
+                "--shard auto: {name} does not say how many parts there are\nhelp: set \
+                 {COUNT_VARIABLE} to their number"
             )
         })?,
     };
@@ -163,15 +167,16 @@ fn part_of_job(
     Ok((part, job.map(|job| seed_of(&job))))
 }
 
-/// A seed from what names a job.
+/// Derives a seed from the identifier of a job.
 fn seed_of(job: &str) -> u64 {
     let hash = fnv1a(job.bytes());
-    // Short enough to be read, and typed.
+    // 32 bits are short enough to read and to type.
     (hash ^ (hash >> 32)) & 0xffff_ffff
 }
 
-/// The header of a part that was begun already, in the file that these settings would record it
-/// into; `None` where there is no such file. Another race, or another part, is an error.
+/// Returns the header of an unfinished or finished part in the file `save`, if this process can
+/// continue it. `None` if the file does not exist, or if its measurements cannot be continued; the
+/// file is then renamed. Returns an error if the file contains another race or another part.
 pub fn begun_part(
     save: Option<&Path>,
     part: Option<Shard>,
@@ -211,14 +216,14 @@ pub fn begun_part(
     )))
 }
 
-/// Returns true if a part that was begun may go on, by the commands of its file: this user began it
-/// here, and the machine was not booted since.
+/// Returns true if deadheat may start the commands in the file of a part to resume it: this user
+/// began the part on this machine, which has not been rebooted since.
 fn may_go_on(header: &RunHeader) -> bool {
     is_of_this_boot(header) && is_made_here(&FileDigest::of_run(header))
 }
 
-/// Returns whether a part was begun on this machine since it was booted, as far as that is known: a
-/// part is a host, and two hosts in one would be told as one.
+/// Returns false if the part was begun on another machine or before the last boot. The analysis
+/// treats a part as one host, so a part must not mix two hosts.
 fn is_of_this_boot(header: &RunHeader) -> bool {
     match (&header.environment.boot, boot()) {
         (Some(theirs), Some(ours)) => *theirs == ours,

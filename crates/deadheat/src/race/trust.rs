@@ -1,5 +1,6 @@
-//! Files that start programs: run files, plans, packs and records of `deadheat bisect`. deadheat lists
-//! those that it writes, and starts a file of another user or machine only if the user agrees.
+//! Checks of files whose commands deadheat starts: run files, plans, packs and records of `deadheat
+//! bisect`. deadheat keeps a list of the files that it wrote, and starts the commands of any other
+//! file only if the user agrees.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, stderr, stdin};
@@ -13,28 +14,28 @@ use super::known_calibration::made_files_folder;
 use crate::exit::Failure;
 use crate::terminal::to_stderr;
 
-/// A file that a command is about to start.
+/// A file whose commands deadheat is about to start.
 #[derive(Clone, Debug)]
 pub struct StartedFile<'a> {
     /// The option or command that names the file, for messages.
     pub by: &'a str,
-    /// The file.
+    /// The path of the file.
     pub file: &'a Path,
-    /// Its digest.
+    /// The digest of the file.
     pub digest: FileDigest,
-    /// The commands that it starts, and the files that it makes deadheat replace.
+    /// The commands that the file starts, and the files that deadheat would replace.
     pub starts: Vec<String>,
 }
 
-/// Adds a file that this process wrote to the list. If the list cannot be written, the file counts as
-/// one of another user.
+/// Adds a file to the user's list of files that deadheat wrote. If the list cannot be written,
+/// deadheat will treat the file like one of another user.
 pub fn note_made_file(digest: &FileDigest) {
     if let Some(list) = made_files() {
         let _ = list.add(digest);
     }
 }
 
-/// Returns true if this user's deadheat wrote the file with this digest on this machine.
+/// Returns true if deadheat wrote a file with this digest for this user on this machine.
 pub fn is_made_here(digest: &FileDigest) -> bool {
     made_files().is_some_and(|list| list.has(digest))
 }
@@ -44,28 +45,32 @@ fn made_files() -> Option<MadeFiles> {
 }
 
 impl StartedFile<'_> {
-    /// Returns if the file may be started: this user's deadheat wrote it on this machine, `--trust` is
-    /// given, or the user has seen its commands in the terminal and agrees.
+    /// Succeeds if deadheat may start the commands of this file: deadheat wrote it for this user on
+    /// this machine, `--trust` is given, or the user has seen the commands in the terminal and
+    /// agrees.
     ///
     /// # Errors
     ///
-    /// The user does not agree, or cannot be asked without a terminal. The message lists the commands.
+    /// Returns an error if the user does not agree, or cannot be asked without a terminal. Without
+    /// a terminal, the message lists the commands.
     pub fn ensure_trusted(&self, is_trusted: bool) -> Result<(), Failure> {
         if is_trusted || is_made_here(&self.digest) {
             return Ok(());
         }
         let mut text = format!(
-            "{} {}: your deadheat did not write this file on this machine, and the file starts:",
+            "{} {}: your deadheat did not write this file on this machine, and the race starts \
+             these commands:",
             self.by,
             self.file.display()
         );
         for line in &self.starts {
-            // One line each, however long: a line break could hide what follows it.
+            // Each command takes one line, because a line break in a command could hide the rest of
+            // it.
             text += "\n  ";
             text += &line.replace('\n', "\\n");
         }
         if stdin().is_terminal() && stderr().is_terminal() {
-            let question = "type y to start that, anything else to stop";
+            let question = "type y to start them, anything else to stop";
             to_stderr("deadheat", &format!("{text}{HELP}{question}"));
             if agrees() {
                 return Ok(());
@@ -73,20 +78,20 @@ impl StartedFile<'_> {
             text = format!("{} {}: not started", self.by, self.file.display());
         }
         Err(Failure::Usage(format!(
-            "{text}{HELP}--trust starts a file whose commands you know"
+            "{text}{HELP}--trust starts the commands of a file that you trust"
         )))
     }
 }
 
-/// Reads the answer of the user.
+/// Reads a line from standard input, and returns true for `y` and `yes`.
 fn agrees() -> bool {
     let mut answer = String::new();
     let read = stdin().read_line(&mut answer);
     read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
 }
 
-/// The commands that the race of a plan starts, each once, and the files that it makes deadheat
-/// replace.
+/// Returns the commands that a race of this plan starts, each once, and the files that the race
+/// replaces.
 pub fn starts(plan: &Plan) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut lines = Vec::new();
@@ -110,7 +115,8 @@ pub fn starts(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// A command with its hooks, and the files that it reads as its input and overwrites.
+/// Returns a command and its hooks as lines, with redirections for its input file and its output
+/// file.
 fn of_command(line: &CommandLine) -> Vec<String> {
     let hooks = &line.hooks;
     let around = [
@@ -141,7 +147,7 @@ fn of_program(program: &Program) -> Vec<String> {
     vec![within(program.directory.as_deref(), command)]
 }
 
-/// The command with the folder that it runs in.
+/// Appends the working directory to a command: `make (in /src)`.
 fn within(directory: Option<&Path>, command: String) -> String {
     match directory {
         None => command,
@@ -168,7 +174,7 @@ mod tests {
             let Workload::Command(line) = &mut contender.workload else {
                 panic!("a command");
             };
-            // The text is for people: the words are started.
+            // `text` is only for display; deadheat starts `words`.
             line.text = "true".to_owned();
             line.hooks = Hooks {
                 prepare: Some(vec!["rm".to_owned(), "-r".to_owned(), "x".to_owned()]),

@@ -1,4 +1,5 @@
-//! Which answers fail a run, and what excuses them.
+//! The gate: checks the verdicts of an analysis against the rules that fail a run, and against the
+//! ignore list, which excuses broken rules.
 
 use std::path::PathBuf;
 
@@ -11,32 +12,32 @@ use deadheat_model::{
 
 use crate::settings::Selection;
 
-/// The rules that answers are held against. Judging is pure: the same gate says the same of the
-/// same analysis.
+/// The rules against which an analysis is checked. The result depends only on the gate and the
+/// analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// Verdicts that fail every benchmark without rules of its own.
+    /// The rules for all benchmarks, except those that have separate rules in `some`.
     pub fail_on: Vec<FailOn>,
-    /// Rules of some benchmarks, of which only those that fail a run matter
-    /// here.
+    /// Rules for benchmarks selected by name, of which the gate uses only `fail_on`.
     pub some: Vec<RulesOfSome>,
-    /// Rules that may be broken for now.
+    /// The ignore list, whose entries excuse broken rules, for example until a date.
     pub ignores: Vec<Ignore>,
-    /// Which benchmarks are judged.
+    /// The selection of the benchmarks that the gate judges.
     pub judged: Selection,
-    /// The rules file that was read.
+    /// The path of the rules file; `None` if there is none.
     pub config: Option<PathBuf>,
-    /// True if an ignored benchmark that is not there has gone for good.
+    /// True if the analysis contains all benchmarks of the project. An entry of the ignore list
+    /// that matches no benchmark is then outdated.
     pub whole: bool,
-    /// True if a gate that could judge no benchmark is no failure.
+    /// True if the gate passes even if it can judge no benchmark.
     pub allows_unjudged: bool,
-    /// The day on which is judged, in UTC.
+    /// The current date in UTC. An entry of the ignore list is not valid after its last day.
     pub today: Day,
 }
 
 impl Default for Gate {
-    /// One that everything passes, today. A clock that has forgotten the year
-    /// lets every excuse hold.
+    /// Returns a gate without rules, with today's date. If the clock of the machine is before 1970,
+    /// the date is the first day of 1970, so that no excuse expires.
     fn default() -> Self {
         Self {
             fail_on: Vec::new(),
@@ -51,20 +52,22 @@ impl Default for Gate {
     }
 }
 
-/// The findings about an entry of the ignore list.
+/// The use of an entry of the ignore list in an analysis.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// A benchmark has such a name.
+    /// True if the name in the entry matches a benchmark of the analysis.
     named: bool,
-    /// A rule that it may be about was looked at.
+    /// True if the gate checked, for a benchmark that the entry matches, a rule that the entry can
+    /// excuse.
     asked: bool,
-    /// One was broken.
+    /// True if a benchmark that the entry matches broke a rule that the entry can excuse.
     broken: bool,
 }
 
 impl Gate {
-    /// The analysis with the rule that each comparison breaks and what excuses it, and with the
-    /// entries of the ignore list that excuse nothing. Earlier results of a gate are replaced.
+    /// Checks the analysis, and returns it with the results: the rule that each comparison breaks,
+    /// with its excuse, and the entries of the ignore list that excuse no broken rule. Replaces the
+    /// results of an earlier gate.
     pub fn judge(&self, analysis: Analysis) -> Analysis {
         let mut seen = vec![Seen::default(); self.ignores.len()];
         let (suite, hold) = self.suite(&analysis.comparisons);
@@ -109,7 +112,8 @@ impl Gate {
         }
     }
 
-    /// A comparison with the rule that it breaks.
+    /// Returns the comparison with the result of its check: the rule that it breaks, or that the
+    /// gate could not judge it.
     fn held_against(&self, one: Comparison, holds: bool, seen: &mut [Seen]) -> Comparison {
         let is_judged = self.judged.names(&one.benchmark);
         let gate = is_judged.then(|| self.hit(&one, holds, seen)).flatten();
@@ -124,7 +128,7 @@ impl Gate {
         }
     }
 
-    /// The rules of a benchmark; none for one that this gate does not judge.
+    /// Returns the rules for a benchmark; empty if this gate does not judge it.
     fn rules_for(&self, benchmark: &str) -> Vec<FailOn> {
         match self.judged.names(benchmark) {
             true => self.rules_of(benchmark),
@@ -132,7 +136,7 @@ impl Gate {
         }
     }
 
-    /// The rules that a benchmark must not break, each once.
+    /// Returns the rules for a benchmark, each once, whether or not the gate judges this benchmark.
     fn rules_of(&self, benchmark: &str) -> Vec<FailOn> {
         let own = RulesOfSome::of(&self.some, benchmark).fail_on;
         let asked = own.as_ref().unwrap_or(&self.fail_on);
@@ -140,9 +144,10 @@ impl Gate {
         all.filter(|rule| asked.contains(rule)).collect()
     }
 
-    /// The comparisons that the rule `slower` is held for, together, and of every comparison
-    /// whether its verdict holds at their level. The rules that ask for a dead heat are no matter
-    /// of a family: each benchmark has to prove its own.
+    /// Tests all comparisons with the rule `slower` together. Returns the correction for their
+    /// number, and for every comparison, true if its verdict holds after this correction. Rules
+    /// that require a dead heat are not tested together, because each benchmark must show its own
+    /// dead heat.
     fn suite(&self, comparisons: &[Comparison]) -> (Option<SuiteLevel>, Vec<bool>) {
         let member = |one: &&Comparison| {
             let judged = one.candidate.is_some() && self.judged.names(&one.benchmark);
@@ -164,8 +169,9 @@ impl Gate {
         (suite, hold)
     }
 
-    /// The evidence that lacks where a comparison breaks a rule by its own verdict. Where it was
-    /// raced a second time, that race alone keeps the α of the suite.
+    /// Returns the kind of missing evidence if the verdict of a comparison breaks a rule, but the
+    /// run must not fail for it; otherwise `None`. After a second race, only that race counts,
+    /// because it alone keeps the α of the suite.
     fn unproven(rule: FailOn, comparison: &Comparison, holds: bool) -> Option<Unproven> {
         match &comparison.suite.confirmation {
             Some(second) => (!second.agrees).then_some(Unproven::SecondRace),
@@ -173,8 +179,8 @@ impl Gate {
         }
     }
 
-    /// Returns true if a comparison breaks a rule that nobody excuses by its own verdict, which a
-    /// second race is to confirm.
+    /// Returns true if the verdict of a comparison breaks a rule without an excuse, so that a
+    /// second race has to confirm it.
     pub fn asks_for_confirmation(&self, comparison: &Comparison) -> bool {
         let hit = self.hit(
             comparison,
@@ -184,7 +190,9 @@ impl Gate {
         self.judged.names(&comparison.benchmark) && hit.is_some_and(|hit| hit.excuse.is_none())
     }
 
-    /// The rule that a comparison breaks: one that fails the run before one that does not.
+    /// Returns the rule that a comparison breaks; `None` if it breaks none. If it breaks several, a
+    /// rule that fails the run takes precedence. Also records the use of each ignore entry in
+    /// `seen`.
     fn hit(&self, comparison: &Comparison, holds: bool, seen: &mut [Seen]) -> Option<GateHit> {
         let rules = self.rules_of(&comparison.benchmark);
         let judged = comparison.candidate.is_some();
@@ -228,13 +236,13 @@ impl Gate {
         failing.or_else(unexcused).or(hits.first()).cloned()
     }
 
-    /// Returns true if the last day of an entry is behind us.
+    /// Returns true if the last day of an ignore entry has passed.
     fn is_over(&self, ignore: &Ignore) -> bool {
         ignore.until.is_some_and(|until| until < self.today)
     }
 
-    /// Returns the reason why an entry excuses nothing; `None` where it does, and where there was
-    /// nothing to see.
+    /// Returns the reason why an ignore entry excuses no broken rule. `None` if it excuses one, or
+    /// if the analysis does not check the rules that the entry can excuse.
     fn idle(&self, ignore: &Ignore, seen: Seen) -> Option<IdleIgnore> {
         let why = match ignore.until.filter(|_| self.is_over(ignore)) {
             _ if !seen.named => self.whole.then_some(Idle::NoBenchmark)?,
@@ -264,7 +272,7 @@ mod tests {
 
     use super::*;
 
-    /// Benchmarks of these names and verdicts, each of one candidate.
+    /// Returns an analysis of benchmarks with these names and verdicts, each with one candidate.
     fn analysis(benchmarks: &[(&str, Option<Verdict>)]) -> Analysis {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let path = folder.join("../deadheat-format/tests/golden/run.jsonl");
@@ -468,7 +476,7 @@ mod tests {
             ..fresh
         };
         assert_eq!(idle(&part, &[("b", SLOWER)]), []);
-        // One of those that fit is enough.
+        // One matching benchmark that breaks the rule is enough.
         let several = slower(vec![ignore("*", None, None)]);
         assert_eq!(idle(&several, &[("a", FASTER), ("b", SLOWER)]), []);
     }

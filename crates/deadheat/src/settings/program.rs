@@ -1,4 +1,4 @@
-//! Programs that hold benchmarks, as people name them.
+//! Parses programs with benchmarks from command lines.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,9 @@ use deadheat_model::Program;
 
 use crate::exit::Failure;
 
-/// The path of an executable file or a jar, or words as in a shell: a program, which is
-/// looked up in `PATH`, and its arguments.
+/// Parses a program: the path of an executable file or a jar, or a command of several words. In a
+/// command, the first word is a path or a name that is looked up in `PATH`, and the other words are
+/// arguments.
 pub fn program(text: &str) -> Result<Program, Failure> {
     if can_be_started(text) {
         return Ok(Program {
@@ -57,24 +58,25 @@ pub fn program(text: &str) -> Result<Program, Failure> {
     })
 }
 
-/// Returns true if a word names a program where it could also be part of the name of a benchmark:
-/// an executable file or a jar, anything that begins like a path, or several words of which the first is a
-/// program.
+/// Returns true if a command-line argument names a program, and not a part of a benchmark's name:
+/// it is an executable file or a jar, begins like a path, or has several words of which the first
+/// is a program.
 pub fn is_program(text: &str) -> bool {
     let like_a_path = ["/", "./", "../"].iter().any(|sign| text.starts_with(sign));
-    // As in 'sort (quick)', where there is a program called sort.
+    // 'sort (quick)' is the name of a benchmark, although a program named `sort` exists.
     let like_a_pair = text.ends_with(')') && text.contains(" (");
     let several_words = text.contains(char::is_whitespace) && !like_a_pair;
     like_a_path || can_be_started(text) || (several_words && program(text).is_ok())
 }
 
-/// Returns true for the path of an executable, or of a jar, which another program starts.
+/// Returns true for the path of an executable file, or of a jar.
 fn can_be_started(path: &str) -> bool {
     let path = Path::new(path);
     is_executable(path) || is_jar(path)
 }
 
-/// A bare name would be looked up in `PATH` once more.
+/// Returns the path with `./` in front if it has no folder, because a bare name would be looked up
+/// in `PATH`.
 fn in_this_folder(path: &str) -> PathBuf {
     if path.contains('/') {
         PathBuf::from(path)

@@ -174,7 +174,7 @@ size_t run(BenchmarkReporter& display, BenchmarkReporter* own_file, const std::s
     return 0;
   }
   if (!options().perf_counters.empty()) {
-    display.GetErrorStream() << "***WARNING*** This library counts no --benchmark_perf_counters.\n";
+    display.GetErrorStream() << "***WARNING*** This library does not support --benchmark_perf_counters.\n";
   }
   if (options().list_tests) {
     display.List(selection.instances);

@@ -61,7 +61,7 @@ pub fn check(case: &mut Case) -> Found {
     }
     case.commands.push(format!("{name} was changed"));
     let ended = case.run(again, if planned { &[3] } else { &[4] })?;
-    match ended.stderr.contains("holds other bytes") {
+    match ended.stderr.contains("has different bytes") {
         true => Ok(()),
         false => Err(format!("another reason: {}", ended.stderr)),
     }

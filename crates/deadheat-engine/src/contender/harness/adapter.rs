@@ -1,4 +1,4 @@
-//! The one trait of all harnesses: what an adapter says of its harness, and what it is given.
+//! The trait that every harness adapter implements, with its input and output types.
 
 use std::path::{Path, PathBuf};
 
@@ -8,17 +8,17 @@ use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::subprocess::Captured;
 
-/// A harness, as far as races need to know it: whether a program is of it, what a launch is told,
-/// and what the launch yields. Everything else is common to all of them.
+/// A harness, as races need it: how to recognise its programs, which arguments a launch gets, and
+/// how to parse its results.
 pub(crate) trait HarnessAdapter: Sync {
-    /// Arguments that make a program of this harness say what it is, and do nothing else; none
-    /// if the program cannot be of this harness, or its file says so.
+    /// Returns arguments with which a program of this harness only prints a text that identifies
+    /// it. Empty if the program cannot be of this harness, or if its file already identifies it.
     fn question(&self, _program: &Program) -> &'static [&'static str] {
         &["--help"]
     }
 
-    /// Words that only this harness prints, on standard output or error, as its answer to the
-    /// question. They must not be words of the question, because programs echo their arguments.
+    /// Returns texts that only this harness prints in reply to `question`, on standard output or
+    /// error. They must not occur in the question, because programs echo their arguments.
     fn marks(&self) -> &'static [&'static str];
 
     /// Returns true if `answer` contains every mark.
@@ -26,16 +26,16 @@ pub(crate) trait HarnessAdapter: Sync {
         self.marks().iter().all(|mark| answer.contains(mark))
     }
 
-    /// The words that start a file which the system cannot start by itself, in front of its path;
-    /// none for an executable.
+    /// Returns the command in front of the path of a file that the system cannot execute directly,
+    /// such as a jar; empty for an executable.
     fn starter(&self, _executable: &Path) -> Vec<String> {
         Vec::new()
     }
 
-    /// The question for the benchmarks, behind the arguments of the user.
+    /// Returns the arguments that list the benchmarks; they follow the user's arguments.
     fn listing(&self) -> Question;
 
-    /// The benchmarks of a program, or why it does not list them.
+    /// Returns the benchmarks of a program, or the reason why it does not list them.
     fn benchmarks(
         &self,
         ask: &mut dyn FnMut(&Question) -> Result<Captured, EngineError>,
@@ -47,127 +47,131 @@ pub(crate) trait HarnessAdapter: Sync {
         })
     }
 
-    /// The benchmarks of such a listing, in its order. A name that stands there twice cannot be
-    /// raced.
+    /// Parses the names of the benchmarks in a listing, in order. A name that occurs twice cannot
+    /// be raced.
     fn listed(&self, printed: &str) -> Vec<String>;
 
-    /// The name for people of a benchmark of the listing, which the program may know by more.
+    /// Returns the display name of a listed benchmark, which may be shorter than the program's own
+    /// name for it.
     fn name_of<'a>(&self, benchmark: &'a str) -> &'a str {
         benchmark
     }
 
-    /// Reads what the user's own arguments ask for.
+    /// Parses the repetitions and their length that the user's own arguments request.
     fn requested_repetitions(
         &self,
         arguments: &[String],
     ) -> Result<RequestedRepetitions, ArgumentError>;
 
-    /// The way by which the results of a launch come.
+    /// Returns the channel through which a launch delivers its results.
     fn results(&self) -> ResultsBy;
 
-    /// The arguments behind the user's. They alone stand in messages as well, so that anybody can
-    /// launch the same benchmark again.
+    /// Returns the arguments that follow the user's. Messages contain only these, so that the user
+    /// can repeat the launch.
     fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String>;
 
-    /// The arguments that say where results go, to a descriptor by its path.
+    /// Returns the arguments that direct the results to `path`, the path of a file descriptor.
     fn arguments_for_results(&self, _path: &str) -> Vec<String> {
         Vec::new()
     }
 
-    /// Variables of the environment that are set, with `folder` for results where these come in
-    /// one, or taken out of it.
+    /// Returns environment variables to set or to remove (`None`). `folder` is the folder for
+    /// results, if the harness writes some.
     fn environment(&self, _folder: &str) -> Vec<(&'static str, Option<String>)> {
         Vec::new()
     }
 
-    /// Reads the repetitions of a launch that ended well, in the order they ran, at least one.
+    /// Parses the repetitions of a successful launch in the order they ran, at least one.
     fn repetitions(
         &self,
         ask: &LaunchRequest<'_>,
         yielded: &LaunchOutput,
     ) -> Result<Vec<Repetition>, HarnessError>;
 
-    /// The error that a launch which ended with a failure printed on its standard output.
+    /// Parses the error that a failed launch printed on its standard output.
     fn printed_error(&self, _printed: &str) -> Option<HarnessError> {
         None
     }
 
-    /// Returns whether the harness tells the CPU time of its repetitions.
+    /// Returns true if the harness reports the CPU time of its repetitions.
     fn tells_cpu_time(&self) -> bool {
         false
     }
 
-    /// The fewest and the most repetitions that a launch can have.
+    /// Returns the minimum and maximum number of repetitions of a launch.
     fn repetitions_of_a_launch(&self) -> (u32, u32) {
         (1, u32::MAX)
     }
 
-    /// The repetitions of a launch where nobody says; `None` where a pilot finds how many pay.
+    /// Returns the repetitions per launch if the user sets none; `None` if a calibration run
+    /// determines them.
     fn usual_repetitions(&self) -> Option<u32> {
         None
     }
 
-    /// Seconds that a repetition lasts where nobody says: a thousand times the step of any clock.
-    /// Launches differ by more than longer repetitions would tell: at 3 ms, 21 benchmarks of the
-    /// same bytes took 57 s, at 1 ms 29 s, with as many dead heats.
+    /// Returns the seconds per repetition if the user sets none: a thousand times the resolution of
+    /// any clock. Longer repetitions gain little, because launches differ more than that: 21
+    /// benchmarks of identical executables took 57 s at 3 ms and 29 s at 1 ms, with equally many
+    /// dead heats.
     fn repetition_seconds(&self) -> f64 {
         0.001
     }
 
-    /// Returns whether a launch can be told a number of iterations; `None` where some releases
-    /// can, which is then tried.
+    /// Returns true if a launch accepts a number of iterations; `None` if only some releases do, so
+    /// deadheat tries it.
     fn counts_iterations(&self) -> Option<bool>;
 
-    /// Returns whether the source of the benchmark says how long a repetition is, as its name tells.
+    /// Returns true if the name of the benchmark shows that its source sets the length of a
+    /// repetition.
     fn has_own_length(&self, _benchmark: &str) -> bool {
         false
     }
 
-    /// The repetitions that the source of the benchmark sets, as its name tells.
+    /// Returns the repetitions that the source of the benchmark sets, parsed from its name.
     fn own_repetitions(&self, _benchmark: &str) -> Option<u32> {
         None
     }
 
-    /// Returns whether the source of the benchmark fixes its iterations, as its name tells.
+    /// Returns true if the name of the benchmark shows that its source fixes the iterations.
     fn fixes_iterations(&self, _benchmark: &str) -> bool {
         false
     }
 
-    /// Returns whether the source of the benchmark has it timed by other than its CPU time, as its
-    /// name tells.
+    /// Returns true if the name of the benchmark shows that its source measures wall time instead
+    /// of CPU time.
     fn is_timed_by_wall(&self, _benchmark: &str) -> bool {
         false
     }
 
-    /// The number of threads the benchmark runs on, as far as the user's own arguments and its name
-    /// tell.
+    /// Returns the number of threads that the benchmark runs on, derived from the user's own
+    /// arguments and its name.
     fn threads(&self, _own: &[String], _benchmark: &str) -> u32 {
         1
     }
 
-    /// Returns whether launches may be held on one core.
+    /// Returns true if launches may be pinned to one core.
     fn may_be_pinned(&self) -> bool {
         true
     }
 
-    /// Returns whether a launch with these arguments of the user reports its repetitions from the
-    /// first on: then the pilot looks how many of them to leave away. Other harnesses warm up
-    /// before the first.
+    /// Returns true if a launch with the user's arguments `own` reports its repetitions without a
+    /// warm-up. The calibration run then finds how many of the first ones to discard. Other
+    /// harnesses warm up before the first repetition.
     fn shows_warm_up(&self, _own: &[String]) -> bool {
         false
     }
 }
 
-/// A question to a program, which answers and ends.
+/// The arguments and variables of a launch that only prints information.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Question {
     pub(crate) arguments: Vec<String>,
-    /// Variables of the environment, with their values.
+    /// Environment variables with their values.
     pub(crate) variables: &'static [(&'static str, &'static str)],
 }
 
 impl Question {
-    /// A question by arguments alone.
+    /// Creates a question that consists of arguments only.
     pub(crate) fn by(arguments: &[&str]) -> Self {
         Self {
             arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
@@ -176,7 +180,7 @@ impl Question {
     }
 }
 
-/// A text as a regular expression of Rust, Go or Java that fits nothing else.
+/// Returns a regular expression that matches only `text`, in the syntax of Rust, Go and Java.
 pub(crate) fn escaped(text: &str) -> String {
     let mut pattern = String::new();
     for sign in text.chars() {
@@ -188,7 +192,8 @@ pub(crate) fn escaped(text: &str) -> String {
     pattern
 }
 
-/// The names in a listing of the form that libtest calls terse: a line each, `NAME: benchmark`.
+/// Returns the names in a listing in libtest's terse format, with lines of the form `NAME:
+/// benchmark`.
 pub(crate) fn tersely_listed(printed: &str) -> Vec<&str> {
     let lines = printed.lines();
     lines
@@ -196,40 +201,42 @@ pub(crate) fn tersely_listed(printed: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The way by which the results of a launch come.
+/// The channel through which a launch delivers its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultsBy {
-    /// The program writes them to a file, for which it is given a pipe.
+    /// The program writes to a file, whose path leads to a pipe.
     Pipe,
-    /// It prints them on its standard output.
+    /// The program prints to its standard output.
     StandardOutput,
-    /// It writes files into a folder that is made for the launch and removed after it; of these the
-    /// ones of these names are read.
+    /// The program writes files into a temporary folder of the launch. Only files with these names
+    /// are read.
     Folder(&'static [&'static str]),
 }
 
-/// The request of one launch.
+/// The parameters of one launch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaunchRequest<'a> {
-    /// The arguments of the user.
+    /// The user's own arguments.
     pub(crate) own: &'a [String],
-    /// The benchmark, by which the program knows it.
+    /// The name of the benchmark, as the program knows it.
     pub(crate) benchmark: &'a str,
     pub(crate) length: RepetitionLength,
     pub(crate) repetitions: u32,
 }
 
 impl LaunchRequest<'_> {
-    /// Returns whether the user gave this option, alone or with a value after `=`.
+    /// Returns true if the user gave this option, alone or with a value after `=`.
     pub(crate) fn is_given(&self, option: &str) -> bool {
         value_of(self.own, option).is_some()
     }
 }
 
-/// The problem with an option that makes of a launch something else.
-pub(crate) const LEAVE_AWAY: &str = "a race launches every benchmark by itself and reads all that it measures; leave this option out";
+/// The problem with an option that changes what a launch measures or reports.
+pub(crate) const LEAVE_AWAY: &str = "a race launches each benchmark separately and reads all its \
+                                     measurements; leave this option out";
 
-/// Refuses options that make of a launch something else than a measurement that is read here.
+/// Returns an error if the arguments contain one of `options`, which change what a launch measures
+/// or reports.
 pub(crate) fn refuse(arguments: &[String], options: &[&'static str]) -> Result<(), ArgumentError> {
     match options.iter().find(|it| value_of(arguments, it).is_some()) {
         None => Ok(()),
@@ -237,8 +244,8 @@ pub(crate) fn refuse(arguments: &[String], options: &[&'static str]) -> Result<(
     }
 }
 
-/// The value of an option, the last where it is given several times: behind `=`, the next word, or
-/// nothing. `None` where it is not given.
+/// Returns the value of the last occurrence of an option: the text after `=`, the next argument, or
+/// an empty text. `None` if the option is missing.
 pub(crate) fn value_of<'a>(arguments: &'a [String], option: &str) -> Option<&'a str> {
     let mut found = None;
     for (at, argument) in arguments.iter().enumerate() {
@@ -255,8 +262,8 @@ pub(crate) fn value_of<'a>(arguments: &'a [String], option: &str) -> Option<&'a 
     found
 }
 
-/// The number behind an option, which is at least so much; otherwise there is this problem. `None`
-/// where the option is not given.
+/// Returns the number after an option, or an error with the text `problem` if it is below `least`
+/// or not a number. `None` if the option is missing.
 pub(crate) fn number_of(
     arguments: &[String],
     option: &'static str,
@@ -270,19 +277,19 @@ pub(crate) fn number_of(
     }
 }
 
-/// The yield of a launch that ended well.
+/// The output of a successful launch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaunchOutput {
-    /// The text that came through the pipe or on standard output.
+    /// The text from the pipe or from standard output.
     pub(crate) text: String,
-    /// The end of standard error, in one line.
+    /// The end of standard error, on one line.
     pub(crate) stderr_tail: String,
-    /// The files that were asked for, by their paths below the folder of the launch.
+    /// The requested files, with paths relative to the folder of the launch.
     pub(crate) files: Vec<(PathBuf, String)>,
 }
 
 impl LaunchOutput {
-    /// The text of a report, or the error that this harness wrote none.
+    /// Returns the text of the report, or an error if it is empty.
     pub(crate) fn report(&self, harness: Harness) -> Result<&str, HarnessError> {
         if self.text.trim().is_empty() {
             return Err(HarnessError::NoReport {
@@ -293,7 +300,7 @@ impl LaunchOutput {
         Ok(&self.text)
     }
 
-    /// The content of a file.
+    /// Returns the content of the file at `path`.
     pub(crate) fn file(&self, path: &Path) -> Option<&str> {
         let mut files = self.files.iter();
         let file = files.find(|(file, _)| file == path);
@@ -301,27 +308,26 @@ impl LaunchOutput {
     }
 }
 
-/// One repetition.
+/// One repetition of a benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repetition {
-    /// Iterations of all its threads.
+    /// The number of iterations of all threads of the repetition together.
     pub(crate) iterations: u64,
-    /// The number that a launch is told to have so many: the iterations of one thread, where the
-    /// harness makes no more of it.
+    /// The number of iterations that a launch must request for a repetition of `iterations`
+    /// iterations: the iterations of one thread, unless the harness multiplies the request.
     pub(crate) told: u64,
     /// Nanoseconds per iteration.
     pub(crate) wall_ns: f64,
-    /// The same of CPU time, where the harness tells it.
+    /// CPU nanoseconds per iteration, if the harness reports them.
     pub(crate) cpu_ns: Option<f64>,
     pub(crate) threads: u32,
-    /// Values of the user's counters; `None` where there is no number. A value may be negative.
+    /// Values of user-defined counters, possibly negative; `None` if the value is not a number.
     pub(crate) counters: Vec<(String, Option<f64>)>,
 }
 
 impl Repetition {
-    /// A repetition by its iterations and the nanoseconds they took together, on one thread and
-    /// without counters. `index` is its place in the launch, for the error where the numbers
-    /// cannot be.
+    /// Creates a single-threaded repetition without counters from its iterations and their total
+    /// nanoseconds. `index` is its place in the launch, for the error if a number is impossible.
     pub(crate) fn timed(index: usize, iterations: f64, took_ns: f64) -> Result<Self, HarnessError> {
         let no = |field, found: f64| HarnessError::Number {
             field,
@@ -344,18 +350,18 @@ impl Repetition {
         })
     }
 
-    /// The value of a counter, when it is one that can be recorded.
+    /// Returns the value of a counter, or an error text if it cannot be recorded.
     pub(crate) fn counter(&self, name: &str) -> Result<f64, String> {
         let mut counters = self.counters.iter();
         match counters.find(|(known, _)| known == name) {
             Some((_, Some(value))) if *value >= 0.0 => Ok(*value),
             Some((_, Some(value))) => Err(value.to_string()),
             Some((_, None)) => Err("no finite number".to_owned()),
-            None => Err("it is not there".to_owned()),
+            None => Err("it is missing".to_owned()),
         }
     }
 
-    /// Nanoseconds that the whole repetition took.
+    /// Returns the nanoseconds of the whole repetition.
     pub(crate) fn took_ns(&self) -> f64 {
         self.wall_ns * self.iterations as f64
     }
@@ -364,14 +370,14 @@ impl Repetition {
 /// The CPU time of one side of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IterationUsage {
-    /// CPU time of an iteration in the repetition that took least of it, in nanoseconds.
+    /// The smallest CPU time of an iteration among all repetitions, in nanoseconds.
     pub cpu_ns: f64,
     /// CPU time as a share of the wall time, in the repetition that took the least wall time.
     pub busy: f64,
 }
 
 impl IterationUsage {
-    /// `None` without repetitions, or where these tell no CPU time.
+    /// Returns the usage, or `None` without repetitions or if the harness reports no CPU time.
     pub(crate) fn of(repetitions: &[Repetition]) -> Option<Self> {
         let cpu_ns = repetitions.iter().map(|row| row.cpu_ns);
         let cpu_ns = cpu_ns.collect::<Option<Vec<f64>>>()?;
@@ -386,25 +392,24 @@ impl IterationUsage {
     }
 }
 
-/// Nanoseconds that a repetition takes at most, some 584 years: more is no time, and sums of such
-/// numbers are none either.
+/// The maximum nanoseconds of a repetition, about 584 years. Larger numbers are invalid.
 pub(crate) const MOST_NS: f64 = u64::MAX as f64;
 
-/// The repetitions requested in the user's own arguments.
+/// The repetitions that the user's own arguments request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestedRepetitions {
-    /// The length of a repetition.
+    /// The requested length of a repetition.
     pub length: Option<RepetitionLength>,
-    /// Repetitions in a launch.
+    /// The requested number of repetitions per launch.
     pub repetitions: Option<u32>,
 }
 
-/// An argument that a race cannot do with.
+/// A user's argument that a race does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentError {
-    /// The argument.
+    /// The name of the argument.
     pub flag: String,
-    /// The problem with it, and what to do.
+    /// The problem with the argument, and advice.
     pub problem: String,
 }
 

@@ -1,4 +1,4 @@
-//! The benchmarks of executables of harnesses, raced launch by launch.
+//! Races the benchmarks of harness executables, launch by launch.
 
 use std::ops::Range;
 
@@ -23,8 +23,8 @@ use crate::placement::{Flaw, Placements, StartsFrom};
 use crate::random::{Purpose, below};
 use crate::session::Contenders;
 
-/// The metrics that are reported of every repetition; the first alone where a harness of the race
-/// tells no CPU time.
+/// The metrics of every repetition. Only the first is used if a harness of the race reports no CPU
+/// time.
 const METRICS: [Metric; 2] = [Metric::Wall, Metric::Cpu];
 
 /// A benchmark of the plan.
@@ -35,11 +35,11 @@ struct Entered {
     counters: Vec<Metric>,
     /// True if the contenders are launched at the same moment on one core.
     is_side_by_side: bool,
-    /// By contender: true if a neutral link of it is given its own path as its name.
+    /// For each contender, true if its neutral link gets its own path as `argv[0]`.
     named_by_link: Vec<bool>,
 }
 
-/// The replicate whose launches are over.
+/// The results of a replicate whose launches have ended.
 struct Measured {
     benchmark: usize,
     replicate: u32,
@@ -47,16 +47,16 @@ struct Measured {
     slots: Vec<Vec<Repetition>>,
 }
 
-/// The draws for all launches of a replicate.
+/// The random draws that all launches of a replicate share.
 #[derive(Clone, Copy)]
 struct Drawn {
-    /// The padding of both sides' paths.
+    /// The padding of the paths of both sides.
     path_padding: PathPadding,
     hash_seed: u32,
 }
 
-/// The benchmarks of executables of harnesses. A replicate is one launch
-/// for every slot of a block; the repetitions of the launches are its blocks.
+/// The benchmarks of harness executables. A replicate launches each slot of a block once; the
+/// repetitions of these launches are the samples of its blocks.
 pub struct HarnessContenders<'a> {
     pub(super) launcher: Launcher<'a>,
     metrics: &'static [Metric],
@@ -64,17 +64,16 @@ pub struct HarnessContenders<'a> {
     benchmarks: Vec<Entered>,
     placements: Placements,
     page_draws: PageDraws,
-    /// The link of each contender of the benchmark; none where it runs as the
-    /// user linked it.
+    /// The current neutral link of each contender; `None` for the user's own executable.
     links: Vec<Option<Variant>>,
-    /// Where the code lies in the replicate that has just begun.
+    /// The placement of the code in the replicate that has just begun.
     placed: Option<Placed>,
     measured: Option<Measured>,
     witness: Witness,
 }
 
 impl<'a> HarnessContenders<'a> {
-    /// Finds the cores; starts nothing yet.
+    /// Finds the cores without starting a process.
     pub fn new(options: HarnessOptions, interrupts: &'a Interrupts) -> Result<Self, EngineError> {
         let mut harnesses = options.harnesses.iter();
         let told = harnesses.all(|harness| adapter_of(*harness).tells_cpu_time());
@@ -98,15 +97,14 @@ impl<'a> HarnessContenders<'a> {
         })
     }
 
-    /// Cores that replicates are drawn on; empty when they are not pinned.
+    /// Returns the cores that replicates are drawn from; empty if they are not pinned.
     pub fn pinned(&self) -> &[u32] {
         self.launcher.cores.choices()
     }
 
-    /// Launches every side of a benchmark to find out how it is to be raced;
-    /// `index` is its place in the plan to come, and nothing is settled on a
-    /// core when this returns. A benchmark that skips itself is the error of
-    /// that name.
+    /// Launches every side of a benchmark to find out how to race it. `index` is its place in the
+    /// future plan. The calling thread is not pinned when it returns. A benchmark that skips itself
+    /// returns [`HarnessError::Skipped`].
     pub fn pilot(
         &mut self,
         index: usize,
@@ -130,8 +128,8 @@ impl<'a> HarnessContenders<'a> {
         found
     }
 
-    /// Takes over the plan that the pilots led to, and the neutral links of
-    /// its executables.
+    /// Applies the plan that resulted from the calibration runs, and the neutral links of its
+    /// executables.
     pub fn enter(&mut self, plan: &Plan, placements: Placements) -> Result<(), EngineError> {
         let mut benchmarks = Vec::new();
         for (index, benchmark) in plan.benchmarks.iter().enumerate() {
@@ -161,7 +159,7 @@ impl<'a> HarnessContenders<'a> {
         Ok(())
     }
 
-    /// All that is known of neutral links; empty when there was nobody to ask.
+    /// Returns the facts about all neutral links; empty if the user requested none.
     pub fn neutral_links(&self) -> &[NeutralLinks] {
         self.placements.neutral_links()
     }
@@ -205,7 +203,7 @@ impl<'a> HarnessContenders<'a> {
             let variant = self.links[contender].clone();
             self.once(block, contender, variant.as_ref(), prime.padding.into())?;
         }
-        // Those of one moment.
+        // The number of slots that start at the same moment.
         let at_once = if self.benchmarks[block.benchmark].is_side_by_side {
             self.benchmarks[block.benchmark].contenders.len()
         } else {
@@ -224,7 +222,7 @@ impl<'a> HarnessContenders<'a> {
         Ok(())
     }
 
-    /// One launch with as few repetitions as it can have, discarded.
+    /// Launches a contender once with the fewest possible repetitions, and discards the result.
     fn once(
         &mut self,
         block: &Block,
@@ -246,7 +244,7 @@ impl<'a> HarnessContenders<'a> {
         self.launcher.launch(&launch).map(|_| ())
     }
 
-    /// Draws what all launches of a replicate share.
+    /// Draws the values that all launches of a replicate share.
     fn drawn(&self, block: &Block) -> Drawn {
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
         let mut draw = self.launcher.stream(Purpose::PathPadding, place);
@@ -259,8 +257,8 @@ impl<'a> HarnessContenders<'a> {
         }
     }
 
-    /// The launches of slots that begin at the same moment, with everything checked that the blocks
-    /// need.
+    /// Launches the slots of a range at the same moment, and checks that their repetitions are
+    /// complete.
     fn slots(
         &mut self,
         block: &Block,
@@ -294,7 +292,7 @@ impl<'a> HarnessContenders<'a> {
 }
 
 impl Entered {
-    /// Checks that the blocks of a replicate have what they need.
+    /// Returns an error if repetitions or counters that the blocks need are missing.
     fn check(&self, launch: &Launch<'_>, repetitions: &[Repetition]) -> Result<(), EngineError> {
         let (found, expected) = (repetitions.len(), launch.repetitions);
         if found != expected as usize {
@@ -317,7 +315,7 @@ impl Entered {
         Ok(())
     }
 
-    /// A launch of one contender.
+    /// Returns the parameters of one launch of a contender.
     fn launch<'c>(
         &'c self,
         contender: usize,
@@ -375,9 +373,8 @@ impl Contenders for HarnessContenders<'_> {
             let times = [Some(row.wall_ns), row.cpu_ns].into_iter().flatten();
             let times = times.take(self.metrics.len());
             record.values.extend(times.map(|time| time * iterations));
-            // Counters are not divided by the iterations: whether one adds up
-            // is known to nobody but its author, who asks the harness to divide
-            // it where it does.
+            // Counters are not divided by the iterations: only the author of a counter knows if it
+            // adds up, and the harness offers a flag to divide it.
             let counted = counters.iter().map(|counter| row.counter(counter.name()));
             record.values.extend(counted.flatten());
         }
@@ -448,7 +445,7 @@ impl StartsFrom for HarnessContenders<'_> {
         let (name, _) = &self.benchmarks[block.benchmark].contenders[contender];
         let file = link.executable.display();
         Ok(Some(Flaw::OfLink(format!(
-            "'{name}' {problem}; as you linked it, it does not; see {file}"
+            "'{name}' {problem}; this does not happen with your own link; see {file}"
         ))))
     }
 }

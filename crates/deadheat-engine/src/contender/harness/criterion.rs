@@ -1,5 +1,5 @@
-//! Executables of criterion: `--exact` chooses one benchmark, and the raw samples are read from the
-//! folder that criterion is given for its results.
+//! Adapter for criterion: `--exact` selects one benchmark, and the raw samples are read from the
+//! folder in `CRITERION_HOME`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,21 +11,21 @@ use super::adapter::{
 };
 use crate::command_failure::HarnessError;
 
-/// Executables of criterion, from 0.5 on.
+/// The adapter for executables of criterion 0.5 or later.
 pub(super) struct Criterion;
 
-/// The fewest samples that criterion takes.
+/// The minimum number of samples that criterion allows.
 const FEWEST_SAMPLES: u32 = 10;
-/// Seconds of warm-up, in which criterion finds the number of iterations.
+/// The seconds of warm-up, during which criterion determines the number of iterations.
 const WARM_UP_SECONDS: &str = "0.003";
-/// Resamples of the statistics that nobody reads: a launch takes 10 ms with 10 of them, and 86 ms
-/// with the 100,000 that criterion takes by itself.
+/// The resamples for criterion's statistics, which deadheat ignores. A launch takes 10 ms with 10
+/// resamples and 86 ms with criterion's default of 100,000.
 const RESAMPLES: &str = "10";
-/// Letters of a name that criterion lists; behind as many stands `...` in place of the rest.
+/// The maximum length of a name in criterion's list; longer names are cut and end with `...`.
 const LISTED_LETTERS: usize = 100;
 const CUT: &str = "...";
 
-/// Options that make of a launch something else than a measurement that is read here.
+/// Options that change what a launch measures or reports.
 const REFUSED: [&str; 10] = [
     "--list",
     "--test",
@@ -48,8 +48,8 @@ impl HarnessAdapter for Criterion {
         Question::by(&["--list", "--format", "terse"])
     }
 
-    /// A name that was used before is listed with a number behind it, and a launch runs all that
-    /// were given that name: it is listed twice here.
+    /// Returns a duplicate name twice, which excludes it from races: criterion appends a number to
+    /// a duplicate name in its list, but a launch of that name runs all duplicates.
     fn listed(&self, printed: &str) -> Vec<String> {
         let names = tersely_listed(printed);
         let given = |name: &&str| {
@@ -79,7 +79,7 @@ impl HarnessAdapter for Criterion {
         ResultsBy::Folder(&["benchmark.json", "sample.json"])
     }
 
-    /// An option that the user gave is the user's: criterion takes none twice.
+    /// Skips options that the user gave, because criterion rejects duplicates.
     fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let mut arguments = Vec::new();
         let mut add = |option: &str, value: Option<String>| {
@@ -114,7 +114,7 @@ impl HarnessAdapter for Criterion {
     fn environment(&self, folder: &str) -> Vec<(&'static str, Option<String>)> {
         vec![
             ("CRITERION_HOME", Some(folder.to_owned())),
-            // By these criterion would report to cargo-criterion, or say more than anybody reads.
+            // These make criterion report to cargo-criterion or print debug output.
             ("CARGO_CRITERION_PORT", None),
             ("CRITERION_DEBUG", None),
         ]
@@ -128,7 +128,7 @@ impl HarnessAdapter for Criterion {
         let mut found: Vec<(String, &Path)> = Vec::new();
         for (path, content) in &yielded.files {
             let folder = path.parent().unwrap_or(Path::new(""));
-            // Beside `new` lies `base`, a copy of it.
+            // Criterion keeps a copy of `new` in `base`.
             if !path.ends_with("new/benchmark.json") {
                 continue;
             }
@@ -163,7 +163,7 @@ impl HarnessAdapter for Criterion {
         }
     }
 
-    /// With fewer criterion panics.
+    /// Requires at least ten repetitions, because criterion panics with fewer samples.
     fn repetitions_of_a_launch(&self) -> (u32, u32) {
         (FEWEST_SAMPLES, u32::MAX)
     }
@@ -177,13 +177,14 @@ impl HarnessAdapter for Criterion {
     }
 }
 
-/// The beginning of a name that criterion cut short when it listed it.
+/// Returns the beginning of a name that criterion shortened in its list; `None` if the name is
+/// complete.
 fn beginning(name: &str) -> Option<&str> {
     let beginning = name.strip_suffix(CUT)?;
     (beginning.chars().count() >= LISTED_LETTERS - CUT.len()).then_some(beginning)
 }
 
-/// The samples of a launch: nanoseconds that so many iterations took.
+/// Parses the samples of a launch: iterations and the nanoseconds they took.
 fn samples(text: &str) -> Result<Vec<Repetition>, HarnessError> {
     let garbled = || HarnessError::garbled(Harness::Criterion, text);
     let read = Json::parse(text);

@@ -1,10 +1,10 @@
-//! Executables of divan: `--exact` chooses one benchmark, and the table that it prints is all there
-//! is. A launch is one repetition, the median of its samples.
+//! Adapter for divan: `--exact` selects one benchmark, and divan reports results only as a printed
+//! table. A launch is one repetition: the median of its samples.
 //!
-//! Two roundings are in that median: that of the table, to four digits, and that of divan's clock in
-//! a sample. The second is kept small by few long samples instead of many short ones: a clock that
-//! steps by 20 ns moves the median by 1 % where a sample has 8 iterations of 250 ns, as divan chooses
-//! by itself, and by 0.02 % where it lasts 0.1 ms.
+//! The median is rounded twice: to four digits in the table, and to the clock's resolution in each
+//! sample. Few long samples keep the second rounding small. A clock with 20 ns steps moves the
+//! median by 1 % if a sample has 8 iterations of 250 ns, divan's default, and by 0.02 % if a sample
+//! lasts 0.1 ms.
 
 use deadheat_model::{Harness, RepetitionLength};
 
@@ -14,18 +14,18 @@ use super::adapter::{
 };
 use crate::command_failure::HarnessError;
 
-/// Executables of divan.
+/// The adapter for executables of divan.
 pub(super) struct Divan;
 
-/// Samples of a launch, where there are iterations enough.
+/// The samples per launch, if there are at least as many iterations.
 const SAMPLES: u64 = 21;
-/// The sign between the columns of the table.
+/// The separator between the columns of the table.
 const COLUMN: char = '│';
 
-/// Options that make of a launch something else than a measurement that is read here.
+/// Options that change what a launch measures or reports.
 const REFUSED: [&str; 4] = ["--list", "--test", "--exact", "--skip"];
 
-/// Options that say how long a launch takes.
+/// Options that set the length of a launch.
 const LENGTHS: [&str; 4] = [
     "--min-time",
     "--max-time",
@@ -38,8 +38,8 @@ impl HarnessAdapter for Divan {
         &["--sample-count", "--sample-size", "--max-time"]
     }
 
-    /// In a form that divan has for cargo-nextest: the other one leaves out the arguments that a
-    /// benchmark is called with.
+    /// Uses the format for cargo-nextest, because divan's default list omits the arguments of
+    /// benchmarks.
     fn listing(&self) -> Question {
         Question {
             variables: &[("NEXTEST", "1")],
@@ -59,7 +59,7 @@ impl HarnessAdapter for Divan {
         refuse(arguments, &REFUSED)?;
         let is_given = |option: &&str| value_of(arguments, option).is_some();
         Ok(RequestedRepetitions {
-            // Whoever says how long or how often says it instead of the pilot.
+            // The user's length replaces the one from the calibration run.
             length: LENGTHS
                 .iter()
                 .any(is_given)
@@ -75,7 +75,7 @@ impl HarnessAdapter for Divan {
     fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let mut arguments: Vec<String> = Vec::new();
         let mut add = |option: &str, value: String| {
-            // divan takes no option twice.
+            // divan rejects duplicate options.
             if !ask.is_given(option) {
                 arguments.push(format!("{option}={value}"));
             }
@@ -87,7 +87,7 @@ impl HarnessAdapter for Divan {
                 add("--sample-count", samples.to_string());
                 add("--sample-size", (count / samples).to_string());
             }
-            // Without the time that divan takes to find out about its own clock.
+            // `--skip-ext-time` excludes the time that divan takes to calibrate its clock.
             RepetitionLength::Seconds(seconds) => {
                 add("--min-time", seconds.to_string());
                 add("--max-time", seconds.to_string());
@@ -115,7 +115,7 @@ impl HarnessAdapter for Divan {
         match &rows[..] {
             [] => Err(HarnessError::garbled(Harness::Divan, text)),
             [row] => Ok(vec![row.repetition()?]),
-            // One of each number of threads.
+            // divan prints one row per number of threads.
             several => Err(HarnessError::Several(
                 several
                     .iter()
@@ -125,7 +125,7 @@ impl HarnessAdapter for Divan {
         }
     }
 
-    /// The table has one row for all samples.
+    /// Allows one repetition per launch, because divan's table has one row for all samples.
     fn repetitions_of_a_launch(&self) -> (u32, u32) {
         (1, 1)
     }
@@ -143,18 +143,18 @@ impl HarnessAdapter for Divan {
     }
 }
 
-/// A row of the table that holds times.
+/// A row of the table that contains times.
 #[derive(Debug, PartialEq)]
 struct Row<'a> {
-    /// The name, without the lines of the tree.
+    /// The name, without the characters that draw the tree.
     name: &'a str,
     median: &'a str,
     iterations: u64,
 }
 
 impl<'a> Row<'a> {
-    /// Reads a row from its end, as a name may hold any sign. `None` where it has no samples: the
-    /// head, a module, or an amount below a time.
+    /// Parses a row from its end, because names may contain any character. Returns `None` for rows
+    /// without samples: the header, modules, and throughput rows below a time.
     fn read(line: &'a str) -> Option<Self> {
         let mut columns = line.rsplit(COLUMN).map(str::trim);
         let iterations = columns.next()?.parse().ok()?;
@@ -162,7 +162,7 @@ impl<'a> Row<'a> {
         let (_mean, median, _slowest) = (columns.next()?, columns.next()?, columns.next()?);
         let tree = |sign: char| sign.is_whitespace() || "│├╰─".contains(sign);
         let name = line.trim_start_matches(tree);
-        // Names are padded, and so are the times behind them.
+        // Names and the times after them are padded with blanks.
         let name = name.split("  ").next().unwrap_or(name);
         Some(Self {
             name,
@@ -183,7 +183,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A time as divan writes it.
+/// Parses a time in divan's format.
 fn nanoseconds(text: &str) -> Option<f64> {
     let (number, unit) = text.split_once(' ')?;
     let unit = match unit {

@@ -1,5 +1,5 @@
-//! Test executables of Go, as `go test -c` makes them: `-test.bench` chooses one benchmark, part by
-//! part, and every repetition is a line of the output.
+//! Adapter for Go test executables (`go test -c`): `-test.bench` selects one benchmark, one pattern
+//! per part of its name, and every repetition is a line of the output.
 
 use deadheat_model::{Harness, RepetitionLength};
 
@@ -11,10 +11,10 @@ use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::subprocess::Captured;
 
-/// Test executables of Go.
+/// The adapter for Go test executables.
 pub(super) struct Go;
 
-/// Options that make of a launch something else than a measurement that is read here.
+/// Options that change what a launch measures or reports.
 const REFUSED: [&str; 10] = [
     "-test.list",
     "-test.bench",
@@ -27,11 +27,11 @@ const REFUSED: [&str; 10] = [
     "-test.coverprofile",
     "-test.trace",
 ];
-/// No test, no example, and names on lines of their own: without these a panic, or a benchmark that
-/// prints something, breaks the line of the result.
+/// Arguments that run no tests or examples and print names on separate lines: otherwise a panic, or
+/// a benchmark that prints something, breaks the result line.
 const QUIET: [&str; 2] = ["-test.run=^$", "-test.v"];
 const TIME: &str = "ns/op";
-/// Derived from the time.
+/// Go derives this value from the time, so it is skipped.
 const SPEED: &str = "MB/s";
 
 impl HarnessAdapter for Go {
@@ -39,7 +39,7 @@ impl HarnessAdapter for Go {
         &["-test.run", "-test.timeout", "-test.v"]
     }
 
-    /// Of the functions only: that a benchmark has parts is known once it runs.
+    /// Lists functions only, because Go discovers sub-benchmarks while it runs them.
     fn listing(&self) -> Question {
         Question::by(&["-test.list=^Benchmark"])
     }
@@ -49,8 +49,9 @@ impl HarnessAdapter for Go {
         lines.map(str::to_owned).collect()
     }
 
-    /// Runs every benchmark once. If this breaks off, the last function may have parts that did not
-    /// run, so it is asked for alone, and the functions behind it again.
+    /// Runs every benchmark once to find the sub-benchmarks. If the run stops early, the last
+    /// function may have sub-benchmarks that did not run. It is then run alone, and the functions
+    /// after it run again.
     fn benchmarks(
         &self,
         ask: &mut dyn FnMut(&Question) -> Result<Captured, EngineError>,
@@ -182,9 +183,10 @@ impl HarnessAdapter for Go {
         reason(printed, "--- FAIL: ").map(HarnessError::Error)
     }
 
-    /// The heap of a process grows from nothing, and is collected for the first time at 4 MiB: a
-    /// benchmark that allocates 1 KiB an iteration takes 240 ns in repetitions of 1 ms, of which most
-    /// is new memory and nothing is the collector's; 90 ns in 5 ms, and 80 ns from 10 ms on.
+    /// Returns 10 ms. The heap of a new Go process grows from zero, and its first garbage
+    /// collection happens at 4 MiB. A benchmark that allocates 1 KiB per iteration takes 240 ns in
+    /// repetitions of 1 ms, mostly for new memory and without any collection; it takes 90 ns at 5
+    /// ms, and 80 ns from 10 ms on.
     fn repetition_seconds(&self) -> f64 {
         0.010
     }
@@ -198,14 +200,15 @@ impl HarnessAdapter for Go {
     }
 }
 
-/// The processors that the user gives the program, otherwise one: a launch has one core.
+/// Returns the number of processors that the user sets with `-test.cpu`; 1 by default, because a
+/// launch has one core.
 fn processors(own: &[String]) -> u32 {
     let own = with_one_dash(own);
     let said = value_of(&own, "-test.cpu").and_then(|value| value.parse().ok());
     said.unwrap_or(1)
 }
 
-/// Go takes an option behind one dash or two.
+/// Normalises options, because Go accepts one dash or two.
 fn with_one_dash(arguments: &[String]) -> Vec<String> {
     let one = |argument: &String| match argument.strip_prefix("--test.") {
         Some(rest) => format!("-test.{rest}"),
@@ -214,18 +217,18 @@ fn with_one_dash(arguments: &[String]) -> Vec<String> {
     arguments.iter().map(one).collect()
 }
 
-/// Returns whether a line is the name of a benchmark and nothing else: Go writes blanks in names as
+/// Returns true if a line contains only the name of a benchmark. Go replaces blanks in names by
 /// `_`.
 fn is_name(line: &str) -> bool {
     line.starts_with("Benchmark") && !line.contains(char::is_whitespace)
 }
 
-/// The function that a benchmark is a part of.
+/// Returns the function that a sub-benchmark belongs to.
 fn function(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// The question that runs these functions once.
+/// Returns the question that runs these functions once.
 fn once(functions: &[String]) -> Question {
     let functions: Vec<String> = functions.iter().map(|name| escaped(name)).collect();
     let chosen = format!("-test.bench=^({})$", functions.join("|"));
@@ -239,7 +242,7 @@ fn once(functions: &[String]) -> Question {
     ])
 }
 
-/// The names that a run of these functions printed.
+/// Returns the names that a run of these functions printed.
 fn names_of(functions: &[String], ran: &Captured) -> Vec<String> {
     let printed = String::from_utf8_lossy(&ran.output);
     let names = printed.lines().filter(|line| is_name(line));
@@ -247,8 +250,9 @@ fn names_of(functions: &[String], ran: &Captured) -> Vec<String> {
     own.map(str::to_owned).collect()
 }
 
-/// The benchmarks of a function whose run broke off after it printed the names `seen`. If it breaks
-/// off once more, the function itself is among them, so that its launch tells why.
+/// Returns the sub-benchmarks of a function whose run stopped early after it printed the names
+/// `seen`. If the function run alone also stops early, the result includes the function itself, so
+/// that its launch reports the error.
 fn alone(
     function: &str,
     seen: Vec<String>,
@@ -265,7 +269,8 @@ fn alone(
     Ok(names)
 }
 
-/// The names without the parents of others: Go measures these alone.
+/// Returns the names without those that have sub-benchmarks, because Go only measures the innermost
+/// benchmarks.
 fn leaves<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let names: Vec<&String> = names.into_iter().collect();
     let is_parent = |name: &str| {
@@ -276,7 +281,7 @@ fn leaves<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     leaves.map(|name| (*name).clone()).collect()
 }
 
-/// The text that was logged before a verdict such as `--- FAIL: `: its last entry, in one line.
+/// Returns the last log entry before a verdict such as `--- FAIL: `, on one line.
 fn reason(printed: &str, verdict: &str) -> Option<String> {
     let lines: Vec<&str> = printed.lines().collect();
     let at = lines.iter().position(|line| line.starts_with(verdict))?;
@@ -286,15 +291,15 @@ fn reason(printed: &str, verdict: &str) -> Option<String> {
     Some(said.collect::<Vec<_>>().join(" | "))
 }
 
-/// The line of a result: iterations, and values with their units.
+/// The parsed result line: iterations, and values with their units.
 struct Line<'a> {
     iterations: u64,
     values: Vec<(f64, &'a str)>,
 }
 
 impl<'a> Line<'a> {
-    /// Reads the result of this name in a line. In front of it may stand what the benchmark printed
-    /// without ending the line.
+    /// Parses the result with this name in a line. Output that the benchmark printed without a line
+    /// break may precede the result.
     fn find(line: &'a str, label: &str) -> Option<Self> {
         line.match_indices(label).find_map(|(at, _)| {
             let rest = &line[at + label.len()..];
@@ -315,7 +320,7 @@ impl<'a> Line<'a> {
         let (time, _) = time.ok_or_else(|| HarnessError::Number {
             field: TIME,
             repetition: index,
-            found: "it is not there".to_owned(),
+            found: "it is missing".to_owned(),
         })?;
         let iterations = self.iterations as f64;
         let timed = Repetition::timed(index, iterations, time * iterations)?;
@@ -485,7 +490,7 @@ PASS
         );
     }
 
-    /// Answers the questions in turn, and notes them down.
+    /// Answers the questions in turn and records them.
     fn listed(answers: &[&str]) -> (Vec<String>, Vec<String>) {
         let mut asked = Vec::new();
         let mut answers = answers.iter();

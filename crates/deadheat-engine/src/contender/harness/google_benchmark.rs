@@ -1,5 +1,5 @@
-//! Executables of Google Benchmark: `--benchmark_filter` chooses one benchmark, and the report comes
-//! through a pipe, as JSON.
+//! Adapter for Google Benchmark: `--benchmark_filter` selects one benchmark, and the JSON report
+//! arrives through a pipe.
 
 use std::borrow::Cow;
 
@@ -14,21 +14,22 @@ use crate::command_failure::HarnessError;
 use crate::executable::GOOGLE_BENCHMARK_VARIABLES;
 use crate::tool::Tool;
 
-/// Executables of Google Benchmark.
+/// The adapter for executables of Google Benchmark.
 pub(crate) struct GoogleBenchmark;
 
-/// Seconds of iterations before the first repetition when their number is fixed: otherwise finding
-/// that number is what warms up.
+/// The seconds of warm-up if the number of iterations is fixed. Otherwise the search for that
+/// number warms up the benchmark.
 const WARM_UP_SECONDS: f64 = 0.001;
 const WARM_UP_FLAG: &str = "--benchmark_min_warmup_time";
 
-/// The argument that makes an executable print its benchmarks and leave.
+/// The argument that makes an executable print its benchmarks and exit.
 pub(crate) const LIST_TESTS: &str = "--benchmark_list_tests=true";
 
 impl HarnessAdapter for GoogleBenchmark {
-    /// Any program may print a line for [`LIST_TESTS`], so the names alone prove nothing. Every
-    /// release from 1.5 to 1.9.5 answers a filter without a match with one sentence of the library,
-    /// also under a user's own `main`. `--help` would not do: a user's `main` may print its own.
+    /// Asks for the list with a filter that matches nothing. The reply to [`LIST_TESTS`] alone does
+    /// not identify Google Benchmark, because any program may print lines. Releases 1.5 to 1.9.5
+    /// print a fixed sentence if no benchmark matches the filter, even with a user-defined `main`.
+    /// `--help` is not reliable, because a user-defined `main` may replace it.
     fn question(&self, _program: &Program) -> &'static [&'static str] {
         &[LIST_TESTS, "--benchmark_filter=^deadheat_matches_nothing$"]
     }
@@ -57,7 +58,7 @@ impl HarnessAdapter for GoogleBenchmark {
         ResultsBy::Pipe
     }
 
-    /// They stand behind the user's, so that they win.
+    /// Returns arguments that follow the user's arguments and therefore override them.
     fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let mut arguments = vec![
             format!("--benchmark_filter={}", filter(ask.benchmark)),
@@ -70,7 +71,7 @@ impl HarnessAdapter for GoogleBenchmark {
                     arguments.push(format!("{WARM_UP_FLAG}={WARM_UP_SECONDS}"));
                 }
             }
-            // Without a unit: releases before 1.8 know none.
+            // No unit, because releases before 1.8 reject it.
             RepetitionLength::Seconds(seconds) => {
                 arguments.push(format!("--benchmark_min_time={seconds}"));
             }
@@ -100,7 +101,7 @@ impl HarnessAdapter for GoogleBenchmark {
     ) -> Result<Vec<Repetition>, HarnessError> {
         match yielded.report(Harness::GoogleBenchmark) {
             Ok(text) => repetitions_in(text, ask.benchmark),
-            // Older releases begin no report at all then.
+            // Older releases write no report if the filter matches nothing.
             Err(_) if yielded.stderr_tail.contains("match any benchmarks") => {
                 Err(HarnessError::Missing(Harness::GoogleBenchmark))
             }
@@ -112,7 +113,7 @@ impl HarnessAdapter for GoogleBenchmark {
         true
     }
 
-    /// Releases from 1.8 on can.
+    /// Returns `None`: only releases of Google Benchmark from 1.8 on accept a number of iterations.
     fn counts_iterations(&self) -> Option<bool> {
         None
     }
@@ -139,7 +140,8 @@ impl HarnessAdapter for GoogleBenchmark {
     }
 }
 
-/// A launch for one benchmark, without repetitions; `min_time` is the value of `--benchmark_min_time`.
+/// Returns a launch of one benchmark with one repetition; `min_time` is the value of
+/// `--benchmark_min_time`.
 pub fn google_benchmark_launch(calls: &HarnessCalls, min_time: &str) -> Tool {
     let arguments = calls.program.arguments.iter().cloned().chain([
         format!("--benchmark_filter={}", filter(&calls.benchmark)),
@@ -153,11 +155,11 @@ pub fn google_benchmark_launch(calls: &HarnessCalls, min_time: &str) -> Tool {
     }
 }
 
-/// Signs that mean something in a regular expression, whichever of its dialects
-/// the executable was built with.
+/// Characters with a special meaning in any regular expression syntax that the executable may have
+/// been built with.
 const SPECIAL: &str = r".[\()*+?{}|^$]";
 
-/// A pattern for `--benchmark_filter` that fits this name and no other.
+/// Returns a pattern for `--benchmark_filter` that matches only this name.
 fn filter(name: &str) -> String {
     let mut pattern = String::from("^");
     for sign in name.chars() {
@@ -174,23 +176,24 @@ fn number(name: &str, key: &str) -> Option<u32> {
     part(name, key)?.parse().ok().filter(|number| *number > 0)
 }
 
-/// The text behind a key in the part of the name that begins with it.
+/// Returns the text after `key` in the part of the name that starts with it.
 fn part<'a>(name: &'a str, key: &str) -> Option<&'a str> {
     let mut parts = name.split('/').skip(1);
     parts.find_map(|part| part.strip_prefix(key))
 }
 
-const OUR_REPORT: &str = "deadheat reads the report itself; leave this option out, and look at the run \
-                          file or at `deadheat analyze --json` for what was measured";
-const EVERY_REPETITION: &str = "a race needs every repetition and not only their aggregates; \
-                                leave this option out or say =false";
-const LISTS: &str = "a race runs benchmarks and lists none; `deadheat bench --list` shows them";
+const OUR_REPORT: &str = "deadheat reads the report itself; leave this option out, and find the \
+                          measurements in the run file or with `deadheat analyze --json`";
+const EVERY_REPETITION: &str = "a race needs all repetitions, not only their aggregates; leave \
+                                this option out or set it to =false";
+const LISTS: &str = "this option lists benchmarks instead of running them; `deadheat bench --list` \
+                     lists them";
 const NO_LENGTH: &str = "a time is a number of seconds above 0, such as 0.1 or 0.1s, or a number \
                          of iterations, such as 100x";
 const RUNS_NOTHING: &str = "a dry run measures nothing; leave this option out";
 
-/// Reads the arguments that the user gave; those that Google Benchmark does not know are none of
-/// our business. Of several, the last counts.
+/// Parses the user's arguments and ignores those that Google Benchmark does not define. The last
+/// occurrence of an option counts.
 fn wishes_of(arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
     let mut read = RequestedRepetitions::default();
     for argument in arguments {
@@ -221,13 +224,13 @@ fn wishes_of(arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError
     Ok(read)
 }
 
-/// Returns whether Google Benchmark takes this for yes.
+/// Returns true if Google Benchmark interprets `value` as true.
 fn is_true(value: Option<&str>) -> bool {
     let no = ["0", "f", "n", "false", "no", "off"];
     value.is_none_or(|value| !no.iter().any(|no| no.eq_ignore_ascii_case(value)))
 }
 
-/// `100x` or seconds, with or without their unit.
+/// Parses `100x` (iterations) or a number of seconds, with or without `s`.
 fn length(value: &str) -> Option<RepetitionLength> {
     if let Some(count) = value.strip_suffix('x') {
         let iterations = count.parse().ok().filter(|count| *count > 0);
@@ -237,7 +240,7 @@ fn length(value: &str) -> Option<RepetitionLength> {
     (seconds > 0.0 && seconds.is_finite()).then_some(RepetitionLength::Seconds(seconds))
 }
 
-/// Fields of a repetition that are not counters of the user.
+/// Fields of a repetition that are not user-defined counters.
 const KNOWN: [&str; 19] = [
     "name",
     "family_index",
@@ -260,8 +263,7 @@ const KNOWN: [&str; 19] = [
     "aggregate_unit",
 ];
 
-/// The repetitions of one benchmark in a report, in the order they ran; never
-/// none.
+/// Returns the repetitions of one benchmark in a report, in the order they ran, at least one.
 fn repetitions_in(text: &str, benchmark: &str) -> Result<Vec<Repetition>, HarnessError> {
     let report = Json::parse(&without_odd_numbers(text));
     let report = report.as_ref().and_then(Json::as_object);
@@ -274,8 +276,7 @@ fn repetitions_in(text: &str, benchmark: &str) -> Result<Vec<Repetition>, Harnes
     };
     let (single, aggregates): (Vec<&Object>, Vec<&Object>) =
         rows.iter().filter(is_of_it).partition(|row| {
-            // Releases before 1.5 tell no type; there aggregates have a name of
-            // their own.
+            // Releases before 1.5 have no `run_type`; their aggregates have different names.
             row.get("run_type")
                 .is_none_or(|kind| kind.as_text() == Some("iteration"))
         });
@@ -307,7 +308,7 @@ fn repetition(row: &Object, index: usize) -> Result<Repetition, HarnessError> {
         field,
         repetition: index,
         found: match row.get(field) {
-            None => "it is not there".to_owned(),
+            None => "it is missing".to_owned(),
             Some(Json::Null) => "no finite number".to_owned(),
             Some(found) => match found.as_number() {
                 Some(number) => number.to_string(),
@@ -350,18 +351,17 @@ fn repetition(row: &Object, index: usize) -> Result<Repetition, HarnessError> {
     })
 }
 
-/// The same text with `null` for every `NaN`, `-nan`, `inf`, `Infinity` and
-/// their like outside strings.
+/// Replaces `NaN`, `-nan`, `inf`, `Infinity` and similar words outside of strings by `null`.
 fn without_odd_numbers(text: &str) -> Cow<'_, str> {
     let mut clean = String::new();
-    // What was copied already.
+    // The end of the text that has been copied.
     let mut done = 0;
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {
             b'"' => at = end_of_text(bytes, at),
-            // An `e` in a number is no word.
+            // Skips numbers, because the `e` in a number is not a word.
             b'0'..=b'9' => at = end_of(bytes, at, |byte| !is_of_number(byte)),
             sign @ (b'-' | b'a'..=b'z' | b'A'..=b'Z') => {
                 let word = at + usize::from(sign == b'-');
@@ -387,13 +387,13 @@ fn is_of_number(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }
 
-/// The first place from here on that fits, or the end.
+/// Returns the first index from `from` on whose byte fits, or the end.
 fn end_of(bytes: &[u8], from: usize, fits: impl Fn(u8) -> bool) -> usize {
     let rest = &bytes[from..];
     from + rest.iter().position(|b| fits(*b)).unwrap_or(rest.len())
 }
 
-/// Behind the closing quote of the string that begins here.
+/// Returns the index after the closing quote of the string that begins at `quote`.
 fn end_of_text(bytes: &[u8], quote: usize) -> usize {
     let mut at = quote + 1;
     while at < bytes.len() {

@@ -1,9 +1,9 @@
-//! Jars of JMH, which `java` starts: a pattern chooses one benchmark, `-p` the values of its
-//! parameters, and the report comes through a pipe, as JSON.
+//! Adapter for JMH jars, which `java` starts: a pattern selects one benchmark, `-p` the values of
+//! its parameters, and the JSON report arrives through a pipe.
 //!
-//! A launch is one fork, as compilers decide anew in every process. Iterations are short and all of
-//! them are asked for as measured ones: those in which the JVM is still compiling are found by the
-//! pilot, and left away.
+//! A launch is one fork, because the compiler's decisions vary between processes. Iterations are
+//! short and all of them are measured. The calibration run finds the first iterations in which the
+//! JVM still compiles, and the race discards these.
 
 use std::path::{Path, PathBuf};
 
@@ -16,29 +16,30 @@ use super::adapter::{
 use crate::command_failure::HarnessError;
 use crate::executable::is_jar;
 
-/// Jars of JMH.
+/// The adapter for JMH jars.
 pub(super) struct Jmh;
 
-/// The class that is started where a class path is named instead of a jar.
+/// The main class, if the user gives a class path instead of a jar.
 const MAIN: &str = "org.openjdk.jmh.Main";
-/// Iterations of warm-up where the user says anything about them but their number, as in JMH.
+/// The number of warm-up iterations if the user gives `-w` or `-i` but not `-wi`; JMH's default.
 const WARM_UPS: &str = "5";
 
-/// Options that make of a launch something else than a measurement that is read here.
+/// Options that change what a launch measures or reports.
 const REFUSED: [&str; 12] = [
     "-l", "-lp", "-lprof", "-lrf", "-h", "-rf", "-rff", "-o", "-v", "-f", "-wf", "-tu",
 ];
 
-/// Options that say how a launch warms up.
+/// Options with which the user controls warm-up and iterations; deadheat then does not look for a
+/// warm-up phase.
 const WARM_UP: [&str; 3] = ["-wi", "-w", "-i"];
 
-/// The modes in which a benchmark can be measured. One that is measured in several is raced in the
-/// first of these.
+/// The modes of a benchmark, most preferred first. A benchmark with several modes is raced in the
+/// first of them.
 const MODES: [&str; 4] = ["avgt", "thrpt", "sample", SINGLE_CALLS];
 const SINGLE_CALLS: &str = "ss";
 
 impl HarnessAdapter for Jmh {
-    /// A jar is known by its content.
+    /// Asks only a program with a class path, because the content of a jar identifies JMH.
     fn question(&self, program: &Program) -> &'static [&'static str] {
         let is_class_path = program.arguments.iter().any(|argument| argument == MAIN);
         if is_class_path { &["-h"] } else { &[] }
@@ -48,8 +49,8 @@ impl HarnessAdapter for Jmh {
         &["-jvmArgsPrepend", "-prof <profiler>", "-wmb"]
     }
 
-    /// JMH holds a lock for as long as it runs, below `/tmp` for all users: one that is left there
-    /// by another user would end every launch.
+    /// Ignores JMH's lock file in `/tmp`, which all users share: a lock file of another user would
+    /// make every launch fail.
     fn starter(&self, executable: &Path) -> Vec<String> {
         if !is_jar(executable) {
             return Vec::new();
@@ -67,8 +68,8 @@ impl HarnessAdapter for Jmh {
         Question::by(&["-lp"])
     }
 
-    /// A benchmark with parameters is one for each combination of their values. It is listed once
-    /// for each mode that it is measured in.
+    /// Expands a benchmark with parameters into one name for each combination of values, and lists
+    /// a benchmark with several modes once.
     fn listed(&self, printed: &str) -> Vec<String> {
         let mut found: Vec<Vec<String>> = Vec::new();
         for line in printed
@@ -103,8 +104,8 @@ impl HarnessAdapter for Jmh {
         let arguments = &arguments[main.map_or(0, |at| at + 1)..];
         refuse(arguments, &REFUSED)?;
         if value_of(arguments, "-p").is_some() {
-            let problem = "the values of parameters are in the names of benchmarks; name them \
-                           before --, such as size=100";
+            let problem = "select values of parameters by the names of benchmarks before --, such \
+                           as size=100";
             return Err(ArgumentError::new("-p", problem));
         }
         let mut before = "";
@@ -132,7 +133,7 @@ impl HarnessAdapter for Jmh {
         ResultsBy::Pipe
     }
 
-    /// JMH takes no option twice.
+    /// Skips options that the user gave, because JMH rejects duplicates.
     fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let (name, parameters) = parts(ask.benchmark);
         let mut arguments = vec![format!("^{}$", escaped(name))];
@@ -147,7 +148,7 @@ impl HarnessAdapter for Jmh {
         add("-f", "1".to_owned());
         add("-tu", "ns".to_owned());
         let own = !self.shows_warm_up(ask.own);
-        // Single calls have no time, and their number is what the benchmark is about.
+        // Single calls have no duration to set, and the benchmark defines their number.
         if let RepetitionLength::Seconds(seconds) = ask.length {
             let time = time(seconds);
             if own {
@@ -160,7 +161,8 @@ impl HarnessAdapter for Jmh {
         arguments
     }
 
-    /// Only the output for people says why a benchmark failed.
+    /// Also directs JMH's human-readable output to standard error, because only this output gives
+    /// the reason why a benchmark failed.
     fn arguments_for_results(&self, path: &str) -> Vec<String> {
         let people = "/proc/self/fd/2";
         ["-rf", "json", "-rff", path, "-o", people]
@@ -189,7 +191,7 @@ impl HarnessAdapter for Jmh {
         if names.len() > 1 {
             return Err(HarnessError::Several(names));
         }
-        // It ends well where a benchmark fails.
+        // JMH exits successfully even if a benchmark fails.
         let chosen = rows.iter().min_by_key(|row| row.place()).ok_or_else(|| {
             let said = failure(&yielded.stderr_tail);
             said.map_or(HarnessError::Missing(Harness::Jmh), HarnessError::Error)
@@ -216,8 +218,8 @@ impl HarnessAdapter for Jmh {
         Some(false)
     }
 
-    /// The threads of the JVM that compile and collect garbage would wait for the benchmark: a
-    /// launch of 0.47 s took 0.63 s on one core.
+    /// Returns false: JMH is not pinned, because the JVM's compiler and garbage collection threads
+    /// would wait for the benchmark. On one core, a launch of 0.47 s took 0.63 s.
     fn may_be_pinned(&self) -> bool {
         false
     }
@@ -227,13 +229,13 @@ impl HarnessAdapter for Jmh {
     }
 }
 
-/// A parameter of a listing, behind its beginning: `size" = {1, 10}`.
+/// Parses the rest of a parameter line, such as `size" = {1, 10}`.
 fn values(text: &str) -> Option<(&str, std::str::Split<'_, &'static str>)> {
     let (key, values) = text.split_once("\" = {")?;
     Some((key, values.strip_suffix('}')?.split(", ")))
 }
 
-/// Each of these names with each of these values.
+/// Combines each name with each value of the parameter `key`.
 fn combined<'v>(
     names: &[String],
     key: &str,
@@ -250,8 +252,8 @@ fn combined<'v>(
     names.iter().flat_map(each).collect()
 }
 
-/// The name of the method, and its parameters with their values. What stands behind a comma and
-/// has no `=` belongs to the value before, for which JMH cannot be asked: it runs two.
+/// Splits a name into the method and its parameters with their values. A part without `=` belongs
+/// to the previous value; JMH cannot run such a value, because it splits it at the comma.
 fn parts(benchmark: &str) -> (&str, Vec<(&str, String)>) {
     let Some((name, rest)) = benchmark.split_once(':') else {
         return (benchmark, Vec::new());
@@ -267,7 +269,7 @@ fn parts(benchmark: &str) -> (&str, Vec<(&str, String)>) {
     (name, parameters)
 }
 
-/// A time as JMH reads it.
+/// Formats a time for JMH.
 fn time(seconds: f64) -> String {
     let microseconds = (seconds * 1e6).round();
     if microseconds % 1e3 == 0.0 {
@@ -277,7 +279,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// Seconds of a time as JMH reads it: a number, with or without a unit.
+/// Parses a time as JMH does: a number, with or without a unit.
 fn seconds(text: &str) -> Option<f64> {
     let number = text.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
     let unit = match text[number.len()..].to_ascii_lowercase().as_str() {
@@ -294,7 +296,7 @@ fn seconds(text: &str) -> Option<f64> {
     Some(f64::from(number) * unit)
 }
 
-/// The failure in the end of what JMH printed, without the stack.
+/// Extracts the failure from the end of JMH's output, without the stack trace.
 fn failure(printed: &str) -> Option<String> {
     let lines = printed.split(" | ");
     let begins = |line: &str| line.contains("<failure") || line.starts_with("<forked VM failed");
@@ -347,7 +349,7 @@ impl<'a> Row<'a> {
         name
     }
 
-    /// Returns whether it is this benchmark, whose parameters may stand in another order.
+    /// Returns true if the row is of `benchmark`; the order of parameters is ignored.
     fn is(&self, benchmark: &str) -> bool {
         let (name, mut parameters) = parts(benchmark);
         let mut own = self.parameters.clone();
@@ -357,14 +359,14 @@ impl<'a> Row<'a> {
         self.benchmark == name && own.into_iter().eq(parameters)
     }
 
-    /// The place of its mode among those that are preferred.
+    /// Returns the rank of the row's mode in [`MODES`].
     fn place(&self) -> usize {
         let place = MODES.iter().position(|mode| *mode == self.mode);
         place.unwrap_or(MODES.len())
     }
 
-    /// The iterations of the one fork. JMH tells scores and not how often the method was called: in
-    /// so many seconds about as often as they have room for. `None` where the report is another.
+    /// Returns the iterations of the fork. JMH reports scores without call counts, so the calls are
+    /// estimated from the duration of an iteration. `None` if the report has an unexpected form.
     fn repetitions(&self, seconds: f64) -> Option<Result<Vec<Repetition>, HarnessError>> {
         let unit = self.primary.get("scoreUnit")?.as_text()?;
         let scores: Vec<f64> = match self.primary.get("rawDataHistogram") {
@@ -398,8 +400,8 @@ impl<'a> Row<'a> {
         Some(repetitions.collect())
     }
 
-    /// The secondary results that have a value for each of so many iterations, as those of
-    /// profilers. Releases before 1.36 put a dot before their names.
+    /// Returns the secondary results, such as those of profilers, that have a value for each of
+    /// `count` iterations. Releases before 1.36 put a dot in front of their names.
     fn counters(&self, count: usize) -> Vec<(&'a str, Vec<Option<f64>>)> {
         let metrics = self.secondary.into_iter().flat_map(Object::fields);
         let of = |(name, metric): (&'a str, &'a Json)| {
@@ -410,13 +412,13 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The values of the iterations of the one fork; `None` among them is no number.
+/// Returns the values of the iterations of the fork; `None` entries are not numbers.
 fn raw(metric: &Object) -> Option<Vec<Option<f64>>> {
     let fork = metric.get("rawData")?.as_list()?.first()?.as_list()?;
     Some(fork.iter().map(Json::as_number).collect())
 }
 
-/// The mean of a histogram, of pairs of value and count.
+/// Returns the mean of a histogram of (value, count) pairs.
 fn mean(histogram: &Json) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0.0);
     for pair in histogram.as_list()? {
@@ -470,7 +472,7 @@ mod tests {
             words("a.B.x_1:n=1,kind=c|d", SHORT, &[]),
             r"^a\.B\.x_1$ -p n=1 -p kind=c|d -f 1 -tu ns -r 50ms -wi 0 -i 13"
         );
-        // A value with a comma, of which JMH makes two.
+        // JMH splits a value that contains a comma.
         let odd = words("a.B.x:kind=e,f,n=2", SHORT, &[]);
         assert!(odd.contains("-p kind=e,f -p n=2"), "{odd}");
         let rest = r"^a\.B\.x$ -f 1 -tu ns";
@@ -577,7 +579,7 @@ mod tests {
         let sampled = r#""scoreUnit":"ns/op","rawDataHistogram":[[[[900.0,1],[1100.0,3]]]]"#;
         let sampled = row("a.B.x", "sample", sampled, "");
         assert_eq!(numbers(&format!("[{sampled}]")), [(47_619, 1050.0)]);
-        // One that is longer than its iteration.
+        // A call that is longer than its iteration.
         let long = row(
             "a.B.x",
             "avgt",

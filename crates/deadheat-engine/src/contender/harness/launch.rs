@@ -1,4 +1,4 @@
-//! One launch of an executable of a harness, and the repetitions that it yields.
+//! Launches an executable of a harness once and parses its repetitions.
 
 use std::io::{Write, pipe};
 use std::os::fd::AsRawFd;
@@ -30,61 +30,60 @@ use crate::random::{Purpose, stream};
 use crate::subprocess::{Answer, Captured, Ending, Job, run_together};
 use crate::worker::seed_hashes;
 
-/// The way in which executables of harnesses are raced.
+/// Options for races of harness executables.
 #[derive(Clone, Debug)]
 pub struct HarnessOptions {
-    /// Time that one launch may take; forever when `None`.
+    /// The time limit of one launch; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// Cores to draw from.
+    /// The cores that replicates are drawn from.
     pub pinning: Pinning,
     /// The seed of the run.
     pub seed: u64,
-    /// True if what the executables print is shown on standard error.
+    /// True if the output of the executables is shown on standard error.
     pub shown: bool,
-    /// The harnesses of the race: CPU time is recorded where all of them tell it.
+    /// The harnesses of the race. CPU time is recorded if all of them report it.
     pub harnesses: Vec<Harness>,
-    /// The requests of the user, which win over the findings of the pilot.
+    /// The user's own requests, which override the results of the calibration run.
     pub wanted: RequestedRepetitions,
 }
 
-/// The program, the benchmark and the surroundings of a launch.
+/// The parameters of a launch.
 #[derive(Clone, Copy)]
 pub(super) struct Launch<'a> {
-    /// The benchmark, the contender and the moment, for the message should it
-    /// fail.
+    /// The benchmark, the contender and the moment, for error messages.
     pub(super) position: (&'a str, &'a str, Moment),
-    /// The place of the contender in the benchmark.
+    /// The index of the contender in the benchmark.
     pub(super) contender: usize,
     pub(super) adapter: &'static dyn HarnessAdapter,
     pub(super) program: &'a Program,
-    /// By which the program knows it.
+    /// The name by which the program knows the benchmark.
     pub(super) benchmark: &'a str,
     pub(super) length: RepetitionLength,
-    /// Repetitions that are not counted, in front of the others.
+    /// The number of first repetitions to discard as a warm-up.
     pub(super) warm_up: u32,
     pub(super) repetitions: u32,
     /// True if the other sides run at the same time.
     pub(super) is_side_by_side: bool,
-    /// A neutral link of the program, started instead under the same name.
+    /// A neutral link of the program, which is started under the program's name.
     pub(super) variant: Option<&'a Variant>,
-    /// The padding of its path beside that of the other side.
+    /// The padding that makes the paths of both sides equally long.
     pub(super) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(super) padding: usize,
-    /// Seeds the hashes of Python, where the user does not.
+    /// The seed of Python's hashes, unless the user sets one.
     pub(super) hash_seed: u32,
-    /// True if the process starts with address randomisation off.
+    /// True if the process starts without address randomisation.
     pub(super) fixed_addresses: bool,
     /// True if `argv[0]` of a neutral link is the path of the link and not that of the program.
     pub(super) named_by_link: bool,
 }
 
-/// The process of a launch, as it was seen.
+/// The process of a launch and the observations about it.
 pub(super) struct Watched {
     pub(super) watch: Watch,
     /// The file that was started.
     pub(super) started: Option<Started>,
-    /// The cores that it was given.
+    /// The cores that the process was given.
     pub(super) given: Option<CpuSet>,
 }
 
@@ -98,7 +97,8 @@ impl Watched {
             && at(ProcessState::of(Pid::this()), AddressSpace::Random)
     }
 
-    /// The file that was seen to be executed last, if it is not the one that was started.
+    /// Returns the file that the process was last seen executing, if this is not the file that was
+    /// started.
     pub(super) fn left_for(&self) -> Option<PathBuf> {
         let seen = self.watch.seen.as_ref()?;
         let stays = self.started.is_some_and(|started| seen.executes(started));
@@ -120,16 +120,16 @@ impl Watched {
     }
 }
 
-/// Everything it takes to launch.
+/// The state that all launches share.
 pub(super) struct Launcher<'a> {
     pub(super) options: HarnessOptions,
     pub(super) interrupts: &'a Interrupts,
     pub(super) cores: Cores,
-    /// Processes started since somebody last asked.
+    /// The number of processes started since the last query.
     pub(super) launched: u64,
-    /// The processes that were launched last.
+    /// The processes of the last launch.
     pub(super) watched: Vec<Watched>,
-    /// True if launches are watched for the files that they map.
+    /// True if deadheat records the files that launches map.
     pub(super) notes_files: bool,
 }
 
@@ -148,24 +148,25 @@ impl<'a> Launcher<'a> {
         })
     }
 
-    /// Random numbers for one purpose at one place of the run.
+    /// Returns the random numbers for `purpose` at one place of the run.
     pub(super) fn stream(&self, purpose: Purpose, place: [u64; 3]) -> impl Rng + use<> {
         stream(self.options.seed, purpose, place)
     }
 
-    /// The seed of Python's hashes at this place, of all launches of a replicate the same.
+    /// Returns the seed of Python's hashes at `place`; all launches of a replicate share it.
     pub(super) fn hash_seed(&self, place: [u64; 3]) -> u32 {
         self.stream(Purpose::HashSeed, place).next_u64() as u32
     }
 
-    /// Settles on the core of this place, or on none when several threads need
-    /// more than one.
+    /// Pins the calling thread to the core drawn for `place`, or unpins it if the benchmark has
+    /// several threads.
     pub(super) fn settle(&self, place: [u64; 3], threads: u32) -> Result<(), EngineError> {
         let draw = self.stream(Purpose::Core, place).next_u64();
         Ok(self.cores.settle(draw, threads)?)
     }
 
-    /// Settles on the core of this place, which several processes of one thread then share.
+    /// Pins the calling thread to the core drawn for `place`, which several single-threaded
+    /// processes then share.
     pub(super) fn settle_to_share(&self, place: [u64; 3]) -> Result<(), EngineError> {
         match self.cores.choices() {
             [] => Err(AffinityError::Hidden.into()),
@@ -173,14 +174,14 @@ impl<'a> Launcher<'a> {
         }
     }
 
-    /// Launches it and reads what it yields: all repetitions of the benchmark, at least one. A
-    /// folder that was made for the launch is gone when this returns.
+    /// Launches the executable and returns all repetitions of the benchmark, at least one. Removes
+    /// the launch's temporary folder before it returns.
     pub(super) fn launch(&mut self, launch: &Launch<'_>) -> Result<Vec<Repetition>, EngineError> {
         let mut all = self.launch_together(std::slice::from_ref(launch))?;
         Ok(all.remove(0))
     }
 
-    /// The same of several at the same time, all of them begun at the same moment.
+    /// Like [`launch`](Self::launch), for several launches that start at the same moment.
     pub(super) fn launch_together(
         &mut self,
         launches: &[Launch<'_>],
@@ -201,7 +202,7 @@ impl<'a> Launcher<'a> {
             answer,
             watch: Some(&mut watched.watch),
         });
-        // Each has the core for a part of the time only.
+        // The launches share a core, so each gets only a part of the time.
         let sharing = u32::try_from(launches.len()).unwrap_or(u32::MAX);
         let patience = self.options.timeout;
         let patience = patience.map(|patience| patience.saturating_mul(sharing));
@@ -215,14 +216,14 @@ impl<'a> Launcher<'a> {
             ended.filter_map(|((launch, captured), folder)| Some((launch, captured?, folder)));
         let (failed, well): (Vec<_>, Vec<_>) =
             ended.partition(|(_, captured, _)| captured.ending.is_some());
-        // If one failed, the others may not have ended.
+        // If one launch failed, the others may not have ended.
         let ended = if failed.is_empty() { well } else { failed };
         let read = ended.into_iter();
         let read = read.map(|(launch, captured, folder)| self.yielded(launch, captured, folder));
         read.collect()
     }
 
-    /// The command of a launch, where its results come from, and the folder that was made for it.
+    /// Returns the command of a launch, the source of its results, and its temporary folder.
     fn command(
         &mut self,
         launch: &Launch<'_>,
@@ -279,7 +280,7 @@ impl<'a> Launcher<'a> {
         Ok((command, answer, folder))
     }
 
-    /// The repetitions in the results of a launch.
+    /// Parses the repetitions from the results of a launch.
     fn yielded(
         &self,
         launch: &Launch<'_>,
@@ -291,7 +292,7 @@ impl<'a> Launcher<'a> {
         let text = String::from_utf8_lossy(&captured.output).into_owned();
         let stderr_tail = captured.stderr_tail;
         if self.options.shown && results == ResultsBy::StandardOutput {
-            // Who closed deadheat's standard error wants to see nothing.
+            // Ignores a closed standard error: the user does not want the output.
             let _ = writeln!(std::io::stderr(), "{text}{stderr_tail}");
         }
         if let Some(ending) = captured.ending {
@@ -341,8 +342,8 @@ impl Launch<'_> {
     }
 }
 
-/// A command that starts the file `image`, which is told that it is called so; what starts it gets
-/// that name only.
+/// Returns a command that starts the file `image` with `named` as its `argv[0]`. A starter such as
+/// `java` gets only the path `named`.
 pub(super) fn starting(adapter: &dyn HarnessAdapter, image: PathBuf, named: PathBuf) -> Command {
     let starter = adapter.starter(&named);
     let mut words = starter.iter();
@@ -360,13 +361,13 @@ pub(super) fn starting(adapter: &dyn HarnessAdapter, image: PathBuf, named: Path
     }
 }
 
-/// The user's arguments, and behind them ours.
+/// Returns the user's arguments followed by the adapter's.
 fn arguments(launch: &Launch<'_>) -> Vec<String> {
     let own = launch.program.arguments.iter().cloned();
     own.chain(launch.adapter.arguments(&launch.ask())).collect()
 }
 
-/// The failure of a launch.
+/// Wraps the failure of a launch in an `EngineError`.
 pub(super) fn failure(launch: &Launch<'_>, problem: HarnessError) -> EngineError {
     let (benchmark, contender, moment) = launch.position;
     let cause = HarnessCause {
@@ -384,7 +385,7 @@ pub(super) fn failure(launch: &Launch<'_>, problem: HarnessError) -> EngineError
     }))
 }
 
-/// The error, if it was a launch that failed.
+/// Returns the error of a failed launch; `None` for any other error.
 pub(super) fn problem_of(error: &EngineError) -> Option<&HarnessError> {
     if let EngineError::Function(failure) = error
         && let FunctionError::Harness(cause) = &failure.cause
@@ -395,7 +396,7 @@ pub(super) fn problem_of(error: &EngineError) -> Option<&HarnessError> {
     }
 }
 
-/// The path by which an executable is started, which is not looked up in `PATH`.
+/// Returns a path that starts the executable without a search in `PATH`.
 pub(super) fn startable(executable: &Path) -> PathBuf {
     match executable.components().count() {
         1 => Path::new(".").join(executable),
@@ -403,7 +404,7 @@ pub(super) fn startable(executable: &Path) -> PathBuf {
     }
 }
 
-/// The launch as somebody would type it.
+/// Returns the launch as a shell command line.
 fn again(launch: &Launch<'_>) -> String {
     let executable = startable(&launch.program.executable);
     let words = launch.adapter.starter(&executable).into_iter();
@@ -416,7 +417,7 @@ fn again(launch: &Launch<'_>) -> String {
     }
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || "_-./=:,+@%".contains(sign);
     if !word.is_empty() && word.chars().all(plain) {

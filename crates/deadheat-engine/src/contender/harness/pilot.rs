@@ -1,5 +1,5 @@
-//! Before the plan is frozen: how long a repetition is and how many make a
-//! launch, found by launching each side once or twice.
+//! The calibration run of a harness benchmark, before the plan is frozen: finds the length of a
+//! repetition and the number per launch by launching each side once or twice.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -15,31 +15,33 @@ use crate::order::Moment;
 use crate::page_draws::PageDraws;
 use crate::subprocess::Ending;
 
-/// Nanoseconds that a repetition of the slower side should take at most.
+/// The maximum duration of a single repetition of the slower side, in nanoseconds.
 const LONGEST_REPETITION_NS: f64 = 50e6;
-/// Repetitions of a launch of the pilot at most: enough to see how much they
-/// scatter.
+/// The maximum number of repetitions in a trial launch: enough to estimate their scatter.
 const TRIAL_REPETITIONS: f64 = 4.0;
-/// Nanoseconds that all repetitions of a launch should take at most.
+/// The maximum total duration of the repetitions of a launch, in nanoseconds.
 const LAUNCH_NS: f64 = 200e6;
 
-/// Google Benchmark ends its search for a number of iterations when it has taken this many times the
-/// minimum time in wall time.
+/// The factor of the minimum time at which Google Benchmark stops searching for a number of
+/// iterations, in wall time.
 const CUT_SHORT_AFTER: f64 = 5.0;
-/// Launches that are repeated because of that at most. While other programs kept both cores busy, a
-/// benchmark of 10 ns was raced with 5 iterations.
+/// The maximum number of launches that are repeated because Google Benchmark's search for a number
+/// of iterations stopped early. While other programs kept both cores busy, a benchmark of 10 ns was
+/// raced with 5 iterations.
 const MOST_CUT_SHORT: usize = 2;
 
-/// Repetitions with which the pilot begins to look.
+/// The maximum number of repetitions in the first launch that looks for a warm-up phase.
 const FIRST_LOOK: u32 = 20;
-/// Nanoseconds of repetitions that it looks at most.
+/// The maximum total duration of the repetitions in a launch that looks for a warm-up phase, in
+/// nanoseconds.
 const LONGEST_LOOK_NS: f64 = 8e9;
 
-/// Relative differences that are too small to look longer for.
+/// The relative difference from the final time up to which a repetition always counts as settled,
+/// even if repetitions scatter less.
 const LEAST: f64 = 0.02;
-/// Standard deviations by which a repetition that has settled differs from the others at most.
+/// The maximum deviation of a settled repetition from the final time, in standard deviations.
 const DEVIATIONS: f64 = 3.0;
-/// The median distance of two normal values that follow each other, in standard deviations.
+/// The median distance between two consecutive normal values, in standard deviations.
 const DISTANCE: f64 = 0.954;
 
 /// One side of a benchmark.
@@ -51,7 +53,7 @@ pub struct HarnessSide<'a> {
     pub harness: Harness,
     /// The program that is launched.
     pub program: &'a Program,
-    /// The benchmark, by which the program knows it.
+    /// The name by which the program knows the benchmark.
     pub benchmark: &'a str,
 }
 
@@ -61,34 +63,34 @@ impl HarnessSide<'_> {
     }
 }
 
-/// The findings of the pilot of one benchmark.
+/// The results of the calibration run of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HarnessPilot {
-    /// The launches of each side, in the order asked for.
+    /// The launch parameters of each side, in the order of the sides.
     pub calls: Vec<HarnessCalls>,
-    /// Counters that all sides give.
+    /// The counters that all sides report.
     pub counters: Vec<Metric>,
-    /// Times of an iteration, in nanoseconds, of the repetitions of the last
-    /// launch of each side.
+    /// The nanoseconds per iteration in each repetition of each side's last launch.
     pub launches_ns: Vec<Vec<f64>>,
-    /// The usage of each side in that launch; `None` where a harness tells no CPU time.
+    /// The CPU time of each side in its last launch; `None` if a harness reports no CPU time.
     pub usage: Option<Vec<IterationUsage>>,
-    /// Nanoseconds that a launch takes beside its repetitions.
+    /// The duration of a launch without its repetitions, in nanoseconds.
     pub launch_ns: f64,
-    /// Nanoseconds that a repetition takes.
+    /// The nanoseconds of one repetition.
     pub repetition_ns: f64,
-    /// The most repetitions that a launch should have; `None` where somebody
-    /// said how many there are.
+    /// The maximum number of repetitions per launch; `None` if the number is already fixed by the
+    /// user or the benchmark.
     pub most_repetitions: Option<u32>,
 }
 
-/// Which executables understand a fixed number of iterations, as far as
-/// somebody found out.
+/// The executables that have been tried with a fixed number of iterations, each with true if it
+/// supports this.
 #[derive(Debug, Default)]
 pub(super) struct IterationSupport(Vec<(PathBuf, bool)>);
 
 impl IterationSupport {
-    /// Returns whether all of these do; `None` when that is not known.
+    /// Returns true if all sides support a fixed number of iterations; `None` if this is not yet
+    /// known.
     fn of_all(&self, sides: &[HarnessSide<'_>]) -> Option<bool> {
         let known = sides.iter().map(|side| {
             let by_harness = side.adapter().counts_iterations();
@@ -115,7 +117,7 @@ impl IterationSupport {
     }
 }
 
-/// The launch of a side.
+/// A trial launch of one side.
 struct Tried {
     repetitions: Vec<Repetition>,
     took_ns: f64,
@@ -127,13 +129,14 @@ impl Tried {
         took.fold(0.0, f64::max)
     }
 
-    /// Times of an iteration.
+    /// Returns the nanoseconds per iteration of each repetition.
     fn times_ns(&self) -> Vec<f64> {
         let rows = self.repetitions.iter();
         rows.map(|row| row.wall_ns).collect()
     }
 
-    /// Returns whether its repetitions waited for so long that they found too few iterations.
+    /// Returns true if the launch waited so long for a core that its repetitions found too few
+    /// iterations.
     fn is_cut_short(&self, length: RepetitionLength) -> bool {
         let RepetitionLength::Seconds(seconds) = length else {
             return false;
@@ -145,13 +148,14 @@ impl Tried {
         })
     }
 
-    /// The iterations that a launch is told, to have as many.
+    /// Returns the number of iterations that a launch must request to run as many iterations as
+    /// this launch.
     fn iterations(&self) -> u64 {
         self.repetitions[0].told.max(1)
     }
 }
 
-/// The pilot of one benchmark.
+/// The calibration run of one benchmark.
 pub(super) struct Piloting<'p, 'a> {
     pub(super) launcher: &'p mut Launcher<'a>,
     pub(super) page_draws: &'p PageDraws,
@@ -159,8 +163,8 @@ pub(super) struct Piloting<'p, 'a> {
     pub(super) benchmark: &'p str,
     pub(super) sides: &'p [HarnessSide<'p>],
     pub(super) hash_seed: u32,
-    /// By side, true if its program starts itself again at fixed addresses; empty before the first
-    /// launch.
+    /// For each side, true if its program restarts itself at fixed addresses; empty before the
+    /// first launch.
     pub(super) fixes_addresses: Vec<bool>,
 }
 
@@ -214,7 +218,7 @@ impl<'p> Piloting<'p, '_> {
         let mut repetitions = said.unwrap_or_else(|| repetitions_that_fit(slowest_ns));
         let mut counted = false;
         if wanted.length.is_none() && lengths.contains(&free) {
-            // With one repetition nothing more is launched to find out.
+            // A single repetition is not worth another launch to find out.
             let understood = self.iteration_support.of_all(self.sides);
             counted = understood.unwrap_or(repetitions > 1);
         }
@@ -254,7 +258,7 @@ impl<'p> Piloting<'p, '_> {
                     counted = false;
                     lengths = self.lengths(free);
                 }
-                // Of a single repetition there are no aggregates.
+                // A single repetition has no aggregates.
                 Rehearsed::OnlyAggregates => {
                     repetitions = 1;
                     can_repeat = false;
@@ -272,7 +276,8 @@ impl<'p> Piloting<'p, '_> {
                 |(((side, fixes_addresses), length), planned_iterations)| HarnessCalls {
                     harness: side.harness,
                     program: Program {
-                        // As the launches here, so that others find the same file.
+                        // The same path as in the trial launches, so that later launches find the
+                        // same file.
                         executable: startable(&side.program.executable),
                         ..side.program.clone()
                     },
@@ -286,7 +291,7 @@ impl<'p> Piloting<'p, '_> {
                 },
             );
         let latest = &seen[seen.len() - self.sides.len()..];
-        // With the warm-up, which the time of these launches has in it.
+        // Includes the warm-up, because the time of these launches contains it.
         let beside = latest
             .iter()
             .map(|tried| (tried.took_ns - tried.repetitions.len() as f64 * repetition_ns).max(0.0));
@@ -305,8 +310,8 @@ impl<'p> Piloting<'p, '_> {
         })
     }
 
-    /// The length of the repetitions of each side: as their source says, or
-    /// else this.
+    /// Returns the length of the repetitions of each side: the benchmark's own if its source sets
+    /// one, otherwise `free`.
     fn lengths(&self, free: RepetitionLength) -> Vec<RepetitionLength> {
         let lengths = self.sides.iter().map(|side| {
             if side.adapter().has_own_length(side.benchmark) {
@@ -318,8 +323,8 @@ impl<'p> Piloting<'p, '_> {
         lengths.collect()
     }
 
-    /// Repetitions of the first launch in which the pilot looks for warm-up; 0 where there is
-    /// nothing to see, or repetitions are so long that there is no time for it.
+    /// Returns the number of repetitions in the first launch that looks for a warm-up phase; 0 if
+    /// the harness warms up by itself, or if repetitions are too long.
     fn first_look(&self, repetition_ns: f64, single_calls: bool) -> u32 {
         let mut sides = self.sides.iter();
         let shown = sides.all(|side| side.adapter().shows_warm_up(&side.program.arguments));
@@ -368,8 +373,8 @@ impl<'p> Piloting<'p, '_> {
         }
     }
 
-    /// The repetitions that the source of the benchmark sets, whatever is asked
-    /// for.
+    /// Returns the number of repetitions that the source of the benchmark sets and that overrides
+    /// the requested number.
     fn own_repetitions(
         &self,
         tried: &[Tried],
@@ -397,7 +402,7 @@ impl<'p> Piloting<'p, '_> {
         Ok(all)
     }
 
-    /// Launches every side as it would be in the race.
+    /// Launches every side with the parameters of the race.
     fn rehearsal(
         &mut self,
         lengths: &[RepetitionLength],
@@ -428,7 +433,7 @@ impl<'p> Piloting<'p, '_> {
                 && counted
                 && known.is_none()
             {
-                // A main that passes over flags it does not understand.
+                // A user-defined `main` may ignore unknown flags.
                 let understands = tried.iterations() == count
                     || tried.repetitions.iter().all(|row| row.iterations == count);
                 self.iteration_support.note(program, understands);
@@ -449,7 +454,8 @@ impl<'p> Piloting<'p, '_> {
     }
 }
 
-/// Repetitions to leave away, with which all sides settle; `None` where one does not.
+/// Returns the number of repetitions to discard, after which all sides have settled; `None` if a
+/// side has not settled.
 fn warm_up_of(rehearsed: &[Tried]) -> Option<u32> {
     let each = rehearsed.iter().map(|tried| settled(&tried.times_ns()));
     let longest = each.collect::<Option<Vec<usize>>>()?.into_iter().max();
@@ -460,16 +466,16 @@ fn is_of_single_calls(error: &EngineError) -> bool {
     problem_of(error) == Some(&HarnessError::SingleCalls)
 }
 
-/// The launch of every side as in the race.
+/// The result of launching every side with the parameters of the race.
 enum Rehearsed {
     Well(Vec<Tried>),
-    /// Somebody does not understand a fixed number of iterations.
+    /// A program does not support a fixed number of iterations.
     NotCounting,
     OnlyAggregates,
 }
 
-/// Iterations of a repetition: as the faster side needs them, but not so many
-/// that the slower one takes all day.
+/// Returns the iterations per repetition: as many as the faster side needs, but limited so that the
+/// repetitions of the slower side stay below [`LONGEST_REPETITION_NS`].
 fn iterations(tried: &[Tried]) -> u64 {
     let most = tried.iter().map(Tried::iterations).max().unwrap_or(1);
     let bearable = tried.iter().map(|tried| {
@@ -480,9 +486,9 @@ fn iterations(tried: &[Tried]) -> u64 {
     bearable.min().unwrap_or(most).min(most)
 }
 
-/// The iterations of a repetition of each side, from the launches of the pilot that were as long as
-/// those of the race: the last of each side if the iterations are `counted`, and all otherwise.
-/// The largest number counts, because a launch of the pilot may itself be cut short.
+/// Returns the iterations per repetition of each side, from trial launches as long as those of the
+/// race. Takes the last launch of each side if the iterations are `counted`, and all launches
+/// otherwise. Uses the largest number, because a trial launch may itself have stopped early.
 fn planned_iterations(seen: &[Tried], sides: usize, counted: bool) -> Vec<Option<u64>> {
     let from = if counted { seen.len() - sides } else { 0 };
     let of_side = |side| {
@@ -502,8 +508,8 @@ fn repetitions_that_fit(repetition_ns: f64) -> u32 {
     fit.clamp(1.0, TRIAL_REPETITIONS) as u32
 }
 
-/// The time that one more repetition adds to a launch, in nanoseconds. It is longer than the time
-/// that the repetition reports if the repetition makes new input or pauses its timer.
+/// Returns the time that an additional repetition adds to a launch, in nanoseconds. It is longer
+/// than the time that the repetition reports if the repetition makes new input or pauses its timer.
 fn cost_of_repetition(single: &[Tried], several: &[Tried]) -> f64 {
     let costs = single.iter().zip(several).map(|(single, several)| {
         match several
@@ -518,7 +524,7 @@ fn cost_of_repetition(single: &[Tried], several: &[Tried]) -> f64 {
     costs.fold(0.0, f64::max)
 }
 
-/// Counters with a number in every repetition seen.
+/// Returns the counters that have a number in every repetition.
 fn counters(seen: &[Tried]) -> Vec<Metric> {
     let rows = || seen.iter().flat_map(|tried| &tried.repetitions);
     let names = rows().next().map_or(&[][..], |first| &first.counters);
@@ -527,12 +533,12 @@ fn counters(seen: &[Tried]) -> Vec<Metric> {
     usable.map(|name| Metric::Custom(name.clone())).collect()
 }
 
-/// The number of repetitions after which times are like those at the end, of the first half at
-/// most; `None` where all of that half is unlike.
+/// Returns the number of repetitions after which times stay close to those at the end, at most half
+/// of all; `None` if no repetition of the first half is close.
 ///
-/// The scatter is that of neighbours, which times that still fall do not widen. Two in a row must
-/// be alike: what is called may become slower before it settles, as its memory is used up, and
-/// crosses the end there.
+/// The scatter is estimated from differences between neighbours, because a falling trend does not
+/// increase these. Two consecutive repetitions must be close: before it settles, a function may
+/// become slower as it uses up fresh memory, and may pass the final value once.
 fn settled(times: &[f64]) -> Option<usize> {
     let count = times.len();
     let end = median(&times[count - count.div_ceil(4)..]);
@@ -545,13 +551,13 @@ fn settled(times: &[f64]) -> Option<usize> {
     pairs.position(|two| two.iter().all(alike))
 }
 
-/// The repetitions to leave away where a launch of each side settled after so many: half as many
-/// again, as launches differ.
+/// Returns the repetitions to discard if the trial launches settled after `settled`: half as many
+/// again, because launches differ.
 fn with_reserve(settled: usize) -> u32 {
     (settled + settled.div_ceil(2)) as u32
 }
 
-/// The middle value, 0 of none.
+/// Returns the middle value, or 0 if there is none.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -581,7 +587,7 @@ mod tests {
     fn the_faster_side_decides_how_many_iterations_there_are() {
         let fast = || tried(100_000, 30.0, 1, 0.0);
         assert_eq!(iterations(&[fast(), tried(50_000, 60.0, 1, 0.0)]), 100_000);
-        // 100,000 iterations of 1 ms would be a minute and a half.
+        // 100,000 iterations of 1 ms would take a minute and a half.
         assert_eq!(iterations(&[fast(), tried(3, 1e6, 1, 0.0)]), 50);
         assert_eq!(iterations(&[fast(), tried(1, 1e9, 1, 0.0)]), 1);
     }
@@ -659,7 +665,7 @@ mod tests {
         assert_eq!(counters(&seen), [Metric::Custom("a".to_owned())]);
     }
 
-    /// Times at 100 that scatter by about 1, behind these.
+    /// `first`, followed by times around 100 with a scatter of about 1.
     fn behind(first: &[f64], count: usize) -> Vec<f64> {
         let rest = (0..count - first.len()).map(|at| 100.0 + [0.7, -0.9, 0.2, -0.3, 1.0][at % 5]);
         first.iter().copied().chain(rest).collect()
@@ -670,11 +676,11 @@ mod tests {
         for (first, expected) in [
             (&[][..], 0),
             (&[141.0, 243.0, 107.0][..], 3),
-            // Memory that is still fresh.
+            // The memory is still fresh.
             (&[13.0, 6.0, 13.0, 45.0, 130.0][..], 5),
-            // One that crosses the end before it settles.
+            // Passes the final value before it settles.
             (&[60.0, 100.0, 180.0, 150.0][..], 4),
-            // Within the scatter.
+            // Stays within the scatter.
             (&[103.0][..], 0),
         ] {
             assert_eq!(settled(&behind(first, 20)), Some(expected), "{first:?}");

@@ -1,8 +1,8 @@
-//! Scripts of pyperf, which Python starts: a launch is one of its worker processes, `--worker-task`
-//! chooses one benchmark by its number, and the values come through a pipe, as JSON.
+//! Adapter for pyperf scripts, which Python starts: a launch is one pyperf worker process,
+//! `--worker-task` selects one benchmark by its number, and the JSON values arrive through a pipe.
 //!
-//! pyperf has a master, which starts workers one after another; deadheat takes its place. Workers
-//! are told the loops of a value, as the master tells them, and both sides as many.
+//! deadheat replaces pyperf's master, which starts the workers one after another. Like the master,
+//! deadheat tells workers the number of loops per value, and it uses the same number on both sides.
 
 use std::path::Path;
 
@@ -17,10 +17,10 @@ use crate::error::EngineError;
 use crate::launch_folder::LaunchFolder;
 use crate::subprocess::Captured;
 
-/// Scripts of pyperf.
+/// The adapter for pyperf scripts.
 pub(super) struct Pyperf;
 
-/// An option, by its short word, which not all have, and its long one.
+/// The names of an option: the short one, which may be empty, and the long one.
 type Words = [&'static str; 2];
 
 const VALUES: Words = ["-n", "--values"];
@@ -28,7 +28,7 @@ const WARM_UPS: Words = ["-w", "--warmups"];
 const LOOPS: Words = ["-l", "--loops"];
 const MIN_TIME: Words = ["", "--min-time"];
 
-/// Options that make of a launch something else than a measurement that is read here.
+/// Options that change what a launch measures or reports.
 const REFUSED: [Words; 20] = [
     ["-h", "--help"],
     ["-o", "--output"],
@@ -52,26 +52,30 @@ const REFUSED: [Words; 20] = [
     ["", "--track-memory"],
 ];
 
-/// Options of pyperf's master whose work deadheat does, and how that is told.
+/// Options of pyperf's master that deadheat replaces, each with advice on what to use instead.
 const INSTEAD: [(Words, &str); 4] = [
     (
         ["-p", "--processes"],
-        "--max-replicates says how many processes there are at most, four to a replicate",
+        "--max-replicates limits the number of processes, with four in each replicate",
     ),
     (
         ["", "--python"],
         "name the Python of a side before its script: 'old/bin/python bench.py'",
     ),
-    (["", "--affinity"], "--pin says on which cores launches run"),
+    (
+        ["", "--affinity"],
+        "--pin sets the cores that launches run on",
+    ),
     (
         ["", "--timeout"],
-        "--timeout before -- says how long a launch may take",
+        "leave it out; deadheat's own --timeout limits the duration of a launch",
     ),
 ];
 
-/// Values of warm-up where the user does not say, as in pyperf.
+/// The number of warm-up values if the user sets none; pyperf's default.
 const USUAL_WARM_UPS: &str = "1";
-/// A task that no script has: a launch with it does everything that the script does, except measure.
+/// The number of a task that no script has: a launch of it runs the script without measuring
+/// anything.
 const NO_TASK: u32 = u32::MAX;
 
 impl HarnessAdapter for Pyperf {
@@ -83,7 +87,7 @@ impl HarnessAdapter for Pyperf {
         Question::by(&["--worker", "-w", "0", "-n", "1", "-l", "1"])
     }
 
-    /// The names in a file of results, each behind the number of its task.
+    /// Parses the names in a results file, each preceded by the number of its task.
     fn listed(&self, printed: &str) -> Vec<String> {
         let suite = Json::parse(printed);
         let suite = suite.as_ref().and_then(Json::as_object);
@@ -92,9 +96,9 @@ impl HarnessAdapter for Pyperf {
         names.enumerate().map(known).collect()
     }
 
-    /// A benchmark is known once it has run: all run once, in one process. One that fails takes
-    /// those behind it along, which are then asked for one by one; it is listed by its number, with
-    /// the reason, as nothing else is known of it.
+    /// Runs all benchmarks once in one process, because pyperf does not list their names. If a
+    /// benchmark fails, the remaining ones are run one by one. A failing benchmark is listed by its
+    /// number and the reason, because its name is unknown.
     fn benchmarks(
         &self,
         ask: &mut dyn FnMut(&Question) -> Result<Captured, EngineError>,
@@ -173,7 +177,7 @@ impl HarnessAdapter for Pyperf {
             Some(Ok(seconds)) if seconds > 0.0 && seconds.is_finite() => Some(seconds),
             Some(_) => return Err(error(&MIN_TIME, "a time in seconds is needed, such as 0.1")),
         };
-        // 0 of them are as many as it takes, which is what happens without a word.
+        // 0 loops mean that pyperf determines the number, as it does by default.
         let loops = number(&LOOPS)?.filter(|loops| *loops > 0);
         let length = match (loops, seconds) {
             (Some(loops), _) => Some(RepetitionLength::Iterations(loops)),
@@ -190,7 +194,7 @@ impl HarnessAdapter for Pyperf {
         ResultsBy::Pipe
     }
 
-    /// They stand behind the user's, so that they win.
+    /// Returns arguments that follow the user's arguments and therefore override them.
     fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let (task, _) = parts(ask.benchmark);
         let mut arguments = vec!["--worker".to_owned(), format!("--worker-task={task}")];
@@ -204,7 +208,7 @@ impl HarnessAdapter for Pyperf {
         match ask.length {
             RepetitionLength::Iterations(loops) => add("-l", loops.to_string()),
             RepetitionLength::Seconds(seconds) => {
-                // It finds loops only where it is told none.
+                // pyperf calibrates loops only if the requested number is 0.
                 add("-l", "0".to_owned());
                 add("--min-time", seconds.to_string());
                 arguments.push("--calibrate-loops".to_owned());
@@ -214,7 +218,7 @@ impl HarnessAdapter for Pyperf {
         arguments
     }
 
-    /// `--output` writes to no file that is there already.
+    /// Uses `--pipe`, because `--output` refuses to write to an existing file.
     fn arguments_for_results(&self, path: &str) -> Vec<String> {
         let number = Path::new(path).file_name().unwrap_or_default();
         vec!["--pipe".to_owned(), number.to_string_lossy().into_owned()]
@@ -253,8 +257,9 @@ impl HarnessAdapter for Pyperf {
         repetitions.collect()
     }
 
-    /// The first calls in a process make what others find made, and a launch takes some 0.15 s of a
-    /// core anyway, as Python and pyperf start.
+    /// Returns 10 ms, because the first calls in a process initialise what later calls reuse.
+    /// Shorter repetitions would save little: a launch takes about 0.15 s of a core to start Python
+    /// and pyperf.
     fn repetition_seconds(&self) -> f64 {
         0.010
     }
@@ -264,13 +269,14 @@ impl HarnessAdapter for Pyperf {
     }
 }
 
-/// The task of a benchmark and its name.
+/// Splits a listed benchmark into its task number and its name.
 fn parts(benchmark: &str) -> (&str, &str) {
     benchmark.split_once(' ').unwrap_or((benchmark, ""))
 }
 
-/// The value of an option, the last where it is given several times, as argparse reads it: behind
-/// `=`, the next word, right behind a short one, or nothing. `None` where it is not given.
+/// Returns the value of the last occurrence of an option, as argparse reads it: the text after `=`,
+/// the next argument, the rest of a short option, or an empty text. `None` if the option is
+/// missing.
 fn value_of<'a>(arguments: &'a [String], [short, long]: &Words) -> Option<&'a str> {
     let mut found = None;
     for (at, argument) in arguments.iter().enumerate() {
@@ -288,7 +294,7 @@ fn value_of<'a>(arguments: &'a [String], [short, long]: &Words) -> Option<&'a st
     found
 }
 
-/// A number as pyperf reads it: `15`, or `2^15`.
+/// Parses a number as pyperf does: `15` or `2^15`.
 fn power(text: &str) -> Option<u64> {
     match text.split_once('^') {
         Some((base, exponent)) => base
@@ -299,26 +305,26 @@ fn power(text: &str) -> Option<u64> {
     }
 }
 
-/// The last line of what a script said as it failed, such as `ValueError: out of luck`.
+/// Returns the last line of a failed script's output, such as `ValueError: out of luck`.
 fn last_words(problem: &str) -> String {
     let last = problem.rsplit(" | ").next().unwrap_or(problem);
     last.chars().take(80).collect()
 }
 
-/// A benchmark of a suite, whose facts stand at its run, at itself or at the suite.
+/// A benchmark of a suite. Its metadata may be in the run, the benchmark or the suite.
 struct Row<'a> {
     run: &'a Object,
     facts: [Option<&'a Object>; 3],
 }
 
-/// A value: the time of an iteration, and the loops it was taken in.
+/// A value: the time of an iteration and the number of loops it was measured over.
 struct Value {
     loops: u64,
     seconds: f64,
 }
 
 impl<'a> Row<'a> {
-    /// The benchmarks of a suite, of which each has one run.
+    /// Returns the benchmarks of a suite, which have one run each.
     fn all(suite: &'a Object) -> impl Iterator<Item = Self> {
         let facts = |of: &'a Object| of.get("metadata").and_then(Json::as_object);
         let benchmarks = suite.get("benchmarks").and_then(Json::as_list);
@@ -342,8 +348,9 @@ impl<'a> Row<'a> {
         self.get("name")?.as_text()
     }
 
-    /// The values of the run, so many of them where it found the loops itself: then all stand among
-    /// those of its warm-up, with their loops. `None` where the report is another.
+    /// Returns the values of the run. If the worker calibrated its loops, all values are among the
+    /// warm-ups with their loops, and the last `count` are returned. `None` if the report has an
+    /// unexpected form.
     fn values(&self, count: usize) -> Option<Vec<Value>> {
         if self.get("calibrate_loops").is_none() {
             let loops = self.get("loops")?.as_u64()?;
@@ -366,7 +373,7 @@ impl<'a> Row<'a> {
             })
         });
         let tried: Vec<Value> = tried.collect::<Option<_>>()?;
-        // One after which there are more loops was too short.
+        // A value is too short if the next one uses more loops.
         let more: Vec<bool> = tried
             .windows(2)
             .map(|two| two[0].loops < two[1].loops)
@@ -407,7 +414,7 @@ mod tests {
         Pyperf.arguments(&ask).join(" ")
     }
 
-    /// Iterations, loops, and nanoseconds of an iteration, of each repetition of `3 sum`.
+    /// The iterations, loops and nanoseconds per iteration of each repetition of `3 sum`.
     fn read(text: &str) -> Result<Vec<(u64, u64, f64)>, HarnessError> {
         let yielded = LaunchOutput {
             text: text.to_owned(),
@@ -418,7 +425,7 @@ mod tests {
         Ok(rows.iter().map(row).collect())
     }
 
-    /// A report of one run, with these facts and values.
+    /// Returns a report of one run with this metadata and these values.
     fn report(facts: &str, run: &str) -> String {
         format!(
             r#"{{"benchmarks":[{{"runs":[{{{run}}}]}}],"metadata":{{{facts}}},"version":"1.0"}}"#
@@ -435,7 +442,7 @@ mod tests {
         );
         let facts = format!(r#"{facts},"inner_loops":10"#);
         assert_eq!(read(&report(&facts, run)).unwrap()[0], (1000, 100, 1000.0));
-        // Of several benchmarks the facts stand where they differ.
+        // With several benchmarks, metadata that differs is in each benchmark.
         let run = r#"{"benchmarks":[{"metadata":{"name":"sum"},"runs":[{"metadata":{"loops":4},"values":[1e-6]}]}],"version":"1.0"}"#;
         assert_eq!(read(run).unwrap(), [(4, 4, 1000.0)]);
     }
@@ -567,8 +574,8 @@ mod tests {
         );
     }
 
-    /// The benchmarks of a script of which these tasks run when all or one is asked for, and whether
-    /// it fails; and what was asked.
+    /// Lists the benchmarks of a script. `answer` returns the names that run if all or one are
+    /// requested, and true if the script fails. Also returns the questions.
     fn listed(
         answer: impl Fn(&str) -> (&'static [&'static str], bool),
     ) -> (Result<Vec<String>, String>, Vec<String>) {

@@ -1,4 +1,4 @@
-//! Launches of all sides of a benchmark side by side: which can be, and what trial launches show.
+//! Decides which harness benchmarks can run side by side, and launches the trials for it.
 
 use std::time::Instant;
 
@@ -13,34 +13,36 @@ use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::order::Moment;
 
-/// A trial launch of each side on one core.
+/// The results of a trial that launches each side on one core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HarnessTrial {
-    /// The usage of each side.
+    /// The CPU time of each side.
     pub sides: Vec<IterationUsage>,
-    /// Nanoseconds until all had ended.
+    /// The nanoseconds until all sides ended.
     pub took_ns: f64,
 }
 
-/// Whether the sides of a trial run at the same time.
+/// The order in which a trial launches the sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialOf {
-    /// Each side after the other.
+    /// The sides run one after the other.
     Turns,
-    /// All sides from the same moment on.
+    /// All sides start at the same moment.
     SideBySide,
 }
 
 /// The reason why launches of a benchmark must take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InTurns {
-    /// The benchmark itself says that its CPU time does not stand for it.
+    /// The source of the benchmark rules out launches side by side: the benchmark uses several
+    /// threads, or is timed by wall time.
     ByItsSource,
-    /// This could be otherwise.
+    /// The user can remove this obstacle; the text describes it.
     Because(&'static str),
 }
 
-/// Returns why launches of a benchmark must take turns; `None` if they can run side by side.
+/// Returns the reason why launches of a benchmark must take turns; `None` if they can run side by
+/// side.
 pub fn why_in_turns(calls: &HarnessCalls) -> Option<InTurns> {
     let adapter = adapter_of(calls.harness);
     if calls.threads > 1 || adapter.is_timed_by_wall(&calls.benchmark) {
@@ -52,13 +54,14 @@ pub fn why_in_turns(calls: &HarnessCalls) -> Option<InTurns> {
         RepetitionLength::Seconds(_) => false,
     };
     (!is_fixed).then_some(InTurns::Because(
-        "both sides need a fixed number of iterations, which Google Benchmark understands from 1.8 on \
-         (a benchmark can have its own by ->Iterations(N))",
+        "both sides need a fixed number of iterations, which Google Benchmark supports since 1.8 \
+         (in the source: ->Iterations(N))",
     ))
 }
 
 impl HarnessTrial {
-    /// For each side, the usage with less CPU time.
+    /// Combines two trials: returns, for each side, the usage with less CPU time, and the shorter
+    /// duration.
     pub fn least(self, other: Self) -> Self {
         let pairs = self.sides.into_iter().zip(other.sides);
         let least = |(one, other): (IterationUsage, IterationUsage)| {
@@ -76,7 +79,7 @@ impl HarnessTrial {
 }
 
 impl HarnessContenders<'_> {
-    /// Launches each side of a benchmark once, as `calls` say, on one core.
+    /// Launches each side of a benchmark once on one core, with the parameters in `calls`.
     pub fn try_launches(
         &mut self,
         (index, benchmark): (usize, &str),
@@ -116,7 +119,8 @@ impl HarnessContenders<'_> {
         })
     }
 
-    /// The error that a benchmark cannot run side by side although it should.
+    /// Returns the error for a benchmark that cannot run side by side although the user requested
+    /// it.
     pub fn not_side_by_side(
         &self,
         (benchmark, side): (&str, &str),

@@ -1,5 +1,5 @@
-//! The CSV of BenchmarkDotNet: a row a method, with its job, its parameters and statistics of its
-//! times as people read them, units in the cells or in the header.
+//! Reads the CSV of BenchmarkDotNet. A row is a method with its job, its parameters and statistics
+//! of its times, formatted for people; the units are in the cells or in the header.
 
 use crate::identity::{Identity, QualifierPlace, QualifierShown};
 use crate::results::{ResultBenchmark, ResultState, Results};
@@ -11,10 +11,10 @@ use super::super::rows::{Rows, broken_row, summarised};
 use super::{NOTHING_MEASURED, of_method, unquoted, with_job};
 use deadheat_format::FileProblem;
 
-/// The last columns of a job's settings, of releases since 0.10 and before; parameters follow.
+/// The last column of a job's settings: since release 0.10, and before it. The parameters follow.
 const LAST_OF_JOB: [&str; 2] = ["WarmupCount", "Affinity"];
 
-/// Columns that name the method or the job. The others in front of the statistics are parameters.
+/// Columns that name the method or the job. The other columns before the statistics are parameters.
 const NOT_PARAMETERS: [&str; 11] = [
     "Method",
     "Namespace",
@@ -29,7 +29,7 @@ const NOT_PARAMETERS: [&str; 11] = [
     "Categories",
 ];
 
-/// Returns true for the first line of such a table.
+/// Returns true if the first line of the text is the header of such a table.
 pub(crate) fn is_table(text: &[u8]) -> bool {
     let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let header = String::from_utf8_lossy(header);
@@ -39,7 +39,7 @@ pub(crate) fn is_table(text: &[u8]) -> bool {
     has("Method") && (has("Mean") || has("Median")) && !has("benchmark")
 }
 
-/// Reads the table. Each row is a summary: the file has no samples.
+/// Reads the table. Each row is a summary, because the file has no samples.
 pub(crate) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
     let text = without_mark(text);
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -67,7 +67,7 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
 struct Table<'a> {
     columns: Vec<&'a str>,
     units: Vec<Option<&'a str>>,
-    /// The first statistic.
+    /// Index of the first statistic.
     statistic: usize,
     parameters: Vec<usize>,
     decimal: char,
@@ -84,7 +84,8 @@ impl<'a> Table<'a> {
         let parameters = (begin..statistic)
             .filter(|at| !NOT_PARAMETERS.contains(&columns[*at]))
             .collect();
-        // With a decimal comma every time has one, because it has a decimal at least.
+        // Every time has at least one decimal, so in a locale with a decimal comma every cell has a
+        // comma.
         let ends_in_point = |record: &StringRecord| {
             let mark = record.get(statistic)?.rfind(['.', ','])?;
             Some(record[statistic][mark..].starts_with('.'))
@@ -155,7 +156,7 @@ impl<'a> Table<'a> {
         with_job(identity, self.text(record, "Job"))
     }
 
-    /// Allocated bytes of an operation; `-` stands for none.
+    /// Returns the allocated bytes per operation; `-` means 0.
     fn allocated(&self, record: &StringRecord) -> Option<f64> {
         let at = self.columns.iter().position(|name| *name == "Allocated")?;
         match record.get(at)?.trim() {
@@ -164,7 +165,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The number of a cell in the smallest unit of its kind.
+    /// Returns the number in a cell, converted to nanoseconds or bytes.
     fn value(
         &self,
         record: &StringRecord,
@@ -190,7 +191,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A column's name and the unit in brackets behind it: `Mean [us]`.
+/// Splits a column's name from the unit in brackets after it, as in `Mean [us]`.
 fn split_unit(column: &str) -> (&str, Option<&str>) {
     let column = column
         .trim()
@@ -202,7 +203,7 @@ fn split_unit(column: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Nanoseconds in a unit of time.
+/// Returns the nanoseconds in a unit of time.
 fn time_unit(unit: &str) -> Option<f64> {
     Some(match unit {
         "ns" => 1.0,
@@ -216,7 +217,8 @@ fn time_unit(unit: &str) -> Option<f64> {
     })
 }
 
-/// Bytes in a unit of size, of which BenchmarkDotNet counts 1,024 in the next.
+/// Returns the bytes in a unit of size; in BenchmarkDotNet, each unit is 1,024 times the one
+/// before.
 fn size_unit(unit: &str) -> Option<f64> {
     let units = ["B", "KB", "MB", "GB", "TB"];
     let power = units.iter().position(|known| *known == unit)?;

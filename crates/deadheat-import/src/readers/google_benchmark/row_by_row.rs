@@ -1,4 +1,4 @@
-//! A file as the library writes it, row by row: no more of it is held than a piece.
+//! Reads a file in the library's own layout row by row, without holding it as a whole.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -11,18 +11,18 @@ use crate::readers::json::{Number, without_mark};
 use deadheat_format::FileProblem;
 use deadheat_format::limits::Allowance;
 
-/// Reads a text, row by row where it is plain.
+/// Reads a text row by row if possible, otherwise as a whole.
 pub(crate) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     read_pieces(text).map_or_else(|| read_whole(text), Ok)
 }
 
-/// Reads a file row by row. `None` of one that is not plain: with an error in it, of a release that
-/// did not say which rows are summaries, of another tool.
+/// Reads a file row by row. Returns `None` for a file with an error, of a release that does not
+/// mark aggregates, or of another tool.
 pub(crate) fn read_pieces(input: impl Read) -> Option<Results> {
     let mut pieces = JsonPieces::new(input);
     let (mut results, mut families) = (None, None);
     pieces.scan(|scan| {
-        // A mark, if there is one, stands before all else.
+        // A byte-order mark may precede the JSON.
         let mark = scan.rest().len() - without_mark(scan.rest()).len();
         scan.advance(mark);
         scan.take(b'{').then_some(())
@@ -41,7 +41,7 @@ pub(crate) fn read_pieces(input: impl Read) -> Option<Results> {
                 let mut values = serde_json::Deserializer::from_slice(scan.rest()).into_iter();
                 let context = values.next()?.ok()?;
                 let end = values.byte_offset();
-                // serde skips unknown fields without a look at their encoding.
+                // serde skips unknown fields without checking that they are UTF-8.
                 std::str::from_utf8(&scan.rest()[..end]).ok()?;
                 scan.advance(end);
                 Some(context)
@@ -66,10 +66,9 @@ pub(crate) fn read_pieces(input: impl Read) -> Option<Results> {
     Some(results)
 }
 
-/// Estimated bytes for a benchmark of one row and what is answered about it.
+/// Estimated memory in bytes for a benchmark with one row and its report.
 const MEMORY_OF_BENCHMARK: u64 = 1024;
 
-/// Reads the list of rows.
 fn rows<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Families> {
     let mut families = Families::default();
     let is_empty = pieces.scan(|scan| {
@@ -79,7 +78,7 @@ fn rows<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Families> {
     let mut ended = is_empty;
     while !ended {
         ended = pieces.scan(|scan| all_rows(scan, &mut families))?;
-        // The reader of whole files says that there are too many.
+        // The reader of whole files reports the error if there are too many.
         let mut memory = Allowance::of_memory().ok()?;
         let held = MEMORY_OF_BENCHMARK * families.benchmarks.len() as u64;
         memory.take(held).ok()?;
@@ -87,8 +86,8 @@ fn rows<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Families> {
     (!families.broken).then_some(families)
 }
 
-/// Reads as many rows as there are in one piece, and tells whether the list ends behind them.
-/// `None` without any.
+/// Reads as many rows as are complete in one piece. Returns true if the list ends after them, and
+/// `None` if the piece holds less than a row.
 fn all_rows(scan: &mut JsonScan<'_>, families: &mut Families) -> Option<bool> {
     let mut values = [const { None }; NAMES.len()];
     let mut others = Vec::new();
@@ -114,7 +113,7 @@ fn all_rows(scan: &mut JsonScan<'_>, families: &mut Families) -> Option<bool> {
     }
 }
 
-/// The fields of a row, in the order in which the library writes them.
+/// Field names of a row, in the order in which the library writes them.
 const NAMES: [&str; 19] = [
     "name",
     "family_index",
@@ -138,8 +137,8 @@ const NAMES: [&str; 19] = [
 ];
 
 impl<'t> Row<'t> {
-    /// Puts values in place of those of another row; they stand in the order of the names. `None`
-    /// of a row that is not plain.
+    /// Replaces the fields of this row by `values`, which are in the order of [`NAMES`]. Returns
+    /// `None` if the row needs the reader of whole files.
     fn fill(
         &mut self,
         values: &mut [Option<JsonScalar<'t>>; NAMES.len()],
@@ -168,7 +167,7 @@ impl<'t> Row<'t> {
         ] = values;
         self.name = text(name)??;
         self.run_name = text(run_name)?;
-        // Of a file that does not say it only all rows together tell.
+        // Without this field, only all rows together show which are aggregates.
         self.run_type = Some(match text(run_type)??.as_ref() {
             "iteration" => RunType::Iteration,
             "aggregate" => RunType::Aggregate,
@@ -188,7 +187,7 @@ impl<'t> Row<'t> {
         self.time_unit = text(time_unit)?;
         self.counters.clear();
         for (name, value) in others.drain(..) {
-            // Only numbers are counters; a label, for example, is a text.
+            // Only numbers are counters; other values, such as labels, are texts.
             if let JsonScalar::Number(_) = value {
                 self.counters.push((name, number(&value)?));
             }
@@ -197,7 +196,7 @@ impl<'t> Row<'t> {
     }
 }
 
-/// The text of a field, which may be missing; `None` if it is something else.
+/// Returns the text of a field, which may be missing; `None` if the field is of another type.
 fn text<'t>(value: &mut Option<JsonScalar<'t>>) -> Option<Option<Cow<'t, str>>> {
     match value.take() {
         None | Some(JsonScalar::Null) => Some(None),
@@ -206,7 +205,8 @@ fn text<'t>(value: &mut Option<JsonScalar<'t>>) -> Option<Option<Cow<'t, str>>> 
     }
 }
 
-/// The same of a number without a sign, a fraction or an exponent.
+/// Returns the whole number in a field, which may be missing; `None` if it has a sign, a fraction,
+/// an exponent or another type.
 fn whole<N: std::str::FromStr>(value: &Option<JsonScalar<'_>>) -> Option<Option<N>> {
     match value {
         None | Some(JsonScalar::Null) => Some(None),
@@ -215,7 +215,8 @@ fn whole<N: std::str::FromStr>(value: &Option<JsonScalar<'_>>) -> Option<Option<
     }
 }
 
-/// The same of a truth value; a field that is missing is false.
+/// Returns the truth value of a field, false if it is missing; `None` if the field is of another
+/// type.
 fn truth(value: &Option<JsonScalar<'_>>) -> Option<bool> {
     match value {
         None => Some(false),
@@ -224,7 +225,7 @@ fn truth(value: &Option<JsonScalar<'_>>) -> Option<bool> {
     }
 }
 
-/// The same of a time.
+/// Returns the number in a field, which may be missing; `None` if the field is of another type.
 fn time(value: &Option<JsonScalar<'_>>) -> Option<Option<Number>> {
     match value {
         None => Some(None),
@@ -232,7 +233,8 @@ fn time(value: &Option<JsonScalar<'_>>) -> Option<Option<Number>> {
     }
 }
 
-/// The number, or that there is none; `None` for what is neither, or too large.
+/// Returns the number, or an empty [`Number`] for `null` or `NaN`; `None` for another type or a
+/// number that is too large.
 fn number(value: &JsonScalar<'_>) -> Option<Number> {
     match value {
         JsonScalar::Null | JsonScalar::NoNumber => Some(Number(None)),

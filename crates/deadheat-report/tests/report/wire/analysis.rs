@@ -39,71 +39,71 @@ pub struct Analysis {
     seed: Nullable<u64>,
     alpha: Alpha,
     margin: Margin,
-    /// The rules file that was read; absent where none was.
+    /// The rules file that was read; absent if none was read.
     #[serde(default)]
     config: Optional<String>,
-    /// The comparisons that the rule `slower` keeps alpha for together; absent
-    /// where that is one, or none.
+    /// The comparisons that share the alpha of the rule `slower`; absent if
+    /// there are fewer than two.
     #[serde(default)]
     gate_suite: Optional<GateSuite>,
-    /// Entries of the rules file's ignore list that excuse nothing; absent
-    /// where there are none.
+    /// Entries of the rules file's ignore list that excuse nothing; absent if
+    /// there are none.
     #[serde(default)]
     #[schemars(length(min = 1))]
     idle_ignores: Optional<Vec<IdleIgnore>>,
-    /// Processes launched, discarded ones included; for functions these are
-    /// the workers, one per side and replicate where two builds race.
+    /// Launched processes, including discarded ones. For functions these are
+    /// the workers: one per replicate, or one per side and replicate if two
+    /// builds race.
     launches: u64,
     /// Seconds from the first launch to the end of the last block.
     elapsed_s: Amount,
-    /// How the run ended. `cut`: the record stops without saying why.
+    /// How the run ended. `cut`: the record stops without an end record.
     /// `recording`: the samples were read from a file.
     ended: Ended,
-    /// The signal that interrupted the run; only with `interrupted`.
+    /// The signal that interrupted the run; only if `ended` is `interrupted`.
     #[serde(default)]
     signal: Optional<i64>,
-    /// What failed; only with `failed`.
+    /// The failure; only if `ended` is `failed`.
     #[serde(default)]
     failure: Optional<String>,
-    /// How the second race of what broke a rule ended; absent where there was
-    /// none.
+    /// How the second race of the benchmarks that broke a rule ended; absent if
+    /// there was no second race.
     #[serde(default)]
     second_race: Optional<SecondRace>,
-    /// Benchmarks that broke down and have no entry in `benchmarks`; absent
-    /// when there are none.
+    /// Benchmarks that failed and have no entry in `benchmarks`; absent if
+    /// there are none.
     #[serde(default)]
     #[schemars(length(min = 1))]
     failures: Optional<Vec<Failed>>,
-    /// Benchmarks that were not raced though somebody might look for them;
-    /// absent when there are none.
+    /// Benchmarks that were not raced, although a reader may look for them;
+    /// absent if there are none.
     #[serde(default)]
     #[schemars(length(min = 1))]
     left_out: Optional<Vec<LeftOut>>,
-    /// How each side was built, the baseline first; absent unless these are
-    /// two ways.
+    /// How each side was built, the baseline first; absent unless the sides
+    /// were built differently.
     #[serde(default)]
     #[schemars(length(equal = 2))]
     builds: Optional<Vec<String>>,
-    /// What differs between the sides besides the code under test; absent
-    /// where nothing does.
+    /// Differences between the sides other than the code under test; absent if
+    /// there are none.
     #[serde(default)]
     surroundings: Optional<Surroundings>,
     /// Of saved results: the files that each side was read from, the baseline
-    /// first; absent where deadheat measured.
+    /// first; absent if deadheat measured.
     #[serde(default)]
     #[schemars(length(min = 1))]
     sides: Optional<Vec<RecordedSide>>,
-    /// Doubts that are not those of one benchmark; absent when there are none.
+    /// Warnings about the whole run; absent if there are none.
     #[serde(default)]
     #[schemars(length(min = 1))]
     warnings: Optional<Vec<Warning>>,
-    /// Of saved results: the geometric mean over all benchmarks that both
-    /// sides have, for each candidate; absent where fewer than two were
-    /// compared.
+    /// Of saved results: the geometric mean over all benchmarks that both sides
+    /// have, for each candidate; absent if fewer than two were compared.
     #[serde(default)]
     #[schemars(length(min = 1))]
     overall: Optional<Vec<Overall>>,
-    /// Absent where this machine was not calibrated.
+    /// Absent if this machine was not calibrated.
     #[serde(default)]
     calibration: Optional<Calibration>,
     /// One entry per benchmark and candidate.
@@ -121,7 +121,7 @@ enum Format {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct Tool {
-    /// Version of deadheat that analysed.
+    /// Version of deadheat that analysed the run.
     version: String,
 }
 
@@ -131,16 +131,16 @@ struct Tool {
 struct IdleIgnore {
     /// The pattern on names of benchmarks, as written.
     name: String,
-    /// The only rule it is about; absent when it is about all.
+    /// The rule of the entry; absent if the entry is about all rules.
     #[serde(default)]
     rule: Optional<Rule>,
-    /// Where it begins in the rules file, counted from 1.
+    /// The line of the rules file where the entry begins, counted from 1.
     line: AtLeastOne,
     why: Why,
-    /// Its last day, when it is over.
+    /// The last day of the entry; only for an expired entry.
     #[serde(default)]
     until: Optional<Day>,
-    /// Whether a rule it was about is broken, when it is over.
+    /// Whether a rule of the entry is broken; only for an expired entry.
     #[serde(default)]
     broken: Optional<bool>,
 }
@@ -171,17 +171,17 @@ enum Ended {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct SecondRace {
-    /// How it ended, in the words of the first.
+    /// How it ended, with the values of `ended` of the first race.
     ended: Ended,
-    /// The signal that interrupted it; only with `interrupted`.
+    /// The signal that interrupted it; only if `ended` is `interrupted`.
     #[serde(default)]
     signal: Optional<i64>,
-    /// What failed; only with `failed`.
+    /// The failure; only if `ended` is `failed`.
     #[serde(default)]
     failure: Optional<String>,
 }
 
-/// A benchmark without an answer.
+/// A benchmark that failed.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Failed {
@@ -192,21 +192,21 @@ struct Failed {
     message: String,
 }
 
-/// Parameter values filled into the commands; absent when there are none.
+/// Parameter values in the commands; absent if there are none.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("minProperties" = 1))]
 pub struct Parameters(BTreeMap<String, String>);
 
-/// What differs between the sides besides the code under test.
+/// Differences between the sides other than the code under test.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Surroundings {
-    /// The suite of one side, which both sides run; absent where each runs its
-    /// own.
+    /// The suite of one side, which both sides run; absent if each side runs
+    /// its own.
     #[serde(default)]
     suite: Optional<SharedSuite>,
-    /// The interpreter of each side, the baseline's first; absent where they
-    /// are the same.
+    /// The interpreter of each side, the baseline's first; absent if they are
+    /// the same.
     #[serde(default)]
     #[schemars(length(equal = 2))]
     interpreters: Optional<Vec<String>>,
@@ -214,8 +214,8 @@ struct Surroundings {
     #[serde(default)]
     #[schemars(length(min = 1))]
     packages: Optional<Vec<PackageVersions>>,
-    /// True where the user named the environments of both sides, so that their
-    /// packages may be what is compared; absent otherwise.
+    /// True if the user named the environments of both sides, so that the user
+    /// may want to compare their packages; absent otherwise.
     #[serde(default)]
     chosen: Optional<bool>,
 }
@@ -235,9 +235,9 @@ struct SharedSuite {
 #[serde(deny_unknown_fields)]
 struct PackageVersions {
     name: String,
-    /// Null where the baseline lacks the package.
+    /// Null if the baseline lacks the package.
     baseline: Nullable<String>,
-    /// Null where the candidate lacks the package.
+    /// Null if the candidate lacks the package.
     candidate: Nullable<String>,
 }
 
@@ -246,13 +246,13 @@ struct PackageVersions {
 #[serde(deny_unknown_fields)]
 struct LeftOut {
     benchmark: String,
-    /// Only one side has it; it says of itself that it does not run; or it is
-    /// not the same work on both sides.
+    /// Why it was not raced: only one side has it, it reports that it does not
+    /// run, or it does different work on the two sides.
     reason: Reason,
-    /// Of `only-in`: which side has it.
+    /// The side that has the benchmark; only if `reason` is `only-in`.
     #[serde(default)]
     side: Optional<String>,
-    /// Of the others: why, in words.
+    /// The reason as text; only if `reason` is not `only-in`.
     #[serde(default)]
     message: Optional<String>,
 }
@@ -272,7 +272,7 @@ enum Reason {
 struct RecordedSide {
     /// The contender's name.
     name: String,
-    /// What a file does not tell is absent.
+    /// Facts that a file does not contain are absent.
     files: Vec<RecordedFile>,
 }
 
@@ -280,9 +280,9 @@ struct RecordedSide {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RecordedFile {
-    /// As it was named.
+    /// The path as the user gave it.
     file: String,
-    /// Who wrote it, with the version where the file says so.
+    /// The tool that wrote it, with its version if the file contains it.
     tool: String,
     /// Name of the machine.
     #[serde(default)]
@@ -299,14 +299,13 @@ struct RecordedFile {
     /// Language runtime and its version.
     #[serde(default)]
     runtime: Optional<String>,
-    /// When it was measured, as written there.
+    /// When it was measured, as written in the file.
     #[serde(default)]
     date: Optional<String>,
     /// Whether the frequency of the processor was being scaled.
     #[serde(default)]
     cpu_scaling: Optional<bool>,
-    /// Whether something measured, or the library that measured it, was a
-    /// debug build.
+    /// Whether the measured program or the measuring library was a debug build.
     #[serde(default)]
     debug_build: Optional<bool>,
 }
@@ -319,15 +318,15 @@ struct Overall {
     candidate: String,
     /// How many are in it.
     benchmarks: AtLeastOne,
-    /// Mean of the ratios of cost, less 1: below zero is better whatever was
-    /// measured.
+    /// Mean of the ratios of cost, minus 1: below zero is better, for every
+    /// metric.
     change: Change,
-    /// null when the data cannot give an interval.
+    /// null if the data do not allow an interval.
     ci: Nullable<Interval>,
-    /// Two-sided confidence of `ci`; null when that is.
+    /// Two-sided confidence of `ci`; null if `ci` is null.
     confidence: Nullable<Confidence>,
-    /// Benchmarks that `ci` speaks of: of saved results `these` alone, of a
-    /// race those `like-these`, taken for a random sample.
+    /// The benchmarks that `ci` is about: `these` for saved results;
+    /// `like-these` for a race, whose benchmarks count as a random sample.
     population: Population,
 }
 
@@ -340,15 +339,14 @@ enum Population {
     LikeThese,
 }
 
-/// A doubt, or something worth knowing. Where there are several, doubts come
-/// first.
+/// A warning or a note. Warnings come first.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Warning {
-    /// Stable name.
+    /// A name that does not change between versions.
     #[schemars(regex(pattern = "^[a-z]+(-[a-z]+)*$"))]
     code: String,
-    /// For people; the wording may change.
+    /// Text for people; the wording may change.
     #[schemars(length(min = 1))]
     message: String,
 }
@@ -360,7 +358,7 @@ pub struct Warning {
 struct GateSuite {
     /// Their number.
     comparisons: u64,
-    /// The change by which half of them would be found slower at that level
-    /// with 80% power; null where no error is known.
+    /// The change that the rule finds in half of the comparisons with 80%
+    /// power; null if no standard error is known.
     detectable_change: Nullable<Amount>,
 }

@@ -6,20 +6,20 @@ use serde::Deserialize;
 use super::numbers::{Alpha, Amount, AtLeastOne, Probability};
 use super::presence::Nullable;
 
-/// What `deadheat calibrate` had found about races of this kind on this machine
-/// when the run began.
+/// What `deadheat calibrate` had found, before the run began, about races of
+/// this kind on this machine.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     tool: Calibrator,
     /// Seconds since 1970-01-01 UTC.
     started_at: Nullable<u64>,
-    /// What raced.
+    /// The kind of contenders that raced.
     kind: Kind,
     false_calls: FalseCalls,
     alpha: Alpha,
-    /// The 95th percentile of the sizes of the estimates of races of things
-    /// against themselves, as a relative change.
+    /// The 95th percentile of the absolute estimates of A/A races, as a
+    /// relative change.
     noise_floor: Nullable<Amount>,
 }
 
@@ -40,8 +40,8 @@ enum Kind {
     Commands,
 }
 
-/// Races of things against themselves that were called faster or slower, with
-/// exact 95% bounds of the true share.
+/// A/A races that were called faster or slower, with exact 95% bounds of the
+/// true share.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]

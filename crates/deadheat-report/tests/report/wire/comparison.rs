@@ -17,137 +17,137 @@ pub struct Comparison {
     benchmark: String,
     #[serde(default)]
     parameters: Optional<Parameters>,
-    /// What it says of itself beside its name; absent where no file told.
+    /// The label of the benchmark; absent if the files contain none.
     #[serde(default)]
     label: Optional<String>,
-    /// Threads it ran on; absent where no file told.
+    /// Threads it ran on; absent if no file contains the number.
     #[serde(default)]
     threads: Optional<u64>,
-    /// What one iteration gets done; absent when the benchmark does not say.
+    /// What one iteration processes; absent if the benchmark does not report
+    /// it.
     #[serde(default)]
     throughput: Optional<Throughput>,
     /// The metric judged.
     metric: String,
     unit: Unit,
-    /// The quantile of single iterations that the verdict, every estimate and
-    /// what is typical speak of. Absent where it is their centre.
+    /// The quantile of single iterations that the verdict, all estimates and
+    /// the typical values are about. Absent if they are about the centre.
     #[serde(default)]
     quantile: Optional<f64>,
     baseline: Side,
-    /// null when the contender was measured alone.
+    /// null if the contender was measured alone.
     candidate: Nullable<Side>,
     /// Smallest relative change of this benchmark worth acting on.
     margin: Margin,
-    /// Chance of a wrong verdict on it that was accepted.
+    /// Accepted probability of a wrong verdict on it.
     alpha: Alpha,
-    /// null where only an estimate is allowed.
+    /// null if the data allow only an estimate.
     verdict: Nullable<Verdict>,
-    /// True if a gate has rules for it and could not judge it, since it has no
-    /// verdict; absent otherwise.
+    /// True if a gate has rules for it but could not judge it, because it has
+    /// no verdict; absent otherwise.
     #[serde(default)]
     unjudged: Optional<bool>,
-    /// The rule of `--fail-on` or `deadheat.toml` that it breaks; absent when
-    /// it breaks none.
+    /// The rule of `--fail-on` or `deadheat.toml` that it breaks; absent if it
+    /// breaks none.
     #[serde(default)]
     gate: Optional<Gate>,
-    /// The second race of a benchmark that broke a rule; absent where there
-    /// was none.
+    /// The second race of a benchmark that broke a rule; absent if there was no
+    /// second race.
     #[serde(default)]
     confirmation: Optional<Confirmation>,
-    /// Whether the verdict rests on one replicate, on samples that are not
-    /// paired, or is otherwise of the weaker kind.
+    /// Whether the verdict is provisional, for example because it is based on
+    /// one replicate or on unpaired samples.
     provisional: bool,
-    /// `binary`: the verdict speaks of the binaries as they were linked.
-    /// `source`, the stronger claim: every replicate judged had the code of
-    /// both sides placed anew by a neutral link.
+    /// `binary`: the verdict is about the binaries as they were linked.
+    /// `source`, the stronger claim: in every judged replicate, a neutral link
+    /// placed the code of both sides at new addresses.
     scope: Scope,
-    /// True when in every replicate judged what two builds share lay at the
-    /// same places in both; absent when it did not.
+    /// True if, in every judged replicate, code that the two builds share had
+    /// the same addresses in both; absent otherwise.
     #[serde(default)]
     matched: Optional<bool>,
-    /// What was observed of the processes of the baseline and of the candidate
-    /// in all replicates judged; absent if nothing was.
+    /// What was observed about the processes of the baseline and of the
+    /// candidate in all judged replicates; absent if nothing was observed.
     #[serde(default)]
     #[schemars(length(min = 2, max = 2))]
     processes: Optional<Vec<Process>>,
-    /// null when none can be formed.
+    /// null if it cannot be computed.
     change: Nullable<Change>,
-    /// null when the data cannot give an interval.
+    /// null if the data do not allow an interval.
     ci: Nullable<Interval>,
-    /// The chance that `ci` holds the truth, at whichever look the race ended:
-    /// what people are told. null when `ci` is.
+    /// The probability that `ci` contains the true value, over all interim
+    /// analyses. Reports show this confidence. null if `ci` is null.
     coverage: Nullable<Confidence>,
-    /// Two-sided confidence of `ci` at the one look that ended the race; null
-    /// when `ci` is.
+    /// Two-sided confidence of `ci` at the interim analysis that ended the
+    /// race; null if `ci` is null.
     confidence: Nullable<Confidence>,
-    /// Two-sided, at the look that ended the race.
+    /// Two-sided, at the interim analysis that ended the race.
     p_value: Nullable<Probability>,
-    /// Paid for every look, every candidate and the suite.
+    /// Corrected for all interim analyses, all candidates and the suite.
     p_adjusted: Nullable<Probability>,
     /// Sign-flip test over replicates, which assumes only symmetry.
     p_sign_flip: Nullable<Probability>,
-    /// Whether the interval leaves out zero. A dead heat may still have a
+    /// Whether the interval excludes zero. A dead heat may still have a
     /// direction.
     excludes_zero: bool,
-    /// The relative change this design finds with 80% power.
+    /// The relative change that this race finds with 80% power.
     minimum_detectable_effect: Nullable<Amount>,
-    /// Replicates the estimate rests on; of an unpaired recording the
-    /// observations of both sides. null without an estimate.
+    /// Replicates in the estimate; for an unpaired recording, the observations
+    /// of both sides. null without an estimate.
     replicates: Nullable<u64>,
-    /// How many more would settle an open verdict if the estimate stays where
-    /// it is.
+    /// How many more replicates would settle an open verdict if the estimate
+    /// does not change.
     replicates_to_settle: Nullable<u64>,
-    /// The seconds these would take, at the pace of the run; absent for a
-    /// recording and where nothing is open.
+    /// The seconds that these replicates would take at the pace of the run;
+    /// absent for a recording, and if the verdict is not open.
     #[serde(default)]
     seconds_to_settle: Optional<Amount>,
-    /// Blocks the estimate rests on, 0 for an unpaired recording; null without
-    /// an estimate.
+    /// Blocks in the estimate, 0 for an unpaired recording; null without an
+    /// estimate.
     blocks: Nullable<u64>,
-    /// Blocks left out: disturbed, or cut short by the harness.
+    /// Blocks that were left out, because they were disturbed or cut short by
+    /// the harness.
     dropped_blocks: u64,
-    /// The change had those been kept; absent where none was left out.
+    /// The change with these blocks included; absent if none was left out.
     #[serde(default)]
     change_with_dropped: Optional<Change>,
-    /// Relative changes that should be zero when order does not matter; null
+    /// Relative changes that should be zero if the order does not matter; null
     /// without ABBA blocks.
     diagnostics: Nullable<Diagnostics>,
-    /// Secondary figures of the judged metric: they inform, they never decide.
-    /// null when it was not recorded.
+    /// Secondary figures of the judged metric; they never decide a verdict.
+    /// null if the metric was not recorded.
     figures: Nullable<Figures>,
-    /// The estimate as the user's own link placed the code, beside that of
-    /// neutral links. It informs and decides nothing; absent where it was not
-    /// raced.
+    /// The estimate with the user's own link, in addition to the estimate on
+    /// neutral links. It decides nothing. Absent if it was not raced.
     #[serde(default)]
     own_link: Optional<OwnLink>,
-    /// The reason why launches took turns although trials were made to run them side by side: a
-    /// name of `turns_because` in the schema of run files.
+    /// The reason why launches took turns, although deadheat tried to run them
+    /// side by side: a value of `turns_because` in the schema of run files.
     #[serde(default)]
     turns_because: Optional<String>,
     /// Set if the launches of a block ran side by side on one core; absent if they took turns.
     #[serde(default)]
     side_by_side: Optional<SideBySide>,
-    /// The baseline against a second copy of itself in the same blocks, which
-    /// decides nothing by itself; absent without a control.
+    /// The baseline against a second copy of itself in the same blocks; it
+    /// decides no verdict by itself. Absent without a control.
     #[serde(default)]
     control: Optional<Control>,
-    /// The hosts of a run that was merged of the parts that several machines
-    /// raced; absent for a run of one.
+    /// The hosts of a run that was merged from parts that several machines
+    /// raced; absent for a run of one machine.
     #[serde(default)]
     hosts: Optional<Hosts>,
-    /// What the effect of a block varies by: standard deviations of its parts,
-    /// as relative changes. Absent for a recording, and where nothing
-    /// scatters.
+    /// Standard deviations of the components of a block's effect, as relative
+    /// changes. Absent for a recording, and if nothing scatters.
     #[serde(default)]
     spreads: Optional<Spreads>,
-    /// The time spent waiting for a core. Absent where it was not recorded, and
-    /// where another metric than wall time is judged.
+    /// The time spent waiting for a core. Absent if it was not recorded, or if
+    /// a metric other than wall time is judged.
     #[serde(default)]
     waiting: Optional<Waiting>,
-    /// Every metric recorded, on the same pairs, the judged one included. They
-    /// inform and decide nothing.
+    /// Every recorded metric, on the same pairs, including the judged one. They
+    /// decide nothing.
     metrics: Vec<Metric>,
-    /// Doubts first, then information.
+    /// Warnings first, then notes.
     warnings: Vec<Warning>,
 }
 
@@ -174,7 +174,7 @@ struct Items {
     items: u64,
 }
 
-/// What was found.
+/// The verdict.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Verdict {
@@ -198,8 +198,9 @@ enum Scope {
 #[serde(deny_unknown_fields)]
 struct Side {
     name: String,
-    /// The baseline's robust location in logarithms, and the candidate's is
-    /// that times 1 + `change`; null where zeros forbid logarithms.
+    /// A robust average. The baseline's is its robust location in logarithms;
+    /// the candidate's is the baseline's times 1 + `change`. null if values of
+    /// zero do not allow logarithms.
     typical: Nullable<f64>,
     median: f64,
     mean: f64,
@@ -208,8 +209,8 @@ struct Side {
     /// Standard deviation; null for a single sample.
     stddev: Nullable<Amount>,
     samples: u64,
-    /// Bytes or items (see `throughput`) that each thread works through per
-    /// second, at the median wall time; absent when not known.
+    /// Bytes or items (see `throughput`) that each thread processes per second,
+    /// at the median wall time; absent if unknown.
     #[serde(default)]
     rate: Optional<Amount>,
 }
@@ -228,13 +229,14 @@ struct Diagnostics {
 #[schemars(inline)]
 struct OwnLink {
     change: Change,
-    /// null when the data cannot give an interval.
+    /// null if the data do not allow an interval.
     ci: Nullable<Interval>,
-    /// Two-sided confidence of `ci`, of one look; null when that is.
+    /// Two-sided confidence of `ci`, for a single analysis; null if `ci` is
+    /// null.
     confidence: Nullable<Confidence>,
-    /// Replicates it rests on, all that were complete.
+    /// Replicates in the estimate: all complete ones.
     replicates: AtLeastOne,
-    /// Blocks it rests on.
+    /// Blocks in the estimate.
     blocks: AtLeastOne,
 }
 
@@ -242,11 +244,11 @@ struct OwnLink {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct SideBySide {
-    /// Share of its wall time that the longer of the two launches ran alone, after the other one had
-    /// ended: the median over all pairs.
+    /// Share of its wall time that the longer of the two launches ran alone,
+    /// after the other launch had ended: the median over all pairs.
     alone: f64,
-    /// The estimate on the same metric in turns, which the verdict was held against; absent where it
-    /// was not raced.
+    /// The estimate on the same metric in turns, which the verdict was checked
+    /// against; absent if it was not raced.
     #[serde(default)]
     in_turns: Optional<OwnLink>,
 }
@@ -255,15 +257,16 @@ struct SideBySide {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct Control {
-    /// None in truth.
+    /// The true change is 0.
     change: Change,
-    /// null when the data cannot give an interval.
+    /// null if the data do not allow an interval.
     ci: Nullable<Interval>,
-    /// Two-sided confidence of `ci`, of the look that ended the race; null
-    /// when that is.
+    /// Two-sided confidence of `ci`, at the interim analysis that ended the
+    /// race; null if `ci` is null.
     confidence: Nullable<Confidence>,
-    /// Whether the two copies are told apart, paid for by all controls of the
-    /// run. Where any is, every verdict of the run is provisional.
+    /// Whether the two copies differ significantly, corrected for all controls
+    /// of the run. If any control differs, every verdict of the run is
+    /// provisional.
     separated: bool,
 }
 
@@ -271,32 +274,31 @@ struct Control {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct Hosts {
-    /// Whether the verdict is about hosts like these, as that of six and more
-    /// does, or of these alone.
+    /// Whether the verdict is about hosts like these (with six or more hosts),
+    /// or only about these hosts.
     like_these: bool,
-    /// Where the effect on the next host lies; null where these alone are
-    /// spoken of, or they show no spread.
+    /// Prediction interval of the effect on the next host; null if the verdict
+    /// is only about these hosts, or if they show no spread.
     next_host: Nullable<Interval>,
-    /// Cochran's Q of the hosts' effects; null where one of them shows no
-    /// error, as are the three below.
+    /// Cochran's Q of the hosts' effects. Q, `i_squared`, `p_differ` and
+    /// `host_sd` are null if one of the effects has no standard error.
     q: Nullable<Amount>,
-    /// The share of Q beyond what the errors of measurement give.
+    /// The share of Q that exceeds the errors of measurement.
     i_squared: Nullable<Share>,
     /// The p-value of equal effects on all hosts, by Welch's test.
     p_differ: Nullable<Share>,
     /// The standard deviation of the true effects from host to host, as a
     /// relative change.
     host_sd: Nullable<Amount>,
-    /// Number of further hosts that would settle an open verdict, if the
-    /// estimate stays where it is; null where none is open.
+    /// Number of further hosts that would settle an open verdict if the
+    /// estimate does not change; null if the verdict is not open.
     hosts_to_settle: Nullable<u64>,
     /// The numbers of the parts that the run lacks.
     missing: Vec<u64>,
-    /// The models of processors that several hosts have; absent unless there
-    /// are several.
+    /// The processor models of the hosts; absent unless there are several.
     #[serde(default)]
     kinds: Optional<Vec<HostKind>>,
-    /// Each host by itself, in the order of their parts.
+    /// The hosts, in the order of their parts.
     hosts: Vec<HostRow>,
 }
 
@@ -306,12 +308,12 @@ struct Hosts {
 struct HostKind {
     /// The model.
     cpu: String,
-    /// Hosts that have it.
+    /// Number of hosts with this model.
     hosts: AtLeastOne,
     /// The mean of their effects.
     change: Change,
-    /// Its interval, at the level at which those of all models hold together;
-    /// null when the hosts show no spread.
+    /// Its interval; the intervals of all models hold simultaneously at this
+    /// level. null if the hosts show no spread.
     ci: Nullable<Interval>,
 }
 
@@ -319,32 +321,32 @@ struct HostKind {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct HostRow {
-    /// The numbers of the parts that it raced.
+    /// The numbers of the parts that the host raced.
     parts: Vec<u64>,
-    /// Its model of processor; absent where it does not say.
+    /// Its processor model; absent if the host does not report it.
     #[serde(default)]
     cpu: Optional<String>,
-    /// The effect it showed by itself.
+    /// The effect on this host alone.
     change: Change,
-    /// null when the data cannot give an interval.
+    /// null if the data do not allow an interval.
     ci: Nullable<Interval>,
-    /// Two-sided confidence of `ci`; null when that is.
+    /// Two-sided confidence of `ci`; null if `ci` is null.
     confidence: Nullable<Confidence>,
-    /// Replicates it rests on.
+    /// Replicates in the estimate.
     replicates: AtLeastOne,
-    /// Whether the estimate over hosts does without it, because its control is
-    /// told apart.
+    /// Whether the estimate over hosts excludes this host, because its control
+    /// differs from the baseline.
     left_out: bool,
-    /// The baseline against its second copy on this host, at the level that
-    /// all hosts share; absent without one, and where it has fewer than six
+    /// The baseline against its second copy on this host, at the level that all
+    /// hosts share; absent without a control, or with fewer than six
     /// replicates.
     #[serde(default)]
     control: Optional<HostControl>,
-    /// What its container may use; absent where nothing limits it.
+    /// The limits of its container; absent if there are none.
     #[serde(default)]
     limits: Optional<HostLimits>,
-    /// What disturbed measurements there when its part began; absent where
-    /// nothing did, or nobody looked.
+    /// What disturbed measurements on the host when its part began; absent if
+    /// nothing did, or if deadheat did not check.
     #[serde(default)]
     disturbances: Optional<Vec<Disturbance>>,
 }
@@ -353,13 +355,14 @@ struct HostRow {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct HostControl {
-    /// None in truth.
+    /// The true change is 0.
     change: Change,
-    /// null when the data cannot give an interval.
+    /// null if the data do not allow an interval.
     ci: Nullable<Interval>,
-    /// Two-sided confidence of `ci`, the same for all hosts; null when that is.
+    /// Two-sided confidence of `ci`, the same for all hosts; null if `ci` is
+    /// null.
     confidence: Nullable<Confidence>,
-    /// Whether the two copies are told apart on this host.
+    /// Whether the two copies differ significantly on this host.
     separated: bool,
 }
 
@@ -367,10 +370,10 @@ struct HostControl {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct HostLimits {
-    /// Cores' worth of time; absent where nothing limits it.
+    /// CPU time, in cores; absent if it is not limited.
     #[serde(default)]
     cores: Optional<Amount>,
-    /// Bytes of memory; absent where nothing limits it.
+    /// Bytes of memory; absent if it is not limited.
     #[serde(default)]
     memory: Optional<u64>,
 }
@@ -379,9 +382,9 @@ struct HostLimits {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct Disturbance {
-    /// Its short name, as `deadheat doctor` has it.
+    /// Its short name, as in `deadheat doctor`.
     name: String,
-    /// What was found of it.
+    /// What was found about it.
     found: String,
 }
 
@@ -389,14 +392,14 @@ struct Disturbance {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct Spreads {
-    /// From one neutral link to the next; null when placement was not drawn,
-    /// or not told apart from the rest.
+    /// From one neutral link to the next; null if placement was not randomised,
+    /// or cannot be separated from the rest.
     placement: Nullable<Amount>,
-    /// From one process to the next; null when it was not told apart from the
-    /// placement, or every block is a process of its own.
+    /// From one process to the next; null if it cannot be separated from the
+    /// placement, or if every block is a separate process.
     process: Nullable<Amount>,
-    /// From block to block within a process; where every block is a process of
-    /// its own, both together.
+    /// From block to block within a process; if every block is a separate
+    /// process, from block to block and process to process together.
     block: Amount,
 }
 
@@ -406,17 +409,17 @@ struct Spreads {
 struct Waiting {
     /// Its share of the baseline's wall time.
     baseline: Share,
-    /// Its share of the candidate's; null when the contender ran alone.
+    /// Its share of the candidate's wall time; null if the contender ran alone.
     candidate: Nullable<Share>,
-    /// Whether it is taken out of every sample that this answer speaks of.
+    /// Whether it is excluded from every sample of this answer.
     taken_out: bool,
-    /// The change with it kept; absent where it was not taken out.
+    /// The change with it included; absent if it was not excluded.
     #[serde(default)]
     change: Optional<Change>,
-    /// The interval with it kept; null when the data cannot give one.
+    /// The interval with it included; null if the data do not allow one.
     #[serde(default)]
     ci: Optional<Nullable<Interval>>,
-    /// Two-sided confidence of `ci`; null when that is.
+    /// Two-sided confidence of `ci`; null if `ci` is null.
     #[serde(default)]
     confidence: Optional<Nullable<Confidence>>,
 }
@@ -427,21 +430,20 @@ struct Waiting {
 struct Metric {
     metric: String,
     unit: Unit,
-    /// Which way it improves; absent for what is the better the less there is
-    /// of it. Of what improves neither way as far as anyone told there is no
-    /// verdict.
+    /// The better direction; absent if less is better. Without a known better
+    /// direction, the metric has no verdict.
     #[serde(default)]
     better: Optional<Better>,
     baseline: Side,
-    /// null when the contender was measured alone.
+    /// null if the contender was measured alone.
     candidate: Nullable<Side>,
-    /// null when none can be formed.
+    /// null if it cannot be computed.
     change: Nullable<Change>,
-    /// null when the data cannot give an interval.
+    /// null if the data do not allow an interval.
     ci: Nullable<Interval>,
-    /// What the verdict would be if this metric were the judged one, at the
-    /// same moment; null without an interval. It is not adjusted for there
-    /// being several metrics.
+    /// The verdict that the race would have at this moment if this metric were
+    /// the judged one; null without an interval. It is not corrected for the
+    /// number of metrics.
     verdict: Nullable<Verdict>,
 }
 
@@ -458,19 +460,18 @@ enum Better {
 #[schemars(inline)]
 struct Gate {
     rule: Rule,
-    /// Whether the run fails for it; if not, it is excused, or the evidence is
-    /// not enough.
+    /// Whether the run fails for it. If not, it is excused, or the evidence is
+    /// not sufficient.
     fails: bool,
-    /// The evidence that is missing: `suite-level` where it is not slower at
-    /// the level at which all comparisons of the gate keep alpha together,
-    /// `second-race` where a second race did not confirm the first; absent
-    /// where there is enough.
+    /// The missing evidence: `suite-level` if the slowdown is not significant
+    /// after correction for all comparisons of the gate, `second-race` if a
+    /// second race did not confirm the first. Absent if no evidence is missing.
     #[serde(default)]
     unproven: Optional<Unproven>,
     /// Why it is excused.
     #[serde(default)]
     reason: Optional<String>,
-    /// The last day of the excuse; absent when it has no end.
+    /// The last day of the excuse; absent if it has no end.
     #[serde(default)]
     until: Optional<Day>,
 }
@@ -490,17 +491,17 @@ enum Unproven {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct Confirmation {
-    /// Whether it breaks the rule as the first race did, and in the same
-    /// direction.
+    /// Whether the second race breaks the same rule as the first race, in the
+    /// same direction.
     confirmed: bool,
-    /// null where only an estimate is allowed.
+    /// null if the data allow only an estimate.
     verdict: Nullable<Verdict>,
-    /// null when none can be formed.
+    /// null if it cannot be computed.
     change: Nullable<Change>,
-    /// null when the data cannot give an interval.
+    /// null if the data do not allow an interval.
     ci: Nullable<Interval>,
-    /// The chance of a wrong verdict that it accepted, which all benchmarks
-    /// that were raced again share.
+    /// Its accepted probability of a wrong verdict, which all benchmarks that
+    /// were raced again share.
     alpha: Alpha,
 }
 
@@ -513,30 +514,30 @@ pub enum Rule {
     NotEquivalent,
 }
 
-/// A day, as `2026-12-31`.
+/// A day, such as `2026-12-31`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("format" = "date"))]
 pub struct Day(String);
 
-/// What was observed of the processes of a contender.
+/// What was observed about the processes of a contender.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Process {
     /// The file that they executed last: `as-started`, or the path of another
-    /// one. null if that could not be observed in all of them.
+    /// file. null if this could not be observed in all of them.
     image: Nullable<String>,
-    /// Whether the kernel drew their addresses. null if that could not be
-    /// observed, or differed.
+    /// Whether the kernel randomised their addresses. null if this could not be
+    /// observed, or differed between processes.
     addresses: Nullable<AddressSpace>,
-    /// Whether all threads seen might run only on the cores that the process
-    /// was given. null if that could not be observed.
+    /// Whether all observed threads were restricted to the cores that deadheat
+    /// gave to the process. null if this could not be observed.
     keeps_cores: Nullable<bool>,
-    /// Whether the variables that deadheat sets reached them. null if that
-    /// could not be observed.
+    /// Whether the environment variables that deadheat sets reached them. null
+    /// if this could not be observed.
     padded: Nullable<bool>,
-    /// Variables that move memory, change libraries or set a number of threads,
-    /// as `NAME=value`; absent if there are none.
+    /// Environment variables that move memory, change libraries or set a number
+    /// of threads, as `NAME=value`; absent if there are none.
     #[serde(default)]
     variables: Optional<Vec<String>>,
 }

@@ -6,15 +6,15 @@ use serde::Deserialize;
 use super::numbers::{Amount, Change, Interval, Positive, Probability, Share};
 use super::presence::Nullable;
 
-/// Figures called naive take every sample for independent, which samples of
-/// one process are not.
+/// Figures called naive assume that all samples are independent; samples of one
+/// process are not.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Figures {
     baseline: SideFigures,
-    /// null for a contender alone.
+    /// null for a contender that ran alone.
     candidate: Nullable<SideFigures>,
-    /// null for a contender alone.
+    /// null for a contender that ran alone.
     between: Nullable<BetweenFigures>,
     /// How steady the effect was over the run; null without pairs.
     stability: Nullable<Stability>,
@@ -26,13 +26,13 @@ pub struct Figures {
 #[serde(deny_unknown_fields)]
 struct SideFigures {
     percentiles: Percentiles,
-    /// Of the logarithms, a pure number.
+    /// Of the logarithms; a number without a unit.
     log_skewness: Nullable<f64>,
-    /// Of the logarithms, a pure number.
+    /// Of the logarithms; a number without a unit.
     log_excess_kurtosis: Nullable<f64>,
     /// W of the logarithms, naive; null beyond 5,000 samples.
     shapiro_wilk: Nullable<Tested>,
-    /// Fitted by maximum likelihood, the likeliest first.
+    /// Distributions fitted by maximum likelihood, the likeliest first.
     fits: Vec<Fit>,
     /// (mean - min)/mean.
     mean_over_min: Nullable<Share>,
@@ -40,8 +40,8 @@ struct SideFigures {
     min_sigmas: Nullable<Amount>,
     /// Standard deviations from the mean up to the largest value.
     max_sigmas: Nullable<Amount>,
-    /// The samples taken first, to be laid over the whole; null for a single
-    /// sample.
+    /// The first half of the samples, to compare with all of them; null for a
+    /// single sample.
     first_half: Nullable<FirstHalf>,
 }
 
@@ -51,7 +51,7 @@ struct SideFigures {
 #[schemars(extend("maxItems" = 99))]
 struct Percentiles(Vec<Amount>);
 
-/// A statistic, a pure number, with its two-sided p-value.
+/// A statistic (a number without a unit) with its two-sided p-value.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Tested {
@@ -66,9 +66,9 @@ struct Fit {
     family: Family,
     /// In the unit of the metric; of its natural logarithm for the log-normal.
     location: f64,
-    /// As the location.
+    /// In the unit of the location.
     scale: Positive,
-    /// Only differences between families mean anything.
+    /// Only differences between families are meaningful.
     log_likelihood: f64,
 }
 
@@ -92,8 +92,9 @@ struct FirstHalf {
     against_second: Nullable<Tested>,
 }
 
-/// The two sides by other methods. Changes are candidate/baseline - 1;
-/// intervals hold at the confidence 1 - alpha. What cannot be formed is null.
+/// Comparisons of the two sides by other methods. Changes are
+/// candidate/baseline - 1; intervals have the confidence 1 - alpha. Values that
+/// cannot be computed are null.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BetweenFigures {
@@ -113,22 +114,24 @@ struct BetweenFigures {
     student: Nullable<TTest>,
     /// Student's t test of the differences of logarithms within pairs; naive.
     student_paired: Nullable<TTest>,
-    /// The mean of those differences over its standard error, by the normal
-    /// distribution; naive.
+    /// The mean of the differences of logarithms within pairs, divided by its
+    /// standard error, by the normal distribution; naive.
     z_paired: Nullable<Tested>,
     /// Wilcoxon's rank sums of the block effects below and above zero.
     signed_rank: Nullable<SignedRank>,
-    /// All pairs of a baseline's and a candidate's sample, by which is larger,
-    /// ties counted half; naive.
+    /// All pairs of a baseline's and a candidate's sample, by which sample is
+    /// larger; ties count half; naive.
     mann_whitney: Nullable<MannWhitney>,
-    /// The same without corrections for ties and continuity; naive.
+    /// The p-value of the rank sums without corrections for ties and
+    /// continuity; naive.
     rank_sum_p: Nullable<Probability>,
     /// The largest distance of the two distribution functions; naive.
     kolmogorov_smirnov: Nullable<Tested>,
     /// Wasserstein-1 distance as a share of the median of both sides.
     wasserstein: Nullable<Amount>,
-    /// Paired differences further than five scaled MADs below and above their
-    /// median, and whether both are equally likely (p_value null without any).
+    /// Numbers of paired differences more than five scaled MADs below and above
+    /// their median, and the test that both are equally likely (`p_value` is
+    /// null without any).
     opposite_peaks: Nullable<OppositePeaks>,
 }
 
@@ -137,7 +140,7 @@ struct BetweenFigures {
 #[schemars(inline)]
 struct Shift {
     change: Change,
-    /// null when the data cannot give an interval.
+    /// null if the data do not allow an interval.
     ci: Nullable<Interval>,
 }
 
@@ -151,17 +154,17 @@ struct Pairs {
     p_value: Probability,
 }
 
-/// Cannot be formed when there is no spread, or fewer than two values on a
+/// A t test; impossible without spread, or with fewer than two values on a
 /// side.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TTest {
     change: Change,
-    /// null when the data cannot give an interval.
+    /// null if the data do not allow an interval.
     ci: Nullable<Interval>,
     /// ln(1 + change).
     log_difference: f64,
-    /// The interval on that scale.
+    /// The interval of `log_difference`.
     log_ci: Nullable<(f64, f64)>,
     t: f64,
     /// Degrees of freedom; rarely whole for Welch's test.
@@ -200,13 +203,13 @@ struct OppositePeaks {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct Stability {
-    /// The estimate of the first half of the replicates, or of the blocks
-    /// where there is one replicate.
+    /// The estimate of the first half of the replicates, or of the blocks if
+    /// there is only one replicate.
     first_half_change: Nullable<Change>,
     /// The estimate of the rest.
     second_half_change: Nullable<Change>,
-    /// Standard deviations of block effects, as relative changes; null where
-    /// every replicate is a single block.
+    /// Standard deviations of block effects, as relative changes; null if every
+    /// replicate is a single block.
     spread: Nullable<Spread>,
 }
 
@@ -214,9 +217,9 @@ struct Stability {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct Spread {
-    /// Of blocks within their replicate.
+    /// The standard deviation of blocks within their replicate.
     within: Amount,
-    /// Between replicates, beyond what their blocks explain: what placement
-    /// and process alone do.
+    /// The standard deviation between replicates beyond that of their blocks:
+    /// the effect of placement and process.
     between: Amount,
 }

@@ -22,7 +22,7 @@ pub struct Confidence(f64);
 #[schemars(extend("minimum" = 0, "maximum" = 1))]
 pub struct Probability(f64);
 
-/// Chance of a wrong verdict that was accepted.
+/// Accepted probability of a wrong verdict.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 0.5))]
 pub struct Alpha(f64);

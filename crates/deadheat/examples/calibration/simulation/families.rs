@@ -5,31 +5,31 @@ use deadheat::parts::model::Waiting;
 
 use super::race::Setting;
 
-/// A kind of noise, and what it takes to find 1% under it.
+/// A kind of noise, with designs that can find 1% under it.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     pub name: &'static str,
     pub noise: Noise,
-    /// K with which 40 processes find 1%.
+    /// Blocks in a replicate (K) with which 40 processes find 1%.
     pub blocks: u32,
-    /// Pmax with which single blocks of commands find 1%.
+    /// Maximum number of replicates (Pmax) with which single blocks of commands find 1%.
     pub replicates: u32,
 }
 
-/// K of a race of processes, and Pmax of every race, unless told otherwise.
+/// K of a race of processes, and Pmax of every race, unless a row says otherwise.
 pub const BLOCKS: u32 = 25;
 pub const REPLICATES: u32 = 40;
 
-/// Layout of a process: sd of its effect on the time of each side.
+/// The effect of the memory layout of a process: standard deviation on the time of each side.
 const LAYOUT: f64 = 0.007;
 
-/// A machine that does nothing else.
+/// A quiet machine.
 pub const QUIET: Noise = Noise {
     sample: 0.01,
     ..Noise::NONE
 };
 
-/// A shared machine on an ordinary day.
+/// A busy, shared machine.
 pub const NOISY: Noise = Noise {
     sample: 0.09,
     ..Noise::NONE
@@ -120,33 +120,33 @@ pub const FAMILIES: [Family; 9] = [
     },
 ];
 
-/// The harder row of the specification: layout sd 1.4% of each replicate's
-/// effect, so 1.4%/√2 of each side.
+/// The harder row of the specification: the layout changes each replicate's effect by a standard
+/// deviation of 1.4%, so each side's time by 1.4%/√2.
 pub const HARD_LAYOUT: Noise = Noise {
     sample: 0.005,
     layout: 0.014 / std::f64::consts::SQRT_2,
     ..Noise::NONE
 };
 
-/// Another of seven modes for every sample.
+/// Noise in which each sample has one of seven modes.
 pub const RESTLESS: Noise = Noise {
     modes: 0.5,
     mode_length: 1,
     ..QUIET
 };
 
-/// Heaps so far apart that the scatter within one is no measure of them all.
+/// Noise with modes so far apart that the scatter within one says nothing about the total.
 pub const SLOW_PATH: Noise = Noise {
     slow_path: 1.0,
     ..QUIET
 };
 
-/// The log-ratio of a change in percent.
+/// Returns the log-ratio of a change in percent.
 pub fn percent(change: f64) -> f64 {
     (change / 100.0).ln_1p()
 }
 
-/// A race of processes: many blocks in each, a layout for each.
+/// A race of processes: many blocks in each process, and one layout per process.
 pub fn processes(effect: f64, noise: Noise) -> Setting {
     Setting {
         blocks_per_replicate: BLOCKS,
@@ -158,8 +158,8 @@ pub fn processes(effect: f64, noise: Noise) -> Setting {
     }
 }
 
-/// A race of commands: every slot a process of its own, whose layout is part
-/// of its scatter, and every replicate a single block.
+/// A race of commands: every slot is a process of its own, whose layout is part of its scatter, and
+/// every replicate is a single block.
 pub fn commands(effect: f64, noise: Noise) -> Setting {
     Setting {
         blocks_per_replicate: 1,

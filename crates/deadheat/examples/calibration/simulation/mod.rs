@@ -1,6 +1,5 @@
-//! Whole races on a clock that only the simulated contenders turn: what they
-//! meet, how one is run, and what became of many. Shared by the program that
-//! calibrates and by the test that keeps its promises, `tests/promises.rs`.
+//! Whole races on a simulated clock: the noise, the run of one race, and the outcomes of many. The
+//! program that calibrates shares them with the test of its promises, `tests/promises.rs`.
 
 pub mod families;
 pub mod race;

@@ -10,12 +10,12 @@ use deadheat::parts::engine::{
 use deadheat::parts::model::{Analysis, Design, Run, RunHeader, Unrecorded, Waiting, Workload};
 use deadheat_testing::runs::{self, benchmark, contenders, design};
 
-/// The race that is simulated, and the noise that hides the truth.
+/// The race to simulate, with its noise and its true effects.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// K.
+    /// Blocks in a replicate (K).
     pub blocks_per_replicate: u32,
-    /// Pmax.
+    /// Maximum number of replicates (Pmax).
     pub max_replicates: u32,
     /// The smallest relative change worth acting on.
     pub margin: f64,
@@ -26,7 +26,7 @@ pub struct Setting {
     /// True effects of the candidates, as log-ratios.
     pub effects: Vec<f64>,
     pub noise: Noise,
-    /// True if nobody said how many replicates there are, and they cost little.
+    /// True if the number of replicates is not set, and replicates cost little.
     pub open: bool,
 }
 
@@ -34,18 +34,17 @@ pub struct Setting {
 pub const ALPHA: f64 = 0.05;
 
 impl Setting {
-    /// A standard error below which the estimate at Pmax does not get: the
-    /// scatter and drift of the samples over all blocks, and the layouts over
-    /// all replicates. Spikes, and modes that last, add to it what the
-    /// estimate lets through.
+    /// Returns a lower bound of the standard error of the estimate at Pmax: the scatter and drift
+    /// of the samples over all blocks, and the layouts over all replicates. Spikes and lasting
+    /// modes increase the error further.
     pub fn least_error(&self) -> f64 {
         let noise = self.noise;
         let memory = Noise::DRIFT_MEMORY;
         let walk = noise.drift.powi(2) / (1.0 - memory.powi(2));
-        // What ABBA leaves of a walk: its value at slot 2 + 3 − 1 − 4, halved.
+        // The part of a walk that ABBA does not cancel: its value at slots 2 + 3 − 1 − 4, halved.
         let left = 1.0 - 0.5 * (memory + 2.0 * memory.powi(2) - memory.powi(3));
-        // A mode for every sample is scatter: seven even steps have a ninth of
-        // the square of their distance as variance.
+        // If every sample has its own mode, modes are scatter: the variance of seven even steps is
+        // a ninth of the square of their distance.
         let modes = match noise.mode_length {
             0 | 1 => noise.modes.powi(2) / 9.0,
             _ => 0.0,
@@ -63,7 +62,7 @@ pub fn race(setting: &Setting, seed: u64) -> (Run, Analysis) {
     race_of(setting, seed, |contenders| contenders)
 }
 
-/// Runs one race of what `dress` makes of the simulated contenders.
+/// Runs one race of the contenders that `dress` makes from the simulated ones.
 pub fn race_of<C: Contenders>(
     setting: &Setting,
     seed: u64,

@@ -8,16 +8,16 @@ use deadheat::parts::model::{Estimate, Verdict};
 
 use super::race::{Setting, race};
 
-/// The outcome of one race: of its first candidate, and of all intervals.
+/// The outcome of one race: the verdict on its first candidate, and the coverage of its intervals.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     verdict: Option<Verdict>,
     /// The estimate minus the truth, both log-ratios.
     off: f64,
     replicates: usize,
-    /// True if the intervals the race ended with held the truth.
+    /// True if the intervals at the end contained the true effects.
     held_at_the_end: bool,
-    /// True if every interval of every look held it.
+    /// True if the intervals at every look contained them.
     held_always: bool,
 }
 
@@ -53,23 +53,23 @@ pub struct Tally {
     pub faster: u32,
     pub slower: u32,
     pub equivalent: u32,
-    /// Races whose last intervals held the truth.
+    /// Races whose last intervals contained the true effects.
     pub held_at_the_end: u32,
-    /// Races in which every interval of every look held it.
+    /// Races in which the intervals at every look contained them.
     pub held_always: u32,
     /// Mean of estimate minus truth, as a log-ratio.
     pub mean_off: f64,
-    /// Its standard error.
+    /// Standard error of `mean_off`.
     pub mean_off_error: f64,
-    /// Median of the same.
+    /// Median of estimate minus truth, as a log-ratio.
     pub median_off: f64,
-    /// Mean of the replicates used.
+    /// Mean number of replicates used.
     pub replicates: f64,
 }
 
 impl Tally {
-    /// Races `setting` once for every seed, on so many threads; the answer
-    /// does not depend on their number.
+    /// Races `setting` once for every seed, on this many threads. The result does not depend on the
+    /// number of threads.
     pub fn of(setting: &Setting, seeds: Range<u64>, threads: usize) -> Self {
         let share = (seeds.end - seeds.start).div_ceil(threads.max(1) as u64);
         let outcomes: Vec<Outcome> = thread::scope(|scope| {
@@ -110,7 +110,7 @@ impl Tally {
         }
     }
 
-    /// Verdicts that are false when the first candidate's effect is `truth`.
+    /// Returns the number of false verdicts if the first candidate's effect is `truth`.
     pub fn wrong(&self, truth: f64, margin: f64) -> u32 {
         let mut wrong = 0;
         if truth >= 0.0 {
