@@ -382,6 +382,33 @@ fn a_committed_index_or_record_is_refused_by_name_and_an_accepted_step_is_not() 
 }
 
 #[test]
+fn a_committed_journal_is_refused_wherever_the_index_is() {
+    needs!("git");
+    let repo = Repo::new();
+    let index = indexed(&repo);
+    fs::create_dir(repo.path("ci")).unwrap();
+    fs::copy(&index, repo.path("ci/index.db")).unwrap();
+    symlink("ci/index.db", repo.path("link.db")).unwrap();
+    let before = fs::read(&index).unwrap();
+    for ending in ["-journal", "-wal", "-shm"] {
+        let journal = format!("ci/index.db{ending}");
+        repo.write(&journal, "x");
+        repo.git(&["add", "--force", &journal]);
+        for index in ["ci/index.db", "link.db"] {
+            for args in [&["show"][..], &["check"], &["add", "r.jsonl"]] {
+                let words = [&["history"], args, &["--index", index]].concat();
+                let done = repo.deadheat(&words);
+                done.fails_with(2, &["git tracks", &journal, "it comes from a commit"]);
+            }
+        }
+        repo.git(&["rm", "--force", "--quiet", &journal]);
+        assert_eq!(fs::read(repo.path("ci/index.db")).unwrap(), before);
+    }
+    let show = ["history", "show", "--index", "link.db"];
+    repo.deadheat(&show).succeeds();
+}
+
+#[test]
 fn a_committed_link_leads_no_accepted_step_out_of_the_checkout() {
     needs!("git");
     let repo = Repo::new();

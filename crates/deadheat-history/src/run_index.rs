@@ -9,7 +9,7 @@ use deadheat::parts::model::Commit;
 use deadheat::parts::report::units::counted;
 use deadheat::parts::settings::Selection;
 use deadheat::parts::terminal::to_stderr;
-use deadheat_build::{refuse_tracked, top_of};
+use deadheat_build::{refuse_tracked, refuse_tracked_journals, top_of};
 use deadheat_options::repository::{here, shown};
 
 use crate::command::IndexArgs;
@@ -28,7 +28,7 @@ impl IndexArgs {
                 find_index(&here, top_of(&here))
             }
         };
-        match refuse_tracked(&path) {
+        match refuse_tracked(&path).and_then(|()| refuse_tracked_journals(&path)) {
             Ok(()) => Ok(path),
             Err(error) => Err(Failure::Usage(error.to_string())),
         }
@@ -209,7 +209,7 @@ impl Adding {
         for (count, words) in [
             (self.replaced, "replaced by their continuations"),
             (self.known, "already known"),
-            (self.passed_over, "skipped (without commits)"),
+            (self.passed_over, "skipped (no comparison of two commits)"),
             (self.refused, "refused"),
         ] {
             if count > 0 {

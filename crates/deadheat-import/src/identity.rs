@@ -90,11 +90,6 @@ impl Identity {
         self.base.is_empty() && self.qualifiers.is_empty()
     }
 
-    /// Returns this identity's qualifier that has the same key and place as `other`.
-    pub(crate) fn alike(&self, other: &Qualifier) -> Option<&Qualifier> {
-        self.qualifiers.iter().find(|own| own.is_of_kind(other))
-    }
-
     /// Returns the name with the qualifiers for which `shows` returns true.
     pub(crate) fn name(&self, shows: impl Fn(&Qualifier) -> bool) -> String {
         let mut name = self.base.clone();

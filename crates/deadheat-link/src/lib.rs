@@ -35,5 +35,6 @@ pub use record::{Argument, Digest, LinkRecord, Obstacle, RecordError, StoredInpu
 pub use roles::{Roles, RolesError};
 pub use store::drop_unneeded;
 pub use tracked::{
-    REPOSITORY_VARIABLES, TrackedError, refuse_committed, refuse_tracked, tracked_files,
+    REPOSITORY_VARIABLES, TrackedError, refuse_committed, refuse_tracked, refuse_tracked_journals,
+    tracked_files,
 };

@@ -43,6 +43,13 @@ pub enum TrackedError {
         .0.display()
     )]
     Tracked(PathBuf),
+    /// Git tracks this journal of a database.
+    #[error(
+        "git tracks {}, so it comes from a commit, but SQLite would write it into the database next to \
+         it\nhelp: remove it with `git rm`",
+        .0.display()
+    )]
+    Journal(PathBuf),
     /// Git cannot list the files that it tracks.
     #[error("cannot find out whether git tracks {}: {said}", path.display())]
     Unanswered {
@@ -66,6 +73,51 @@ pub fn refuse_tracked(state: &Path) -> Result<(), TrackedError> {
         None => Ok(()),
         Some(path) => Err(TrackedError::Tracked(path)),
     }
+}
+
+/// The endings of the files that SQLite reads next to a database.
+const JOURNALS: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+/// Refuses a journal next to the database `file` that git tracks, wherever the database is: SQLite
+/// writes the content of the journal into the database, so a commit could replace the content of a
+/// user's database.
+///
+/// # Errors
+///
+/// [`TrackedError`] names the journal.
+pub fn refuse_tracked_journals(file: &Path) -> Result<(), TrackedError> {
+    // SQLite resolves links before it looks for journals.
+    let Ok(file) = file.canonicalize().or_else(|_| std::path::absolute(file)) else {
+        return Ok(());
+    };
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
+        return Ok(());
+    };
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let mut above = folder.ancestors();
+    let Some(top) = above.find(|folder| folder.join(".git").exists()) else {
+        return Ok(());
+    };
+    for ending in JOURNALS {
+        let mut journal = name.to_owned();
+        journal.push(ending);
+        let journal = folder.join(journal);
+        if fs::symlink_metadata(&journal).is_err() {
+            continue;
+        }
+        let said = match listed(top, journal.strip_prefix(top).unwrap_or(&journal)) {
+            Ok(Ok(tracked)) if tracked.is_empty() => continue,
+            Ok(Ok(_)) => return Err(TrackedError::Journal(journal)),
+            Ok(Err(said)) => said,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => error.to_string(),
+        };
+        return Err(TrackedError::Unanswered {
+            path: journal,
+            said,
+        });
+    }
+    Ok(())
 }
 
 /// Returns all files because of which [`refuse_tracked`] would return an error.

@@ -1,5 +1,7 @@
 //! Pairs the benchmarks of two builds of worker programs.
 
+use std::collections::{HashMap, HashSet};
+
 use deadheat_engine::{ListedBenchmark, Source, WorkerListing};
 use deadheat_model::{
     Benchmark, BenchmarkOverrides, Contender, FunctionCalls, LeftOut, LeftOutReason, Program,
@@ -77,6 +79,12 @@ pub fn race_alone(targets: &[Worker], selection: &Selection) -> Pairing {
     pairing
 }
 
+/// Returns the benchmarks by name; the first of several with the same name.
+fn by_name(benchmarks: &[ListedBenchmark]) -> HashMap<&str, &ListedBenchmark> {
+    let named = benchmarks.iter().rev().map(|one| (&*one.name, one));
+    named.collect()
+}
+
 fn holds_any(listing: &WorkerListing) -> bool {
     !listing.benchmarks.is_empty()
 }
@@ -95,18 +103,16 @@ impl OfTarget<'_> {
             let listed = side.as_ref().map(|listed| &listed.listing.benchmarks);
             listed.map_or(&[][..], Vec::as_slice)
         });
-        let namesake = |among: &'_ [ListedBenchmark], name: &str| {
-            among.iter().position(|other| other.name == name)
-        };
+        let [old_by_name, new_by_name] = [old, new].map(by_name);
         for benchmark in old {
             let shown = Shown::benchmark(prefix, &benchmark.name, &benchmark.parameters);
-            match namesake(new, &benchmark.name) {
-                Some(place) => self.both(&shown, benchmark, &new[place]),
+            match new_by_name.get(&*benchmark.name) {
+                Some(new) => self.both(&shown, benchmark, new),
                 None => self.only_in(0, &shown, benchmark.ignored),
             }
         }
         for benchmark in new {
-            if namesake(old, &benchmark.name).is_none() {
+            if !old_by_name.contains_key(&*benchmark.name) {
                 let shown = Shown::benchmark(prefix, &benchmark.name, &benchmark.parameters);
                 self.only_in(1, &shown, benchmark.ignored);
             }
@@ -123,16 +129,18 @@ impl OfTarget<'_> {
             self.race(shown, (old, one), (new, other));
             return;
         }
+        let [of_old, of_new] =
+            [old, new].map(|side| side.contenders.iter().collect::<HashSet<_>>());
         for name in &old.contenders {
             let shown = shown.contender(name);
-            if new.contenders.contains(name) {
+            if of_new.contains(name) {
                 self.race(&shown, (old, name), (new, name))
             } else {
                 self.only_in(0, &shown, ignored)
             }
         }
         for name in &new.contenders {
-            if !old.contenders.contains(name) {
+            if !of_old.contains(name) {
                 self.only_in(1, &shown.contender(name), ignored);
             }
         }
@@ -192,12 +200,14 @@ fn changed_files(old: &[Source], new: &[Source]) -> Vec<String> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
-    let is_among = |source: &Source, others: &[Source]| {
-        let mut same_file = others.iter().filter(|other| other.file == source.file);
-        same_file.any(|other| source.digests.iter().any(|one| other.digests.contains(one)))
+    let [of_old, of_new] =
+        [old, new].map(|all| all.iter().flat_map(by_file).collect::<HashSet<_>>());
+    let is_among = |source: &Source, others: &HashSet<(&str, &str)>| {
+        let mut digests = source.digests.iter();
+        digests.any(|one| others.contains(&(&*source.file, &**one)))
     };
-    let gone = old.iter().filter(|source| !is_among(source, new));
-    let added = new.iter().filter(|source| !is_among(source, old));
+    let gone = old.iter().filter(|source| !is_among(source, &of_new));
+    let added = new.iter().filter(|source| !is_among(source, &of_old));
     let mut files: Vec<String> = gone
         .chain(added)
         .map(|source| source.file.clone())
@@ -205,6 +215,11 @@ fn changed_files(old: &[Source], new: &[Source]) -> Vec<String> {
     files.sort();
     files.dedup();
     files
+}
+
+fn by_file(source: &Source) -> impl Iterator<Item = (&str, &str)> {
+    let digests = source.digests.iter();
+    digests.map(|digest| (&*source.file, &**digest))
 }
 
 /// Returns a contender with the displayed name `shown`; `name` is its name in its program.

@@ -54,8 +54,10 @@ impl Pilots {
                 continue;
             }
             more -= 1;
-            let is_used_up = settings.budget.is_some_and(|budget| spent() >= budget);
-            if is_used_up && self.has_one_to_race() && plan.design.shard.is_none() {
+            let is_used_up = settings
+                .budget
+                .is_some_and(|budget| self.ends(budget, spent()));
+            if is_used_up && plan.design.shard.is_none() {
                 let reason = LeftOutReason::Skipped(NOT_REACHED.to_owned());
                 self.leave_out(benchmark, reason);
                 continue;
@@ -83,10 +85,12 @@ impl Pilots {
         Ok(())
     }
 
-    /// Returns true if a calibration run has succeeded. Until then, calibration runs continue even
-    /// after the end of the budget, so that at least one benchmark races.
-    fn has_one_to_race(&self) -> bool {
-        self.costs_ns.iter().any(Option::is_some)
+    /// Returns true if no calibration run may begin any more. Until one has succeeded, calibration
+    /// runs continue for twice the budget, so that at least one benchmark races; but not longer,
+    /// because 8 benchmarks that hang took 160 s of a budget of one second.
+    fn ends(&self, budget: Duration, spent: Duration) -> bool {
+        let has_one_to_race = self.costs_ns.iter().any(Option::is_some);
+        spent >= if has_one_to_race { budget } else { budget * 2 }
     }
 
     fn leave_out(&mut self, benchmark: Benchmark, reason: LeftOutReason) {
