@@ -294,10 +294,10 @@ def page(columns, loops):
         "",
         "Written by `validation/google_benchmark_api.py`.",
         "",
-        "`include/google_benchmark` has Google Benchmark's API. The tests of several releases of google/benchmark are compiled",
-        f"against it unchanged, with {version}, and run with the arguments of their CMakeLists.txt.",
-        f"**{passing} of {api} tests of the API pass.** {outdated} old ones fail with {next(iter(columns))}'s own library,",
-        "too, because its output has changed since.",
+        "`include/google_benchmark/benchmark` has Google Benchmark's API. The tests of several releases of google/benchmark are",
+        f"compiled against it unchanged, with {version}, and run with the arguments of their CMakeLists.txt.",
+        f"**{passing} of {api} tests of the API pass.** {outdated} tests of old releases fail with the library of {next(iter(columns))} itself, too,",
+        "because the output of the library has changed since these releases.",
         "",
         "| test | " + " | ".join(columns) + " |",
         "| --- |" + " --- |" * len(columns),
@@ -306,9 +306,9 @@ def page(columns, loops):
         cells = [columns[name].get(test, "–").replace("|", "\\|") for name in columns]
         lines.append(f"| `{test}` | " + " | ".join(cells) + " |")
     lines += ["", "## The loop", "",
-              "The table has the number of instructions in the loop of small benchmarks: before the arrow with Google",
-              "Benchmark's header, after the arrow with deadheat's header. 0 means that the compiler removed or unrolled the",
-              "loop.", "", *loops]
+              "The table has the number of instructions in the loop of small benchmarks. The number before the arrow is with",
+              "Google Benchmark's header, and the number after the arrow is with deadheat's header. 0 means that the compiler",
+              "removed or unrolled the loop.", "", *loops]
     return "\n".join(lines) + "\n"
 
 

@@ -213,7 +213,8 @@ def page(records):
         "",
         "Written by `validation/google_benchmark_suites.py` from `validation/data/google_benchmark_suites.jsonl`.",
         "",
-        "Suites of public projects, not a line of them changed, raced by one command: `deadheat rev OLD..NEW --cmake TARGET`. It compiles them with",
+        "The suites of these public projects race without a changed line, by one command: `deadheat rev OLD..NEW --cmake TARGET`.",
+        "This command compiles them with",
         "[deadheat's implementation of Google Benchmark's interface](../google_benchmark.md#deadheats-own-library).",
         "",
         "## Suites that were tried",
@@ -248,9 +249,12 @@ def measured_part(records):
         "",
         "## Copies and releases",
         "",
-        "For the copies, the newer release races against itself, so every row that is called faster or slower is a false call. A race takes at most",
-        f"{SECONDS_PER_ROW} s per benchmark. `compare.py` is the script of Google Benchmark. It compares 10 repetitions, interleaved at random, of executables with the library that the",
-        "project names. A row counts as called if the real times differ at the 5% level.",
+        "In the columns of copies, the newer release races against itself, so every row that is called faster or slower is a",
+        f"false positive. A race takes at most {SECONDS_PER_ROW} s per benchmark.",
+        "",
+        "The last two columns are results of `compare.py`, the script of Google Benchmark. The script compares executables with",
+        "the library that the project names, by 10 repetitions, interleaved at random. A row counts as called if the real times",
+        "differ at the 5% level.",
         "",
         "| suite | rows | copies: called | dead heats | time | releases | faster, slower | time | compare.py: copies called | releases called |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -273,8 +277,9 @@ def measured_part(records):
         )
     lines += [
         "",
-        f"Copies of all suites: {all_called} of {all_rows} rows called (at most {100 * upper_bound(all_called, all_rows):.1f}%, 95% one-sided; asked: 5%), "
-        f"{all_equal} dead heats ({100 * all_equal / all_rows:.0f}%; asked: 90%).",
+        f"In the copies of all suites, {all_called} of {all_rows} rows were called faster or slower. The 95% one-sided upper bound is "
+        f"{100 * upper_bound(all_called, all_rows):.1f}%, and the target is 5%. {all_equal} rows were dead heats "
+        f"({100 * all_equal / all_rows:.0f}%; target: 90%).",
     ]
     changed = []
     for record in records:

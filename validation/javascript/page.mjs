@@ -26,7 +26,7 @@ function upper(successes, of) {
 }
 
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`;
-const outOf = (number, of) => `${number} of ${of} (at most ${percent(upper(number, of))})`;
+const most = (number, of) => percent(upper(number, of));
 
 function time(ns) {
   if (ns < 1e3) return `${ns.toPrecision(3)} ns`;
@@ -87,7 +87,13 @@ function ofPeers(records, copies) {
   const found = table(["by", "copies called different", "a function"], rows);
   return `## The same copies by other tools
 
-The rule of each tool is in \`validation/javascript/peers.mjs\`: intervals that do not overlap (tinybench, which \`vitest bench\` uses), a factor of 1.01 or more (mitata), and Welch's t test of ten processes of each side in turns.
+\`validation/javascript/peers.mjs\` has a rule for each of the other tools, by which the tool calls two copies different:
+
+- *tinybench*, which \`vitest bench\` uses: the two intervals do not overlap.
+- *mitata*: the ratio of the two times is 1.01 or more.
+- *processes in turns, t test*: ten processes of each side take turns, and Welch's t test at 5% finds a difference.
+
+The column *a function* has the median time that the tool takes for a function and its copy.
 
 ${found}
 
@@ -102,25 +108,31 @@ export function page(records) {
   const found = count(more, "slower");
   return `# Races of JavaScript
 
-Three kinds of races: ten functions against copies of themselves; the same functions against versions with one percent more work; and unchanged public suites, between a tag and itself and between two tags. Measured from ${dates[0]} to ${dates.at(-1)} on two cores
-(${about}), ten seconds for each benchmark. The raw data are in \`validation/data/javascript.jsonl\`; \`just validate-javascript\` measures and writes this page.
+This page has three kinds of races. Ten functions race against copies of themselves. Seven of these functions race against versions with one percent more work. Public suites race unchanged, between a tag and itself and between two tags. We measured from ${dates[0]} to ${dates.at(-1)} on two cores
+(${about}), with ten seconds for each benchmark. The raw data are in \`validation/data/javascript.jsonl\`; \`just validate-javascript\` measures and writes this page.
+
+The columns of the tables are:
+
+- *a call*: the typical time of a call of the baseline.
+- *called*: verdicts of *faster* or *slower*.
+- *open*: verdicts of *too close to call*.
+- *median interval*: half the width of the interval, median over the races.
 
 ## Copies
 
-A verdict of *faster* or *slower* is wrong: ${outOf(called(copies), copies.length)} (target: at most 5%). ${count(copies, "equivalent")} of ${copies.length} are dead heats; a race took ${median(copies.map((one) => one.race_seconds)).toFixed(1)} s (median).
+A function and its copy do the same work, so every verdict of *faster* or *slower* is wrong. deadheat gave such a verdict in ${called(copies)} of ${copies.length} races. The upper end of the 95% interval for this share is ${most(called(copies), copies.length)}; the target for the share is at most 5%. ${count(copies, "equivalent")} of ${copies.length} verdicts are dead heats. A race took ${median(copies.map((one) => one.race_seconds)).toFixed(1)} s (median).
 
 ${perFunction(copies)}
 
 ${ofPeers(of("peer"), copies)}## One percent more work
 
-The candidate repeats its task 101 times, the baseline 100 times. ${found} of ${more.length} races say *slower* (target: 90%, within a median of 3 s). **The target is missed**: replicates of V8 scatter by 0.5 to 2%, and a replicate costs 0.4 s, of which Node
-needs 0.1 s to start.
+The candidate repeats its task 101 times, and the baseline 100 times, so *slower* is the right verdict. The target is that 90% of the races say *slower*, within a median of 3 s. ${found} of ${more.length} races say *slower*. **The target is missed**, because replicates of V8 scatter by 0.5 to 2%, and a replicate costs 0.4 s. Of these 0.4 s, Node needs 0.1 s to start.
 
 ${perFunction(more)}
 
 ## Public suites
 
-Each suite was raced by \`deadheat rev\` without a change to its files, between a tag and itself and between two tags.
+\`deadheat rev\` raced each suite without a change to its files, between a tag and itself and between two tags. The column *a row* has the time of the race, divided by the number of rows. A row that had too little time for six replicates has no verdict.
 
 ${suites(raced)}
 

@@ -10,10 +10,10 @@ Written by `just validate-gpu page`. Raw data: `validation/data/gpu.jsonl`;
 samples of the H200: `validation/data/gpu_runs.jsonl.xz`.
 """
 SCRIPT = (
-    "`just validate-gpu measure` is meant to measure everything on a GPU in 8 minutes: the races "
-    "of the simulation with real kernels, cold and warm, the same pairs by "
-    "`triton.testing.do_bench` in turns, races by CuPy and Numba, and every failure of "
-    "[gpu.md](../gpu.md#when-a-function-fails).\n"
+    "`just validate-gpu measure` is meant to measure everything on a GPU in 8 minutes. It runs the "
+    "races of the simulation with real kernels, cold and warm, and measures the same pairs by "
+    "`triton.testing.do_bench` in turns. It also runs races by CuPy and Numba, and provokes every "
+    "failure of [gpu.md](../gpu.md#when-a-function-fails).\n"
 )
 
 
@@ -164,8 +164,8 @@ def grid(found, tool, title):
     lines += [
         "",
         f"- Copies called different, in total: {counted(apart, len(copies))}.",
-        f"- 95% CIs of copies that leave out 0: {counted(missed, len(copies))}{by_side}. Most of "
-        "these CIs lie within the margin, so the verdict is still a dead heat.",
+        f"- 95% CIs of copies that leave out 0: {counted(missed, len(copies))}{by_side}. Such a CI "
+        "is still a dead heat if it lies within the margin, as most of these do.",
         "- Candidates with more work that were called faster: "
         f"{sum(one['verdict'] == 'faster' for one in more)} of {len(more)}.",
         "",
@@ -175,7 +175,7 @@ def grid(found, tool, title):
         lines.insert(
             -1,
             f"- No verdict: {undecided} of {len(rows)}. The GPU was throttled, or its clock "
-            "stepped, in all blocks of a replicate, so fewer than six replicates were left.",
+            "stepped, in all blocks of a replicate. Fewer than six replicates were then left.",
         )
     if tool == "deadheat":
         lines.insert(-1, WORK_IS_NOT_TIME)
@@ -187,10 +187,11 @@ def grid(found, tool, title):
 
 WORK_IS_NOT_TIME = (
     "- We know how much more work a function does, but not how much more time it takes, because "
-    "both functions also need the same time for a launch. 5,000 cycles at 1,980 MHz are 2.53 µs "
-    "of a call of 3.27 µs, so 1% more cycles would be +0.77%. The function on the GPU also waits "
-    "by reading the GPU clock in a loop, and can wait one iteration too long. This may explain why "
-    "we measured a smaller change; we did not check this explanation."
+    "both functions also need the same time for a launch. For the kernel of 5,000 cycles at 1,980 "
+    "MHz, the cycles are 2.53 µs of a call of 3.27 µs, so 1% more cycles would be +0.77%. The "
+    "function on the GPU also waits by reading the GPU clock in a loop, and can wait one iteration "
+    "too long. This may explain why we measured a smaller change; we did not check this "
+    "explanation."
 )
 MORE = {
     "add": [0, 0.01, 0.02],
@@ -225,12 +226,12 @@ def do_bench(found):
     from gpu import KERNELS, NAMES
 
     lines = [
-        "`triton.testing.do_bench` on the same kernels, one function after the other in one "
-        "process, medians. `do_bench` empties the L2 cache before each call and uses no CUDA "
-        "graphs. `do_bench` gives no interval, and was called once per function, so these counts "
-        "show how far single results scatter; they are not false verdicts. `deadheat "
-        "bench` took six replicates per pair; its largest change between copies was "
-        f"{largest_of_copies(found)}.",
+        "For comparison, `triton.testing.do_bench` measured the same kernels, one function after "
+        "the other in one process. The table compares the medians of a kernel and its copy. "
+        "`do_bench` empties the L2 cache before each call and uses no CUDA graphs. `do_bench` was "
+        "called once per function and gives no interval. So the counts show how far single results "
+        "scatter, and are not false verdicts. `deadheat bench` took six replicates per pair, and "
+        f"its largest change between copies was {largest_of_copies(found)}.",
         "",
         "| kernel | copies: more than 0.5% apart | more than 1% apart | largest |",
         "| --- | --- | --- | ---: |",
@@ -288,13 +289,13 @@ def simulated(found):
     return (
         "## On a simulated device\n\n"
         "The modules `torch` and `pynvml` of `python/tests/simulated_gpu` replace the modules that "
-        "control a real GPU, and a simulated kernel is only a duration. A duration differs from process to "
-        "process by 1%, and each function within a process by 0.1%. All times drift by 0.1% a "
-        "millisecond and differ by 0.3% between milliseconds; the clock steps by 11% every "
-        "five seconds, and the device is throttled by 29% for 20 ms every two. A launch "
-        "takes the host 6 µs, and two "
-        "kernels are 1 µs apart on the device, or 0.3 µs in a graph, so the change of a short "
-        "kernel is smaller than that of its work."
+        "control a real GPU, and a simulated kernel is only a duration. The simulation adds noise: "
+        "a duration differs from process to process by 1%, and from function to function within a "
+        "process by 0.1%. All times drift by 0.1% a millisecond and differ by 0.3% between "
+        "milliseconds. The clock steps by 11%, on average every five seconds. The device is "
+        "throttled by 29% for 20 ms, on average every two seconds. A launch takes the host 6 µs. "
+        "Two kernels are 1 µs apart on the device, or 0.3 µs in a graph, so the change in the time "
+        "of a short kernel is smaller than the change of its work."
         f"\n\n{table}"
     )
 

@@ -67,10 +67,14 @@ fn one_percent(setting: &Setting) -> Section {
     let [less, more] = [&*commands[0], &*commands[1]];
     let mut section = told(format!(
         "## A command of 20 ms\n\n\
-         A program that does twelve million steps in registers races against itself with exactly \
-         1% more steps, at the defaults, {races} races a row. The time of a command includes the \
-         start of the program, so the true change is some hundredths of a point \
-         less. *Loaded* means that every core also runs a busy loop. A race ends as soon as its verdict is certain, and for 1% the interval is then nearly a point wide on each side. For a precise size of the change, ask for more launches, as the rows with `-m` do. {LEGEND}\n\n{HEAD}"
+         The baseline is a program that does twelve million steps in registers. The candidate is \
+         the same program with exactly 1% more steps. Each row has {races} races, at the default \
+         settings unless the row names an option. The time of a command includes the start of the \
+         program, so the true change is some hundredths of a point below 1%. *Loaded* means that \
+         every core also runs a busy loop. A race ends as soon as its verdict is certain, and for \
+         1% the interval is then nearly a point wide on each side. For a precise size of the \
+         change, ask for more launches, as the rows with `-m` do. {LEGEND}\n\n\
+         {HEAD}"
     ));
     let mut row = |what: &str, options: &[&str], promise: Option<Promise>| {
         let race = |_| {
@@ -112,7 +116,11 @@ fn against_itself(setting: &Setting) -> Section {
     let sum = format!("sha256sum {}", file.display());
     let mut text = format!(
         "## A command against itself\n\n\
-         {races} races each at the defaults (alpha 5%, margin 1%, as many replicates as fit into 5 s, from 40 to 200), seeds 0 to {}.\n\n\
+         Each command races against itself {races} times, so every verdict of faster or slower is \
+         wrong. The races use the defaults: alpha 5%, margin 1%, and as many replicates as fit \
+         into 5 s, from 40 to 200. The seeds are 0 to {}. *Allowed* is the limit for the wrong \
+         verdicts: if the true error rate is alpha, fewer than 1% of such experiments have \
+         more.\n\n\
          | command | faster or slower | equivalent | too close to call | allowed (alpha = 5%, 99% bound) |\n\
          | --- | --- | --- | --- | --- |\n",
         races - 1

@@ -349,18 +349,29 @@ fn many(setting: &Setting) -> Section {
     let mut bars = Vec::new();
     let table = rows(&worlds, setting.runs, &mut bars);
     let text = format!(
-        "## Hosts like these\n\ndeadheat treats six hosts or more as a sample from a population of hosts. \
-         The true change is the mean over the population, here zero, so a verdict of faster or slower is \
-         false. Hosts that are *alike* have ten replicates each, whose effects scatter by .5%. \
-         *Unequal* hosts have 6 to 40, which scatter by .4% on one half of the hosts and by 2% on \
-         the other. With *two kinds* of hosts, the change is +2% on one kind and −2% on the other kind. \
-         With *one broken*, the change is +20% on one host and zero on the other hosts; for this case, \
-         deadheat promises nothing. The *next host* of a column is one more host, which is drawn \
-         from the same distribution as the raced hosts and has the same precision. For hosts of unequal \
-         precision, deadheat promises nothing about the next host.\n\n*All pairs pooled* is one t \
-         test over the pairs of all hosts, and *by precision* a mean of hosts weighted by their \
-         estimated precision, both at 5%. Tools that treat several hosts as one machine use a \
-         test of this kind, which pools the pairs of all hosts.\n\n{table}\n"
+        "## Hosts like these\n\n\
+         deadheat treats six hosts or more as a sample from a population of hosts. The true change \
+         is the mean over the population. This mean is zero here, so a verdict of faster or slower \
+         is false.\n\n\
+         The kinds of hosts:\n\n\
+         - *alike*: each host has ten replicates, whose effects scatter by .5%.\n\
+         - *unequal*: each host has 6 to 40 replicates. The effects scatter by .4% on one half of \
+         the hosts and by 2% on the other half.\n\
+         - *two kinds*: the change is +2% on one half of the hosts and −2% on the other half.\n\
+         - *one broken*: the change is +20% on one host and zero on the other hosts. deadheat \
+         promises nothing for this case.\n\n\
+         The columns:\n\n\
+         - *host to host, sd*: the standard deviation of the change from host to host.\n\
+         - *contains the next host*: how often deadheat's interval for one more host contains the \
+         result of this host. The next host is drawn from the same distribution as the raced hosts \
+         and has the same precision. For hosts of unequal precision, deadheat promises nothing \
+         about the next host.\n\
+         - *all pairs pooled*: false verdicts of one t test at 5% over the pairs of all hosts. \
+         Tools that treat several hosts as one machine use a test of this kind.\n\
+         - *by precision*: false verdicts of a test at 5% of the mean of the hosts, weighted by \
+         their estimated precision.\n\
+         - *+1% found*: verdicts of slower in the same simulation with a true change of +1%.\n\n\
+         {table}\n"
     );
     Section { text, bars }
 }
@@ -372,11 +383,13 @@ fn few(setting: &Setting) -> Section {
     let mut bars = Vec::new();
     let table = rows(&worlds, setting.runs, &mut bars);
     let text = format!(
-        "## These hosts, and no others\n\nWith fewer than six hosts, the verdict is about these \
-         hosts alone: the truth is the mean of the effects on these hosts, which is not 0 if the \
-         hosts differ. \
-         So in these rows, a dead heat does not count as false; the criterion is that the interval \
-         contains the true difference.\n\n{table}\n"
+        "## These hosts, and no others\n\n\
+         With fewer than six hosts, the verdict is about these hosts alone. The truth is the mean \
+         of the effects on these hosts, which is not 0 if the hosts differ. So a verdict of faster \
+         or slower can be right, and the column of false verdicts is empty. The criterion is that \
+         the interval contains the mean of these hosts. The columns *all pairs pooled* and *by \
+         precision* still count every verdict of faster or slower as false.\n\n\
+         {table}\n"
     );
     Section { text, bars }
 }
@@ -408,18 +421,23 @@ fn controls(setting: &Setting) -> Section {
         row_of_controls(world, setting.runs, &mut table, &mut bars);
     }
     let text = format!(
-        "## Hosts left out by their controls\n\nWith `--control`, the baseline races a copy of \
-         itself on every host, in the same blocks as the candidate. A *broken* host adds 20% to \
-         anything raced against its baseline, and an *uneven* host adds 2%, to the copy and the \
-         candidate alike. In the rows *half uneven*, every second host is uneven. deadheat then \
-         leaves out no host, because it would have to leave out more than a third of the hosts. \
-         deadheat promises nothing for that case, \
-         nor for a distorted host without a control, but the control over all hosts makes the \
-         verdict provisional, as it does in at most 5% of other runs. With six hosts or more, the \
-         true change is the mean over the population of undistorted hosts; with fewer hosts, the \
-         true change is the mean of the hosts that are not left out. \
-         In all rows, the hosts that are neither broken nor uneven are like the hosts of the \
-         sections above.\n\n{table}\n"
+        "## Hosts left out by their controls\n\n\
+         With `--control`, the baseline races a copy of itself on every host, in the same blocks \
+         as the candidate. deadheat leaves out a host on which the copy differs too much from the \
+         baseline. The distorted hosts:\n\n\
+         - *one broken*: one host adds 20% to anything raced against its baseline, to the copy and \
+         the candidate alike.\n\
+         - *one uneven*: one host adds 2% in the same way.\n\
+         - *half uneven*: every second host adds 2% in the same way. deadheat then leaves out no \
+         host, because it would have to leave out more than a third of the hosts.\n\n\
+         In all rows, the other hosts are like the hosts of the sections above.\n\n\
+         With six hosts or more, the true change is the mean over the population of undistorted \
+         hosts. With fewer hosts, the true change is the mean of the hosts that are not left \
+         out.\n\n\
+         deadheat promises nothing for *half uneven*, nor for a distorted host without a control. \
+         With *half uneven*, the control over all hosts makes the verdict provisional. In other \
+         runs with a control, at most 5% of the verdicts should become provisional.\n\n\
+         {table}\n"
     );
     Section { text, bars }
 }

@@ -87,14 +87,15 @@ fn unchanged(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## Suites in which nothing changed\n\n\
-             {GATED} functions of about 1 to 50 µs, each against itself, at the same address and in the same \
-             loop. `{}` prevents a dead heat from hiding a wrong verdict. *Loaded* means that each of the {} cores also runs a busy loop. Because \
-             nothing changed, every verdict of faster or slower is wrong, and so is every run that \
-             the gate fails (*red*). A suite is *red by \
-             own verdicts* if any single benchmark is slower at its own alpha; this used to fail \
-             a run, before the gate kept alpha for the whole suite. Bounds are Clopper–Pearson, \
-             for the share of red \
-             suites. Seconds are those of the whole process, as median (range).\n\n\
+             Each suite has {GATED} functions of about 1 to 50 µs. Each function races against \
+             itself, at the same address and in the same loop. The options `{}` prevent a dead \
+             heat from hiding a wrong verdict. *Loaded* means that each of the {} cores also runs \
+             a busy loop.\n\n\
+             Nothing changed, so every verdict of faster or slower is wrong. Every run that the \
+             gate fails (*red*) is wrong, too. *Red by own verdicts* counts the suites in which \
+             any single benchmark is slower at its own alpha. Such a verdict failed the run before \
+             the gate kept alpha for the whole suite. Bounds are Clopper–Pearson, for the share of \
+             red suites. *Seconds* is the time of the whole process, as median (range).\n\n\
              | gate | | suites | races | slower | faster | red by own verdicts | red | 95% bounds | seconds |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
             TERMS.join(" "),
@@ -143,9 +144,9 @@ fn one_slower(setting: &Setting) -> Section {
     let names: Vec<String> = (1..GATED).map(gated).chain([TWO_PERCENT.to_owned()]).collect();
     let mut section = Section {
         text: "## Suites in which one benchmark is slower by 2%\n\n\
-             These suites are like the suite of the section above, except for one benchmark: in \
-             this benchmark, a function of about 25 µs does exactly 2% more. Red is right \
-             if the gate names that benchmark.\n\n\
+             These suites are like the suites of the section above, but one benchmark differs: its \
+             candidate, a function of about 25 µs, does exactly 2% more than its baseline. A red \
+             run is right if the gate names this benchmark.\n\n\
              | gate | | suites | red for the slower one | red for another | seconds |\n\
              | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),

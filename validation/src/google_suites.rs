@@ -193,10 +193,11 @@ fn copies(Measured { rows, .. }: &Measured) -> Section {
         groups.entry((&row.library, &row.links)).or_default().push(row);
     }
     let mut text = String::from(
-        "## Copies\n\nThe benchmarks of rapidfuzz-cpp (`fuzz`, and the string pairs of `lcs` and \
-         `levenshtein`) were built twice from one source, and the two builds raced at default \
-         settings. Both builds have \
-         the same source, so every row called faster or slower is a false positive.\n\n",
+        "## Copies\n\n\
+         The benchmarks of rapidfuzz-cpp (`fuzz`, and the string pairs of `lcs` and `levenshtein`) \
+         were built twice from one source, and the two builds raced at default settings. So every \
+         row called faster or slower is a false positive. The links are *neutral*, or *linked* as \
+         built (`--placement own`).\n\n",
     );
     let _ = writeln!(
         text,
@@ -218,9 +219,11 @@ fn copies(Measured { rows, .. }: &Measured) -> Section {
     let busy = rows.iter().filter(|row| row.is_busy).count();
     let _ = writeln!(
         text,
-        "\nWhile {busy} of these {} rows raced on one core, the other core compiled and ran tests. Speeds \
-         of a core differed by 10 to 20% (standard deviation) from one launch to the next, also when it \
-         was idle. The intervals are wide because the speed of a core differed so much between launches.\n",
+        "\n\
+         During the races of {busy} of the {} rows of this page, the other core compiled and ran \
+         tests. The speed of a core differed by 10 to 20% (standard deviation) from one launch to \
+         the next, even on an otherwise idle machine. The intervals are wide because the launches \
+         differed so much.\n",
         rows.len()
     );
     Section { text, bars }
@@ -230,11 +233,11 @@ fn starts(Measured { rows, .. }: &Measured) -> Section {
     // Of one library, so that the rows are alike.
     let library = rows.iter().find(|row| row.start == "again").map(|row| &row.library);
     let mut text = String::from(
-        "## Programs that restart themselves\n\nSince 1.9.3, Google Benchmark restarts the \
-         program to turn off address randomisation. On neutral links, there are therefore three \
-         ways to start the program. We raced all three in turns, pass by pass, on the rows of the \
-         section above. deadheat \
-         uses the first; builds modified for this test measured the other two.\n\n",
+        "## Programs that restart themselves\n\n\
+         Since 1.9.3, Google Benchmark restarts the program to turn off address randomisation. On \
+         neutral links, there are therefore three ways to start the program. deadheat uses the \
+         first way; builds of deadheat modified for this test measured the other two. The three \
+         ways raced in turns, pass by pass, on the rows of the section above.\n\n",
     );
     let _ = writeln!(
         text,
@@ -253,11 +256,13 @@ fn starts(Measured { rows, .. }: &Measured) -> Section {
 
 fn tags(Measured { tagged, .. }: &Measured) -> Section {
     let mut text = String::from(
-        "## Two tags\n\nrapidfuzz-cpp 2.2.3 against 3.0.0, which computes the longest common subsequence in \
-         a band: the same benchmarks of long strings, on neutral links, with the head of Google Benchmark. \
-         For the columns *by hand*, lld linked the objects of each tag in eight orders, and \
-         `setarch -R` started the two programs of an order together on one core. These columns \
-         have the change in CPU time: the mean over the orders, with its 95% interval.\n\n\
+        "## Two tags\n\n\
+         deadheat raced rapidfuzz-cpp 2.2.3 against 3.0.0, which computes the longest common \
+         subsequence in a band. The races compare the benchmarks of long strings, on neutral \
+         links, with the head of Google Benchmark. The columns *by hand* have a check without \
+         deadheat: lld linked the objects of each tag in eight orders, and `setarch -R` started \
+         the two programs of an order together on one core. *By hand* is the mean change in CPU \
+         time over the eight orders, with its 95% interval.\n\n\
          | benchmark | verdict | change | 95% interval | by hand | 95% interval |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );

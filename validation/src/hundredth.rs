@@ -46,11 +46,13 @@ fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## Races\n\n\
-             A chain of 20,000 dependent multiplications, about 25 µs, against itself and against \
-             a chain of two more: exactly 0.01%. {races} races of each by `{}`, idle. Seconds are \
-             those of the whole process; the change is the estimate of each race. With the margin of \
-             0.005%, the right verdict is *dead heat* for the chain against itself, and *slower* for the \
-             chain with two more multiplications.\n\n\
+             The baseline is a chain of 20,000 dependent multiplications, which takes about 25 µs. \
+             In half of the races, the candidate is the same chain, so the right verdict is *dead \
+             heat*. In the other half, the candidate has two more multiplications, exactly 0.01%, \
+             so the right verdict is *slower*. Each kind has {races} races with `{}`, on an idle \
+             machine. The columns are:\n\n\
+             - *seconds*: the time of the whole process, median (range).\n\
+             - *change, %*: the estimate of each race, median (range).\n\n\
              | more | slower | faster | dead heat | too close to call | seconds | change, % |\n\
              | --- | --- | --- | --- | --- | --- | --- |\n",
             WAY.join(" ")

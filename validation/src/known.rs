@@ -42,13 +42,12 @@ pub const HEAD: &str = "\
 ";
 
 pub const LEGEND: &str = "\
-The right verdict is *slower* if the candidate does more work than the baseline, and *dead heat* if both \
-do the same work. As \
-bench_diff defines them, a reversal is an estimate with the wrong sign, and an anomaly an \
-estimate that misses the true change by more than 40% of it. Seconds are those of the whole \
-process, as median \
-(range). *Before* is the result of this row with an earlier version of deadheat, which did not exclude \
-scheduling delay.";
+The right verdict is *slower* if the candidate does more work than the baseline, and *dead heat* \
+if both do the same work. A reversal is an estimate with the wrong sign. An anomaly is an estimate \
+that misses the true change by more than 40% of the true change. Both definitions are \
+bench_diff's. *Seconds* is the time of the whole process, as median (range). *Before* is the \
+result of an earlier version of deadheat, which did not exclude scheduling delay. A row has no \
+*before* if the earlier version was not measured.";
 
 impl Known<'_> {
     fn right_verdict(&self) -> &'static str {

@@ -115,11 +115,11 @@ fn reports(setting: &Setting) -> Section {
     let mib = fs::metadata(run).expect("the run").len() as f64 / f64::from(1 << 20);
     let mut text = format!(
         "## Time and memory\n\n\
-         The run has {benchmarks} benchmarks of functions, each of 4,000 samples in {REPLICATES} \
-         replicates, with seven metrics per sample. The run file has {mib:.0} MiB and is generated from a \
-         seed. Times cover the whole \
-         program from start to exit, including reading, with the file in the page cache: median \
-         (range) of {} rounds in which the reports take turns.\n\n\
+         Each report is about the same run, which is generated from a seed. The run has \
+         {benchmarks} benchmarks of functions, each of 4,000 samples in {REPLICATES} replicates, \
+         with seven metrics per sample. The run file has {mib:.0} MiB and is in the page cache. \
+         Each time is that of the whole program from start to exit, including reading. The reports \
+         take turns in {} rounds. The table has the median (range) of the rounds.\n\n\
          | report | seconds | CPU seconds | peak MiB |\n| --- | --- | --- | --- |\n",
         setting.rounds
     );
@@ -162,8 +162,8 @@ fn pages(setting: &Setting) -> Section {
     let text = format!(
         "## Size of the pages\n\n\
          | benchmarks | kB |\n| --- | --- |\n| 1 | {} |\n| {benchmarks} | {} |\n\n\
-         The more benchmarks there are, the fewer points each plot has: from one to {benchmarks} \
-         each adds {} kB.\n\n",
+         A page with more benchmarks has fewer points in each plot. From one to {benchmarks} \
+         benchmarks, each benchmark adds {} kB.\n\n",
         up(small / 1e3, 0),
         up(large / 1e3, 0),
         up(each / 1e3, 1),

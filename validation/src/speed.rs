@@ -250,11 +250,15 @@ fn rows(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## Times\n\n\
              Each time is that of a whole program, with its files in the page cache and its output \
-             discarded. The programs take turns in rounds. The table has the median time of the given \
-             number of rounds, and the largest resident set. *Now* \
-             and *before* are builds by `cargo build --release` of this and of an earlier commit. \
-             The rows about races measure races of functions in separate processes. The change from before to now is \
-             that reported by `deadheat run`, with its 95% interval.\n\n\
+             discarded. The programs take turns in rounds. The first three rows measure races of \
+             functions in separate processes. The columns are:\n\n\
+             - *now* and *before*: the median time of the given number of rounds. The programs are \
+             builds by `cargo build --release`, *now* of this commit and *before* of an earlier \
+             commit.\n\
+             - *memory before* and the *now* next to it: the median over the rounds of the largest \
+             resident set.\n\
+             - *change*: the change in time from before to now, as `deadheat run` reports it, with \
+             its 95% interval.\n\n\
              | what | rounds | before | now | memory before | now | change |\n\
              | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),
@@ -396,9 +400,9 @@ fn launches(setting: &Setting) -> Section {
     let ratio = median(ratios);
     let _ = writeln!(
         section.text,
-        "`deadheat run true true` to 40 replicates, compared with `hyperfine -N true true`, \
-         {LAUNCHES} launches each, including deadheat's priming launches: {} times as long, \
-         median of {rounds} rounds in turns.\n",
+        "This section compares `deadheat run true true` to 40 replicates with `hyperfine -N true \
+         true`. Both make {LAUNCHES} launches, including deadheat's priming launches. deadheat \
+         takes {} times as long as hyperfine (median of {rounds} rounds in turns).",
         up(ratio, 3),
     );
     let what = "a launch of `run true true` / one of `hyperfine -N`";

@@ -50,11 +50,14 @@ fn with_itself(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## A function with a tail against itself\n\n\
-             A function of about 5 µs, in which three calls in ten, drawn at random, take 1.5 to \
-             2.5 times as long. Both sides are the same function at the same address. Races use \
-             `--quantile` and otherwise the defaults (alpha 5%, margin \
-             1%). So every verdict of faster or slower in this section is wrong. *Loaded* means that each of the {} cores also runs a busy loop. Bounds \
-             are Clopper–Pearson; the interval column gives the half-width, median (range).\n\n\
+             A function of about 5 µs races against itself, at the same address. Three calls in \
+             ten, drawn at random, take 1.5 to 2.5 times as long. The races use `--quantile` and \
+             otherwise the defaults (alpha 5%, margin 1%). Both sides do the same work, so every \
+             verdict of faster or slower in this section is wrong. *Loaded* means that each of the \
+             {} cores also runs a busy loop. The columns are:\n\n\
+             - *95% bounds*: the Clopper–Pearson interval for the share of wrong verdicts.\n\
+             - *interval, ± points*: half the width of the interval, median (range).\n\
+             - *seconds each*: the time of a suite, divided by its races, median (range).\n\n\
              | quantile | | races | faster or slower | 95% bounds | dead heat | too close to call | interval, ± points | seconds each |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
             cores()
@@ -99,10 +102,15 @@ fn longer(setting: &Setting) -> Section {
     let races = setting.races.div_ceil(TENTH);
     let mut section = Section {
         text: "## A longer tail\n\n\
-               The function of the section above races against a variant of itself. In the slow calls of the variant, the work that makes these calls slow is 10% more. \
-               The true change of the quantile is the change of the work at that quantile. *The \
-               centre* is the result of the same race without `--quantile`. The centre changes less than \
-               the quantile, because seven calls in ten are unchanged.\n\n\
+               The function of the section above races against a variant of itself. In the slow \
+               calls of the variant, the work that makes these calls slow is 10% more. So *slower* \
+               is the right verdict. The columns and rows are:\n\n\
+               - *true change, %*: the change of the work at the quantile. The whole work of a \
+               slow call grows by less than 10%, because every call has a part that does not \
+               grow.\n\
+               - *change, %*: the estimates of the races, median (range).\n\
+               - *the centre*: a row with the same races without `--quantile`. The centre changes \
+               less than the quantile, because seven calls in ten are unchanged.\n\n\
                | quantile | | races | slower, which is right | true change, % | change, % | intervals that contain it | seconds |\n\
                | --- | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),

@@ -33,15 +33,15 @@ pub fn told(kept: &Kept) -> String {
     let one = |base: Base| {
         let words = of_base(kept.rows(), base).filter_map(|row| {
             let (rounds, ns) = (row["rounds"].as_u64()?, row["ns"].as_f64()?);
-            Some(format!("{rounds} (then {:.1} µs)", ns / 1e3))
+            Some(format!("{rounds} ({:.1} µs)", ns / 1e3))
         });
         let words: Vec<String> = words.collect();
         match words.is_empty() {
-            true => format!("nothing yet for {}", base.key()),
-            false => format!("{} rounds for {}", words.join(", then "), base.key()),
+            true => format!("none yet for {}", base.key()),
+            false => format!("for {}: {}", base.key(), words.join(", ")),
         }
     };
-    Base::ALL.map(one).join(", ")
+    Base::ALL.map(one).join("; ")
 }
 
 fn found(base: Base) -> Value {

@@ -12,15 +12,15 @@ const TIME: f64 = 0.1;
 
 pub fn section(setting: &Setting) -> Section {
     let mut text = "## Functions that do the same in every call\n\n\
-        The *right* verdict is slower; at 0% it is a dead heat, which a test of differences \
-        cannot report. \
-        *Wrong* is any verdict that is not right, and *neither* means that the tool gave no \
-        verdict. The number in brackets after \
-        bench_diff's right verdicts is the count by the one-sided test of bench_diff. This test knows in \
-        advance which function is slower; bench_diff's own table uses this test. Times in seconds \
-        are given as median (range). \
-        The error of an estimate is its ratio divided by the true ratio, minus 1. The table has the root \
-        mean square of these errors, in percent.\n\n"
+        In this section, each function does the same work in every call. The *right* verdict is \
+        slower. In the rows of 0%, the right verdict is a dead heat, which a test of differences \
+        cannot report. *Wrong* is any other verdict. *Neither* means that the tool did not decide: \
+        for bench_diff, the difference was not significant; for deadheat, it was too close to \
+        call. The number in brackets after bench_diff's right verdicts is the count by the \
+        one-sided test of bench_diff. The one-sided test knows in advance which function is \
+        slower; bench_diff's own table uses this test. Times in seconds are given as median \
+        (range). The error of an estimate is its ratio divided by the true ratio, minus 1. The \
+        last three columns have the root mean square of these errors, in percent.\n\n"
         .to_owned();
     text += &head(&[
         "work",
@@ -62,17 +62,17 @@ pub fn section(setting: &Setting) -> Section {
     text += AT_20_MS_BEFORE;
     if by_means.0 > 0 {
         text += &format!(
-            "The means in deadheat's JSON are anomalous in {} of {} races. The means in the JSON \
-             cover all samples of a race (some hundreds), including samples during which another \
-             program had the core. A single sample of this kind moves a mean by whole percents. \
-             No verdict uses means: \
-             the estimate compares neighbouring samples and limits the weight of each. Means over only the \
-             blocks that gave the verdict are not better. In 25 races at 100 µs and 1%, which the raw data \
-             do not contain, the means over only these blocks were anomalous in 19 races, and the means \
-             over all samples in 18 races. Of the 18,484 samples of these 25 races, 548 were \
-             longer than the median by more than half. For 47 of these 548 samples, the kernel \
-             had recorded a context switch. For 425 of the 548, more than nine tenths of the \
-             time was CPU time. Most \
+            "In {} of {} races of different functions, the means in deadheat's JSON are anomalous. \
+             These means cover all samples of a race (some hundreds), including samples during \
+             which another program had the core. A single sample of this kind moves a mean by \
+             whole percents. No verdict uses means: the estimate compares neighbouring samples and \
+             limits the weight of each.\n\n\
+             Means over only the blocks that gave the verdict are not better. We checked this in \
+             25 races at 100 µs and 1%, which the raw data do not contain. The means over only \
+             these blocks were anomalous in 19 of the 25 races, and the means over all samples in \
+             18. The 25 races have 18,484 samples, of which 548 were longer than the median by \
+             more than half. For 47 of the 548 long samples, the kernel had recorded a context \
+             switch. For 425 of the 548, more than nine tenths of the time was CPU time. Most \
              likely the host had taken the core, and nothing inside the guest can tell such \
              samples from slow code.\n\n",
             by_means.0, by_means.1
@@ -81,10 +81,13 @@ pub fn section(setting: &Setting) -> Section {
     Section { text, bars }
 }
 
-const AT_20_MS_BEFORE: &str = "Earlier, rows of 20 ms were worse: 0.32, 0.23, 0.17 and 0.11 of bench_diff's time at 0, 1, 2 and \
-    5%, with 18 anomalies in 100 races of 1%. In these earlier rows, with the cores loaded, \
-    deadheat gave the right verdict in 4 of 30 races, with 7 reversals and 18 anomalies. \
-    Three changes to deadheat improved the results of these rows of 20 ms: deadheat excludes scheduling delay, blocks come in pairs that share one coin toss, and functions whose first call is not slower than the second need no warm-up.\n\n";
+const AT_20_MS_BEFORE: &str = "An earlier version of deadheat was worse at 20 ms. On idle cores, \
+    the earlier version took 0.32, 0.23, 0.17 and 0.11 of bench_diff's time at 0, 1, 2 and 5%, and \
+    had 18 anomalies in 100 races of 1%. On loaded cores, the earlier version gave the right \
+    verdict in 4 of 30 races of 1%, with 7 reversals and 18 anomalies. Three changes to deadheat \
+    improved these results. deadheat now excludes scheduling delay. Blocks come in pairs that \
+    share one coin toss. Functions whose first call is not slower than the second need no \
+    warm-up.\n\n";
 
 fn weather(row: &Row) -> &'static str {
     if row.loaded { "loaded" } else { "idle" }

@@ -82,41 +82,45 @@ pub fn head(cells: &[&str]) -> String {
 pub fn method(calibration: &str) -> String {
     format!(
         "## How it was measured\n\n\
-         The work is a chain of SHA-256 rounds (`examples/src/busy_work.rs`). The number of \
-         rounds is calibrated at the start of each sitting, and all tools use the same number: \
-         {calibration}. f2 does this number of rounds, and f1 does exactly the given percentage \
-         more. In the rows of 0%, f1 and f2 do the same number of rounds.\n\n\
+         The work is a chain of SHA-256 rounds (`examples/src/busy_work.rs`). At the start of each \
+         sitting, the program calibrates how many rounds take 100 µs and how many take 20 ms. All \
+         tools use the calibrated numbers. f2 does the calibrated number of rounds, and f1 does \
+         exactly the given percentage more. In the rows of 0%, f1 and f2 do the same number of \
+         rounds. The calibrated numbers of the sittings, with the measured time of a call in \
+         brackets, are {calibration}.\n\n\
          Every comparison runs in its own process, and the table shows the duration of the whole \
-         process. The rows take turns: in each turn, a row of 100 µs is measured four times and a row of 20 ms once. Within a turn, \
-         the tools run in an order drawn from the seed {SEED}, except tools that were measured \
-         again in a later sitting (`--fresh --only`); the raw data say \
-         which. *Loaded* means that each of the {} cores also runs a busy loop. The program that \
-         made this page pins nothing to a core.\n\n\
-         - **traditional**: {} calls of f1, then as many of f2 ({} each at 20 ms), each timed by \
-         `Instant`. bench_diff's version of it warms up for three seconds before each function. \
-         Our version of this method has no warm-up, so the machine \
-         has less time to drift between f1 and f2.\n\
-         - **bench_diff** 1.1.0, `bench_diff(unit, f1, f2, n)` with its default warm-up of three seconds and the same n; times are \
-         recorded in ns at 100 µs and in µs at 20 ms, as its manual advises. bench_diff's \
-         verdict is Welch's test of the logarithms, two-sided at 5%, and its reported difference \
-         is the ratio of medians that bench_diff computes from logarithms.\n\
-         - **deadheat** of this repository: a bench target with this one race, `--bench` and no \
-         option that changes the race (alpha 5%, margin 1%; `--json` and `--save` for this page, \
-         `--seed` to make it \
-         repeatable). deadheat's reported difference is its estimate, which by definition equals the difference of the typical times shown with it. With \
-         loaded cores, deadheat also races with `--metric cpu`, as its manual advises. In these \
-         races, medians, means and estimate are CPU time.\n\n\
-         In a reversal, the median or the mean of f1 is below that of f2. In an anomaly, the \
-         relative difference of the medians or of the means misses the known difference by more \
-         than 40% of the known difference. As in \
-         bench_diff, a race counts once if its median or its mean is off; the two numbers after \
-         the count are the races with a wrong median and the races with a wrong mean. \
-         deadheat shows the \
-         medians and means of both sides only with `-v`, and its verdict uses neither. So the \
-         table also counts reversals and anomalies of the difference that each tool reports, \
-         which for deadheat is the difference of its typical times. (deadheat used to report \
-         medians and means in their place; these missed 14 targets of their own, and their counts \
-         are still in the table.)\n\n",
+         process. The rows take turns: in each turn, a row of 100 µs is measured four times and a \
+         row of 20 ms once. Within a turn, the tools run in an order drawn from the seed {SEED}. A \
+         tool that was measured again in a later sitting (`--fresh --only`) ran without the other \
+         tools; the raw data show the sitting. *Loaded* means that each of the {} cores also runs \
+         a busy loop. The program of this page pins no process to a core.\n\n\
+         - **traditional**: {} calls of f1, then the same number of calls of f2 ({} calls each at \
+         20 ms). `Instant` times each call. bench_diff's version of this method warms up for three \
+         seconds before each function. Our version has no warm-up, so the machine has less time to \
+         drift between f1 and f2.\n\
+         - **bench_diff** 1.1.0: `bench_diff(unit, f1, f2, n)` with its default warm-up of three \
+         seconds and the same n. The unit of the recorded times is ns at 100 µs and µs at 20 ms, \
+         as bench_diff's manual advises. bench_diff's verdict is Welch's test of the logarithms, \
+         two-sided at 5%. bench_diff's reported difference is the ratio of medians, which \
+         bench_diff computes from logarithms.\n\
+         - **deadheat** of this repository: a bench target with this one race, started with \
+         `--bench`. The race uses the defaults (alpha 5%, margin 1%). `--json` and `--save` are \
+         for this page, and `--seed` makes the race repeatable. deadheat's reported difference is \
+         its estimate. By definition, the estimate equals the difference of the typical times that \
+         deadheat shows with it. With loaded cores, deadheat also races with `--metric cpu`, as \
+         its manual advises. In the races with `--metric cpu`, medians, means and estimate are CPU \
+         time.\n\n\
+         In a reversal, the median or the mean of f1 is below that of f2, although f1 does more \
+         work. In an anomaly, the relative difference of the medians or of the means misses the \
+         known difference by more than 40% of the known difference. As in bench_diff's table, a \
+         comparison counts once if its median, its mean or both are off. The numbers in brackets \
+         count the comparisons with a wrong median and the comparisons with a wrong mean.\n\n\
+         deadheat shows the medians and means of both sides only with `-v`, and its verdict uses \
+         neither. The table therefore also counts reversals and anomalies of the difference that \
+         each tool reports. For deadheat, the reported difference is the difference of its typical \
+         times. Earlier, deadheat reported medians and means in place of typical times. The \
+         medians and means missed 14 targets of their own, and the table still has their \
+         counts.\n\n",
         cores(),
         crate::rows::Base::HundredMicroseconds.executions(),
         crate::rows::Base::TwentyMilliseconds.executions(),

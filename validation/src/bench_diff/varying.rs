@@ -12,17 +12,19 @@ const ALPHA: f64 = 0.05;
 
 pub fn section(setting: &Setting) -> Section {
     let mut text = "## Functions that vary\n\n\
-        Every call of either function draws a new number of rounds from a log-normal distribution \
-        around the rounds above: with a standard deviation \
-        of the logarithm of ln 1.2/2 = 0.091 (low) or ln 2.4/2 = 0.438 (high). No tool knows the \
-        number of rounds that a call drew. An error of the first kind calls two equal functions \
-        different; an error of the second kind does not notice that f1 does more work than f2. The \
-        number in brackets after bench_diff's errors counts the errors of bench_diff's one-sided \
-        test, which bench_diff's own suite uses. \
-        bench_diff ends after 2,000 or 200 calls of each function. deadheat continues until it \
-        reaches a verdict, for at most 40 processes, and this shows in its time. In rows with \
-        *effort of the input*, the number of rounds is drawn once per block for both functions, \
-        as if it depended on a real input, so deadheat's pairs share this number.\n\n"
+        In this section, every call of f1 and of f2 draws a new number of rounds from a log-normal \
+        distribution around the calibrated number. The standard deviation of the logarithm is ln \
+        1.2/2 = 0.091 (*low* spread) or ln 2.4/2 = 0.438 (*high* spread). No tool knows the number \
+        of rounds that a call drew.\n\n\
+        An error of the first kind calls two equal functions different. An error of the second \
+        kind does not notice that f1 does more work than f2. The number in brackets after \
+        bench_diff's errors of the second kind counts the errors of bench_diff's one-sided test, \
+        which bench_diff's own suite uses.\n\n\
+        bench_diff ends after 2,000 calls of each function at 100 µs, and after 200 calls at 20 \
+        ms. deadheat continues until it reaches a verdict, for at most 40 processes, so deadheat \
+        takes longer in rows with more spread. In rows with *effort of the input*, the number of \
+        rounds is drawn once per block for both functions, as if the work depended on a real \
+        input. The two functions of a pair then share this number.\n\n"
         .to_owned();
     text += &head(&[
         "work",

@@ -489,12 +489,17 @@ fn one_step(setting: &Setting) -> Section {
     }
     Section {
         text: format!(
-            "## One step\n\nEach simulated history has one step, at a uniformly drawn place among {COMMITS} commits. A bisect without noise takes \
-             {NOISELESS} races. deadheat's races include the race of the two ends and the race that \
-             confirms the culprit; races are given as mean (95th percentile, maximum), and so are replicates, of which a race takes \
-             6 to {REPLICATES}. The number of builds includes the builds of the two ends of the history, \
-             and the builds that fail. If commits do not build, the \
-             right answer is the group that holds the culprit and ends at the next commit that builds.\n\n{table}\n"
+            "## One step\n\n\
+             Each simulated history has one step, at a uniformly drawn place among {COMMITS} \
+             commits. A bisect without noise takes {NOISELESS} races.\n\n\
+             Races and replicates are numbers per search, given as mean (95th percentile, \
+             maximum). The races include the race of the two ends and the race that confirms the \
+             culprit. A race takes 6 to {REPLICATES} replicates. The number of builds includes the \
+             builds of the two ends of the history, and the builds that fail.\n\n\
+             If commits do not build, deadheat names a group of commits. The right group holds the \
+             culprit and ends at the next commit that builds. The section *Other histories* \
+             explains the columns *no single step* and *several reported*.\n\n\
+             {table}\n"
         ),
         bars,
     }
@@ -529,13 +534,15 @@ fn no_step(setting: &Setting) -> Section {
     }
     Section {
         text: format!(
-            "## No step of that size\n\nIf nothing changed, naming any commit is wrong. For a \
-             step below the margin, two answers are right: its commit, and \"no step of that \
-             size\". An answer that names any other commit is wrong. \
-             In the last rows, the code of each commit lies \
-             elsewhere, which changes its time by N(0, .05%). *Precise* noise has a tenth of the \
-             scatter of other noise. With precise noise, the races measure even these \
-             differences of about .05%, which are far below the margin.\n\n{table}\n"
+            "## No step of that size\n\n\
+             If nothing changed, naming any commit is wrong. For a step below the margin, two \
+             answers are right: its commit, and \"no step of that size\". An answer that names any \
+             other commit is wrong.\n\n\
+             In the last three rows, the code of each commit lies at a different place, which \
+             changes its time by N(0, .05%). *Precise* noise has a tenth of the scatter of normal \
+             noise. With precise noise, the races measure even these differences of about .05%. \
+             They are far below the margin, so the right answer is \"no step of that size\".\n\n\
+             {table}\n"
         ),
         bars,
     }
@@ -563,16 +570,18 @@ fn other_histories(setting: &Setting) -> Section {
     }
     Section {
         text: format!(
-            "## Other histories\n\nTwo steps at two uniformly drawn places; creep by the same \
-             amount in every commit; ten equal steps; and one step in a history where each commit \
-             also adds N(0, .01%). If a history has steps, the commit of any step is a right \
-             answer, and any other commit is wrong. If a history has creep, every commit is a \
-             wrong answer. *Several reported* counts the searches \
-             that first reported that no single step explains the races, and then continued \
-             between the two raced neighbours that differ most. \
-             *No single step* counts the searches that \
-             reported on the way that no single step explains the races, and then found no step between \
-             these neighbours.\n\n\
+            "## Other histories\n\n\
+             This section has four kinds of histories:\n\n\
+             - two steps at two uniformly drawn places\n\
+             - creep: every commit adds the same amount\n\
+             - ten equal steps\n\
+             - one step, and each commit also adds N(0, .01%)\n\n\
+             If a history has steps, the commit of any step is a right answer, and any other \
+             commit is wrong. If a history has creep, every commit is a wrong answer.\n\n\
+             If no single step explains the races, deadheat reports this and continues the search \
+             between the two raced neighbours that differ most. *Several reported* counts the \
+             searches with this report. *No single step* counts the searches with this report that \
+             then found no step between these neighbours.\n\n\
              {table}\n"
         ),
         bars,
@@ -614,18 +623,23 @@ fn peers(setting: &Setting) -> Section {
     }
     Section {
         text: format!(
-            "## Compared with a plain bisect\n\nThe searches in the next table use the same histories and the same noise as the searches of deadheat above. A \
-             plain bisect halves the range by one test of the middle commit against GOOD and \
-             always names a commit. The first variant of the plain bisect runs all {REPLICATES} \
-             replicates of each race, in pairs like those of deadheat, and applies a t test at 5%. \
-             The second variant does what scripts for \
-             `git bisect run` do: ten runs of GOOD, then ten of the commit, and Welch's test \
-             at 5%. A run scatters by .42%, so that the difference of two runs scatters like a \
-             replicate, and the machine drifts by a random walk of .1% a run. The third \
-             variant is criterion's rule: a hundred samples of each side from one process per side, whose \
+            "## Compared with a plain bisect\n\n\
+             The searches in the next table use the same histories and the same noise as the \
+             searches of deadheat above. A plain bisect halves the range by one test of the middle \
+             commit against GOOD, and always names a commit. The table has three variants of the \
+             plain bisect:\n\n\
+             - *40 replicates of each commit*: all {REPLICATES} replicates of each race, in pairs \
+             like those of deadheat, and a t test at 5%.\n\
+             - *Welch, 10 + 10 runs*, as in scripts for `git bisect run`: ten runs of GOOD, then \
+             ten runs of the commit, and Welch's test at 5%. A run scatters by .42%, so the \
+             difference of two runs scatters like a replicate. The machine drifts by a random walk \
+             of .1% a run.\n\
+             - *criterion's rule*: a hundred samples of each side from one process per side, whose \
              code layouts differ by .6%. The commit is slower if p < .05 and the interval of the \
-             change lies beyond the noise threshold of 1%. None of the three variants races GOOD \
-             against BAD first, so they name a commit even if no commit changed the speed.\n\n{table}\n"
+             change lies beyond the noise threshold of 1%.\n\n\
+             None of the three variants races GOOD against BAD first, so all three name a commit \
+             even if no commit changed the speed.\n\n\
+             {table}\n"
         ),
         bars: Vec::new(),
     }
@@ -667,11 +681,12 @@ fn main() -> ExitCode {
     let root = repository();
     let setting = Setting { searches: asked.races(SEARCHES.0, SEARCHES.1) };
     let facts = format!(
-        "Each row has {} simulated searches, with consecutive seeds, at α = 5%. Effects of replicates \
-         scatter by .6%, normally or as t with three degrees of freedom. In rows with one race in ten off, that race is off by \
-         .5%, in either direction. A build takes {:.0} s, and a race takes {:.0} s. \
-         A search without an answer after {MOST_RACES} \
-         races counts as undecided.",
+        "Each row has {} simulated searches, with consecutive seeds, at α = 5%. The effects of \
+         replicates scatter by .6% (standard deviation). The scatter is normal, or has a t \
+         distribution with three degrees of freedom. In rows with *one race in ten off*, a tenth \
+         of the races measure a change that is off by .5%, in either direction. deadheat chooses \
+         the next race as if a build took {:.0} s and a race {:.0} s. A search without an answer \
+         after {MOST_RACES} races counts as undecided.",
         setting.searches, SECONDS.0, SECONDS.1
     );
     let page = Page {

@@ -269,18 +269,22 @@ pub fn section(asked: &Wanted) -> (String, bool) {
         ""
     };
     let text = format!(
-        "{HEADING}\nThe program of this page, with the option `--real`, wrote this section. {}.\n\n{trial}{}\
-         For each step, {repositories} repositories of C code are generated, each from its own \
-         seed. A repository has {COMMITS} commits along first parents, of which {BROKEN} do not \
-         build and {MERGES} are merges. Every commit moves the measured code, because the functions in front of it \
-         change size. In a repository without a step, the right answer is *no step*. In a \
-         repository with a step, the right answer is the commit of the step, or the group of this \
-         commit and the commits that do not build. The races (`--run`) compare \
-         whole commands that take some milliseconds, on neutral links. The validation program \
-         itself serves as the script of `git bisect run`: it runs \
-         GOOD ten times, then the commit ten times, and reports bad if Welch's \
-         test at 5% rejects. With this script, `git bisect run` does not compare the two ends of \
-         the range and always names a commit.\n\n{rows}",
+        "{HEADING}\n\
+         The program of this page, with the option `--real`, wrote this section. {}.\n\n\
+         {trial}{}deadheat and `git bisect run` search the same generated repositories. For each \
+         step of the table below, there are {repositories} repositories of C code, each from its \
+         own seed. A repository has {COMMITS} commits along first parents, of which {BROKEN} do \
+         not build and {MERGES} are merges. Every commit moves the measured code, because the \
+         functions in front of it change size. In a repository without a step, the right answer is \
+         *no step*. In a repository with a step, the right answer is the commit of the step, or \
+         the group of this commit and the commits that do not build.\n\n\
+         deadheat's races (`--run`) compare whole commands that take some milliseconds, on neutral \
+         links. The script of `git bisect run` runs GOOD ten times, then the commit ten times. The \
+         script reports bad if the commit is slower by Welch's test at 5%. `git bisect run` does \
+         not compare the two ends of the range, so it names a commit even if no commit changed the \
+         speed. In the searches without an answer, `git bisect run` ended among commits that do \
+         not build.\n\n\
+         {rows}",
         sitting_facts(),
         table(&bars)
     );

@@ -10,11 +10,12 @@ pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## Builds against their copies\n\n\
                The two sides are copies of one build, so every verdict of faster or slower is \
-               wrong. The races use the defaults (alpha 5%, margin \
-               1%), and each replicate has a fresh process per side. \
-               On neutral links every replicate has a different code layout, which both sides share. Bounds are Clopper–Pearson. The \
-               column *chance allows* has a limit: if the true error rate is alpha, fewer than 1% of such \
-               experiments have more false verdicts than this number.\n\n\
+               wrong. The races use the defaults (alpha 5%, margin 1%), and each replicate has a \
+               fresh process per side. The rows *Rust* and *C* race the links as built \
+               (`--placement own`). In the row *C, neutral links*, every replicate has a different \
+               code layout, which both sides share. Bounds are Clopper–Pearson. *Chance allows* is \
+               a limit for the wrong verdicts: if the true error rate is alpha, fewer than 1% of \
+               such experiments have more wrong verdicts than this number.\n\n\
                | program | scope | benchmarks | faster or slower | 95% bounds | dead heat | too close to call | chance allows | seconds each |\n\
                | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),

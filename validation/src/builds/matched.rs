@@ -32,28 +32,30 @@ pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## Matched links\n\n\
                The raced function has many branches, and its program contains three hundred other \
-               functions. In the \
-               newer build, one of the other functions is larger and two are new, and all three precede \
-               the raced \
-               function. *Matched* is the default, *independent* is `--placement independent`.\n\n"
+               functions. The newer build differs from the older build in the other functions: one \
+               of them is larger, and two are new. All three precede the raced function. *Matched* \
+               links are the default, *independent* links are `--placement independent`, and the \
+               single link *as built* is `--placement own`.\n\n"
             .to_owned(),
         bars: Vec::new(),
     };
-    section.text += "The candidate does 1% more work than the baseline. Every race has 24 replicates and does not end early. \
-    The races on the three kinds of links take turns. The *error* is half the width of the \
-    interval. For the column *at equal time*, the error is multiplied by the square root of the \
-    seconds, and divided by the median of this product on independent links. \
-    On the single link *as built*, code layout does not vary \
-    between replicates. So no matching of links can have a smaller error than this link. \
-    If all blocks have the same input, most of the error comes from code layout. \
-    With a new input in every block, the \
-                     branch predictor must learn every input, so the blocks scatter more than by any code \
-                     layout.\n\n\
-                     | input | links | races | error, points, median (range) | at equal time | seconds | change, % |\n\
-                     | --- | --- | --- | --- | --- | --- | --- |\n";
+    section.text += "In the first table, the candidate does 1% more work than the baseline. Every \
+    race has 24 replicates and does not end early. The races on the three kinds of links take \
+    turns. The *error* is half the width of the interval. For the column *at equal time*, the \
+    error is multiplied by the square root of the seconds, and divided by the median of this \
+    product on independent links.\n\n\
+    On the single link *as built*, code layout does not vary between replicates. The measured \
+    change then includes the effect of one fixed layout. If all blocks have the same input, most \
+    of the error on independent links comes from code layout. With a new input in every block, the \
+    branch predictor must learn every input, so the blocks scatter more.\n\n\
+    | input | links | races | error, points, median (range) | at equal time | seconds | change, % |\n\
+    | --- | --- | --- | --- | --- | --- | --- |\n";
     gain(setting, &mut section, "one", &one_old, &one_slower);
     gain(setting, &mut section, "new in every block", &old, &slower);
-    section.text += "\nThe raced function is unchanged and code was added in front of it. Races use the defaults. *Loaded* means that every core also runs a busy loop.\n\n\
+    section.text += "\n\
+                     In the second table, the raced function is unchanged, and code was added in \
+                     front of it. The races use the default settings, and so matched links. \
+                     *Loaded* means that every core also runs a busy loop.\n\n\
                      | input | | races | faster or slower, which is wrong | dead heat | too close to call | change, % | seconds |\n\
                      | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     in_every_weather(|weather| {
@@ -188,7 +190,10 @@ fn cost(setting: &Setting, section: &mut Section, old: &Path, grown: &Path) {
     let ratios: Vec<f64> = (0..rounds).map(|_| neutral() / own()).collect();
     let _ = writeln!(
         section.text,
-        "| {BATCH} matched links / {BATCH} of the user's own, one core | rounds |\n| --- | --- |\n| {} | {rounds} |\n",
+        "The last table has the time that deadheat takes for {BATCH} matched links, divided by the \
+         time that gcc takes for {BATCH} links of the same program as usual, both on one core. The \
+         ratio is given as median (range).\n\n\
+         | {BATCH} matched links / {BATCH} of the user's own, one core | rounds |\n| --- | --- |\n| {} | {rounds} |\n",
         plain_spread(&ratios, 2)
     );
     let ratio = median(ratios.iter().copied());

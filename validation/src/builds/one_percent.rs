@@ -11,12 +11,12 @@ const POWER: f64 = 0.9;
 pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## A difference of 1%\n\n\
-               The baseline does steps that depend on one another, and the candidate does exactly 1% \
-               more of these steps. The time of a call \
-               includes more than its steps, so the true change is some thousandths of a point \
-               less. The margin is 0.5%, because at the default of 1% a precise race rightly \
-               calls that a dead heat. Seconds are those of the whole process, up to the verdict; \
-               the change is the estimate of each race.\n\n\
+               The baseline does steps that depend on one another, and the candidate does exactly \
+               1% more of these steps. The time of a call includes more than its steps, so the \
+               true change is some thousandths of a point below 1%. The margin is 0.5%. At the \
+               default margin of 1%, a precise race rightly calls this difference a dead heat. \
+               *Seconds* is the time of the whole process, up to the verdict. *Change* is the \
+               estimate of each race. Both are given as median (range).\n\n\
                | program | scope | races | slower, which is right | dead heat or faster, which is wrong | seconds | change, % |\n\
                | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),
@@ -44,9 +44,11 @@ pub fn loaded(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## 20 ms with every core busy\n\n\
-             The baseline does twelve million steps in registers, and the candidate does exactly 1% \
-             more of these steps. A busy loop runs on every core during each of the {races} races, \
-             which use the default settings. {LEGEND}\n\n{HEAD}"
+             The baseline does twelve million steps in registers, and the candidate does exactly \
+             1% more of these steps. A busy loop runs on every core during each of the {races} \
+             races. The races use the default settings, on the links as built (`--placement own`). \
+             {LEGEND}\n\n\
+             {HEAD}"
         ),
         bars: Vec::new(),
     };

@@ -36,16 +36,17 @@ pub fn section(setting: &Setting) -> Section {
     Section {
         text: format!(
             "## Time outside the samples\n\n\
-             A suite of nine functions in Rust, from 1 ns to 1 ms, raced against a copy of its program {races} times, \
-             at the defaults. Of the time of the whole process, from start to exit, {}% is \
-             outside recorded samples. All figures in this section are medians, with the range in \
-             brackets. A suite \
-             takes {} s, a sample lasts {} µs.\n\n\
-             | of the time | % |\n| --- | --- |\n\
+             A suite of nine functions in Rust, from 1 ns to 1 ms, raced against a copy of its \
+             program {races} times. The races use the default settings, on the links as built \
+             (`--placement own`). The section shows where the time of the whole process goes, from \
+             start to exit. All figures are medians over the races, with the range in brackets. \
+             {}% of the time is outside recorded samples. A suite takes {} s, and a sample lasts \
+             {} µs.\n\n\
+             | of the time | % |\n\
+             | --- | --- |\n\
              | recorded samples | {} |\n\
              | in blocks, outside samples: priming, hand-overs, making inputs, records | {} |\n\
-             | between replicates: ending two processes, moving the pages of their programs to \
-             new physical memory, starting and warming up the next two | {} |\n\
+             | between replicates: ending two processes, moving the pages of their programs to new physical memory, starting and warming up the next two | {} |\n\
              | the clock, calibration runs and the answer | {} |\n\n",
             plain_spread(&outside, 1),
             plain_spread(&seconds, 2),

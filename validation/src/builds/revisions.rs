@@ -36,8 +36,10 @@ pub fn section(setting: &Setting) -> Section {
     Section {
         text: format!(
             "## The same revisions again\n\n\
-             `cargo deadheat HEAD~1` in a small repository whose only dependency is deadheat, \
-             timed up to the first calibration run. The first time, with two builds from scratch, it takes {first:.1} s; later calls take {} s, median (range) over {} calls.\n\n",
+             `cargo deadheat HEAD~1` runs in a small repository whose only dependency is deadheat. \
+             The time ends at the first calibration run. The first call builds both revisions from \
+             scratch and takes {first:.1} s. Later calls take {} s, median (range) over {} \
+             calls.\n\n",
             spread(&again, 2),
             again.len()
         ),

@@ -10,12 +10,15 @@ pub fn how(setting: &Setting) -> Section {
     let words = |tool: Tool| tool.arguments(Case::Itself, false).join(" ");
     let mut text = format!(
         "## How each tool was run\n\n\
-         Executables of Google Benchmark {}, unchanged, compiled by `g++ -O2 -ffunction-sections`: one \
-         of everyday work (`validation/builds/google.cpp`) against a build of the same bytes, and \
-         one of chains of steps (`validation/builds/exact.cpp`) against a build that does exactly \
-         1 or 5% more of them and also differs in one byte. The tools take turns in an order \
-         drawn from a seed; each turn is one comparison of all benchmarks.\n\n\
-         | tool | command | a row counts as different when |\n| --- | --- | --- |\n\
+         The executables use Google Benchmark {}, unchanged, and are compiled by `g++ -O2 \
+         -ffunction-sections`. The first executable does everyday work \
+         (`validation/builds/google.cpp`), and races against a build of the same bytes. The second \
+         executable runs chains of steps (`validation/builds/exact.cpp`), and races against a \
+         build that does exactly 1 or 5% more steps and also differs in one byte. The tools take \
+         turns in an order drawn from a seed. In each turn, a tool compares all benchmarks \
+         once.\n\n\
+         | tool | command | a row counts as different when |\n\
+         | --- | --- | --- |\n\
          | {} | `compare.py benchmarks OLD NEW {}` | its p-value of the time is below 5%, its default |\n\
          | {} | the same and `{}` | as above |\n\
          | {} | `deadheat bench OLD NEW`, at its defaults: alpha 5%, margin 1% | it is called faster or slower |\n\
@@ -29,11 +32,11 @@ pub fn how(setting: &Setting) -> Section {
         Tool::Neutral.name(),
     );
     text += "The U test of `compare.py` needs nine repetitions or more, and the manual of random \
-        interleaving recommends nine of 0.1 s; both rows use nine of 0.1 s. Interleaving changes the \
-        order within one executable; all of OLD still runs before all of NEW. The estimate of \
-        `compare.py` is the change of the medians, which it prints with the p-value. `compare.py` \
-        has no interval and cannot call two builds equal: a row that is not different \
-        stays undecided.\n\n";
+        interleaving recommends nine of 0.1 s. Both rows of `compare.py` use nine repetitions of \
+        0.1 s. Interleaving changes the order of the benchmarks within one executable; all of OLD \
+        still runs before all of NEW. The estimate of `compare.py` is the change of the medians, \
+        which it prints with the p-value. `compare.py` has no interval and cannot call two builds \
+        equal, so a row that is not different stays undecided.\n\n";
     for tool in Tool::ALL {
         let versions = versions(&setting.kept, tool);
         if !versions.is_empty() {
@@ -85,7 +88,11 @@ fn head(case: Case) -> String {
         ),
     };
     format!(
-        "## {title}\n\n{said} Bounds are Clopper–Pearson, errors are in percentage points, and times are median (range).\n\n\
+        "## {title}\n\n\
+         {said} Bounds are Clopper–Pearson. *Median error* is the distance between estimate and \
+         truth, in percentage points. *Intervals with the truth* counts the intervals that contain \
+         the true change. *Seconds for all rows* is the time of one comparison of all benchmarks, \
+         as median (range).\n\n\
          | tool | verdict about | repeats | rows | {different} | {dead_heat} | undecided | median error | {intervals} | seconds for all rows |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     )

@@ -54,8 +54,9 @@ pub fn section(shop: &Workshop) -> Section {
     let text = format!(
         "## Reading and analysing a run\n\n\
          The run file is generated from a seed. It has {} samples with seven metrics each, and {} \
-         bytes per sample. The times are in ns per sample, as median (range) over {rounds} rounds, \
-         with the methods in turns.\n\n{}{}",
+         bytes per sample. The times are in ns per sample, as median (range) over {rounds} rounds. \
+         The methods take turns.\n\n\
+         {}{}",
         made.samples(),
         bytes / made.samples() as u64,
         reading.table("reading", "ns", 1),

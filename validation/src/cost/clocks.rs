@@ -29,11 +29,12 @@ pub fn section(shop: &Workshop) -> Section {
         .run(rounds);
     let text = format!(
         "## Reading a clock\n\n\
-         {READINGS} consecutive readings per method; the methods take turns, median (range) over \
-         {rounds} rounds. The ratio of a method is its time divided by the time of the first method \
-         in the table, in the same round. deadheat's clock here \
-         is `{}`; deadheat reads it so that no instruction of the measured work can move across \
-         the reading, which the bare instruction does not prevent.\n\n{}",
+         Each method reads its clock {READINGS} times in a row. The methods take turns, and the \
+         times are median (range) over {rounds} rounds. The ratio of a method is its time divided \
+         by the time of the first method in the table, in the same round. deadheat's clock on this \
+         machine is `{}`. deadheat reads the clock so that no instruction of the measured work can \
+         move across the reading. The bare instruction does not prevent this.\n\n\
+         {}",
         clock.source().name(),
         measured.table("reading", "ns", 2),
     );

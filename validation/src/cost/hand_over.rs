@@ -23,13 +23,16 @@ pub fn section(shop: &Workshop) -> Section {
     let measured = ways.run(rounds);
     let text = format!(
         "## Hand-over\n\n\
-         One process sends a byte to another process, which sleeps until the byte arrives. The \
-         times are in µs, as median (range) over {rounds} rounds of {TURNS} hand-overs, with the \
-         methods in turns. deadheat's figure is \
-         the time of a turn when workers alternate, minus its time when each worker takes its \
-         half of the block in a row. The figure of deadheat covers the pipe, a note that the \
+         In a hand-over, one process sends a byte to another process, which sleeps until the byte \
+         arrives. The times are in µs per hand-over, as median (range) over {rounds} rounds of \
+         {TURNS} hand-overs. The methods take turns.\n\n\
+         For deadheat, two workers run the same block in two ways: in one, the workers alternate; \
+         in the other, each worker takes its half of the block in a row. deadheat's figure is the \
+         difference between the two times of a turn. This figure covers the pipe, a note that the \
          worker waits, and the time until the other worker sleeps. A sample begins only when the \
-         other worker sleeps, so that the other worker does not fall asleep during the sample.\n\n{}",
+         other worker sleeps, so that the other worker does not fall asleep during the \
+         sample.\n\n\
+         {}",
         measured.table("hand-over", "µs", 2),
     );
     Section {

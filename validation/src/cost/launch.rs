@@ -41,11 +41,13 @@ pub fn section(shop: &Workshop) -> Section {
     drop(interrupts);
     let _ = write!(
         text,
-        "`true`, its streams on /dev/null, from launch to end; µs per launch, median (range) over \
-         {rounds} rounds of {BLOCK} launches, the methods in turns. deadheat's figures include \
-         reading the resource usage of each process, its hardware counters if they are \
-         accessible, and one request and one reply per block between deadheat and its \
-         launcher. A `fork` takes longer in a larger process.\n\n{}",
+        "Each method launches `true`, with its streams on /dev/null, and waits until it ends. The \
+         times are in µs per launch, as median (range) over {rounds} rounds of {BLOCK} launches. \
+         The methods take turns. deadheat's figures include reading the resource usage of each \
+         process, and its hardware counters if they are accessible. They also include one request \
+         and one reply per block between deadheat and its launcher. A `fork` takes longer in a \
+         larger process.\n\n\
+         {}",
         measured.table("launch", "µs", 0),
     );
     let bar = Bar::at_most(
@@ -78,13 +80,15 @@ fn whole_tools(shop: &Workshop, bare: &BareThread) -> String {
         })
         .run(rounds);
     let hyperfine = match version {
-        Some(version) => format!("{version}."),
+        Some(version) => format!("The other tool is {version}."),
         None => "hyperfine is not installed here.".to_owned(),
     };
     format!(
-        "The cost of whole tools, from start to exit, per launch of {LAUNCHES} in a row: median \
-         (range) over {rounds} rounds. The time of deadheat includes writing every sample to its run \
-         file. {hyperfine}\n\n{}",
+        "The next table has the cost of whole tools. Each tool makes {LAUNCHES} launches in a row, \
+         and the times are per launch, from the start of the tool to its exit, as median (range) \
+         over {rounds} rounds. The time of deadheat includes writing every sample to its run file. \
+         {hyperfine}\n\n\
+         {}",
         measured.table("tool", "µs", 0)
     )
 }

@@ -46,9 +46,11 @@ pub fn section(shop: &Workshop) -> Section {
     .run(rounds);
     let text = format!(
         "## Writing a block\n\n\
-         deadheat writes every block to the operating system before the next one starts: {} \
-         blocks of {:.0} bytes, seven metrics of four samples each, to a file in the temporary \
-         folder; µs per block, median (range) over {rounds} rounds, the methods in turns.\n\n{}",
+         deadheat writes every block to the operating system before the next block starts. The \
+         table has the cost of writing {} blocks of {:.0} bytes to a file in the temporary folder. \
+         Each block has four samples of seven metrics. The times are in µs per block, as median \
+         (range) over {rounds} rounds. The methods take turns.\n\n\
+         {}",
         blocks.len(),
         bytes as f64 / blocks.len() as f64,
         measured.table("block", "µs", 2),

@@ -54,10 +54,12 @@ pub fn section(shop: &Workshop) -> Section {
     .run(rounds);
     let text = format!(
         "## Starting a replicate\n\n\
-         Each replicate of functions is a fresh process. Times are in ms, as median (range) over \
-         {rounds} rounds, in which the methods take turns. \
-         The functions do nothing, so warm-up is as short as possible. The \
-         cost of a replicate is the time of its first block minus that of its second.\n\n{}",
+         Each replicate of functions is a fresh process. The table compares the start of such a \
+         process with the start of a bare process. Times are in ms, as median (range) over \
+         {rounds} rounds, in which the methods take turns. The functions do nothing, so warm-up is \
+         as short as possible. The cost of a replicate is the time of its first block minus the \
+         time of its second block.\n\n\
+         {}",
         measured.table("process", "ms", 2),
     );
     Section { text, bars: Vec::new() }

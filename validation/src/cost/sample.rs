@@ -27,16 +27,17 @@ pub fn section(shop: &Workshop) -> Section {
     let readings = median(cost.overheads.iter().copied());
     let text = format!(
         "## A sample\n\n\
-         Of {} samples of one empty call, taken as workers take them, the median is {} ns, \
-         compared with {} ns for two clock readings with nothing between them, median (range) of \
-         {} measurements. So a sample itself adds {} ns, {}% of the bare readings. While deadheat takes as many samples of a \
-         function of 25 µs, it allocates memory {} times, counting within and between the samples.\n\n\
+         deadheat takes {} samples of one empty call, as in a worker. The median of these samples \
+         is {} ns. Two clock readings with nothing between them take {} ns, median (range) of {} \
+         measurements. So a sample itself adds {} ns, {}% of the bare readings. deadheat then \
+         takes the same number of samples of a function of 25 µs. During and between these \
+         samples, deadheat allocates memory {} times.\n\n\
          Before and after the timed region, the worker reads the kernel's counters of the thread: \
-         CPU time, page faults, context switches and core. {PAIRS} consecutive pairs of readings, \
-         in turns with the bare calls, median (range) over {rounds} rounds:\n\n\
-         {}\
-         The work before and after an empty sample takes {} ns, and none of this time counts as \
-         time of the sample.\n\n",
+         CPU time, page faults, context switches and core. The next table compares such a pair of \
+         readings with the bare system calls. Each method takes {PAIRS} consecutive pairs, the \
+         methods take turns, and the times are median (range) over {rounds} rounds.\n\n\
+         {}All work before and after an empty sample takes {} ns. None of this time counts as time \
+         of the sample.\n\n",
         cost.samples,
         up(cost.shown, 2),
         spread(&cost.overheads, 2),

@@ -29,11 +29,11 @@ pub fn section(setting: &Setting) -> Section {
              Both sides are the same function, at the same address and in the same loop. A \
              function cannot be faster or slower than itself, so every verdict of faster or slower \
              is wrong. The races use the default settings (alpha 5%, margin 1%), in suites of \
-             {RACES_WITH_ITSELF} races. \
-             *Loaded* means that each of the {} cores also runs a busy loop. Bounds are \
-             Clopper–Pearson. The last column has the number of false verdicts that chance allows: if the \
-             true error rate is alpha, fewer than 1% of such experiments have more false verdicts than \
-             this number.\n\n{HEAD}",
+             {RACES_WITH_ITSELF} races. *Loaded* means that each of the {} cores also runs a busy \
+             loop. Bounds are Clopper–Pearson. *Chance allows* is a limit for the wrong verdicts: \
+             if the true error rate is alpha, fewer than 1% of such experiments have more wrong \
+             verdicts than this number.\n\n\
+             {HEAD}",
             cores()
         ),
         bars: Vec::new(),
@@ -54,10 +54,12 @@ pub fn branchy(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## Branchy functions against themselves\n\n\
-             The counting loops of the article on paired benchmarking (`examples/src/utf8.rs`), each \
-             raced against itself: baseline and candidate call the same closure at the same address, \
-             on a new text in every block. The seeds of false verdicts are listed below, so that \
-             these races can be repeated.\n\n{HEAD}"
+             The functions are the counting loops of the article on paired benchmarking \
+             (`examples/src/utf8.rs`). Each function races against itself: baseline and candidate \
+             call the same closure at the same address, on a new text in every block. The program \
+             prints the seeds of false verdicts while it runs, so that these races can be \
+             repeated. The columns are those of the section above.\n\n\
+             {HEAD}"
         ),
         bars: Vec::new(),
     };

@@ -49,9 +49,11 @@ pub fn section(setting: &Setting) -> Section {
     }
     let mut text = format!(
         "## Time outside the samples\n\n\
-         {races} races with a difference of 1% in 25 µs, each in its own process, idle. Shares of the time from \
-cold start to exit, median (range) over races, in percent:\n\n\
-         | where | share, % |\n| --- | --- |\n"
+         Two functions of about 25 µs that differ by exactly 1% raced {races} times, each race in \
+         its own process, on idle cores. The table has shares of the time from cold start to exit, \
+         in percent, as median (range) over the races.\n\n\
+         | where | share, % |\n\
+         | --- | --- |\n"
     );
     for (what, shares) in [
         ("recorded samples", &in_samples),
@@ -68,10 +70,11 @@ cold start to exit, median (range) over races, in percent:\n\n\
     }
     let _ = writeln!(
         text,
-        "\nOutside its samples a block takes {} µs, median (range) over the {} blocks that were \
-         neither primed nor the first of their process. Starting a replicate takes {} ms ({} \
-         processes). In all, {}% of the time of the whole process is outside samples, counting \
-         priming as outside.\n",
+        "\n\
+         Outside its samples, a block takes {} µs, median (range) over the {} blocks that were \
+         neither primed nor the first of their process. Starting a replicate takes {} ms, median \
+         (range) over {} processes. In all, {}% of the time of the whole process is outside \
+         recorded samples. This share includes priming.\n",
         spread(&beyond, 1),
         beyond.len(),
         spread(&starts, 2),

@@ -15,10 +15,11 @@ pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## A function of 20 ms\n\n\
-             `mixing` of `examples/src/busy_work.rs`, twelve million steps in registers, against \
-             itself with exactly the given percentage more of them, at the defaults, {races} \
-             races per \
-             row. *Loaded* means that every core also runs a busy loop. {LEGEND}\n\n{HEAD}"
+             The baseline is `mixing` of `examples/src/busy_work.rs`, which does twelve million \
+             steps in registers. The candidate does exactly the given percentage more of these \
+             steps. Each row has {races} races at the default settings. *Loaded* means that every \
+             core also runs a busy loop. {LEGEND}\n\n\
+             {HEAD}"
         ),
         bars: Vec::new(),
     };

@@ -17,12 +17,12 @@ const BATCH_NS: f64 = 200_000.0;
 pub fn section(setting: &Setting) -> Section {
     let mut text = String::from(
         "## Functions of all sizes\n\n\
-         Each function races against itself. The ratio is deadheat's median divided by the median of \
-         a plain loop with `std::time::Instant` and `black_box`, as median (range) over rounds. \
-         deadheat (`deadheat::compare`) and the plain loop run in one process and in turns. All \
-         columns after *rounds* come from a race in separate processes, \
-         as `cargo bench` runs it, at the defaults, except \
-         that the function of one second has `--max-replicates 6`.\n\n\
+         Each function races against itself, in two ways. First, deadheat (`deadheat::compare`) \
+         and a plain loop with `std::time::Instant` and `black_box` take turns in one process. The \
+         ratio is deadheat's median divided by the median of the plain loop, as median (range) \
+         over rounds. Second, deadheat races the function in separate processes, as `cargo bench` \
+         does. All columns after *rounds* come from this race. The race uses the default settings; \
+         only the race of the function of one second is shorter, with `--max-replicates 6`.\n\n\
          | function | plain loop, ns | ratio | rounds | race: median, ns | iterations | blocks | replicates | seconds | verdict |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );

@@ -16,9 +16,10 @@ pub fn section(setting: &Setting) -> Section {
     let _ = writeln!(
         section.text,
         "## Time to a verdict\n\n\
-         A function of about 25 µs raced against itself with exactly 1% more steps, at the \
-         defaults. Seconds are those of the whole process, from cold start to exit, as median \
-         (range). *Loaded* means that each of the {} cores also runs a busy loop.\n\n\
+         The baseline is a function of about 25 µs. The candidate is the same function with \
+         exactly 1% more steps. The races use the default settings. *Seconds* is the time of the \
+         whole process, from cold start to exit, as median (range). *Loaded* means that each of \
+         the {} cores also runs a busy loop.\n\n\
          | what | processes | seconds | slower, which is right | dead heat or faster, which is wrong |\n\
          | --- | --- | --- | --- | --- |",
         cores()

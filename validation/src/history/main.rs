@@ -412,17 +412,27 @@ fn steps(outcome: &Outcome) -> Section {
         ),
     ];
     let text = format!(
-        "## Steps and creep\n\nA reported step is false if it is more than one commit away from every true \
-         step, even if it is within creep. Each range of 100 commits has its own test at 5%, which uses \
-         the races of all 1,000 commits.\n\n\
+        "## Steps and creep\n\ndeadheat looks for steps in each range of 100 commits separately, \
+         at 5% per range. The levels in a range come from the races of all 1,000 commits. A \
+         reported step is false if it is more than one commit away from every true step, even if \
+         it lies within the creep. The columns are:\n\n\
+         - *by Holm, as it is*: deadheat's own rule, Holm's correction. deadheat widens the errors \
+         of a runner whose [loops do not close](#loops-that-do-not-close).\n\
+         - *by Benjamini and Hochberg*: the same levels and errors, with the correction by \
+         Benjamini and Hochberg.\n\
+         - *by Holm, with the broken runner treated as sound*: Holm's correction without widened \
+         errors.\n\n\
          | | by Holm, as it is | by Benjamini and Hochberg | by Holm, with the broken runner treated as sound |\n| --- | --- | --- | --- |\n\
          | ranges with a false step | {} | {} | {} |\n\
          | … among those with races by the broken runner | {} | | |\n\
          | steps of 1% found within one commit, raced by sound runners | {} | {} | |\n\
          | … raced by the broken one | {} | | |\n\n\
-         Holm's procedure limits the probability of one or more false steps in a range, as promised. The procedure of Benjamini and Hochberg limits the share of false steps among all reported ones, and allows more of them if a range has true steps.\n\n\
-         Ranges that creep from end to end ({}% a commit, {:.0}% in all): creep reported in {}. In \
-         ranges with neither creep nor a step, creep was reported, which is wrong, in {}.\n\n",
+         Holm's procedure limits the probability of one or more false steps in a range, as \
+         promised. The procedure of Benjamini and Hochberg limits the share of false steps among \
+         all reported steps. So it allows more false steps in ranges that have true steps.\n\n\
+         Some ranges creep from end to end ({}% per commit, {:.0}% in all). deadheat reported \
+         creep in {} ranges of this kind. deadheat reported false creep, over a stretch of commits \
+         with neither creep nor a step, in {} ranges.\n\n",
         outcome.false_ranges.told(),
         outcome.false_by_bh.told(),
         outcome.false_unsettled.told(),
@@ -475,10 +485,16 @@ fn levels(outcome: &Outcome) -> Section {
         )
     };
     let text = format!(
-        "## Levels\n\nThis table is about errors: the level of the last commit relative to the \
-         first commit, minus the true level. *Planned* \
-         is the prediction of the plan for sound races that all have an error of \
-         {}%.\n\n\
+        "## Levels\n\nRaces do not measure the level of the last commit relative to the first \
+         directly; deadheat computes this level from all races of the history. The table shows the \
+         error of the level: the estimate minus the true level, over all histories. The columns \
+         are:\n\n\
+         - *links*: how far apart the two commits of a race are.\n\
+         - *races*: the number of races in a history.\n\
+         - *planned*: the standard error that the plan predicts if all runners are sound and every \
+         race has a standard error of {}%.\n\
+         - *root mean square*: the root of the mean squared error.\n\
+         - *95 of 100 below*: in 95% of the histories, the error is at most this large.\n\n\
          | links | races | planned | root mean square | 95 of 100 below |\n| --- | --- | --- | --- | --- |\n{}{}\n",
         100.0 * SE,
         row("1, 2, 4, 8 … commits", &links, &outcome.at_end),
@@ -520,17 +536,25 @@ fn loops(outcome: &Outcome) -> Section {
     }
     row(BROKEN_BY, [outcome.found_broken, outcome.worst, outcome.widened]);
     let text = format!(
-        "## Loops that do not close\n\nRaces of commits can form a loop, such as A–B, B–C and A–C, whose \
-         changes should add up to zero. A loop closes if its changes \
-         add up to zero within their standard errors; a χ² test shows whether all loops close. For all loops of a \
-         history, the level of the test is 5%. For the loops of one runner, the level is 5% divided by the \
-         number of runners. The broken runner raced one race in twenty. \
-         The answer names the runner in question if no other runner's loops have a larger \
-         misclosure. If all runners are sound, the test still finds loops that do not close \
-         in {} histories.\n\n{table}\n\
-         If the loops of a runner do not close, its errors are widened to match: in {} histories, \
-         by a factor of {middle:.1} in the median, when {BROKEN_BY} would be right. In {} \
-         histories, the standard errors of a runner that is not broken were widened, too.\n\n",
+        "## Loops that do not close\n\nRaces of commits can form a loop, such as A–B, B–C and A–C, \
+         whose changes should add up to zero. A loop closes if its changes add up to zero within \
+         their standard errors. A χ² test at 5% shows whether all loops of a history close. A \
+         second test looks at the loops of each runner alone, at 5% divided by the number of \
+         runners. The broken runner made one race in twenty. If all runners are sound, the first \
+         test still finds loops that do not close in {} histories. The columns are:\n\n\
+         - *true errors, relative to those reported*: how many times as large the errors of the \
+         broken runner are as it reports.\n\
+         - *all loops do not close*: histories in which the first test finds that not all loops \
+         close.\n\
+         - *its own loops do not close*: histories in which the second test finds this for the \
+         loops of the broken runner.\n\
+         - *it is named*: histories in which the broken runner has the smallest p-value of all \
+         runners, so that the answer names it.\n\n\
+         {table}\n\
+         If the loops of a runner do not close, deadheat multiplies the standard errors of this \
+         runner by a factor. deadheat did so for the broken runner in {} histories. The median \
+         factor was {middle:.1}; {BROKEN_BY} would be right. In {} histories, deadheat also \
+         widened the standard errors of a sound runner.\n\n",
         outcome.cried.told(),
         outcome.widened.told(),
         outcome.sound_widened.told(),
@@ -549,29 +573,36 @@ fn peers(outcome: &Outcome) -> Section {
         table += &alerts.row(name);
     }
     let mut text = format!(
-        "## Compared with change points in one run per commit\n\nThe same commits with one run \
-         each, at their level on the machine in use, which changes every {OF_A_MACHINE} commits \
-         by −30 to +50% and drifts by {:.0}% (standard deviation) in between, with noise of \
-         {:.1}%. *E-divisive* is used as in Hunter and Apache Otava: windows of 50 commits, \
-         Student's t test in place of permutations, p at most .001 after weak points are merged \
-         away. *T windows* are the method of Perfherder: it compares the 12 runs before a commit with the \
-         12 runs after it, and gives an alert where t has a peak of 7 or more. This page does not use \
-         Perfherder's minimum size of a change (2%). We wrote both \
-         methods from their descriptions. E-divisive and t windows take one run per commit, \
-         while deadheat's races measure six or more sides. So two more rows give E-divisive and \
-         t windows one machine that never changes.\n\n",
+        "## Compared with change points in one run per commit\n\nOther tools look for change \
+         points in one run per commit. This section gives them the same commits. The value of a \
+         run is the level of the commit on the machine in use, plus noise. A new machine, every \
+         {OF_A_MACHINE} commits, changes the level by −30 to +50%. While a machine is in use, its \
+         level drifts by a random amount with a standard deviation of {:.0}%. The noise of a run \
+         is {:.1}%. We wrote both methods from their descriptions:\n\n\
+         - *E-divisive*, as in Hunter and Apache Otava: windows of 50 commits, and Student's t \
+         test in place of permutations. Weak points are merged away until every p-value is at most \
+         0.001.\n\
+         - *T windows*, the method of Perfherder: compares the 12 runs before a commit with the 12 \
+         runs after it, and gives an alert where t has a peak of 7 or more. This page does not use \
+         Perfherder's minimum size of a change (2%).\n\n\
+         Both methods take one run per commit, while a race of deadheat measures each side six or \
+         more times. So two more rows give both methods one machine that never changes.\n\n",
         100.0 * DRIFT,
         100.0 * NOISE,
     );
     let _ = write!(
         text,
-        "The table counts the alerts in each history of 1,000 commits. \
-         For all tools, an alert counts as finding a \
-         step if the step is at most {ALLOWED} commits away from the alert. \
-         An alert that is not near a step is false. Alerts at a change of machine and \
-         alerts within a gradual creep have their own columns. \
-         The last two columns are shares of the steps that a tool found: alerts at the commit of the step, \
-         and alerts at most one commit away.\n\n{table}\n\
+        "The columns are:\n\n\
+         - *alerts*: alerts in a history, on average.\n\
+         - *false*: alerts that are more than {ALLOWED} commits away from every step and fit \
+         neither of the next two columns.\n\
+         - *at a new machine*: alerts at a change of machine.\n\
+         - *in creep*: alerts within a gradual creep.\n\
+         - *found*: the share of steps of this size that have an alert at most {ALLOWED} commits \
+         away. Such an alert counts as finding the step, for every tool.\n\
+         - *at the commit*, *within one*: of the steps found, the share with an alert at the \
+         commit of the step, or at most one commit away.\n\n\
+         {table}\n\
          Boundaries of plateaus appear in the plot and raise no alert. The search for plateaus \
          assumes that all commits between two boundaries have the same level, so it finds more steps \
          than the test for steps, and it splits a gradual creep into several plateaus, like stairs.\n"
@@ -588,12 +619,14 @@ fn main() {
     let histories = if quick { HISTORIES.1 } else { HISTORIES.0 };
     let outcome = simulate(histories);
     let facts = format!(
-        "Simulated: {histories} histories of {COMMITS} commits, with consecutive seeds. Each has \
-         {STEPS} steps up or down, {OF_ONE_PERCENT} of them of exactly 1% and the others of .5 to \
-         5%; creep of {}% per commit over {CREEPING} commits; a new machine every {OF_A_MACHINE} \
-         commits; and one broken runner, whose errors are {BROKEN_BY} times what it reports for \
-         {OF_THE_BROKEN} commits. A race has a true error of about {}% (a quarter more or less) \
-         and estimates it from 6 to 40 replicates.",
+        "This page uses {histories} simulated histories of {COMMITS} commits, with consecutive \
+         seeds. Each history has {STEPS} steps up or down: {OF_ONE_PERCENT} steps are exactly 1%, \
+         and the others are 0.5 to 5%. In one stretch of each history, the time also creeps up, by \
+         {}% per commit over {CREEPING} commits. A new machine comes into use every {OF_A_MACHINE} \
+         commits. During {OF_THE_BROKEN} commits, the races run on a broken runner: its errors are \
+         {BROKEN_BY} times as large as the standard errors that it reports. The true standard \
+         error of a race is about {}% and varies by about a quarter from race to race. Each race \
+         estimates its own standard error from 6 to 40 replicates.",
         100.0 * CREEP,
         100.0 * SE,
     );

@@ -203,20 +203,28 @@ fn clocks(kept: &Kept, pair: Pair, texts: Texts) -> impl Iterator<Item = Clock> 
 pub fn section(kept: &Kept) -> Section {
     let mut text = "\
 ## The right answers, and how they are known\n\n\
-None of the following figures comes from a tool in the table. The first three rows race a function against itself. \
-`std_4925` counts 4,925 characters and `std_5000` counts 5,000 with the same code, so the former is 1.5% faster. For \
-the two rows that race `std_count` against another function, a small program calls both functions \
-and reads the system \
-clock around each call, first as linked and then with its functions shuffled by `lld \
---shuffle-sections` and a seed. The program calls the functions on 1,000 *new* texts and on 40 \
-*known* texts. On each new text, each function has one untimed call before its timed call. On \
-each known text, each function by itself has 200 untimed calls before 200 timed calls, so that \
-the branch predictors have learned the text. Instructions and \
-mispredicted branches are means per call over eight texts, counted and simulated by Valgrind.\n\n\
-deadheat makes a new text for every block, as the article prescribes for every run; tango and \
-criterion, as used here, measure one text from beginning to end. So the right answer of deadheat \
-is the change for new texts, and the right answer of the other tools is the change for known \
-texts.\n\n\
+No figure in this section comes from a tool in the tables above. The right answer for each row is \
+known in one of three ways:\n\n\
+- The first three rows race a function against itself, so *neither* is right.\n\
+- `std_4925` counts 4,925 characters and `std_5000` counts 5,000 characters with the same code. So \
+`std_4925` is 1.5% faster.\n\
+- For the two rows that race `std_count` against another function, a small program with a plain \
+clock gives the answer. The right answer is the one that this program gives in all links.\n\n\
+The program reads the system clock around each call. We measured the program first as linked, and \
+then in links with its functions shuffled by `lld --shuffle-sections` and a seed. The program \
+calls the functions on 1,000 *new* texts and on 40 *known* texts. On each new text, each function \
+has one untimed call before its timed call. On each known text, each function by itself has 200 \
+untimed calls before 200 timed calls, so that the branch predictors have learned the text.\n\n\
+deadheat makes a new text for every block, as the article prescribes for every run. tango and \
+criterion, as used here, measure one text from beginning to end. So for deadheat, the answer on \
+new texts is right, and for the other tools, the answer on known texts is right.\n\n\
+The first table has the times by the program's clock. The second table has the means per call over \
+eight texts: instructions, counted by Valgrind, and mispredicted branches, simulated by Valgrind. \
+The columns of the first table are:\n\n\
+- *second against first by the clock, own link*: the change and both times, with the program as \
+linked.\n\
+- *over all links*: the range of the change, and the number of links.\n\
+- *second faster, own link*: the number of texts on which the second function is faster.\n\n\
 | pair | texts | second against first by the clock, own link | over all links | second faster, own link | right is |\n\
 | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
@@ -268,27 +276,26 @@ texts.\n\n\
 
 fn of_the_directions(kept: &Kept) -> String {
     let pair = ROWS[4];
-    let mut text = "Counting from the end of the text (`std_count_rev`), compared with \
-                    counting from its beginning (`std_count`):"
+    let mut text = "`std_count_rev` counts from the end of the text, and `std_count` from its \
+    beginning."
         .to_owned();
     for texts in Texts::ALL {
         let links = clocks(kept, pair, texts).count();
         let what = match right(kept, pair, texts) {
             None => "has not been measured yet".to_owned(),
             Some(Right::EitherWay) => format!(
-                "is faster in some of {links} links and slower in others, so this is a property of the binary \
-                 and not of the source"
+                "is faster in some of {links} links and slower in others, which is a property of \
+                 the binary and not of the source"
             ),
             Some(right) => format!(
-                "is {} in all {links} links, so this is a property of the source on this \
+                "is {} in all {links} links, which is a property of the source on this \
                  processor and not of the link order",
                 right.words()
             ),
         };
-        let _ = write!(text, " on {} texts, counting from the end {what};", texts.key());
+        let _ = write!(text, " For {} texts, counting from the end {what}.", texts.key());
     }
-    text.pop();
-    text + "."
+    text
 }
 
 #[cfg(test)]
@@ -319,7 +326,7 @@ mod tests {
         assert_eq!(right(&slower, pair, Texts::Known), None);
         let text = section(&slower).text;
         assert!(text.contains("| +20.0% (1 ns, 1 ns) | +10.0 to +20.0% in 2 | 3 of 10 | slower |"));
-        assert!(text.contains("on new texts, counting from the end is slower in all 2 links"));
+        assert!(text.contains("For new texts, counting from the end is slower in all 2 links"));
         let mixed = kept_with("mixed", &[clock("own", [1.0, 1.2]), clock("1", [1.0, 0.9])]);
         assert_eq!(right(&mixed, pair, Texts::New), Some(Right::EitherWay));
         assert!(section(&mixed).text.contains("a property of the binary"));

@@ -97,17 +97,27 @@ fn facts(kept: &Kept, quick: bool) -> String {
     let lock = include_str!("../../articles/Cargo.lock");
     format!(
         "{}{so_far}\n\n\
-         All tools call the same functions of `examples/src/utf8.rs` on texts of 5,000 characters, compiled into one executable per tool. \
-         The order of rows and tools is random for every repeat, from the seed {SEED}; `loaded` is a busy loop for every core.\n\n\
-         - deadheat {}: `cargo bench -- --exact PAIR` at its defaults (alpha 5%, margin 1%). deadheat calls two functions different if its verdict is faster or slower.\n\
-         - tango {}: `cargo bench -- compare --strip-baseline 'baseline/**' --strip-candidate 'candidate/**'`, which its manual recommends for two \
-         functions of one executable; at its default time of 0.1 s, and with `--time 1`, because \
-         it promises to find 1% within one second. tango calls two functions different if it prints a star: \
-         |z| of the mean difference at least 2.6, and more than 1%.\n\
-         - criterion {}: the baseline with `--save-baseline`, then the candidate under the same ID with `--baseline`, in the same executable, at its \
-         defaults. criterion calls two functions different if it prints `Performance has improved` or \
-         `regressed`. The seconds of criterion include both processes.\n\n\
-         Seconds are those of whole processes for one pair, from launch to exit.",
+         All tools call the same functions of `examples/src/utf8.rs` on texts of 5,000 characters. \
+         Each tool has one executable with these functions. In every repeat, the rows and tools \
+         run in a new random order, drawn from the seed {SEED}. *Loaded* means that a busy loop \
+         runs on every core.\n\n\
+         - deadheat {}: `cargo bench -- --exact PAIR` at its defaults (alpha 5%, margin 1%). \
+         deadheat calls two functions different if its verdict is faster or slower.\n\
+         - tango {}: `cargo bench -- compare --strip-baseline 'baseline/**' --strip-candidate \
+         'candidate/**'`, which tango's manual recommends for two functions of one executable. The \
+         rows *tango* use tango's default time of 0.1 s. The rows *tango, 1 s* use `--time 1`, \
+         because tango promises to find 1% within one second. tango calls two functions different \
+         if it prints a star. It prints a star if the mean difference is more than 1% and has |z| \
+         of at least 2.6.\n\
+         - criterion {}: first the baseline with `--save-baseline`, then the candidate under the \
+         same ID with `--baseline`, in the same executable, at criterion's defaults. criterion \
+         calls two functions different if it prints `Performance has improved` or `regressed`. The \
+         seconds of criterion include both processes.\n\n\
+         The columns *seconds* have the time of the whole process for one pair, from launch to \
+         exit. The columns *right is* have the right answer, and [the last \
+         section](#the-right-answers-and-how-they-are-known) says how we know it. The columns \
+         *right* and *wrong* count the answers of the tool that agree with the right answer, and \
+         those that contradict it.",
         kept.facts(),
         locked(include_str!("../../Cargo.lock"), "deadheat"),
         locked(lock, "tango-bench"),

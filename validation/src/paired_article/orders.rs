@@ -9,11 +9,13 @@ use deadheat_validation::prelude::*;
 pub fn section(kept: &Kept, quick: bool) -> Section {
     let mut text = "\
 ## Either function first\n\n\
-`std_4925` has 1.5% less to do than `std_5000`. For deadheat and tango the order is that of baseline and candidate: with `std_5000` first the \
-candidate is faster, with `std_4925` first it is slower by 1.52%. criterion measures one function \
-after the other, as in the article; here it counts as calling them different if its two printed \
-intervals do not overlap. The changes are the changes of the second function of a pair, relative \
-to the first.\n\n\
+The article measures two functions with a known difference in both orders. `std_4925` has 1.5% \
+less to do than `std_5000`. So with `std_5000` first, the right answer is that the second function \
+is faster. With `std_4925` first, the second function is slower by 1.52%. For deadheat and tango, \
+the first function is the baseline, and the second is the candidate. criterion measures one \
+function after the other, as in the article. In this table, criterion calls two functions \
+different if the two intervals that it prints do not overlap. Every change is the change of the \
+second function, relative to the first.\n\n\
 | tool | condition | first | called different | right | wrong | change, %: median (range) |\n\
 | --- | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
@@ -108,12 +110,12 @@ fn left_open(kept: &Kept) -> String {
         return String::new();
     }
     format!(
-        "When deadheat did not decide, its interval was {}. By default, deadheat uses at most 40 \
-         processes. A \
-         new text changes the time of either function by far more than 1.5%; the last section \
-         counts on how many texts the second one is faster. So with the default of 40 processes, \
-         deadheat finds this difference nearly every time, and with a larger `--max-replicates` more \
-         often. No design that draws new texts finds the difference every time.\n\n",
+        "deadheat did not decide every time: its interval was {}. By default, deadheat uses at \
+         most 40 processes. Each block has a new text, and a new text changes the time of either \
+         function by far more than 1.5%. The last section counts on how many texts the second \
+         function is faster. So with the default of 40 processes, deadheat finds this difference \
+         nearly every time, and with a larger `--max-replicates` more often. No design that draws \
+         new texts finds the difference every time.\n\n",
         intervals.join(", ").replace('-', "−")
     )
 }
@@ -131,9 +133,10 @@ fn flipped(kept: &Kept, condition: Condition) -> String {
     let count = again.iter().filter(told).count();
     let found: Vec<f64> = again.iter().filter_map(|value| value["change"].as_f64()).collect();
     format!(
-        "criterion, {}: it measured a function again, this time with the other one first, and \
-         reported improved or regressed performance {count} of {} times; changes in %: {}. Between \
-         the two measurements of the function, only the order of the functions had changed.\n\n",
+        "criterion, {}: criterion measured both functions, and then both functions again in the \
+         opposite order. Between the two measurements of a function, only the order had changed. \
+         criterion reported improved or regressed performance {count} of {} times. The changes in \
+         % were {}.\n\n",
         condition.key(),
         again.len(),
         changes(&found)

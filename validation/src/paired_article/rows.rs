@@ -125,8 +125,9 @@ fn in_words(lines: &[Line]) -> String {
         if same + different > 0 {
             let _ = writeln!(
                 text,
-                "- {}: one function called different from itself {wrong} of {same} times; two functions rightly called different \
-                 {found} of {different} times, the wrong way round {reversed} times.",
+                "- {}: called one function different from itself {wrong} of {same} times. Called \
+                 two functions different in the right direction {found} of {different} times, and \
+                 in the wrong direction {reversed} times.",
                 tool.key()
             );
         }
@@ -205,7 +206,11 @@ mod tests {
         assert!(text.contains(
             "| std_5000 / std_4925 | deadheat | faster | 1 of 2 so far (of 20) | 1 of 2 | 0 of 2 | −1.40 (−1.50 to −1.40) |"
         ));
-        assert!(text.contains("- criterion: one function called different from itself 0 of 0 times; two functions rightly called different 0 of 1 times, the wrong way round 1 times."));
+        assert!(text.contains(
+            "- criterion: called one function different from itself 0 of 0 times. Called two \
+             functions different in the right direction 0 of 1 times, and in the wrong direction 1 \
+             times."
+        ));
         let bars: Vec<String> = section.bars.iter().map(ToString::to_string).collect();
         assert_eq!(bars.len(), 2);
         assert!(

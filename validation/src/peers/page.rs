@@ -86,10 +86,11 @@ impl Page<'_> {
     fn by_order(&self) -> String {
         let mut text = format!(
             "## Two copies, link order by link order\n\n\
-             The table has the change that each tool measured between two identical functions, in percent. \
-             Each number is the median of the idle races of the tool, equally many per link order. \
-             Only `cargo deadheat` links the program again, in random orders; all other tools \
-             measure the program in the given link order.\n\n\
+             Two identical functions raced against each other in eight link orders. The table has \
+             the change that each tool measured between them, in percent. Each number is the \
+             median of the tool's idle races in one link order; each order has equally many races. \
+             `cargo deadheat` links the program again, in random orders. All other tools measure \
+             the program in the given link order.\n\n\
              | tool |{}\n| --- |{}\n",
             (1..=ORDERS).map(|order| format!(" {order} |")).collect::<String>(),
             " --- |".repeat(ORDERS),

@@ -15,34 +15,39 @@ const PINNED: [(&str, &str); 5] = [
 pub const HOW_TO_READ: &str = "\
 ## The races
 
-Every tool raced the same work at its default settings. The time of a race is from the start of the tool to its answer, without compilation. Tools, \
-cases and conditions take turns, in a new random order in every round, so that changes of the \
-machine affect all of them alike. On a loaded machine, a busy loop runs on every core during the \
-race.
-
-- *With itself*: functions race `mixing` of `examples/src/busy_work.rs`, about 25 µs in registers, against \
-the same function at the same address; commands race a program that does about 20 ms of it \
-against the same \
-file. Both sides are called through a pointer, from the same code if the tool allows it. Both sides \
-do the same work, so every verdict *faster* or *slower* is wrong.
-- *Two copies*: in races of functions, a branching sum (about 25 µs over 1,024 random words) races \
-against a copy of this function in the same program. The \
-copy has the same instructions, checked with objdump, at another address. When a program starts, \
-it checks that the two copies have different addresses, because compilers and linkers merge equal \
-code. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by eight users. \
-Commands race an executable against a copy of its file. Every verdict of *faster* or *slower* is wrong about the source, even if the link makes one of the two copies faster.
-- *+1%*: the function or command of the first case against itself doing exactly 1% more steps. The time of \
-a command includes the start of the program, so the true change of a command is some hundredths of a \
-percentage point below 1%.
-- *Called different* and *called slower* use the tool's own answer, with Clopper–Pearson bounds at 95%. criterion, tango and zenbench's confirmation ask for a change of more than 1% by default, so they find a change of exactly 1% in half of the races at best. If a tool also reports its test without the threshold of 1%, the tool has a second row.
-- *Error of the estimate*: the root of the mean squared difference between the measured change and the true one.
-- *Seconds to an answer*: the median over the races for +1%. *Seconds per right answer*: the total time of the races, divided by the number of races that called the candidate slower; a user who has to repeat a race pays for both races.
-- *May be honest*: the true share of false calls of the tool may be at most 10% (twice alpha), \
-because the lower bound of the measured share is at most 10%. \
-This rule gives other tools the benefit of the doubt: a \
-tool with 5 false calls in 20 races may still be honest, a tool with 6 false calls may not.
-
-";
+Every tool raced the same work at its default settings. Tools, cases and conditions take turns, in \
+a new random order in every round, so that changes of the machine affect all of them alike. On a \
+loaded machine, a busy loop runs on every core during the race. There are three cases:\n\n\
+- *With itself*: both sides are the same, so every verdict *faster* or *slower* is wrong. \
+Functions race `mixing` of `examples/src/busy_work.rs`, about 25 µs of work in registers, against \
+the same function at the same address. Every program calls both sides through a pointer, and from \
+the same place in the code if the tool allows it. Commands race a program against the same file; \
+the program does about 20 ms of the same work.\n\
+- *Two copies*: the sides are two copies of the same code, so every verdict of *faster* or \
+*slower* is wrong about the source, even if the link makes one of the two copies faster. Functions \
+race a branching sum (about 25 µs over 1,024 random words) against a copy of this function at \
+another address in the same program. We checked with objdump that both have the same instructions. \
+Compilers and linkers may merge equal code, so each program checks at its start that the two \
+addresses differ. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by \
+eight users. Commands race an executable against a copy of its file.\n\
+- *+1%*: the candidate is the function or command of the first case with exactly 1% more steps, so \
+*slower* is right. The time of a command includes the start of the program, so the true change of \
+a command is some hundredths of a percentage point below 1%.\n\n\
+The columns of the tables are:\n\n\
+- *Called different* and *called slower*: how often the tool's own answer says so, with \
+Clopper–Pearson bounds at 95%. criterion, tango and zenbench's confirmation ask for a change of \
+more than 1% by default, so they find a change of exactly 1% in half of the races at best. If a \
+tool also reports its test without the threshold of 1%, the tool has a second row.\n\
+- *Error of the estimate*: the root of the mean squared difference between the measured change and \
+the true change.\n\
+- *Seconds to an answer*: the median time of the races for +1%, from the start of the tool to its \
+answer, without compilation.\n\
+- *Seconds per right answer*: the total time of the races for +1%, divided by the number of races \
+that called the candidate slower. A user who has to repeat a race pays for both races.\n\n\
+The targets compare deadheat with other tools that *may be honest*. A tool may be honest if the \
+lower bound of its measured share of false calls is at most 10% (twice alpha). This rule gives \
+other tools the benefit of the doubt: a tool with 5 false calls in 20 races may be honest, a tool \
+with 6 false calls may not.\n\n";
 
 pub fn how_each_was_asked(rows: &[Value]) -> String {
     let pinned = |name: &str| {
@@ -59,41 +64,42 @@ pub fn how_each_was_asked(rows: &[Value]) -> String {
     };
     format!(
         "## How each tool was run\n\n\
-         - **deadheat**, functions: a benchmark with a baseline and a candidate. `cargo bench` runs all replicates on one link; its verdict is about that binary. `cargo \
-         deadheat` runs every replicate on a neutral link; its time includes making the links, \
-         and its verdict is about the \
-         source. Commands: `deadheat run 'one' 'two'`. Alpha is 5%, the \
-         margin 1%.\n\
-         - **tango** {}: two benchmarks of one program, `compare --strip-baseline --strip-candidate`, in \
-         two processes that take turns for 100 ms, its default. tango's asterisk counts as \
-         its call: 2.6 standard errors and more than 1%.\n\
-         - **bench_diff** {}: `bench_diff(LatencyUnit::Nano, f1, f2, 2000)`, with its warm-up of three seconds. Its \
-         call is Welch's test of the logarithms, p < 0.05; its estimate is the ratio of medians.\n\
-         - **zenbench** {}: two benchmarks of one group. By default, zenbench runs in one \
-         process. In this mode, the flag in zenbench's JSON counts as its call; zenbench sets \
-         the flag if the interval excludes zero and exceeds the resolution of the clock. \
-         With `--mode=confirm`, zenbench runs in five processes, and its \
-         printed result counts as its call: for a regression or an improvement, the whole interval \
-         lies beyond the margin of 1%. \
-         zenbench refuses to race on a machine with more than 5% of other load; the refused races \
-         count as races without an answer. \
-         In the last row of the table, zenbench reports a difference if its interval excludes \
-         zero, whatever the size of the difference.\n\
-         - **criterion** {}: `--save-baseline before` for the first side, then `--baseline \
-         before` for the second under the same name. criterion's printed result counts as its call: for \
-         regressed or improved, the whole interval lies beyond its noise threshold of 1%. The \
-         last row uses criterion's p-value alone. As criterion's estimate, this page uses the \
-         estimate for the mean.\n\
+         - **deadheat**: functions are a benchmark with a baseline and a candidate. `cargo bench` \
+         runs all replicates on one link, so its verdict is about that binary. `cargo deadheat` \
+         runs every replicate on a neutral link, so its verdict is about the source; its time \
+         includes making the links. Commands race by `deadheat run 'one' 'two'`. Alpha is 5%, and \
+         the margin is 1%.\n\
+         - **tango** {}: two benchmarks of one program, `compare --strip-baseline \
+         --strip-candidate`. The two benchmarks run in two processes that take turns for 100 ms, \
+         tango's default. tango calls the sides different if it prints an asterisk, which takes a \
+         change of at least 2.6 standard errors and more than 1%.\n\
+         - **bench_diff** {}: `bench_diff(LatencyUnit::Nano, f1, f2, 2000)`, with its warm-up of \
+         three seconds. bench_diff calls the sides different if Welch's test of the logarithms has \
+         p < 0.05. Its estimate is the ratio of medians.\n\
+         - **zenbench** {}: two benchmarks of one group. The row *zenbench* is the default: \
+         zenbench runs in one process, and the flag in zenbench's JSON counts as its call. \
+         zenbench sets the flag if the interval excludes zero and exceeds the resolution of the \
+         clock. The row *confirm* uses `--mode=confirm`: zenbench runs in five processes, and its \
+         printed result counts as its call. zenbench prints a regression or an improvement if the \
+         whole interval lies beyond the margin of 1%. zenbench refuses to race on a machine with \
+         more than 5% of other load; the refused races count as races without an answer. In the \
+         row *confirm, interval alone*, an interval that excludes zero counts as a call, whatever \
+         the size of the difference.\n\
+         - **criterion** {}: `--save-baseline before` for the first side, then `--baseline before` \
+         for the second side under the same name. In the row *criterion*, the printed result \
+         counts as its call: regressed or improved, if the whole interval lies beyond criterion's \
+         noise threshold of 1%. In the row *p < 0.05 alone*, criterion's p-value counts as its \
+         call. The estimate is criterion's estimate for the mean.\n\
          - **divan** {}: two benchmarks of one program. divan does not compare the benchmarks; the \
          estimate is the ratio of the two medians that divan prints with three or four digits.\n\
-         - **hyperfine** {}: `hyperfine --export-json times.json 'one' 'two'`. hyperfine has no test of its own. A \
-         script in its repository applies Welch's test to the exported times, p < 0.05. This page \
-         applies Welch's test to hyperfine's times, too; the seconds do not include the time of this \
-         test. \
+         - **hyperfine** {}: `hyperfine --export-json times.json 'one' 'two'`. hyperfine has no \
+         test of its own. A script in its repository applies Welch's test to the exported times, \
+         with p < 0.05. This page does the same; the seconds do not include the time of this test. \
          The estimate is the ratio of the mean times of the two sides.\n\
-         - **pyperf** {}: `pyperf command` for each, then `pyperf compare_to`, which prints \
-         slower or faster, or hides the row if its t test finds no \
-         difference. The estimate is the ratio of the mean times of the two sides.\n",
+         - **pyperf** {}: `pyperf command` for each side, then `pyperf compare_to`. pyperf calls \
+         the sides different if `compare_to` prints slower or faster. `compare_to` hides the row \
+         if its t test finds no difference. The estimate is the ratio of the mean times of the two \
+         sides.\n",
         pinned("tango-bench"),
         pinned("bench_diff"),
         pinned("zenbench"),

@@ -68,17 +68,20 @@ struct Costs {
 fn told(costs: &Costs) -> Section {
     let mut text = format!(
         "## What neutral links cost\n\n\
-         The program is the one of all races below, with the standard library, {:.1} MB. The user's own link repeats \
-         the command with which rustc called the linker driver. The neutral links are made by the program \
-         `cargo-deadheat placements`, with new seeds; their time is the time from the start of this \
-         program to its exit. In each round, neutral links and own links take turns. The last column has \
-         the median (range) over the rounds. A race requests {BATCH} links before its first \
-         interim analysis, and some more links before each later analysis. For \
-         this measurement, the {BATCH} neutral links are made on one core, one after the other, and \
-         so are the {BATCH} links of the user's own, so that a second core does not help. \
-         A race of 40 replicates needs {LINKS} links: 40 new seeds, and then the same seeds again, on {} cores. To \
-         measure matched links, the same executable is both sides, so that every function has a \
-         counterpart and no function needs padding.\n\n\
+         This section compares the time to make neutral links with the time of the user's own \
+         link. The program is the one of all races below, with the standard library, {:.1} MB. The \
+         user's own link repeats the command with which rustc called the linker driver. The \
+         program `cargo-deadheat placements` makes the neutral links, with new seeds; their time \
+         is from the start of this program to its exit. In each round, neutral links and own links \
+         take turns. The last column has the median (range) over the rounds. The rows are:\n\n\
+         - *{BATCH} neutral links*: a race requests {BATCH} links before its first interim \
+         analysis, and some more links before each later analysis. In this row, one core makes all \
+         {BATCH} links of each kind, one after the other, so that a second core does not help.\n\
+         - *{BATCH} matched links*: the same for matched links. Both sides are the same \
+         executable, so every function has a counterpart and no function needs padding.\n\
+         - *{LINKS} neutral links*: what a race of 40 replicates needs, with new seeds, on {} \
+         cores.\n\
+         - *repeated*: the same seeds requested again.\n\n\
          | what | rounds | |\n| --- | --- | --- |\n",
         costs.megabytes,
         cores()

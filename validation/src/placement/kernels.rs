@@ -61,17 +61,25 @@ pub fn section(setting: &Setting) -> Section {
 fn introduction(orders: usize) -> String {
     format!(
         "## Two kernels under {orders} link orders\n\n\
-         This section uses two functions: a hash similar to FNV that branches on its data, and a \
-         branching sum that reads every seventh of 1,024 random words. Both are compiled from \
-         C by gcc and clang (`-O2 -ffunction-sections`) and from Rust by rustc. One \
-         program contains each of these kernels twice, byte for byte the same at two addresses, \
-         among {AROUND} small functions and all functions of the next section. \
-         `cargo deadheat` links the program {orders} times, as if by {orders} users, from the same objects \
-         and with the compilers' alignment: `-Wl,--shuffle-sections=.text*=1` to `{orders}`, by lld. Each link races with \
-         `{}`: the targets above require 144 right answers at once, so each may be wrong in one of a thousand cases \
-         instead of one in twenty. *Own link* is the estimate of the race on the user's own link, \
-         without a verdict; *neutral* is the estimate of the race on neutral links, which gives \
-         the verdict. Changes are in percent; sd is the standard deviation over link orders.\n\n",
+         This section has races between two copies of a function, and between functions that \
+         differ by 2%, in programs with different link orders. The two functions (kernels) are a \
+         hash similar to FNV that branches on its data, and a branching sum that reads every \
+         seventh of 1,024 random words. gcc and clang compile both from C (`-O2 \
+         -ffunction-sections`), and rustc compiles both from Rust. One program contains each of \
+         these kernels twice, byte for byte the same at two addresses, among {AROUND} small \
+         functions and all functions of the next section.\n\n\
+         `cargo deadheat` links the program {orders} times, as if by {orders} users, from the same \
+         objects and with the compilers' alignment: `-Wl,--shuffle-sections=.text*=1` to \
+         `{orders}`, by lld. Each link races with `{}`. The targets above require 144 right \
+         answers at once, so each race may be wrong in one of a thousand cases instead of one in \
+         twenty.\n\n\
+         The columns are:\n\n\
+         - *own link*: the estimate of the race on the user's own link, which has no verdict.\n\
+         - *neutral*: the estimate of the race on neutral links, which gives the verdict.\n\
+         - *change*: the lowest and the highest estimate over the link orders, in percent.\n\
+         - *sd*: the standard deviation of the estimates over the link orders.\n\
+         - *0 outside its interval*: link orders in which the interval of the own link excludes \
+         the true change, zero.\n\n",
         WORDS.join(" ")
     )
 }

@@ -37,14 +37,20 @@ fn told(neutral: &[Race], as_linked: &[Race]) -> Section {
     let allowed = binomial_bound(count as u64, ALPHA, 0.99);
     let mut text = format!(
         "## {count} functions against twins\n\n\
-         The functions are random combinations, from seeds, of one to three loops of arithmetic, branches, table look-ups, strides, divisions, inner loops and choices. Each \
-         compiler compiles a third of the functions. Each function is in one program twice, \
-         compiled from the same source. \
-         Races use the defaults (alpha 5%, margin 1%), on the link that cargo makes by \
-         itself. A function and its twin do the same work, so every verdict of faster or slower is \
-         wrong. *As linked* is `--placement own`: all replicates run on the link that cargo made, \
-         as in plain `cargo bench`. Bounds are Clopper–Pearson; at a true error rate of alpha, more than \
-         {allowed} wrong verdicts in {count} races would occur in less than 1% of such experiments.\n\n\
+         In this section, {count} functions race against twins. The functions are random \
+         combinations, from seeds, of one to three loops of arithmetic, branches, table look-ups, \
+         strides, divisions, inner loops and choices. Each compiler compiles a third of the \
+         functions. Each function is in one program twice, compiled from the same source. A \
+         function and its twin do the same work, so every verdict of faster or slower is wrong. \
+         Races use the defaults (alpha 5%, margin 1%). The user's own link is the one that cargo \
+         makes by itself, without shuffling. At a true error rate of alpha, more than {allowed} \
+         wrong verdicts in {count} races would occur in less than 1% of such experiments. \
+         The columns are:\n\n\
+         - *neutral*: each replicate runs on a neutral link, as in `cargo deadheat`.\n\
+         - *as linked*: all replicates run on the link that cargo made, as in plain `cargo bench` \
+         (`--placement own`).\n\
+         - *95% bounds*: the Clopper–Pearson interval for the share of wrong verdicts.\n\
+         - *change, %*: the lowest and the highest estimate.\n\n\
          | functions | pairs | neutral: faster or slower | 95% bounds | dead heat | too close to call | change, % | as linked: faster or slower | change, % |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );

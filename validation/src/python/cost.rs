@@ -57,11 +57,13 @@ pub fn measure(cell: Cell, setting: &Setting) -> Result<Value, String> {
 
 pub fn section(rows: &[Value]) -> Section {
     let mut page = "## Cost\n\n\
-        The table shows medians, with the range over whole repetitions in brackets. \
-        The cost of the loop is a difference: \
-        4,096 calls as a sample makes them, minus 4,096 calls written one after the other, in \
-        2,000 turns (`validation/python/loop.py`). The time of a replicate is from its launch \
-        until it reports that it is ready, in 60 turns (`validation/python/start.py`). To receive \
+        The table shows medians, with the range over whole repetitions in brackets. The rows \
+        are:\n\n\
+        - *the loop*: the time that deadheat's timing loop adds to a call. \
+        `validation/python/loop.py` measures the difference between 4,096 calls in a sample of \
+        deadheat and 4,096 calls written one after the other, in 2,000 turns.\n\
+        - *a replicate … ready*: the time from the launch of a replicate until it reports that it \
+        is ready. `validation/python/start.py` measures this time in 60 turns. To receive \
         functions by value, a worker imports `cloudpickle`, which takes as long as the start of \
         Python.\n\n\
         | what | measured | times |\n| --- | --- | ---: |\n"

@@ -25,9 +25,10 @@ pub fn race(cell: Cell, setting: &Setting) -> Result<Value, String> {
 
 pub fn section(rows: &[Value]) -> Section {
     let mut page = "## Two libraries at two versions\n\n\
-        `deadheat bench FILE --python OLD --python NEW`: one environment per side, each with its \
-        own processes. The files are `bench_packaging.py` and `bench_orjson.py` of \
-        `validation/python/`, each with ten calls like those in the library's manual.\n\n"
+        `deadheat bench FILE --python OLD --python NEW` races two versions of a library. Each side \
+        has its own environment and its own processes. The files are `bench_packaging.py` and \
+        `bench_orjson.py` of `validation/python/`. Each file has ten benchmarks with calls like \
+        those in the library's manual.\n\n"
         .to_owned();
     let mut bars = Vec::new();
     for library in LIBRARIES {
@@ -44,9 +45,9 @@ pub fn section(rows: &[Value]) -> Section {
     if of > 0 {
         let _ = writeln!(
             page,
-            "The old versions also raced against a second environment of the same version: \
-            {wrong} of {of} \
-             benchmarks were called faster or slower, {equal} were dead heats.\n"
+            "The old versions also raced against a second environment of the same version. In \
+             these races, {wrong} of {of} benchmarks were called faster or slower, which is \
+             wrong, and {equal} were dead heats.\n"
         );
         let what = "deadheat, libraries against themselves: called different";
         bars.push(Bar::false_verdicts(what, wrong, of));
@@ -112,7 +113,7 @@ mod tests {
         let section = section(&rows);
         let line = "| parse | 245.6 | -48.00 [-49.50, -46.50] | faster |\n";
         assert_eq!(section.text.matches(line).count(), 2, "{}", section.text);
-        let counted = "2 of 4 benchmarks were called faster or slower, 2 were dead heats";
+        let counted = "2 of 4 benchmarks were called faster or slower, which is wrong, and 2 were";
         assert!(section.text.contains(counted));
         let [bar] = &section.bars[..] else {
             panic!("{} bars", section.bars.len());

@@ -140,8 +140,9 @@ impl Page<'_> {
     fn hash_seed(&self) -> Section {
         let mut text = format!(
             "## The hash seed\n\n\
-             `{HASHED}` looks up two hundred words in a dict of ten. The hash seed, which Python draws for each process, \
-             decides which of the ten keys of the dict collide. \
+             `{HASHED}` looks up two hundred words in a dict of ten keys. Python draws a hash seed \
+             for each process, and the hash seed decides which of the ten keys collide. So the \
+             time of the function differs from process to process. \
              {}The function races against its copy; `PYTHONHASHSEED` was not set for any tool.\n\n\
              | tool | with a copy: called different | error of the estimate, points | seconds to an answer |\n\
              | --- | --- | --- | --- |\n",
@@ -185,21 +186,26 @@ impl Page<'_> {
         format!(
             "## How each tool was run\n\n\
              Python: {}; numpy {}. pip installed all packages by their names.\n\n\
-             - **deadheat** {}: `deadheat.race(\"itself:loops\", \"copy_of_it:loops\", input=…)`, with \
-             default settings: alpha is 5%, the margin 1%. deadheat calls two functions \
-             different if its verdict is *faster* or *slower*. Every block \
-             has its own input, made from the seed of the block.\n\
-             - **pytest-benchmark** {}: `pytest test_subject.py --benchmark-json FILE` for each side, one after the other, as when comparing two \
-             revisions of a function. pytest-benchmark has no test: `--benchmark-compare-fail` takes a threshold from its user. \
-             Medians more than {THRESHOLD}% apart count as its call. The difference to be found is 1%, and the threshold is half of it. \
-             With a threshold of 1%, noise would hide half of the true differences; with one below {THRESHOLD}%, there would be more false calls.\n\
+             - **deadheat** {}: `deadheat.race(\"itself:loops\", \"copy_of_it:loops\", input=…)`, \
+             with default settings: alpha is 5%, the margin 1%. deadheat calls two functions \
+             different if its verdict is *faster* or *slower*. Every block has its own input, made \
+             from the seed of the block.\n\
+             - **pytest-benchmark** {}: `pytest test_subject.py --benchmark-json FILE` for each \
+             side, one after the other, as when comparing two revisions of a function. \
+             pytest-benchmark has no test; its option `--benchmark-compare-fail` takes a threshold \
+             from the user. This page calls the sides different if their medians are more than \
+             {THRESHOLD}% apart. This threshold is half of the difference to be found, which is \
+             1%. With a threshold of 1%, noise would hide half of the true differences; with a \
+             threshold below {THRESHOLD}%, there would be more false calls.\n\
              - **timeit** of {}: `python -m timeit -s '…' 'loops(given)'` for each side, each in \
-             its own process: the best of 5 repeats, each with as many calls as take 0.2 s. The \
-             threshold for a call is the same as for pytest-benchmark; with `-vvv`, timeit prints \
-             five digits.\n\
-             - **pyperf** {}: `runner.bench_func` in a file, `python pyperf_subject.py … -o a.json` for each side, then `pyperf compare_to \
-             a.json b.json`, which prints slower or faster, or hides the row if its t test finds no difference. The \
-             estimate is the ratio of the mean times of the two sides.\n\n\
+             its own process. The time of a side is the best of 5 repeats, each with as many calls \
+             as take 0.2 s. The threshold for a call is the same as for pytest-benchmark. The \
+             option `-vvv` makes timeit print five digits.\n\
+             - **pyperf** {}: `runner.bench_func` in a file, `python pyperf_subject.py … -o \
+             a.json` for each side, then `pyperf compare_to a.json b.json`. pyperf calls the sides \
+             different if `compare_to` prints slower or faster. `compare_to` hides the row if its \
+             t test finds no difference. The estimate is the ratio of the mean times of the two \
+             sides.\n\n\
              The files are in `validation/python/`.\n",
             self.versions(None, "python"),
             self.versions(Some(Tool::Deadheat), "numpy"),
@@ -225,24 +231,24 @@ const HOW_TO_READ: &str = "\
 ## The races
 
 deadheat and common tools for Python, each at its default settings, compare ten functions of 50 ns \
-to 10 ms: functions in pure Python, functions in C, and one function of numpy. Times are from the \
-start of the tool to its answer. Tools, functions and cases take turns, in a new random order in every round, so that \
-changes of the machine affect all of them alike.
-
-- *With a copy*: the same source text in another module. So in these rows, every verdict of \
-faster or slower is wrong.
-- *+1%*: the same function on an input that is longer by exactly 1%. Two of the ten functions do the \
-same work on any input, so these two functions do not race at +1%. \
-The true change may differ from 1% by some hundredths of a \
-percentage point, because part of the time does not grow with the input, and the time of sorting grows by \
-more than 1%.
-- *Called different* and *called slower* use the tool's own answer, or a threshold if it gives \
-none, with Clopper–Pearson bounds at 95%.
-- *Seconds to an answer*: the median over the races for +1%, or over all races if there are none. \
-*Seconds per right \
-answer*: the time of all these races divided by the number of them that called the candidate slower, because a user who has to repeat a race pays twice.
-
-";
+to 10 ms: functions in pure Python, functions in C, and one function of numpy. Tools, functions \
+and cases take turns, in a new random order in every round, so that changes of the machine affect \
+all of them alike. There are two cases:\n\n\
+- *With a copy*: the candidate is the same source text in another module, so every verdict of \
+faster or slower is wrong.\n\
+- *+1%*: the candidate gets an input that is longer by exactly 1%. Two of the ten functions do the \
+same work on any input, so these two functions do not race at +1%. The true change may differ from \
+1% by some hundredths of a percentage point, because part of the time does not grow with the \
+input, and the time of sorting grows by more than 1%.\n\n\
+The columns are:\n\n\
+- *Called different* and *called slower*: how often the tool's own answer says so, with \
+Clopper–Pearson bounds at 95%. If a tool gives no answer, this page uses a threshold.\n\
+- *Error of the estimate*: the root of the mean squared difference between the measured change and \
+the true change.\n\
+- *Seconds to an answer*: the median time from the start of the tool to its answer, of the races \
+for +1%, or of all races if there are none.\n\
+- *Seconds per right answer*: the total time of the races for +1%, divided by the number of races \
+that called the candidate slower. A user who has to repeat a race pays for both races.\n\n";
 
 fn false_calls(what: &str, tally: &Tally) -> Bar {
     Bar::false_verdicts(what, tally.told_apart() as usize, tally.races as usize)

@@ -198,13 +198,18 @@ fn by_pytest_benchmark(setting: &Setting) -> Result<Value, String> {
 
 pub fn section(rows: &[Value]) -> Section {
     let mut page = "## Suites against themselves\n\n\
-        Each race compares two environments with the same packages. The time of a race is from the \
-        start of `deadheat bench` to its answer. \
-        *Forks*: in each replicate, one process per side imports the suite once and forks \
-        for every row; this is how deadheat races suites. *Starts*: the same program with \
-        `DEADHEAT_FORKS=0`, so that each row starts its own processes. pytest-benchmark runs each \
-        side once, and medians more than half a percent apart count as its call.\n\n"
+        Each race compares two environments with the same packages, so every verdict of faster or \
+        slower is wrong. The time of a race is from the start of `deadheat bench` to its answer. \
+        The suites raced in these ways:\n\n\
+        - *forks*, the default: in each replicate, one process per side imports the suite once and \
+        forks for every row.\n\
+        - *starts*, with `DEADHEAT_FORKS=0`: each row starts its own processes.\n"
         .to_owned();
+    if Tally::of(rows, SUITES[0], Tool::PytestBenchmark).of_rows() > 0 {
+        page += "- *pytest-benchmark*: runs each side once; medians more than half a percent apart \
+                 count as its call.\n";
+    }
+    page += "\nThe suites are:\n\n";
     for suite in SUITES {
         let _ = writeln!(page, "- {}: {}.", suite.name, suite.about);
     }
@@ -263,8 +268,9 @@ pub fn section(rows: &[Value]) -> Section {
 /// Compares races whose rows fork from one start with races whose rows start their own workers.
 fn forks_and_starts(rows: &[Value], bars: &mut Vec<Bar>) -> String {
     let mut page = format!(
-        "\nForks compared with starts: ten benchmarks each of packaging {} and orjson {} against a second environment of the \
-         same version, in at most {BRIEF} replicates. Half-widths are those of the 95% confidence intervals, in \
+        "\nThe next table compares forks with starts. Ten benchmarks of packaging {} and ten of \
+         orjson {} raced against a second environment of the same version, in at most {BRIEF} \
+         replicates. The half-width is half the width of the 95% confidence interval, in \
          percentage points.\n\n\
          | by | rows | called different | dead heats | half-width, median | error of the estimate, median | seconds of a race |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",

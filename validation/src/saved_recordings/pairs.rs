@@ -62,10 +62,11 @@ fn recorded(setting: &Setting) -> impl Iterator<Item = (Tool, &'static str)> {
 pub fn two_files(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## Two files\n\n\
-               deadheat compares every pair of files of the unchanged suite, with one file per \
-               side, so every reported difference is wrong. \
-               The column *largest change* is the largest change that a user \
-               would see when comparing two of these files by eye.\n\n\
+               Each tool recorded files of an unchanged suite. deadheat compares every pair of \
+               these files, with one file per side, so every reported difference is wrong. The \
+               column *rows* counts the benchmarks in all comparisons. The column *largest change* \
+               is the largest change that a user would see when comparing two of these files by \
+               eye.\n\n\
                | tool | machine | pairs | rows | faster or slower, which is wrong | too close to call | dead heat | no verdict | largest change |\n\
                | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),
@@ -107,10 +108,15 @@ pub fn six_a_side(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## Six files a side, in turns\n\n\
-             Files are recorded in turns; which side goes first is drawn for every pair. *The \
-             same*: files of the unchanged suite, alternately on each side; every reported \
-             difference is wrong. *More*: one side is the suite that does exactly {MORE}% more work, \
-             so *slower* is the right verdict. Groups share no file.\n\n\
+             In this section, each side of a comparison has six files. Each tool recorded the \
+             files in turns: one file of the unchanged suite, and one of a suite that does exactly \
+             {MORE}% more work. For each such pair of files, a random draw decided which suite \
+             went first. No file is in two comparisons of one kind. The column *suites* has the \
+             kind:\n\n\
+             - *the same*: both sides have files of the unchanged suite, which alternate between \
+             the sides. So every reported difference is wrong.\n\
+             - *more*: one side has files of the suite with more work, so *slower* is the right \
+             verdict.\n\n\
              | tool | machine | suites | comparisons | rows | faster | slower | dead heat | too close to call | no verdict |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
         ),

@@ -156,20 +156,24 @@ pub fn section(kept: &Kept) -> Section {
     let mut text = format!(
         "## {heading}\n\n\
          Each command races against itself at default settings, so every verdict of faster or \
-         slower is a false positive. *Loaded* means a busy loop for every core. *Auto* is the \
-         default and chooses the arrangement in a calibration run; *side by side* counts the \
-         races in which it chose side by side. *Within 5 s* counts the dead heats with a race time \
-         of at most 5 s, as deadheat reports it. The column *from start to exit* counts the dead \
-         heats for which the whole process took at most 5 s. The median seconds are also those of \
-         the whole process. *Doubts* counts warnings \
-         that a check with the commands in turns gave another result than the race side by side.\n\n\
+         slower is a false positive. *Loaded* means that a busy loop runs on every core. *Auto* is \
+         the default: deadheat chooses the arrangement, side by side or in turns, in a calibration \
+         run. The columns are:\n\n\
+         - *side by side*: races in which deadheat chose side by side.\n\
+         - *within 5 s*: dead heats with a race time of at most 5 s, as deadheat reports it.\n\
+         - *median seconds*: the time of the whole process.\n\
+         - *within 5 s from start to exit*: dead heats for which the whole process took at most 5 \
+         s.\n\
+         - *doubts*: races side by side with a warning. deadheat warns if a check with the \
+         commands in turns has another result than the race.\n\n\
          | what | {COLUMNS} | within 5 s from start to exit | doubts |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n{all}\n"
     );
     text += &told_errors(kept, "aa ");
     text += &tables;
-    text += "### The commands\n\nThe program of this page writes the inputs of the commands (`{dir}`) from a fixed seed. `{python}` is the \
-             interpreter that `python3` starts, without a script such as pyenv's in front.\n\n";
+    text += "### The commands\n\nThe program of this page writes the inputs of the commands to the \
+    folder `{dir}`, from a fixed seed. `{python}` is the interpreter that `python3` starts, \
+    without a script such as pyenv's in front.\n\n";
     for case in CASES.iter().filter(|case| !missing.contains(&case.name)) {
         let _ = writeln!(text, "- {}: `{}`", case.name, case.line);
     }

@@ -297,17 +297,25 @@ pub fn section(kept: &Kept) -> Section {
     )];
     let text = format!(
         "## {heading}\n\n\
-         Two kinds of work in one C program (`validation/src/side_by_side/memory.c`), CPU time. A \
-         calibration on this machine sets the amounts of work: both sides take equally long \
-         alone, about 60 ms (most pairs), or the second side does 2% more, or it does as much \
-         work as the first (products of matrices without \"equal \
-         time\"). *In turns* summarises {RACES} races of {} launches of each side with \
-         `--arrangement turns --metric cpu`. *Side by side* summarises {RACES} races of {} \
-         launches of each side with `--arrangement side-by-side --metric cpu`. The two columns \
-         show the mean change ± its standard error in percent; this standard error is a quarter \
-         of the width of a 95% interval. *Chosen* \
-         counts the races at default settings that ran side by side, *doubts* those of them with \
-         a warning that a check with the commands in turns gave another result.\n\n\
+         Programs that share a core also share its caches, so a race side by side could be biased. \
+         This section races pairs of workloads of one C program \
+         (`validation/src/side_by_side/memory.c`), by CPU time. A calibration on this machine sets \
+         the amounts of work:\n\n\
+         - In most pairs, both sides take equally long alone, about 60 ms.\n\
+         - In pairs with *+2%*, the second side does 2% more.\n\
+         - In pairs with products of matrices, the second side does as much work as the first, \
+         unless the name has *equal time*.\n\n\
+         The columns are:\n\n\
+         - *in turns, %*: the mean change of {RACES} races of {} launches of each side with \
+         `--arrangement turns --metric cpu`, ± its standard error. More precise races have more \
+         weight in the mean. The standard error of a race is a quarter of the width of its 95% \
+         interval.\n\
+         - *side by side, %*: the same for {RACES} races of {} launches of each side with \
+         `--arrangement side-by-side --metric cpu`.\n\
+         - *bias, points*: *side by side* minus *in turns*.\n\
+         - *side by side chosen*: races at default settings that ran side by side.\n\
+         - *doubts*: the chosen races with a warning that a check with the commands in turns has \
+         another result.\n\n\
          | pair | in turns, % | side by side, % | bias, points | side by side chosen | doubts | |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n{table}\n{}",
         LAUNCHES[1].1,

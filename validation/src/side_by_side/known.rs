@@ -138,10 +138,14 @@ pub fn power_section(kept: &Kept) -> Section {
         .collect();
     let text = format!(
         "## {heading}\n\n\
-         A program that does twelve (20 ms) or sixty (100 ms) million steps in registers races against itself with more of these steps. \
-         The time includes start-up, so the true changes are some hundredths of a point smaller. All rows use default settings, except {}: \
-         with the default margin of 1%, a smaller change is a dead heat once its interval lies within the margin. Seconds are from start \
-         to exit, median (range).\n\n\
+         The baseline is a program that does twelve million steps in registers (20 ms) or sixty \
+         million (100 ms). The candidate is the same program with 1% or 0.3% more steps, so \
+         *slower* is the right verdict. The time includes start-up, so the true changes are some \
+         hundredths of a point smaller. All rows use default settings, except {}. The reason for \
+         this exception is the default margin of 1%, with which a smaller change is a dead heat \
+         once its interval lies within the margin. The columns are:\n\n\
+         - *in time*: right verdicts within the given race time.\n\
+         - *seconds*: the time of the whole process, median (range).\n\n\
          | what | races | side by side | slower | in time | faster | dead heats | too close to call | seconds |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n{table}\n{}",
         options.join(", "),
@@ -209,10 +213,14 @@ pub fn size_section(kept: &Kept) -> Section {
     };
     let text = format!(
         "## {heading}\n\n\
-         The program that takes 100 ms races against itself with more steps of its loop, at default settings. \
-         The true change is the change in steps, reduced by the share of start-up, which a race in turns against the \
-         program without steps measured: {} of CPU time, {} of wall time. Errors are estimates \
-         minus the true change, in percentage points.\n\n\
+         The program that takes 100 ms races against itself with more steps of its loop, at \
+         default settings. The true change is the change in steps, reduced by the share of \
+         start-up. A race in turns against the program without steps measured this share: {} of \
+         CPU time, {} of wall time. The columns are:\n\n\
+         - *covered*: races with an interval that contains the true change.\n\
+         - *mean error*, *root mean square error*: of the estimates minus the true change, in \
+         percentage points.\n\
+         - *median half-width*: half the width of the interval, in percentage points.\n\n\
          | change | races | side by side | covered | mean error | root mean square error | median half-width | median seconds |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- |\n{table}\n{}",
         share(cpu),

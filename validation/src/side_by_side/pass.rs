@@ -70,8 +70,9 @@ pub fn section(kept: &Kept) -> Section {
     }
     let text = format!(
         "## {heading}\n\n\
-         The command races against itself at default settings, with a busy loop for every core. \
-         Seconds are from start to exit, median (range).\n\n\
+         The command races against itself at default settings, so every verdict of faster or \
+         slower is wrong. A busy loop runs on every core. The column *seconds* has the time of the \
+         whole process, median (range).\n\n\
          | arrangement | races | side by side | called different | dead heats | too close to call \
          | seconds |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n{table}\n{}",

@@ -68,11 +68,19 @@ fn section(setting: &Setting) -> Section {
     let asked = &setting.asked;
     let suites = SUITES.iter().filter(|suite| asked.fits(suite.name));
     let mut text = String::from(
-        "## Third-party suites\n\nThe two versions are two commits of a repository, compared by `cargo deadheat \
-         HEAD~1..HEAD` on neutral links,\nso both answers are about the source. *One line* is \
-         `criterion = { package = \"deadheat-criterion\" }`. *As it is* is the unchanged suite, raced by\nlaunching \
-         it, which needs criterion 0.5 or later. Intervals *agree* if they overlap. The time of \
-         criterion is that of both versions,\none after the other, without a comparison.\n\n| suite | criterion | \
+        "## Third-party suites\n\nFor each suite, we made a repository with two commits, one for \
+         each of two versions. `cargo deadheat HEAD~1..HEAD` compared these commits in two ways. \
+         Both ways use neutral links, so both answers are about the source. The columns are:\n\n\
+         - *benchmarks*: the benchmarks that raced with one line.\n\
+         - *compiles with one line*: whether the suite compiles with `criterion = { package = \
+         \"deadheat-criterion\" }` in `Cargo.toml`.\n\
+         - *one line*: the verdicts and the time with this line.\n\
+         - *as it is*: the verdicts and the time of the unchanged suite. deadheat races the \
+         unchanged suite launch by launch, which needs criterion 0.5 or later.\n\
+         - *intervals agree*: benchmarks whose intervals from the two ways overlap.\n\
+         - *criterion* (last column): the time of criterion for both versions, one after the \
+         other, without a comparison.\n\n\
+         | suite | criterion | \
          benchmarks | compiles with one line | one line: faster, slower, dead heats, too close to call; time | as it is: the same \
          | intervals agree | criterion |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
