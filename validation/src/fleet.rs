@@ -430,7 +430,7 @@ fn controls(setting: &Setting) -> Section {
          - *one uneven*: one host adds 2% in the same way.\n\
          - *half uneven*: every second host adds 2% in the same way. deadheat then leaves out no \
          host, because it would have to leave out more than a third of the hosts.\n\n\
-         In all rows, the other hosts are like the hosts of the sections above.\n\n\
+         The hosts without a fault have the same noise as the hosts of the sections above.\n\n\
          With six hosts or more, the true change is the mean over the population of undistorted \
          hosts. With fewer hosts, the true change is the mean of the hosts that are not left \
          out.\n\n\

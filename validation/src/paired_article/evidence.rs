@@ -205,7 +205,7 @@ pub fn section(kept: &Kept) -> Section {
 ## The right answers, and how they are known\n\n\
 No figure in this section comes from a tool in the tables above. The right answer for each row is \
 known in one of three ways:\n\n\
-- The first three rows race a function against itself, so *neither* is right.\n\
+- The first three rows race a function against itself, so the right answer is *neither*.\n\
 - `std_4925` counts 4,925 characters and `std_5000` counts 5,000 characters with the same code. So \
 `std_4925` is 1.5% faster.\n\
 - For the two rows that race `std_count` against another function, a small program with a plain \
