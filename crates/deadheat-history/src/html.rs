@@ -488,10 +488,12 @@ fn mark(out: &mut dyn Write, at: f64, step: &TimelineChange, is_named: bool) -> 
     )
 }
 
-/// Encodes a path for a URL.
+/// Encodes a path for a URL. A URL that begins with two slashes would name another host, so the path
+/// begins with one.
 fn encoded(path: &str) -> String {
-    let mut url = String::new();
-    for byte in path.bytes() {
+    let rest = path.trim_start_matches('/');
+    let mut url = if rest.len() < path.len() { "/" } else { "" }.to_owned();
+    for byte in rest.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
                 url.push(char::from(byte));
@@ -519,4 +521,23 @@ fn line(out: &mut dyn Write, class: &str, from: (f64, f64), to: (f64, f64)) -> f
         out,
         "<line class=\"{class}\" x1=\"{x:.2}%\" y1=\"{y:.2}%\" x2=\"{to_x:.2}%\" y2=\"{to_y:.2}%\"/>"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_never_becomes_the_name_of_a_host() {
+        for (path, url) in [
+            ("//evil.example/x", "/evil.example/x"),
+            ("///x", "/x"),
+            ("/runs/a b", "/runs/a%20b"),
+            ("runs//a", "runs//a"),
+            ("\\\\evil", "%5C%5Cevil"),
+            ("", ""),
+        ] {
+            assert_eq!(encoded(path), url);
+        }
+    }
 }

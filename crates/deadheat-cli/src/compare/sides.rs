@@ -220,7 +220,10 @@ fn kind_of(named: &str, arguments: &[String]) -> Result<Kind, Failure> {
 /// Returns true if `name` ends like a file of results. Such a file is never started as a program,
 /// whatever it contains.
 pub fn is_called_a_result(name: &str) -> bool {
-    const ENDINGS: [&str; 8] = ["json", "jsonl", "ndjson", "csv", "txt", "log", "gz", "zst"];
+    const ENDINGS: [&str; 17] = [
+        "json", "jsonl", "ndjson", "csv", "tsv", "txt", "log", "hlog", "xml", "html", "md", "toml",
+        "yaml", "yml", "bak", "gz", "zst",
+    ];
     let ending = Path::new(name)
         .extension()
         .and_then(|ending| ending.to_str());

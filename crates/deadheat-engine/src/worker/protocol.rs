@@ -450,11 +450,13 @@ impl Reply {
                 // Version 1 of the protocol sends only its number. It must be readable, so that the
                 // error can name it.
                 worker: optional(said, "worker", text)?.unwrap_or_default(),
-                metrics: optional(said, "metrics", |columns| list(columns, text))?
-                    .unwrap_or_default()
-                    .iter()
-                    .map(|column| metric_of_column(column))
-                    .collect(),
+                metrics: optional(said, "metrics", |columns| {
+                    list(columns, text).filter(|columns| columns.len() <= MOST_METRICS)
+                })?
+                .unwrap_or_default()
+                .iter()
+                .map(|column| metric_of_column(column))
+                .collect(),
                 forks: optional(said, "forks", Json::as_bool)?.unwrap_or(false),
             },
             "listed" => Reply::Listed(list(said.get("benchmarks")?, ListedBenchmark::from_json)?),
@@ -657,6 +659,10 @@ fn parse(line: &[u8]) -> Option<Json> {
 fn line(kind: &'static str, said: Object) -> String {
     format!("{}\n", Json::tagged(kind, said))
 }
+
+/// The largest number of metrics of a worker. Each is compared with the others, and a worker with
+/// 60,000 metrics took 40 s.
+const MOST_METRICS: usize = 1024;
 
 fn text(value: &Json) -> Option<String> {
     value.as_text().map(str::to_owned)
@@ -909,6 +915,17 @@ mod tests {
     fn the_first_version_of_a_hello_is_understood_as_far_as_to_refuse_it() {
         let hello = Reply::from_line(br#"{"hello":{"protocol":1}}"#);
         assert!(matches!(hello, Some(Reply::Hello { protocol: 1, .. })));
+    }
+
+    #[test]
+    fn a_hello_with_more_metrics_than_a_worker_can_have_is_not_one() {
+        let hello = |count: usize| {
+            let metrics = vec!["wall_ns"; count];
+            let line = format!(r#"{{"hello":{{"protocol":2,"metrics":{metrics:?}}}}}"#);
+            Reply::from_line(line.as_bytes())
+        };
+        assert!(hello(MOST_METRICS).is_some());
+        assert!(hello(MOST_METRICS + 1).is_none());
     }
 
     #[test]
