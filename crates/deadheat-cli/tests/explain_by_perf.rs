@@ -97,7 +97,7 @@ fn the_function_of_a_command_that_takes_longer_is_named_first() {
     assert!(!text.contains("instructions of"), "{text}");
     let page = fs::read_to_string(track.path("why.html")).unwrap();
     assert!(
-        page.contains("<title>added: ") && page.contains(" samples here"),
+        page.contains("<title>added: ") && page.contains(" samples in this call"),
         "{page}"
     );
 }

@@ -387,7 +387,7 @@ fn a_linker_that_does_not_know_how_to_shuffle_gives_way_to_the_next() {
     let lines = lines_of(&output.unwrap());
     let reason = impossible(&lines);
     assert!(
-        reason.starts_with("DEADHEAT_NEUTRAL_LINKER asks for lld"),
+        reason.starts_with("DEADHEAT_NEUTRAL_LINKER selects lld"),
         "{reason}"
     );
     assert!(

@@ -952,7 +952,7 @@ fn own_benches_race_where_cargo_cannot_find_what_the_others_need() {
         ("working tree", "new race"),
     ];
     assert_eq!(say(&done), pairs(&expected));
-    let note = "bench target added of working tree is left out: HEAD cannot be built with it \
+    let note = "bench target added from working tree is left out because HEAD does not build with it \
                 (cargo cannot find what it needs";
     assert!(done.stderr.contains(note), "{}", done.stderr);
     assert!(

@@ -154,7 +154,7 @@ fn what_was_found_on_a_host_is_said_and_nothing_in_it_does_harm() {
         .map(|n| json!({"name": format!("\u{1b}[31m{n}"), "found": "\u{202e}\n"}))
         .collect();
     says_of_itself(&track, &files[1], json!({"cores": 0.5}), many.into());
-    let load = json!([{"name": "load", "found": "2.4 tasks a core"}]);
+    let load = json!([{"name": "load", "found": "2.4 tasks per core"}]);
     says_of_itself(&track, &files[2], json!({"memory": 1 << 30}), load);
     merged(&track, &files, &["--save", "whole.jsonl"]).succeeds();
     let full = track.run(&["analyze", "whole.jsonl", "-v"]);
@@ -216,7 +216,7 @@ fn parts_that_are_missing_or_there_twice_are_named() {
     let left = fs::read_dir(track.folder.path()).unwrap().count();
     assert_eq!(left, 3, "nothing is left behind");
     let done = merged(&track, &two, &["--allow-missing", "--save", "whole.jsonl"]);
-    says(&done, 0, &["part 2 is missing"]);
+    says(&done, 0, &["part 2 of the race is missing"]);
     fs::copy(track.path("part-1.jsonl"), track.path("again.jsonl")).unwrap();
     let twice = [&files[..], &["again.jsonl".to_owned()]].concat();
     merged(&track, &twice, &[]).fails_with(4, &["holds part 1, but so does", "again.jsonl"]);
@@ -302,7 +302,7 @@ fn a_part_that_was_killed_goes_on_by_the_same_command_and_one_that_is_done_is_le
         4,
         &[
             "part 2 is not finished",
-            "has no end",
+            "it is still racing, or was killed",
             "run the same command again to finish it",
         ],
     );

@@ -154,9 +154,15 @@ fn options_whose_value_is_optional_eat_no_command() {
 fn parameters_that_no_command_uses_and_values_given_twice_are_told() {
     let track = Track::new();
     let shown = race(&track, &["-L", "n", "1,2", "--", "true"]);
-    assert!(shown.contains("no command and no hook has {n}"), "{shown}");
+    assert!(
+        shown.contains("no command and no hook contains {n}"),
+        "{shown}"
+    );
     let shown = race(&track, &["-P", "n", "1", "2", "-n", "{n}", "--", "true"]);
-    assert!(shown.contains("no command and no hook has {n}"), "{shown}");
+    assert!(
+        shown.contains("no command and no hook contains {n}"),
+        "{shown}"
+    );
     let shown = race(&track, &["-L", "n", "1,1", "--", "echo {n}"]);
     assert!(
         shown.contains("'n' has the values '1' more than once"),

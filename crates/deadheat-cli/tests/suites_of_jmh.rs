@@ -187,7 +187,7 @@ fn a_benchmark_of_a_jar_that_goes_wrong_is_told_and_the_others_go_on() {
         ("true", "wrote no results to -rff"),
         (
             "echo '[]' > $report",
-            "ran no benchmark of this name; only what -lp lists",
+            "ran no benchmark of this name; only benchmarks that -lp lists",
         ),
         ("row other $times", "ran no benchmark of this name"),
         ("echo '{\"version\":2}' > $report", "not the JSON of JMH"),

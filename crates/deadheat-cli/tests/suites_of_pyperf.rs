@@ -303,11 +303,11 @@ fn scripts_that_cannot_be_raced_are_told_with_the_reason() {
             "--rigorous: a race launches each benchmark separately",
         ),
         (&["-o", "x.json"], "--output: a race launches"),
-        (&["-p3"], "--processes: --max-replicates says"),
+        (&["-p3"], "--processes: --max-replicates limits"),
         (&["--track-memory"], "--track-memory: a race launches"),
         (
             &["--timeout=3"],
-            "--timeout: --timeout before -- limits the duration of a launch",
+            "--timeout: leave it out; deadheat's own --timeout limits",
         ),
     ] {
         let words = [&["--"], words].concat();
@@ -364,7 +364,7 @@ fn a_benchmark_of_a_script_that_goes_wrong_is_told_and_the_others_go_on() {
         ),
         (
             "good",
-            "ran no benchmark of this name; only what --worker lists",
+            "ran no benchmark of this name; only benchmarks that --worker lists",
         ),
         (
             "echo '{\"benchmarks\":[{\"metadata\":{\"name\":\"bad\",\"loops\":1},\

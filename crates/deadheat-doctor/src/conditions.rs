@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(found.limits, limits);
         let expected = [
             ("steal", "10% of the time since the start"),
-            ("load", "2.4 tasks a core"),
+            ("load", "2.4 tasks per core"),
             ("thermal", "97 degrees Celsius"),
             ("aslr", "off"),
         ];

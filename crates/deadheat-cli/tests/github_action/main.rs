@@ -405,7 +405,11 @@ fn what_is_asked_in_vain_is_refused_before_anything_is_raced() {
     let project = Project::new();
     for (input, value, words) in [
         ("name", "a --> b", &["name", "letters"][..]),
-        ("deadheat", "./no-such-program", &["deadheat", "no program"]),
+        (
+            "deadheat",
+            "./no-such-program",
+            &["deadheat", "was not found"],
+        ),
         (
             "base",
             "no-such-branch",
