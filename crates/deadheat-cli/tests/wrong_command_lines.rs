@@ -369,7 +369,7 @@ fn commands_that_cannot_race_are_answered_by_commands_that_can() {
         (
             &["run", "--shell=./plain.c", "--", "true", "false"],
             &[
-                "its shell './plain.c' cannot: it is not executable",
+                "its shell './plain.c' cannot be started: it is not executable",
                 "--shell=bash",
             ],
         ),
@@ -1339,7 +1339,10 @@ fn a_command_that_is_killed_is_answered_by_what_may_have_killed_it() {
         ("kill -9 $$", ["SIGKILL", "memory runs out"]),
         ("kill -SEGV $$", ["SIGSEGV", "it crashed"]),
         ("kill -ABRT $$", ["SIGABRT", "it crashed"]),
-        ("kill -TERM $$", ["SIGTERM", "another process ended it"]),
+        (
+            "kill -TERM $$",
+            ["SIGTERM", "another process sent this signal"],
+        ),
         ("kill -ILL $$", ["SIGILL", "newer processor"]),
         ("kill -PIPE $$", ["SIGPIPE", "its reader had closed"]),
     ] {
@@ -1428,7 +1431,10 @@ fn two_revisions_and_words_taken_for_values_are_answered_by_how_to_write_them() 
         ),
         (
             &["rev", "./old", "./new"],
-            ["is not a commit", "it is a path; deadheat bench"],
+            [
+                "is not a commit",
+                "this is a path, not a commit; deadheat bench",
+            ],
         ),
         (
             &["rev", "v1", "--exe", "tool"],
@@ -1543,7 +1549,7 @@ fn numbers_of_launches_that_exclude_each_other_are_answered_by_which_to_leave_ou
     for (options, words) in [
         (
             &["-r", "0"][..],
-            ["--runs must be at least 1", "help: leave --runs out"],
+            ["--runs must be at least 1", "help: without --runs"],
         ),
         (
             &["-M", "0"],
@@ -1555,11 +1561,11 @@ fn numbers_of_launches_that_exclude_each_other_are_answered_by_which_to_leave_ou
         ),
         (
             &["-r", "12", "-m", "3"],
-            ["an exact number", "help: leave --runs out"],
+            ["an exact number", "help: without --runs"],
         ),
         (
             &["-r", "12", "-M", "30"],
-            ["an exact number", "help: leave --runs out"],
+            ["an exact number", "help: without --runs"],
         ),
         (
             &["-m", "8", "-M", "3"],

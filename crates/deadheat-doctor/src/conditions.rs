@@ -178,7 +178,10 @@ mod tests {
         ];
         let (_folder, root) = machine(&files);
         let found = conditions(&root);
-        assert_eq!(named(&found), [("load", "tasks wait 35% of the time")]);
+        assert_eq!(
+            named(&found),
+            [("load", "tasks wait for a core 35% of the time")]
+        );
     }
 
     #[test]

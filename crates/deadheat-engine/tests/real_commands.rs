@@ -152,7 +152,7 @@ fn a_command_and_its_hooks_run_in_the_folder_of_the_command_and_nothing_else_doe
     };
     let error = one_block(&plan(vec![nowhere])).unwrap_err().to_string();
     assert!(
-        error.contains("no folder") && error.contains("gone"),
+        error.contains("does not exist") && error.contains("gone"),
         "{error}"
     );
 }

@@ -441,7 +441,7 @@ mod tests {
             ),
             (
                 "fn=(9)\n",
-                "dump.7:5: the name (9) is used before its definition",
+                "dump.7:5: the name number (9) is used before its definition",
             ),
             ("1 2\n", "dump.7:5: a cost outside of a function"),
             (

@@ -179,11 +179,11 @@ fn a_block_that_cannot_be_is_an_error_that_names_its_place() {
         (
             line("[0,2,3]", "[0,0,0,1,1,-5,1,1,1,1,1]"),
             "run.jsonl:4: benchmark 'sort': \
-             cpu of replicate 2, block 3, slot 0 is -5; it must be finite and not negative",
+             cpu of replicate 2, block 3, slot 0 (counted from 0) is -5; it must be finite and not negative",
         ),
         (
             line("[0,2,3]", "[0,0,0,0,1,1,1,1,1,1,1]"),
-            "run.jsonl:4: benchmark 'sort': replicate 2, block 3, slot 0 has no iterations",
+            "run.jsonl:4: benchmark 'sort': replicate 2, block 3, slot 0 (counted from 0) is a sample of 0 iterations",
         ),
     ] {
         let error = with_line(4, &line).unwrap_err();

@@ -218,7 +218,7 @@ mod tests {
             ("[[accepted]]\ncommit = 'abc'\nwhy = ''\n", 1, "four digits"),
             ("\n[[other]]\n", 2, "[[accepted]]"),
             ("[[accepted]]\ncommit = 'abcd'\nwhen = ''\n", 3, "'when'"),
-            ("[[accepted]]\ncommit = 1\nwhy = ''\n", 2, "a text"),
+            ("[[accepted]]\ncommit = 1\nwhy = ''\n", 2, "a string"),
             ("[[accepted]]\ncommit = \n", 2, ""),
         ] {
             let error = parse(text).unwrap_err().of("accepted.toml");

@@ -1004,7 +1004,7 @@ mod tests {
                 "Benchmark.js",
                 "tidy CSV",
             ),
-            ("<!DOCTYPE html>\n", "a page", ""),
+            ("<!DOCTYPE html>\n", "a web page", ""),
             ("sep=;\nbenchmark;contender\n", "Excel", "commas"),
         ] {
             let error = saved_format(Path::new("a.x"), text.as_bytes());

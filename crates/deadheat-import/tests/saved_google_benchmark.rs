@@ -465,7 +465,7 @@ fn a_time_that_is_none_is_an_error_that_names_its_place() {
         );
         for value in ["\"2\"", "[2]", "{}", "true"] {
             let told = with(field, value);
-            let place = format!("a.json: benchmarks[1].{field}: a number is expected");
+            let place = format!("a.json: benchmarks[1].{field}: expected a number");
             assert!(told.starts_with(&place), "{told}");
         }
     }
@@ -601,7 +601,7 @@ fn one_bad_row_costs_its_benchmark_and_no_other() {
         ),
         (
             row("bad", r#","error_occurred":"no""#),
-            "benchmarks[1].error_occurred: true or false is expected",
+            "benchmarks[1].error_occurred: expected true or false",
         ),
         (
             row("bad", "").replace("\"iteration\"", "\"odd\""),

@@ -350,7 +350,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
             "mitata/old_1.0.34.json",
             "\"samples\":[",
             "\"samples\":[\"1\",",
-            "benchmarks[0].runs[0].stats.samples[0]: a number is expected",
+            "benchmarks[0].runs[0].stats.samples[0]: expected a number",
         ),
         (
             "mitata/old_1.0.34.json",
@@ -374,7 +374,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
             "vitest/old_4.1.12.json",
             "\"mean\":",
             "\"mean\": \"1\", \"x\":",
-            "benchmarks[0].mean: a number is expected",
+            "benchmarks[0].mean: expected a number",
         ),
         (
             "vitest/report_5.1.2.json",
@@ -392,7 +392,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
             "bench_node/ops_0.15.0.json",
             "\"name\": \"mix\"",
             "\"name\": null",
-            "[0].name: a text is expected",
+            "[0].name: expected a text",
         ),
     ] {
         let whole = fs::read_to_string(saved().join(file)).unwrap();

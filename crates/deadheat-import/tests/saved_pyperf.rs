@@ -202,12 +202,12 @@ fn whatever_is_wrong_is_named_with_its_place() {
         (
             "\"version\":\"1.0\"",
             "\"version\":\"1.1\"",
-            "version: version \"1.1\"",
+            "version: deadheat does not know version \"1.1\"",
         ),
         (
             "\"version\":\"1.0\"",
             "\"version\":null",
-            "version: version null",
+            "version: deadheat does not know version null",
         ),
         ("\"runs\":", "\"walks\":", "the field 'runs' is missing"),
         (

@@ -161,7 +161,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
         ),
         (
             whole.replacen("\"name\": \"test_small\"", "\"name\": null", 1),
-            "benchmarks[0].name: a text is expected".to_owned(),
+            "benchmarks[0].name: expected a text".to_owned(),
         ),
     ] {
         assert!(broken != whole);

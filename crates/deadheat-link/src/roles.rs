@@ -247,6 +247,6 @@ mod tests {
         let error = Roles::give(scratch.path(), Path::new("/p")).unwrap_err();
         let text = error.to_string();
         assert!(text.contains(file.to_str().unwrap()), "{text}");
-        assert!(text.contains("needs to write there"), "{text}");
+        assert!(text.contains("must write there"), "{text}");
     }
 }

@@ -489,8 +489,8 @@ mod tests {
             calls.contender = "another".to_owned();
         }
         for (contenders, problem) in [
-            (vec![worker("a", 0), other], "something else"),
-            (vec![worker("a", 0)], "one contender only"),
+            (vec![worker("a", 0), other], "not a copy of its first"),
+            (vec![worker("a", 0)], "only one contender"),
         ] {
             let wrong = Benchmark {
                 control: true,

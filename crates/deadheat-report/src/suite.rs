@@ -344,10 +344,10 @@ fn doubtful(comparisons: &[Comparison]) -> String {
         return String::new();
     }
     let hold = match changed - alone {
-        0 if changed == 1 => "the change is not significant".to_owned(),
-        0 => format!("none of the {changed} changes is significant"),
-        1 => format!("1 of the {changed} changes is significant"),
-        some => format!("{some} of the {changed} changes are significant"),
+        0 if changed == 1 => "the change does not hold".to_owned(),
+        0 => format!("none of the {changed} changes holds"),
+        1 => format!("1 of the {changed} changes holds"),
+        some => format!("{some} of the {changed} changes hold"),
     };
     let confirmed = match comparisons
         .iter()

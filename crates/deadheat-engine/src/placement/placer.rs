@@ -558,7 +558,7 @@ mod tests {
     fn a_helper_that_breaks_in_any_way_leaves_the_own_link() {
         for (script, named) in [
             ("echo bang", "'bang'"),
-            ("exit 0", "says nothing"),
+            ("exit 0", "printed nothing"),
             ("kill -9 $$", "SIGKILL"),
             (r#"echo '{"impossible":{"reason":"no lld"}}'"#, "no lld"),
             (

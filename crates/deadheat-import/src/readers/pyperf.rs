@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(read.tool, "pyperf");
         let error = read_text(r#"{"version":"2.0","benchmarks":[]}"#).unwrap_err();
         assert!(
-            error.starts_with("a.json: version: version \"2.0\""),
+            error.starts_with("a.json: version: deadheat does not know version \"2.0\""),
             "{error}"
         );
     }

@@ -12,7 +12,7 @@ pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let control = comparison.aspects.control?;
     let [change, interval] = estimated(&control.estimate, comparison.coverage(), glyphs);
     let doubt = if control.separated {
-        "; this difference is significant"
+        "; the control separated"
     } else {
         ""
     };

@@ -83,7 +83,7 @@ pub(crate) fn turns_apart(apart: f64) -> String {
     let points = (apart * 100.0).abs().min(999_999.0);
     format!(
         "In turns, the change is {points:.1} percentage points {way} than side by side, because \
-         the two commands slow each other down by unequal amounts when they share a core. Race \
+         the two sides slow each other down by unequal amounts when they share a core. Race \
          with --arrangement turns."
     )
 }

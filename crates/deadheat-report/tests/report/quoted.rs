@@ -110,7 +110,7 @@ fn what_differs_besides_the_code_is_told_in_every_shape() {
         ..Surroundings::default()
     };
     let said = [
-        "(bench/sorting.py differs between them)",
+        "(bench/sorting.py differs between the sides)",
         "cpython 3.13.0 on the candidate",
         "numpy 1.26.4 in the baseline only",
     ];

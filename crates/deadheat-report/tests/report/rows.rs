@@ -79,7 +79,8 @@ fn every_medium_says_once_what_the_rows_were_raced_on() {
     ] {
         for text in media(&on(&links)) {
             assert_eq!(
-                text.matches("raced on neutral").count() + text.matches("raced as").count(),
+                text.matches("raced on neutral").count()
+                    + text.matches("raced the builds as").count(),
                 1
             );
             assert!(text.contains(line), "{text}");
@@ -137,19 +138,19 @@ fn the_tally_says_how_many_calls_chance_explains_at_the_error_rate() {
             27,
             2,
             0.05,
-            "about 1 of 27 would change; 2 of the 27 changes are significant after",
+            "about 1 of 27 would change; 2 of the 27 changes hold after",
         ),
         (
             27,
             1,
             0.1,
-            "about 3 of 27 would change; 1 of the 27 changes is significant after",
+            "about 3 of 27 would change; 1 of the 27 changes holds after",
         ),
         (
             27,
             0,
             0.001,
-            "fewer than 1 of 27 would change; none of the 27 changes is significant after",
+            "fewer than 1 of 27 would change; none of the 27 changes holds after",
         ),
     ] {
         let told = format!("(by chance alone, {told} correction for all 27)");

@@ -544,7 +544,7 @@ mod tests {
         assert_eq!(read, [expected]);
         assert_eq!(read[0].took_ns(), 15_000.0);
         assert_eq!(read[0].counter("bytes_per_second"), Ok(8.0));
-        for (counter, found) in [("odd", "finite"), ("debt", "-3"), ("none", "not there")] {
+        for (counter, found) in [("odd", "finite"), ("debt", "-3"), ("none", "missing")] {
             let reason = read[0].counter(counter).unwrap_err();
             assert!(reason.contains(found), "{reason}");
         }
