@@ -376,13 +376,13 @@ fn commands_that_cannot_race_are_answered_by_commands_that_can() {
         (
             &["run", "--shell=./folder", "true", "false"],
             &[
-                "its shell './folder' cannot: it is a folder",
+                "its shell './folder' cannot be started: it is a folder",
                 "--shell=bash",
             ],
         ),
         (
             &["run", "--shell=./plain.sh", "true", "false"],
-            &["its shell './plain.sh' cannot: it is not executable"],
+            &["its shell './plain.sh' cannot be started: it is not executable"],
         ),
         (
             &["run", "--shell=nosuchshell", "true", "false"],
@@ -1450,7 +1450,7 @@ fn two_revisions_and_words_taken_for_values_are_answered_by_how_to_write_them() 
         ),
         (
             &["rev", "--build", "make", "v1"],
-            ["needs at least one --exe", "help: add --exe PATH"],
+            ["needs at least one --exe", "help: add one --exe PATH"],
         ),
         (
             &["rev", "--go", "v1"],
@@ -1553,19 +1553,19 @@ fn numbers_of_launches_that_exclude_each_other_are_answered_by_which_to_leave_ou
         ),
         (
             &["-M", "0"],
-            ["--max-runs must be", "help: leave --max-runs out"],
+            ["--max-runs must be", "help: without --max-runs"],
         ),
         (
             &["--max-replicates", "0"],
-            ["must be at least 1", "help: leave --max-replicates out"],
+            ["must be at least 1", "help: without --max-replicates"],
         ),
         (
             &["-r", "12", "-m", "3"],
-            ["an exact number", "help: without --runs"],
+            ["an exact number", "help: leave --runs out"],
         ),
         (
             &["-r", "12", "-M", "30"],
-            ["an exact number", "help: without --runs"],
+            ["an exact number", "help: leave --runs out"],
         ),
         (
             &["-m", "8", "-M", "3"],
