@@ -108,7 +108,9 @@ def races(found):
             f"| {one['what']} | {time(one['typical_ns'])} | {change}{percent(low)} to "
             f"{percent(high)} | {VERDICTS[one['verdict']]} | {one['notes']} |"
         )
-    told = "These figures come from the answers of one measurement session; its samples were not kept."
+    told = (
+        "These figures come from the answers of one measurement session; its samples were not kept."
+    )
     return "\n".join([told, "", *lines, ""])
 
 
