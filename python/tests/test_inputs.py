@@ -390,7 +390,8 @@ deadheat.suite()
     )
     (told,) = json.loads(done.stdout)["benchmarks"]
     notes = [one["message"] for one in told["warnings"] if one["code"] == "worker-note"]
-    assert notes[0].startswith("new: 'f' changes its input (list), so every call gets its own")
+    note = "new: 'f' changes its input (list), so every call gets its own input"
+    assert notes[0].startswith(note)
     (planned,) = json.loads((tmp_path / "run.jsonl").read_text().split("\n")[0])["plan"][
         "benchmarks"
     ]

@@ -167,7 +167,8 @@ def test_a_race_says_which_input_gave_which_outputs():
             **FEW,
         )
     said = str(failed.value)
-    assert "returns a different output than 'old' for the same input: at ['v'][0] 'new'" in said
+    told = "'new' returns a different output than 'old' for the same input: at ['v'][0] 'new'"
+    assert told in said
     assert "(input of seed " in said
     assert "\n" not in said
 

@@ -229,10 +229,10 @@ impl Planning<'_> {
         ours.set_benches(&own, &put_in.collect::<Vec<Bench>>(), &theirs);
         // If the commit keeps its bench targets, its dev-dependencies keep their versions, because
         // these bench targets were written for those versions.
-        let anew = self.bench_source.replaces || own.is_empty();
+        let overwrites = self.bench_source.replaces || own.is_empty();
         let taken = match wanted.is_empty() {
             true => Vec::new(),
-            false => ours.add_dev_dependencies(&theirs, anew),
+            false => ours.add_dev_dependencies(&theirs, overwrites),
         };
         self.overlay.texts.insert(manifest.to_owned(), ours.text());
         self.overlay.targets.extend(wanted);

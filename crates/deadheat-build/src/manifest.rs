@@ -90,23 +90,23 @@ impl Manifest {
         child(&mut self.0, "package").insert("autobenches".to_owned(), false.into());
     }
 
-    /// Adds the dev-dependencies of `bench_source`. If `anew` is true, existing ones are replaced.
+    /// Adds the dev-dependencies of `bench_source`. If `overwrites` is true, existing ones are replaced.
     /// Returns the dependencies that were added or replaced.
     pub(crate) fn add_dev_dependencies(
         &mut self,
         bench_source: &Self,
-        anew: bool,
+        overwrites: bool,
     ) -> Vec<Dependency> {
         let mut taken = Vec::new();
         let none = Table::new();
         let in_table = |table: &Table, key: &str| table.get(key).and_then(Value::as_table).cloned();
         let theirs = in_table(&bench_source.0, DEV).unwrap_or_default();
-        take(child(&mut self.0, DEV), &theirs, anew, &mut taken);
+        take(child(&mut self.0, DEV), &theirs, overwrites, &mut taken);
         let platforms = bench_source.0.get("target").and_then(Value::as_table);
         for (platform, theirs) in platforms.unwrap_or(&none) {
             if let Some(theirs) = theirs.as_table().and_then(|theirs| in_table(theirs, DEV)) {
                 let ours = child(child(child(&mut self.0, "target"), platform), DEV);
-                take(ours, &theirs, anew, &mut taken);
+                take(ours, &theirs, overwrites, &mut taken);
             }
         }
         taken
@@ -155,9 +155,9 @@ impl Manifest {
     }
 }
 
-fn take(ours: &mut Table, theirs: &Table, anew: bool, taken: &mut Vec<Dependency>) {
+fn take(ours: &mut Table, theirs: &Table, overwrites: bool, taken: &mut Vec<Dependency>) {
     for (name, told) in theirs {
-        if anew || !ours.contains_key(name) {
+        if overwrites || !ours.contains_key(name) {
             ours.insert(name.clone(), told.clone());
             taken.push(Dependency {
                 name: name.clone(),

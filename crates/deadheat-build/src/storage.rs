@@ -140,9 +140,7 @@ pub fn stored_below(
     let mut builds = BTreeSet::new();
     let mut found = Vec::new();
     for folder in our_folders(folders) {
-        for state in ["builds", "links", "bisect", "runs"] {
-            tracked.extend(tracked_files(&folder.join(state))?);
-        }
+        tracked.extend(tracked_files(&folder)?);
         builds.insert(folder.join("builds"));
         let home = folder.join("links");
         if is_folder(&home) {

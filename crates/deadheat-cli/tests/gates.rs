@@ -153,7 +153,8 @@ fn an_excuse_holds_until_its_day_and_is_told() {
         ));
     };
     ignore("until = 2999-12-31");
-    let excused = ["which is excused until 2999-12-31: known, #123."];
+    let excused =
+        ["'sleep 0.03' breaks the rule 'slower', which is excused until 2999-12-31: known, #123."];
     says(&track.analyze(&[run]), 0, &excused);
     says(&track.race(&[], [SHORT, LONG]), 0, &excused);
     let json = track.analyze(&["--json", run]).succeeds().json();

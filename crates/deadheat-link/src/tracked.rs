@@ -69,101 +69,85 @@ pub enum TrackedError {
 ///
 /// [`TrackedError`], which names the file.
 pub fn refuse_tracked(state: &Path) -> Result<(), TrackedError> {
-    match tracked_files(state)?.into_iter().next() {
-        None => Ok(()),
-        Some(path) => Err(TrackedError::Tracked(path)),
-    }
+    // Absolute, because the working directory may itself be below a `.deadheat`.
+    let state = &std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
+    let Some((base, name)) = parted(state) else {
+        return Ok(());
+    };
+    let ours = resolved(base).join(OURS);
+    let wanted = ours.join(name);
+    let (link, wanted) = (ours.as_os_str().as_bytes(), wanted.as_os_str().as_bytes());
+    let found = tracked_files(&ours)?.into_iter().find(|path| {
+        let path = path.as_os_str().as_bytes();
+        // Git lists the folder itself if it is a symbolic link or a submodule, and otherwise files
+        // in it.
+        path.eq_ignore_ascii_case(link)
+            || path
+                .get(..wanted.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(wanted))
+    });
+    found.map_or(Ok(()), |path| Err(TrackedError::Tracked(path)))
 }
 
 /// The endings of the files that SQLite reads next to a database.
 const JOURNALS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
-/// Refuses a journal next to the database `file` that git tracks, wherever the database is: SQLite
-/// writes the content of the journal into the database, so a commit could replace the content of a
-/// user's database.
+/// Returns an error if git tracks a journal next to the database `file`, wherever the database is:
+/// SQLite writes the content of the journal into the database, so a commit could replace the content
+/// of a user's database.
 ///
 /// # Errors
 ///
-/// [`TrackedError`] names the journal.
+/// [`TrackedError`], which names the journal.
 pub fn refuse_tracked_journals(file: &Path) -> Result<(), TrackedError> {
     // SQLite resolves links before it looks for journals.
-    let Ok(file) = file.canonicalize().or_else(|_| std::path::absolute(file)) else {
-        return Ok(());
-    };
-    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
-        return Ok(());
-    };
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let mut above = folder.ancestors();
-    let Some(top) = above.find(|folder| folder.join(".git").exists()) else {
-        return Ok(());
-    };
+    let file = resolved(file);
     for ending in JOURNALS {
-        let mut journal = name.to_owned();
+        let mut journal = file.clone().into_os_string();
         journal.push(ending);
-        let journal = folder.join(journal);
-        if fs::symlink_metadata(&journal).is_err() {
-            continue;
+        if let Some(journal) = tracked_files(Path::new(&journal))?.into_iter().next() {
+            return Err(TrackedError::Journal(journal));
         }
-        let said = match listed(top, journal.strip_prefix(top).unwrap_or(&journal)) {
-            Ok(Ok(tracked)) if tracked.is_empty() => continue,
-            Ok(Ok(_)) => return Err(TrackedError::Journal(journal)),
-            Ok(Err(said)) => said,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => error.to_string(),
-        };
-        return Err(TrackedError::Unanswered {
-            path: journal,
-            said,
-        });
     }
     Ok(())
 }
 
-/// Returns all files because of which [`refuse_tracked`] would return an error.
+/// Returns the files that git tracks at and below `path`. Empty if `path` does not exist or is outside
+/// of git's working trees, and if git is not installed.
 ///
 /// # Errors
 ///
 /// [`TrackedError::Unanswered`] if git fails.
-pub fn tracked_files(state: &Path) -> Result<Vec<PathBuf>, TrackedError> {
-    // Absolute, because the working directory may itself be below a `.deadheat`.
-    let state = &std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
-    let Some((base, name)) = parted(state) else {
+pub fn tracked_files(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Ok(Vec::new());
     };
-    // Outside of a repository, git need not be asked.
-    let whole = base.canonicalize().unwrap_or_else(|_| base.to_owned());
-    let mut above = whole.ancestors();
-    let Some(top) = above.find(|folder| folder.join(".git").exists()) else {
+    let folder = resolved(folder);
+    let mut above = folder.ancestors();
+    let top = above.find(|folder| folder.join(".git").exists());
+    let Some(top) = top.filter(|_| fs::symlink_metadata(&path).is_ok()) else {
         return Ok(Vec::new());
     };
-    if fs::symlink_metadata(base.join(OURS)).is_err() {
-        return Ok(Vec::new());
-    }
-    let unanswered = |said: String| TrackedError::Unanswered {
-        path: state.to_owned(),
-        said,
-    };
-    let ours = whole.strip_prefix(top).unwrap_or(Path::new("")).join(OURS);
-    let listed = match listed(top, &ours) {
-        Ok(listed) => listed,
+    let inner = folder.strip_prefix(top).unwrap_or(Path::new("")).join(name);
+    let said = match listed(top, &inner) {
+        Ok(Ok(listed)) => {
+            let names = listed
+                .split(|byte| *byte == 0)
+                .filter(|name| !name.is_empty());
+            return Ok(names
+                .map(|name| top.join(OsStr::from_bytes(name)))
+                .collect());
+        }
+        Ok(Err(said)) => said,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(unanswered(error.to_string())),
+        Err(error) => error.to_string(),
     };
-    let listed = listed.map_err(unanswered)?;
-    let wanted = ours.join(name);
-    let (ours, wanted) = (ours.as_os_str().as_bytes(), wanted.as_os_str().as_bytes());
-    let found = listed.split(|byte| *byte == 0).filter(|path| {
-        // Git lists the folder itself if it is a symbolic link or a submodule, and otherwise files
-        // in it.
-        path.eq_ignore_ascii_case(ours)
-            || path
-                .get(..wanted.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(wanted))
-    });
-    Ok(found
-        .map(|path| top.join(OsStr::from_bytes(path)))
-        .collect())
+    Err(TrackedError::Unanswered { path, said })
+}
+
+fn resolved(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns the folder that contains the innermost `.deadheat` of a path, and the name after
@@ -179,10 +163,10 @@ fn parted(state: &Path) -> Option<(&Path, &str)> {
     None
 }
 
-/// Lists the files that git tracks at and below the folder `ours`. Git runs at the top of the
+/// Lists the files that git tracks at and below `inner`, a path from `top`. Git runs at the top of the
 /// working tree: a commit can contain a folder that looks like a bare repository, and git would use
 /// that repository if it ran inside. The inner `Err` is git's message.
-fn listed(top: &Path, ours: &Path) -> io::Result<Result<Vec<u8>, String>> {
+fn listed(top: &Path, inner: &Path) -> io::Result<Result<Vec<u8>, String>> {
     let mut command = Command::new("git");
     for variable in REPOSITORY_VARIABLES {
         command.env_remove(variable);
@@ -196,7 +180,7 @@ fn listed(top: &Path, ours: &Path) -> io::Result<Result<Vec<u8>, String>> {
         .args(["ls-files", "-z", "--"]);
     // On a file system that ignores case, other spellings name the same folder.
     let mut paths = OsString::from(":(icase,literal)");
-    paths.push(ours);
+    paths.push(inner);
     command.arg(paths);
     let done = command.output()?;
     if done.status.success() {

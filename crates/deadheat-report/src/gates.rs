@@ -141,9 +141,7 @@ pub(crate) fn pardon(comparison: &Comparison, hit: &GateHit, glyphs: Glyphs) -> 
                 }
                 None => "not confirmed".to_owned(),
             },
-            Unproven::SuiteLevel => {
-                "not significant after correction for all benchmarks".to_owned()
-            }
+            Unproven::SuiteLevel => "does not hold after correction for all benchmarks".to_owned(),
         })
     })
 }

@@ -399,8 +399,7 @@ pub(crate) fn legend_alone(comparisons: &[Comparison], glyphs: Glyphs) -> Option
         false => "",
     };
     Some(format!(
-        "{} is significant alone, but not after correction for all {judged} \
-         comparisons{unconfirmed}",
+        "{} holds alone, but not after correction for all {judged} comparisons{unconfirmed}",
         glyphs.alone()
     ))
 }

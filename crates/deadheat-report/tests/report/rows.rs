@@ -184,7 +184,7 @@ fn candidates_of_one_benchmark_share_its_error_rate() {
 #[test]
 fn rows_that_do_not_hold_for_the_suite_are_marked_and_the_mark_is_explained() {
     let analysis = called(3, 1, 0.05);
-    let legend = "† is significant alone, but not after correction for all 3 comparisons";
+    let legend = "† holds alone, but not after correction for all 3 comparisons";
     let texts = [
         to_text(&analysis, &BRIEF),
         to_text(&analysis, &FULL),
@@ -204,9 +204,7 @@ fn rows_that_do_not_hold_for_the_suite_are_marked_and_the_mark_is_explained() {
     let text = to_comparison(&saved, &options);
     assert!(text.contains("> slower^\n"), "{text}");
     assert!(
-        text.contains(
-            "\n  ^ is significant alone, but not after correction for all 4 comparisons\n"
-        ),
+        text.contains("\n  ^ holds alone, but not after correction for all 4 comparisons\n"),
         "{text}"
     );
 }

@@ -100,3 +100,22 @@ impl Pilots {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calibration_runs_end_with_the_budget_or_after_twice_of_it_if_none_succeeded() {
+        let seconds = Duration::from_secs;
+        let mut pilots = Pilots::new(Vec::new());
+        assert!(!pilots.ends(seconds(10), seconds(19)));
+        assert!(pilots.ends(seconds(10), seconds(20)));
+        pilots.costs_ns.push(None);
+        assert!(!pilots.ends(seconds(10), seconds(19)), "one failed");
+        assert!(pilots.ends(seconds(10), seconds(20)));
+        pilots.costs_ns.push(Some(1.0));
+        assert!(!pilots.ends(seconds(10), seconds(9)));
+        assert!(pilots.ends(seconds(10), seconds(10)));
+    }
+}
