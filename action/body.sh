@@ -70,11 +70,14 @@ def closed:
     + (if $pre > $unpre then ["</pre>"] else [] end)
     + [range(0; [$opened - $ended, 0] | max) | "\n</details>"];
 
+# The lines that fit with the ends of the details that they open.
 def cut($room):
-    reduce .[] as $line ({lines: [], left: $room, full: false};
-        ($line | size + 1) as $needs
-        | if .full or $needs > .left then .full = true
-          else .lines += [$line] | .left -= $needs end)
+    reduce .[] as $line ({lines: [], used: 0, open: 0, full: false};
+        (.used + ($line | size + 1)) as $used
+        | (.open + ([$line | scan("<details[ >]")] | length)
+            - ([$line | scan("</details>")] | length)) as $open
+        | if .full or $used + 13 * ([$open, 0] | max) > $room then .full = true
+          else {lines: (.lines + [$line]), used: $used, open: $open, full: false} end)
     | .lines;
 
 ([link($what; $page), link("workflow run"; $run)]
@@ -90,6 +93,6 @@ def cut($room):
   else
     ([link("the page shows everything"; $page), link("the workflow run shows everything"; $run), "the artifact contains everything"] | first) as $where
     | "\n\n**Cut here, because this exceeds the size limit; \($where).**" as $note
-    # Closing open parts takes a few lines.
+    # For the ends of a code block and of verbatim text.
     | $top + ($text | split("\n") | cut($room - ($note | size) - 200) | closed | join("\n")) + $note + $bottom
   end'

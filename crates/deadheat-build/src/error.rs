@@ -18,7 +18,7 @@ pub enum Fault {
     Side,
     /// deadheat itself or the machine failed.
     Internal,
-    /// The user interrupted the build.
+    /// The user interrupted the build, or a program that it needs.
     Interruption,
 }
 
@@ -389,8 +389,8 @@ pub enum BuildError {
         /// The operating system's error.
         problem: io::Error,
     },
-    /// The user interrupted the build.
-    #[error("interrupted while building; nothing was raced")]
+    /// The user interrupted the build, or a program that it needs.
+    #[error("interrupted")]
     Interrupted,
 }
 

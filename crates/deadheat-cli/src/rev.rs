@@ -332,7 +332,7 @@ fn built(
     });
     built.map_err(|error| match (error, interrupts.requested()) {
         (BuildError::Interrupted, Some(signal)) => Failure::Interrupted {
-            text: BuildError::Interrupted.to_string(),
+            text: "interrupted while building; nothing was raced".to_owned(),
             signal,
         },
         (error @ (BuildError::NoRepository { .. } | BuildError::UnknownRevision { .. }), _)

@@ -50,6 +50,34 @@ fn a_table_of_very_many_benchmarks_ends() {
 }
 
 #[test]
+fn more_benchmarks_than_memory_holds_answers_for_are_refused() {
+    let track = Track::new();
+    let rows = each(2_049, |number| {
+        format!("b{number},0,0,0,a,5\nb{number},0,0,1,b,6\n")
+    });
+    let table = format!("benchmark,replicate,block,slot,contender,wall_ns\n{rows}");
+    let lines = each(4_097, |number| {
+        format!("BenchmarkX{number}-8 100 5 ns/op\n")
+    });
+    for (file, content) in [
+        ("a.csv", &table),
+        ("quoted.csv", &table.replace("b7,", "\"b7\",")),
+        ("go.txt", &format!("goos: linux\n{lines}")),
+    ] {
+        fs::write(track.path(file), content).unwrap();
+        let told = [
+            "benchmarks, counted once per contender",
+            "at most 4096",
+            "DEADHEAT_MAX_INPUT",
+        ];
+        for args in [vec!["analyze", file], vec!["compare", file, file]] {
+            limited(&track, "1M", &args).fails_with(4, &told);
+            limited(&track, "8M", &args).succeeds();
+        }
+    }
+}
+
+#[test]
 fn rows_of_google_benchmark_with_very_many_counters_end() {
     let counters = each(MANY / 20, |number| format!("\"u{number}\":1.0,"));
     let backwards: Vec<&str> = counters.split_inclusive(',').rev().collect();

@@ -126,6 +126,22 @@ pub fn refuse_long_name(name: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Fails if a file has too many benchmarks, where each contender of a benchmark counts as one. The
+/// limit is 1,048,576 by default, scales with `DEADHEAT_MAX_INPUT`, and is at least 4,096.
+///
+/// An answer needs up to 10 kB per benchmark, however short its rows are: comparing two tables of
+/// 100,000 benchmarks and 4 MB each exhausted a limit of 1 GiB.
+pub fn refuse_many_benchmarks(count: usize) -> io::Result<()> {
+    let most = (most_bytes()? >> 10).max(1 << 12);
+    if count as u64 > most {
+        return Err(io::Error::other(format!(
+            "it has {count} benchmarks, counted once per contender, but deadheat reads at most \
+             {most}{HELP}set {VARIABLE}, such as {VARIABLE}=8G, which raises this limit, too"
+        )));
+    }
+    Ok(())
+}
+
 /// Fails if a benchmark has more than 256 parameters. Each is compared with the others, and a
 /// benchmark with 40,000 parameters took more than 30 s.
 pub fn refuse_many_parameters(count: usize) -> io::Result<()> {

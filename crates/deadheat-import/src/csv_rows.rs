@@ -9,7 +9,8 @@ use deadheat_model::{
     Origin, Plan, Role, Run, RunHeader, Sample, Workload,
 };
 
-use deadheat_format::FormatError;
+use deadheat_format::limits::refuse_many_benchmarks;
+use deadheat_format::{FormatError, cannot_read};
 
 /// The settings for a recording, which contains no plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,6 +151,7 @@ impl Recording {
         );
         let sound = header.plan.validate();
         sound.map_err(|error| FormatError::whole(file, error))?;
+        refuse_many_benchmarks(header.plan.contender_count()).map_err(cannot_read(file))?;
         let mut run = Run::new(header);
         for block in &blocks {
             let record = self.record(block, &ids[block.benchmark], kept);

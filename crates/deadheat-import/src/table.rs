@@ -23,7 +23,7 @@ use super::csv::{
 use super::csv_rows::{Extent, Kept, RecordedBenchmark, RecordingPlan, header};
 use super::readers::{SavedFormat, begins_a_table, saved_format};
 use deadheat_format::content::{self, BUFFER, Lines, is_packed};
-use deadheat_format::limits::{self, Allowance, refuse_long_name};
+use deadheat_format::limits::{self, Allowance, refuse_long_name, refuse_many_benchmarks};
 use deadheat_format::number::Scanner;
 
 /// A table of samples whose rows are stored compactly. Samples are made on request, benchmark by
@@ -105,6 +105,7 @@ impl RecordedTable {
         let metrics: Vec<Metric> = metrics.map(|column| column.metric.clone()).collect();
         let header = header(paired, &benchmarks, &ids, extent, &metrics, &kept, given);
         header.plan.validate().ok()?;
+        refuse_many_benchmarks(header.plan.contender_count()).ok()?;
         Some(Self {
             run: Run::new(header),
             paired,

@@ -142,6 +142,12 @@ impl Plan {
         part.is_none_or(|part| part.races(&benchmark.name, &benchmark.parameters))
     }
 
+    /// Returns the number of contenders of all benchmarks.
+    pub fn contender_count(&self) -> usize {
+        let contenders = self.benchmarks.iter().map(|of| of.contenders.len());
+        contenders.sum()
+    }
+
     /// Checks every invariant of the plan.
     pub fn validate(&self) -> Result<(), PlanError> {
         let design = &self.design;

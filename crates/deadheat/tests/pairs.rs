@@ -529,6 +529,11 @@ fn lists_that_make_no_sense_are_refused() {
             r#"[{"name":""}]"#,
             "in its list, benchmark '' has an empty name",
         ),
+        (
+            r#"[{"name":"a","judged":"fuel"}]"#,
+            "in its list, benchmark 'a' is to be judged by the metric 'fuel', which the worker \
+             does not have",
+        ),
         (r#"[{"names":"a"}]"#, "it sends '{\"listed\":"),
         ("7", "it sends '{\"listed\":"),
     ] {

@@ -876,6 +876,10 @@ fn a_comment_longer_than_github_takes_is_cut_where_it_may_be() {
     let body = project.api.bodies().pop().unwrap();
     let (_, end) = body.rsplit_once("x\n").unwrap();
     assert!(end.starts_with("```\n\n</details>\n\n**Cut here"), "{end}");
+    // The ends of what is folded count as well.
+    results(&project, &"<details>\n".repeat(40_000)).run();
+    let body = project.api.bodies().pop().unwrap();
+    assert!(body.encode_utf16().count() <= LONGEST);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::{Harness, Program};
+use deadheat_model::{Harness, Metric, Program};
 
 use super::harness::{LIST_TESTS, ListingRequest};
 use super::python_file::{python_file, what_python_did};
@@ -219,7 +219,8 @@ impl Look<'_> {
             let said = format!("it answers {} when asked for its benchmarks", listed.said());
             return Err(wait_error(FunctionError::Protocol(said)));
         };
-        makes_sense(&benchmarks).map_err(|said| wait_error(FunctionError::Protocol(said)))?;
+        makes_sense(&benchmarks, &metrics)
+            .map_err(|said| wait_error(FunctionError::Protocol(said)))?;
         Ok(Inspected::Worker(WorkerListing {
             worker: name.clone(),
             metrics,
@@ -263,14 +264,16 @@ fn refuses(words: &str) -> bool {
     refusals.iter().any(|refusal| words.contains(refusal))
 }
 
-/// Returns an error that describes the problem if a list of benchmarks is invalid.
-fn makes_sense(benchmarks: &[ListedBenchmark]) -> Result<(), String> {
+/// Returns an error that describes the problem if a list of benchmarks is invalid for a worker with
+/// these metrics.
+fn makes_sense(benchmarks: &[ListedBenchmark], metrics: &[Metric]) -> Result<(), String> {
     if let Some(name) = twice(benchmarks.iter().map(|b| b.name.as_str())) {
         return Err(format!("it lists two benchmarks named '{name}'"));
     }
     for benchmark in benchmarks {
         let contenders = || benchmark.contenders.iter().map(String::as_str);
         let long = |name: &str| name.len() > LONGEST_NAME;
+        let mut judged = benchmark.judged.iter();
         let problem = if let Some(name) = twice(contenders()) {
             format!("has two contenders named '{name}'")
         } else if benchmark.contenders.is_empty() {
@@ -281,6 +284,9 @@ fn makes_sense(benchmarks: &[ListedBenchmark]) -> Result<(), String> {
             "has an empty name, or one of its contenders has".to_owned()
         } else if long(&benchmark.name) || contenders().any(long) {
             format!("has a name of more than {LONGEST_NAME} bytes, or one of its contenders has")
+        } else if let Some(metric) = judged.find(|metric| !metrics.contains(metric)) {
+            let metric: String = metric.name().chars().take(SHOWN).collect();
+            format!("is to be judged by the metric '{metric}', which the worker does not have")
         } else {
             continue;
         };

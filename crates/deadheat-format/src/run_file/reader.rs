@@ -14,7 +14,7 @@ use super::block::{decode_compact, decode_json};
 use super::lines::SCHEMA;
 use crate::content::{self, BUFFER, is_packed, kind_of_bytes};
 use crate::error::{FileProblem, FormatError, cannot_read};
-use crate::limits::read_line;
+use crate::limits::{read_line, refuse_many_benchmarks};
 use crate::wire::{Wire, major_version};
 
 /// Reads a run file. A file that ends in the middle of a line, or whose last line is garbage, is a
@@ -254,6 +254,7 @@ impl<'a> Reading<'a> {
         })?;
         let sound = header.plan.validate();
         sound.map_err(|error| FormatError::whole(name, error))?;
+        refuse_many_benchmarks(header.plan.contender_count()).map_err(cannot_read(name))?;
         Ok(Reading {
             name,
             line: 1,
