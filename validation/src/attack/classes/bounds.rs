@@ -28,7 +28,8 @@ pub fn check(case: &mut Case) -> Found {
     case.run(words, &[0, 2, 3, 4, 6]).map(drop)
 }
 
-/// A start, many times a middle, and an end.
+/// A start, many times a middle, and an end. Each `#` in a middle becomes the number of its copy, so
+/// that names differ.
 fn grown(case: &mut Case) -> String {
     let (start, middle, end) = case.pick(&[
         ("", "[", ""),
@@ -41,6 +42,10 @@ fn grown(case: &mut Case) -> String {
         ("benchmark,contender,wall_ns\n", "a,b,1\n", ""),
         ("benchmark,contender,wall_ns\na,b,", "9", "\n"),
         ("", "BenchmarkA 1 1 ns/op\n", ""),
+        ("", "Benchmark# 1 1 ns/op\n", ""),
+        ("benchmark,contender,wall_ns\n", "#,a,1\n", ""),
+        ("benchmark,contender,wall_ns\n", "a,#,1\n", ""),
+        ("{\"results\":[", "{\"command\":\"c\",\"times\":[1],\"parameters\":{\"#\":1}},", "{}]}"),
         ("", "\n", ""),
         ("a = ", "[", ""),
         ("", "[a.b]\n", ""),
@@ -49,8 +54,12 @@ fn grown(case: &mut Case) -> String {
         ("{\"schema\":\"deadheat.plan/1\",\"a\":", "[", "1"),
         ("<a", " b='c'", "/>"),
     ]);
-    let count = case.size(10, 2_000_000 / middle.len());
-    format!("{start}{}{end}", middle.repeat(count))
+    let count = case.size(10, 4_000_000 / middle.len());
+    let middle: String = match middle.contains('#') {
+        true => (0..count).map(|copy| middle.replace('#', &copy.to_string())).collect(),
+        false => middle.repeat(count),
+    };
+    format!("{start}{middle}{end}")
 }
 
 /// A small file that is large when it is decompressed.
