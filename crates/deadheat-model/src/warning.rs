@@ -113,8 +113,8 @@ named! {
             /// Share of blocks with evidence of disturbance.
             share: f64,
         } = "disturbed-too-often",
-        /// The harness cut repetitions short: they have fewer than a tenth of the planned
-        /// iterations.
+        /// The harness cut repetitions short: they have fewer than a tenth of the
+        /// iterations of a repetition in the calibration run.
         CutShort {
             /// Number of repetitions that were cut short.
             count: usize,

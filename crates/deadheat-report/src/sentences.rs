@@ -65,8 +65,8 @@ pub(crate) fn cut_short(
     kept: Option<CutShortKept>,
 ) -> String {
     let short = format!(
-        "The harness cut {count} of {of} repetitions short: fewer than a tenth of the planned \
-         iterations."
+        "The harness cut {count} of {of} repetitions short: fewer than a tenth of the iterations \
+         in the calibration run."
     );
     let advice = "Race again on a quieter machine";
     blocks_of(&short, "was cut short", advice, blocks, kept)
