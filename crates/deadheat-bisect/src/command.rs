@@ -157,11 +157,17 @@ impl BisectArgs {
     /// the present command line states replace the recorded ones.
     pub(crate) fn taken_up(self, file: &Path) -> Result<Self, Failure> {
         let log = read_bisect_log(file).map_err(Failure::reading)?;
+        // The search builds these commits, whatever range the command names.
+        let commits = log.request.commits.iter().map(|commit| &*commit.id);
+        let commits: Vec<&str> = commits.collect();
         let started = StartedFile {
             by: "--resume",
             file,
             digest: digest(&log.request),
-            starts: vec![shell_words::join(&log.request.command)],
+            starts: vec![
+                shell_words::join(&log.request.command),
+                format!("the builds of {}", commits.join(" ")),
+            ],
         };
         started.ensure_trusted(self.trust)?;
         let words = log.request.command;

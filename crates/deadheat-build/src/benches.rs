@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use deadheat_link::{Digest, join_inside};
 use serde::{Deserialize, Serialize};
 
-use crate::disk::{entries, is_folder};
+use crate::disk::{self, entries, is_folder};
 use crate::error::BuildError;
 use crate::key::{KeyInputs, PASSED_OVER};
 use crate::manifest::{Bench, Dependency, Manifest, with_packages};
@@ -100,7 +100,7 @@ impl Overlay {
     /// Adds the changes of this overlay to the inputs from which the key of a build is computed.
     pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, bench_source: &BenchSource) {
         for path in &self.copies {
-            let bytes = fs::read(bench_source.top.join(path)).unwrap_or_default();
+            let bytes = disk::read(bench_source.top.join(path)).unwrap_or_default();
             key_inputs.add("put in", path);
             key_inputs.add("content", Digest::of(&bytes).0);
         }
@@ -373,7 +373,7 @@ impl Planning<'_> {
     }
 
     fn of_donor(&self, path: &Path) -> Option<Manifest> {
-        Manifest::read(&fs::read_to_string(self.bench_source.top.join(path)).ok()?)
+        Manifest::read(&disk::read_text(self.bench_source.top.join(path)).ok()?)
     }
 
     /// Adds the missing packages to the lock file that is nearest to the first bench target.
@@ -386,7 +386,7 @@ impl Planning<'_> {
             let Some(ours) = self.text_of_commit(&path)? else {
                 continue;
             };
-            if let Ok(theirs) = fs::read_to_string(self.bench_source.top.join(&path))
+            if let Ok(theirs) = disk::read_text(self.bench_source.top.join(&path))
                 && let Some(both) = with_packages(&ours, &theirs)
             {
                 self.overlay.texts.insert(path, both);

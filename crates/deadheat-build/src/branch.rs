@@ -1,6 +1,8 @@
 //! Reads and commits data files on a branch by git's plumbing commands, without a check-out. The
 //! working tree and its index stay unchanged.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::BuildError;
@@ -78,18 +80,26 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// Returns the paths of all files on the branch; `None` if the branch does not exist.
+    /// Returns the paths of all files on the branch, without submodules and symbolic links; `None`
+    /// if the branch does not exist.
     ///
     /// # Errors
     ///
-    /// Git fails.
+    /// Git fails, or the list is longer than what deadheat reads of a program.
     pub fn files(&self) -> Result<Option<Vec<PathBuf>>, BuildError> {
-        let tip = self.tip()?;
-        let files = tip.map(|tip| self.repository.files_of(&tip)).transpose()?;
-        Ok(files.map(|mut files| {
-            files.retain(|path| !path.as_os_str().is_empty());
-            files
-        }))
+        let Some(tip) = self.tip()? else {
+            return Ok(None);
+        };
+        let git = self.repository.git(&["ls-tree", "-r", "-z"]);
+        let listing = self.repository.output(git.words([&tip.id]), &self.name)?;
+        let entries = listing.split(|byte| *byte == 0);
+        // MODE TYPE ID, a tab and the path; the modes of files begin with 100.
+        let paths = entries.filter_map(|entry| {
+            let tab = entry.iter().position(|byte| *byte == b'\t')?;
+            let is_file = entry.starts_with(b"100");
+            is_file.then(|| PathBuf::from(OsStr::from_bytes(&entry[tab + 1..])))
+        });
+        Ok(Some(paths.collect()))
     }
 
     /// Returns the content of a file on the branch.
@@ -118,6 +128,9 @@ impl<'a> Branch<'a> {
         scratch: &Path,
     ) -> Result<bool, BuildError> {
         self.refuse_checked_out()?;
+        // A branch that somebody filled with names without end is refused here: git's index would
+        // hold all of them.
+        self.files()?;
         let mut blobs = Vec::new();
         for (file, name) in files {
             let path = std::path::absolute(file).map_err(BuildError::at(file))?;

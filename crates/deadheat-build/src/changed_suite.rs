@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::benches::BenchTarget;
+use crate::disk;
 use crate::error::BuildError;
 use crate::git::Git;
 use crate::node::NodeSuite;
@@ -49,8 +50,13 @@ pub fn changed_suite(
         }
         let executables = owners(&repository, sides, recipe, &path);
         // `--benches-from` may have copied files of one side to the other.
-        let bytes = sides.map(|side| fs::read(side.sources.join(&path)).ok());
-        if executables.is_empty() || bytes[0] == bytes[1] {
+        let bytes = sides.map(|side| disk::read(side.sources.join(&path)));
+        let is_missing = |read: &io::Result<_>| matches!(read, Err(error) if error.kind() == io::ErrorKind::NotFound);
+        let are_equal = match &bytes {
+            [Ok(old), Ok(new)] => old == new,
+            both => both.iter().all(is_missing),
+        };
+        if executables.is_empty() || are_equal {
             continue;
         }
         let texts = bytes.map(|bytes| String::from_utf8(bytes.unwrap_or_default()));
@@ -182,7 +188,7 @@ fn of_bench_targets(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
     let words = words_for(path);
     let is_mentioned = |target: &&BenchTarget| {
         let mut texts = sides.iter().map(|side| side.sources.join(&target.source));
-        texts.any(|file| fs::read_to_string(file).is_ok_and(|text| mentions(&text, &words)))
+        texts.any(|file| disk::read_text(file).is_ok_and(|text| mentions(&text, &words)))
     };
     let mentioning: Vec<&BenchTarget> = around.iter().copied().filter(is_mentioned).collect();
     named(if mentioning.is_empty() {

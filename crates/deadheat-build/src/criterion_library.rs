@@ -16,7 +16,7 @@ use std::{fs, io};
 use deadheat_link::Digest;
 
 use crate::artifacts::Messages;
-use crate::disk::{entries, remove_all, remove_folder};
+use crate::disk::{self, entries, remove_all, remove_folder};
 use crate::error::{BuildError, Note};
 use crate::library::{Library, OfferedLibrary};
 use crate::recipe::CargoBuild;
@@ -72,6 +72,7 @@ impl CriterionLibrary {
                 "deadheat found no cache folder; set HOME or XDG_CACHE_HOME".to_owned(),
             ));
         };
+        let home = home.untracked()?.resolved();
         if SOURCES.is_empty() {
             return Ok(Err(
                 "this build of deadheat lacks the sources of its own criterion".to_owned(),
@@ -246,7 +247,7 @@ fn keep_libraries(file: &Path) -> io::Result<()> {
 pub(crate) fn is_used(build: &CargoBuild, repository: &Repository<'_>) -> bool {
     let mut has_lock = false;
     for folder in build.lock_folders(repository) {
-        if let Ok(lock) = fs::read_to_string(repository.top.join(folder).join("Cargo.lock")) {
+        if let Ok(lock) = disk::read_text(repository.top.join(folder).join("Cargo.lock")) {
             has_lock = true;
             if lock.lines().any(|line| line == "name = \"criterion\"") {
                 return true;
@@ -264,7 +265,7 @@ fn named_in_a_manifest(repository: &Repository<'_>) -> bool {
     let listing = String::from_utf8_lossy(&done.stdout).into_owned();
     let mut manifests = listing.split('\0').filter(|name| !name.is_empty());
     manifests.any(|name| {
-        let text = fs::read_to_string(repository.top.join(name)).unwrap_or_default();
+        let text = disk::read_text(repository.top.join(name)).unwrap_or_default();
         names_criterion(&text)
     })
 }

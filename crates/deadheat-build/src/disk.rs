@@ -1,10 +1,11 @@
 //! Lists, measures and removes files and folders.
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use std::{fs, io};
 
 /// The name of the folder in which deadheat stores its files.
 pub(crate) const OURS: &str = ".deadheat";
@@ -25,6 +26,32 @@ pub fn top_of(folder: &Path) -> Option<&Path> {
 pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path())
+}
+
+/// The maximum number of bytes that are read of a file of a repository.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Reads a file of a repository. Fails for anything else, because a link in a commit may lead to
+/// `/dev/zero` or to a named pipe, and for a file of more than 64 MiB.
+pub(crate) fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let path = path.as_ref();
+    let about = fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other("it is larger than 64 MiB"));
+    }
+    Ok(bytes)
+}
+
+/// Reads a file of a repository as [`read`] does; fails if the file is not UTF-8.
+pub(crate) fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
+    String::from_utf8(read(path)?).map_err(io::Error::other)
 }
 
 /// Removes a file, or a folder with its content, if it exists.
@@ -105,6 +132,24 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_files_of_a_usual_size_are_read() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = |name: &str| scratch.path().join(name);
+        fs::write(path("file"), "text").unwrap();
+        for (name, target) in [("link", "file"), ("endless", "/dev/zero"), ("folder", ".")] {
+            std::os::unix::fs::symlink(target, path(name)).unwrap();
+        }
+        let made = std::process::Command::new("mkfifo").arg(path("pipe")).status();
+        assert!(made.unwrap().success());
+        let large = File::create(path("large")).unwrap();
+        large.set_len(MOST_BYTES + 1).unwrap();
+        assert_eq!(read_text(path("link")).unwrap(), "text");
+        for name in ["endless", "folder", "pipe", "large", "missing"] {
+            assert!(read(path(name)).is_err(), "{name}");
+        }
+    }
 
     #[test]
     fn a_hard_linked_file_counts_once_and_is_free_when_all_links_go() {

@@ -389,6 +389,14 @@ pub enum BuildError {
         /// The operating system's error.
         problem: io::Error,
     },
+    /// A program prints more than deadheat reads.
+    #[error("{program} prints more than {most} bytes, and deadheat reads no more")]
+    TooMuchOutput {
+        /// The program.
+        program: String,
+        /// The maximum number of bytes.
+        most: usize,
+    },
     /// The user interrupted the build, or a program that it needs.
     #[error("interrupted")]
     Interrupted,
@@ -480,6 +488,7 @@ impl BuildError {
             | Self::NoPython { .. }
             | Self::NoNode { .. }
             | Self::OldPython { .. }
+            | Self::TooMuchOutput { .. }
             | Self::Cargo(
                 CargoError::TargetDir { .. } | CargoError::NoManifest(_) | CargoError::NoPackage(_),
             ) => Fault::Request,

@@ -53,6 +53,7 @@ impl GoogleBenchmarkLibrary {
                 "deadheat found no cache folder; set HOME or XDG_CACHE_HOME".to_owned(),
             ));
         };
+        let home = home.untracked()?.resolved();
         if !SOURCES.iter().any(|(name, _)| *name == PROVIDER) {
             return Ok(Err(
                 "this build of deadheat lacks the sources of its own Google Benchmark".to_owned(),

@@ -74,4 +74,4 @@ pub use subprocess::{Interruption, Variables};
 pub use suite_data::concerned_tests;
 pub use target::target_dir;
 
-pub use deadheat_link::{TrackedError, refuse_tracked, refuse_tracked_journals};
+pub use deadheat_link::{TrackedError, refuse_tracked, refuse_tracked_journals, tracked_files};

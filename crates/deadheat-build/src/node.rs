@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::disk;
 use crate::error::BuildError;
 use crate::git::forget_the_repository;
 use crate::key::KeyInputs;
@@ -204,7 +205,7 @@ impl NodeSite<'_> {
             let (lock, command) = INSTALLERS
                 .iter()
                 .find(|(lock, _)| folder.join(lock).is_file())?;
-            let text = fs::read_to_string(folder.join(lock)).unwrap_or_default();
+            let text = disk::read_text(folder.join(lock)).unwrap_or_default();
             let is_yarn_2 = *lock == "yarn.lock" && text.contains(YARN_2.0);
             Some((folder, if is_yarn_2 { YARN_2.1 } else { command }))
         };
@@ -279,7 +280,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> + use<> {
 fn version_of(folder: &Path) -> Option<String> {
     let actual = folder.canonicalize().ok()?;
     actual.iter().find(|part| *part == MODULES)?;
-    let text = fs::read(actual.join("package.json")).ok()?;
+    let text = disk::read(actual.join("package.json")).ok()?;
     let package: serde_json::Value = serde_json::from_slice(&text).ok()?;
     Some(package.get("version")?.as_str()?.to_owned())
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use deadheat_link::{Digest, join_inside};
 use deadheat_model::under_new_name;
 
-use crate::disk::{entries, is_folder, remove_folder};
+use crate::disk::{self, entries, is_folder, remove_folder};
 use crate::error::BuildError;
 use crate::key::KeyInputs;
 use crate::python::{SUITE, script};
@@ -155,7 +155,7 @@ impl Plan {
             inputs.add("link", link);
         }
         for file in &self.copies {
-            let bytes = fs::read(giver.join(file)).unwrap_or_default();
+            let bytes = disk::read(giver.join(file)).unwrap_or_default();
             inputs.add("copy", file);
             inputs.add("content", Digest::of(&bytes).0);
         }

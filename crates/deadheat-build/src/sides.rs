@@ -10,6 +10,7 @@ use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchSource, BenchTarget, BenchesFrom, Overlay};
 use crate::cmake::{self, CmakeSite};
 use crate::commits::CommitInfo;
+use crate::disk;
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
@@ -657,7 +658,7 @@ impl Builder<'_> {
         let mut files = folders.flat_map(|folder| {
             ["rust-toolchain.toml", "rust-toolchain"].map(|name| folder.join(name))
         });
-        let read = |top: &Path, file: &Path| fs::read(top.join(file)).ok();
+        let read = |top: &Path, file: &Path| disk::read(top.join(file)).ok();
         let path = files.find(|file| {
             let theirs = read(tree, file);
             theirs.is_some() && theirs != read(&self.repository.top, file)

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use deadheat_link::{Digest, StoredLinks, TrackedError, refuse_tracked, tracked_files};
 
-use crate::disk::{OURS, Tally, entries, is_folder, remove_all, top_of};
+use crate::disk::{OURS, Tally, entries, is_folder, read, remove_all, top_of};
 use crate::error::{BuildError, Note};
 use crate::recipe::Recipe;
 use crate::repository::{Commit, Repository};
@@ -164,9 +164,12 @@ pub fn stored_below(
             }
         }
     }
-    builds.extend(Home::of_libraries().map(|home| home.folder));
     let tops = folders.iter().filter_map(|folder| top_of(folder));
-    builds.extend(tops.filter_map(Home::outside).map(|home| home.folder));
+    let in_cache = tops.filter_map(Home::outside).chain(Home::of_libraries());
+    for home in in_cache {
+        tracked.extend(tracked_files(&home.folder)?);
+        builds.insert(home.folder);
+    }
     for home in builds {
         for path in wanted_entries(&home, |about| about.is_dir()) {
             if let Some(key) = name_of(&path).filter(|name| is_key(name)) {
@@ -297,13 +300,24 @@ fn is_key(name: &str) -> bool {
     })
 }
 
-/// Returns the user's folder for caches.
+/// Returns the user's folder for caches. It may be in a working tree: some CI systems keep only
+/// folders in the checkout for the next run.
 fn cache() -> Option<PathBuf> {
     let absolute = |name: &str| {
         let folder = PathBuf::from(std::env::var_os(name)?);
         folder.is_absolute().then_some(folder)
     };
     absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))
+}
+
+/// Returns the path with symbolic links resolved in the part of it that exists.
+fn resolved_so_far(path: &Path) -> PathBuf {
+    let mut above = path.ancestors();
+    let found = above.find_map(|folder| {
+        let below = path.strip_prefix(folder).ok()?;
+        Some(folder.canonicalize().ok()?.join(below))
+    });
+    found.unwrap_or_else(|| path.to_owned())
 }
 
 /// The largest number of builds to keep in a folder.
@@ -320,7 +334,7 @@ pub(crate) struct Home {
 impl Home {
     /// Returns the folder in which a commit is built: `.deadheat/builds` at the top of the working
     /// tree, or a folder in the user's cache. The cache is used if git tracks builds in the working
-    /// tree, or if cargo, Go, pytest or Node would read files of the working tree instead of the
+    /// tree, or if cargo, rustup, Go, pytest or Node would read files of the working tree instead of the
     /// commit's.
     pub(crate) fn of(
         repository: &Repository<'_>,
@@ -337,13 +351,14 @@ impl Home {
             Some(outside)
                 if is_apart || tracked.is_some() || sees_the_working_tree(repository, commit)? =>
             {
+                let outside = outside.untracked()?;
                 outside.create(top)?;
                 if let Some(path) = tracked {
                     tell(Note::TrackedBuilds { path });
                 }
                 Ok(outside.resolved())
             }
-            _ => Self::inside(top).untracked(tracked),
+            _ => Self::inside(top).untracked(),
         }
     }
 
@@ -353,8 +368,8 @@ impl Home {
     pub(crate) fn of_working_tree(top: &Path) -> Result<Self, BuildError> {
         let tracked = Self::inside(top).tracked()?;
         match Self::outside(top) {
-            Some(outside) if tracked.is_some() => Ok(outside),
-            _ => Self::inside(top).untracked(tracked),
+            Some(outside) if tracked.is_some() => outside.untracked(),
+            _ => Self::inside(top).untracked(),
         }
     }
 
@@ -362,21 +377,24 @@ impl Home {
     /// contain files that look like stored builds, or a symbolic link to a folder of the user's.
     fn tracked(&self) -> Result<Option<PathBuf>, BuildError> {
         match refuse_tracked(&self.folder) {
-            Ok(()) => Ok(None),
+            // The user's cache may be in a working tree as well, even if git names it by another
+            // path: in that of the project, of a project around it, or of the home folder.
+            Ok(()) => Ok(tracked_files(&self.folder)?.into_iter().next()),
             Err(TrackedError::Tracked(path)) => Ok(Some(path)),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn untracked(self, tracked: Option<PathBuf>) -> Result<Self, BuildError> {
-        match tracked {
+    /// Returns this folder, or an error if git tracks a file in it or a link on the way to it.
+    pub(crate) fn untracked(self) -> Result<Self, BuildError> {
+        match self.tracked()? {
             None => Ok(self),
             Some(path) => Err(TrackedError::Tracked(path).into()),
         }
     }
 
     /// Resolves symbolic links in the path, if the folder exists.
-    fn resolved(self) -> Self {
+    pub(crate) fn resolved(self) -> Self {
         let folder = self.folder.canonicalize();
         folder.map_or(self, |folder| Self { folder })
     }
@@ -391,7 +409,10 @@ impl Home {
     /// Returns the folder of builds in the user's cache; `None` if the cache is in the working tree
     /// itself.
     pub(crate) fn outside(top: &Path) -> Option<Self> {
-        let cache = cache().filter(|cache| !cache.starts_with(top))?;
+        let is_inside = |cache: &PathBuf| {
+            cache.starts_with(top) || resolved_so_far(cache).starts_with(resolved_so_far(top))
+        };
+        let cache = cache().filter(|cache| !is_inside(cache))?;
         let Digest(digest) = Digest::of(top.as_os_str().as_bytes());
         let name = top.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("{name}-{}", &digest[..12]);
@@ -401,19 +422,24 @@ impl Home {
     }
 
     /// Returns the folder in the user's cache for deadheat's own benchmark libraries, which all
-    /// repositories share.
+    /// repositories share. It is not yet known to be [`Home::untracked`].
     pub(crate) fn of_libraries() -> Option<Self> {
         let folder = cache()?.join("deadheat").join("libraries");
-        Some(Self { folder }.resolved())
+        Some(Self { folder })
     }
 
     /// Returns all folders that may contain builds for this working tree, except one that git
     /// tracks.
     pub(crate) fn all(top: &Path) -> Result<Vec<Self>, BuildError> {
-        let inside = Self::inside(top);
-        let inside = inside.tracked()?.is_none().then_some(inside);
-        let homes = [inside, Self::outside(top)];
-        Ok(homes.into_iter().flatten().map(Self::resolved).collect())
+        let mut homes = vec![Self::inside(top)];
+        homes.extend(Self::outside(top));
+        let mut untracked = Vec::new();
+        for home in homes {
+            if home.tracked()?.is_none() {
+                untracked.push(home.resolved());
+            }
+        }
+        Ok(untracked)
     }
 
     /// Creates the folder. A new `.deadheat` in a working tree gets a `.gitignore` that makes git
@@ -491,30 +517,35 @@ impl Home {
 /// Returns true if cargo or Go, building a commit below the top of the working tree, would read
 /// files of the working tree.
 fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result<bool, BuildError> {
-    for file in ["go.mod", "go.work"].map(Path::new) {
+    for file in UPWARDS.map(Path::new) {
         if repository.top.join(file).exists() && repository.file_of(commit, file)?.is_none() {
             return Ok(true);
         }
     }
     // Untracked configuration files do not count: they are the user's own and apply to all builds.
-    let configuration = [".cargo/config.toml", ".cargo/config"];
-    let exists = |file: &&str| repository.top.join(file).exists();
-    if configuration.iter().any(exists) && repository.tracks(&configuration)? {
-        return Ok(true);
+    for file in [".cargo/config.toml", ".cargo/config"] {
+        let file = repository.top.join(file);
+        if file.exists() && !tracked_files(&file)?.is_empty() {
+            return Ok(true);
+        }
     }
-    let is_workspace = |text: &[u8]| {
-        let text = String::from_utf8_lossy(text);
-        text.lines()
-            .any(|line| line.trim_start().starts_with("[workspace"))
-    };
     let manifest = Path::new("Cargo.toml");
-    match fs::read(repository.top.join(manifest)) {
+    match read(repository.top.join(manifest)) {
         Ok(text) if is_workspace(&text) => {
             let theirs = repository.file_of(commit, manifest)?;
             Ok(!theirs.is_some_and(|text| is_workspace(&text)))
         }
         _ => Ok(false),
     }
+}
+
+/// Files that Go and rustup look for in the folder of a build and then in the folders above it.
+const UPWARDS: [&str; 4] = ["go.mod", "go.work", "rust-toolchain.toml", "rust-toolchain"];
+
+/// Returns true if a manifest declares a workspace.
+fn is_workspace(manifest: &[u8]) -> bool {
+    let manifest = String::from_utf8_lossy(manifest).parse::<toml::Table>();
+    manifest.is_ok_and(|manifest| manifest.contains_key("workspace"))
 }
 
 #[cfg(test)]
@@ -581,6 +612,39 @@ mod tests {
         }
         assert_eq!(home.keys().len(), 8);
         assert!(home.folder.join("notes").is_dir());
+    }
+
+    #[test]
+    fn a_cache_with_files_of_a_commit_is_refused() {
+        let top = tempfile::tempdir().unwrap();
+        let git = |args: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            let done = git.args(args).current_dir(top.path()).output();
+            done.is_ok_and(|done| done.status.success())
+        };
+        if !git(&["init", "--quiet"]) {
+            return;
+        }
+        let folder = top.path().join(".cache/deadheat/libraries");
+        fs::create_dir_all(folder.join("0-0")).unwrap();
+        fs::write(folder.join("0-0/provider.cmake"), "").unwrap();
+        // By the name that git knows, and by another one.
+        let link = tempfile::tempdir().unwrap().keep().join("checkout");
+        std::os::unix::fs::symlink(top.path(), &link).unwrap();
+        let linked = link.join(".cache/deadheat/libraries");
+        let homes = || {
+            [&folder, &linked].map(|folder| Home {
+                folder: folder.clone(),
+            })
+        };
+        assert!(homes().into_iter().all(|home| home.untracked().is_ok()));
+        assert!(git(&["add", "--force", "."]));
+        assert!(homes().into_iter().all(|home| home.untracked().is_err()));
+        assert_eq!(
+            resolved_so_far(&link.join("a/b")),
+            resolved_so_far(&top.path().join("a/b"))
+        );
+        fs::remove_dir_all(link.parent().unwrap()).unwrap();
     }
 
     #[test]

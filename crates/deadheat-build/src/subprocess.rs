@@ -132,11 +132,20 @@ impl Interruption<'_> {
             text.unwrap_or_default()
         };
         match status {
-            Ok(Some(status)) => Ok(Finished {
-                status,
-                stdout: text(out),
-                stderr: text(err),
-            }),
+            Ok(Some(status)) => {
+                let (stdout, stderr) = (text(out), text(err));
+                if stdout.len().max(stderr.len()) > MOST_BYTES {
+                    return Err(BuildError::TooMuchOutput {
+                        program: command.get_program().display().to_string(),
+                        most: MOST_BYTES,
+                    });
+                }
+                Ok(Finished {
+                    status,
+                    stdout,
+                    stderr,
+                })
+            }
             Ok(None) => Err(BuildError::Interrupted),
             Err(problem) => Err(not_started(command, problem)),
         }
@@ -214,11 +223,16 @@ fn end(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-fn reading(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+/// The maximum number of bytes that are read of an output. A few kB of git objects can hold a file
+/// or a list of files without end.
+const MOST_BYTES: usize = 256 << 20;
+
+/// Reads at most one byte more than [`MOST_BYTES`]. The pipe then closes, which ends most programs.
+fn reading(pipe: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut text = Vec::new();
         // After a read error, the text read so far is returned.
-        let _ = pipe.read_to_end(&mut text);
+        let _ = pipe.take(MOST_BYTES as u64 + 1).read_to_end(&mut text);
         text
     })
 }
@@ -234,6 +248,13 @@ mod tests {
         command.args(["-c", script]).stdout(Stdio::piped());
         command.stderr(Stdio::piped());
         command
+    }
+
+    #[test]
+    fn a_program_that_prints_without_end_is_stopped() {
+        let never = Interruption(&|| false);
+        let error = never.run(&mut shell("yes"), None).unwrap_err();
+        assert!(matches!(error, BuildError::TooMuchOutput { .. }), "{error}");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::disk;
+
 /// Returns the indices in `names` of the tests that the data file `file` affects.
 ///
 /// These are the tests whose source mentions the file's name. If a helper module mentions it, or no
@@ -16,7 +18,7 @@ pub fn concerned_tests(folder: &Path, file: &Path, names: &[String]) -> Vec<usiz
     let file_of = |name: &String| PathBuf::from(name.split("::").next().unwrap_or(name));
     let word = file.file_name().unwrap_or_default().to_string_lossy();
     let names_it =
-        |test: &Path| fs::read_to_string(folder.join(test)).is_ok_and(|text| text.contains(&*word));
+        |test: &Path| disk::read_text(folder.join(test)).is_ok_and(|text| text.contains(&*word));
     let around = file.ancestors().skip(1).find_map(|above| {
         let rows = (0..names.len()).filter(|row| file_of(&names[*row]).starts_with(above));
         let rows: Vec<usize> = rows.collect();

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,6 +13,7 @@ use std::{env, fs, io};
 use deadheat_link::Digest;
 use serde::Deserialize;
 
+use crate::disk;
 use crate::error::CargoError;
 
 /// Returns the absolute path of the target folder for builds in the folder `directory`. `named` is
@@ -157,7 +159,10 @@ impl Question {
     /// has built there before. If this fails, deadheat asks cargo again next time.
     fn keep(&self, target: &Path) {
         if self.candidates.iter().any(|one| one == target) {
-            let _ = fs::write(note(target), self.answered(target));
+            // A link could have come with a commit.
+            let _ = fs::remove_file(note(target));
+            let made = fs::File::create_new(note(target));
+            let _ = made.and_then(|mut file| file.write_all(self.answered(target).as_bytes()));
         }
     }
 
@@ -174,7 +179,7 @@ fn note(target: &Path) -> PathBuf {
 
 /// Reads a file; empty if the file does not exist.
 fn contents(file: &Path) -> io::Result<Vec<u8>> {
-    match fs::read(file) {
+    match disk::read(file) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => Ok(Vec::new()),
         read => read,
     }
@@ -227,6 +232,19 @@ mod tests {
             fs::create_dir_all(self.path(target).join("deadheat")).unwrap();
             self.question().unwrap().keep(&self.path(target));
         }
+    }
+
+    #[test]
+    fn an_answer_is_not_stored_through_a_link() {
+        let packages = Packages::new();
+        packages.write("precious", "mine");
+        let note = note(&packages.path("all/target"));
+        fs::create_dir_all(note.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(packages.path("precious"), note).unwrap();
+        packages.answer("all/target");
+        assert_eq!(packages.known(), Some(packages.path("all/target")));
+        let kept = fs::read_to_string(packages.path("precious")).unwrap();
+        assert_eq!(kept, "mine");
     }
 
     #[test]

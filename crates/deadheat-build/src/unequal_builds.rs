@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+use crate::disk;
 use crate::error::Note;
 
 /// The profiles of a build by `cargo bench`; `bench` inherits from `release`.
@@ -65,7 +65,7 @@ struct Settings {
 
 impl Settings {
     fn of(top: &Path, folders: &[PathBuf]) -> Self {
-        let read = |path: PathBuf| fs::read_to_string(top.join(path)).ok();
+        let read = |path: PathBuf| disk::read_text(top.join(path)).ok();
         let manifests = folders.iter().rev();
         let manifests =
             manifests.filter_map(|folder| read(folder.join("Cargo.toml"))?.parse().ok());
@@ -249,6 +249,8 @@ fn differences([base, head]: &[Settings; 2], ignored: &[&str]) -> (Vec<String>, 
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const LOCK: &str = "[[package]]\nname = \"own\"\nversion = \"1.0.0\"\n\n\

@@ -192,6 +192,19 @@ fn files_of_another_kind_are_kept_and_nothing_is_launched() {
     assert!(!track.path("ran").exists());
 }
 
+#[test]
+fn pictures_replace_only_pictures() {
+    let track = with_runs();
+    let draw = || track.run(&["report", "a.jsonl", "--svg", "pictures"]);
+    draw().succeeds();
+    draw().succeeds();
+    let mut made = fs::read_dir(track.path("pictures")).unwrap();
+    let picture = made.next().unwrap().unwrap().path();
+    fs::write(&picture, "precious\n").unwrap();
+    draw().fails_with(2, &["--svg", "exists and is not a picture in SVG"]);
+    assert_eq!(fs::read(&picture).unwrap(), b"precious\n");
+}
+
 fn text_of(track: &Track, name: &str) -> String {
     fs::read_to_string(track.path(name)).unwrap()
 }

@@ -3,11 +3,12 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::{Finished, Track, said, says};
-use deadheat::parts::format::{read_header, read_run};
+use deadheat::parts::format::{FileDigest, MadeFiles, read_header, read_run};
 use deadheat_testing::blocks_in;
 use serde_json::{Value, json};
 
@@ -42,6 +43,22 @@ fn moved_to(track: &Track, file: &str, boot: &str) {
     let mut header: Value = serde_json::from_str(header).unwrap();
     header["environment"]["boot"] = boot.into();
     fs::write(&path, format!("{header}\n{rest}")).unwrap();
+}
+
+/// Writes a script that sleeps.
+fn sleeping(track: &Track, name: &str, seconds: &str) {
+    let path = track.path(name);
+    fs::write(&path, format!("#!/bin/sh\nsleep {seconds}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Adds a file to the list of those that the user's deadheat wrote, as if the home folder were
+/// shared with the machine that wrote it.
+fn listed_as_made(file: &Path) {
+    let digest = FileDigest::of_run(&read_header(file).unwrap());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("state/deadheat/made");
+    let user = fs::metadata(file).unwrap().uid();
+    MadeFiles::new(folder, user).add(&digest).unwrap();
 }
 
 /// So many parts, each on a machine of its own.
@@ -348,14 +365,15 @@ fn a_part_that_was_begun_on_another_machine_is_raced_anew_and_what_was_measured_
     part(&track, "1/2", &[], &PAIR).succeeds();
     moved_to(&track, "part-1.jsonl", "another boot");
     let path = track.path("part-1.jsonl");
+    listed_as_made(&path);
     let whole = fs::read_to_string(&path).unwrap();
-    // It had come to its end there, so it is done.
+    // The part came to its end there, so it is done.
     part(&track, "1/2", &[], &PAIR).succeeds();
     assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     let half = without_observations(&whole, 4);
     fs::write(&path, half.join("\n") + "\n").unwrap();
     let done = part(&track, "1/2", &[], &PAIR);
-    done.fails_with(0, &["begun on another machine", "part-1.jsonl.before"]);
+    done.fails_with(0, &["another user or machine", "part-1.jsonl.before"]);
     assert_eq!(replicates(&path), [0, 1, 2, 3, 4, 5]);
     let boot = read_header(&path).unwrap().environment.boot;
     assert_ne!(boot.as_deref(), Some("another boot"));
@@ -369,6 +387,30 @@ fn a_part_that_was_begun_on_another_machine_is_raced_anew_and_what_was_measured_
     done.fails_with(0, &["part-1.jsonl.before-2"]);
     assert_eq!(replicates(&track.path("part-1.jsonl.before")).len(), 3);
     assert_eq!(replicates(&track.path("part-1.jsonl.before-2")).len(), 2);
+}
+
+#[test]
+fn a_finished_part_that_another_wrote_is_raced_again() {
+    let track = Track::new();
+    part(&track, "1/2", &[], &PAIR).succeeds();
+    // A commit may contain a part: without a seed of the user's, all parts have the same.
+    moved_to(&track, "part-1.jsonl", "another boot");
+    let done = part(&track, "1/2", &[], &PAIR);
+    done.fails_with(0, &["another user or machine", "part-1.jsonl.before"]);
+    let boot = read_header(track.path("part-1.jsonl")).unwrap();
+    assert_ne!(boot.environment.boot.as_deref(), Some("another boot"));
+}
+
+#[test]
+fn a_finished_part_of_a_program_that_has_changed_is_refused() {
+    let track = Track::new();
+    sleeping(&track, "old", "0.001");
+    sleeping(&track, "new", "0.001");
+    let race = ["--", "./old", "./new"];
+    part(&track, "1/2", &[], &race).succeeds();
+    part(&track, "1/2", &[], &race).succeeds();
+    sleeping(&track, "new", "0.002");
+    part(&track, "1/2", &[], &race).fails_with(4, &["'./new'", "part-1.jsonl"]);
 }
 
 #[test]

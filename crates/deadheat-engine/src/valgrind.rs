@@ -1,7 +1,8 @@
 //! Valgrind's callgrind, which counts every instruction: its arguments, its output, and the command
 //! lines of commands that run under it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fmt, io};
@@ -111,7 +112,11 @@ impl Valgrind {
     ) -> Vec<OsString> {
         let below = |option: &str, beginning: &str| {
             let mut argument = OsString::from(option);
-            argument.push(folder.path().join(format!("{beginning}%p")));
+            // Valgrind replaces `%p` by the process id, and `%%` by a percent sign.
+            let folder = folder.path().as_os_str().as_bytes();
+            let folder: Vec<&[u8]> = folder.split(|byte| *byte == b'%').collect();
+            argument.push(OsStr::from_bytes(&folder.join(&b"%%"[..])));
+            argument.push(format!("/{beginning}%p"));
             argument
         };
         let mut arguments = vec![

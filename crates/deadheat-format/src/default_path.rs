@@ -1,11 +1,12 @@
 //! Default paths of run files.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use deadheat_model::Day;
 
 use crate::error::{FormatError, cannot_write, create_folder_of};
+use crate::owner::belongs_to_another;
 
 const HOME: &str = ".deadheat";
 const RUNS: &str = "runs";
@@ -78,9 +79,19 @@ pub fn own_folder(base: &Path, name: &str) -> PathBuf {
 ///
 /// # Errors
 ///
-/// The folder or the `.gitignore` cannot be written.
+/// The folder or the `.gitignore` cannot be written, or another user owns the folder or `.deadheat`.
 pub fn create_own_folder(base: &Path, name: &str) -> Result<(), FormatError> {
-    create_below(&base.join(HOME), &own_folder(base, name))
+    let (home, folder) = (base.join(HOME), own_folder(base, name));
+    for place in [&home, &folder] {
+        if belongs_to_another(place, base) {
+            let error = io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "it belongs to another user",
+            );
+            return Err(cannot_write(place)(error));
+        }
+    }
+    create_below(&home, &folder)
 }
 
 /// Creates the folder of a file. A new `.deadheat` folder also gets a `.gitignore`.

@@ -35,6 +35,7 @@ mod named_pipe;
 pub mod number;
 mod output;
 mod output_kind;
+mod owner;
 #[cfg(feature = "read")]
 mod pack;
 mod rules;
@@ -69,6 +70,7 @@ pub use output::{
     write_export, write_text, write_text_by,
 };
 pub use output_kind::OutputKind;
+pub use owner::belongs_to_another;
 #[cfg(feature = "read")]
 pub use pack::{PackedFile, contents, is_pack, unpack, write_pack};
 pub use rules::{RULES_FILE, find_rules, read_rules, read_rules_from};
@@ -78,7 +80,7 @@ pub use run_file::merge_parts;
 pub use run_file::{
     IndexedRun, has_only_header, read_header, read_run, read_run_from, refuse_plan,
 };
-pub use run_file::{NOWHERE, RunFileWriter, SCHEMA};
+pub use run_file::{NOWHERE, RunFileWriter, SCHEMA, header_text};
 pub use same_file::{FileIdentity, is_same_file, path_without_links};
 #[cfg(feature = "read")]
 pub use temporary::{ScratchFolder, TemporaryFile};

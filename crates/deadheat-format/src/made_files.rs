@@ -61,8 +61,8 @@ impl fmt::Display for FileDigest {
     }
 }
 
-/// The list of digests, in its own folder. Files and folders are used only if this user owns them
-/// and no other user can write them.
+/// The list of digests, in its own folder. Files and folders are used only if this user owns them,
+/// and if no other user can write or replace them.
 #[derive(Clone, Debug)]
 pub struct MadeFiles {
     folder: PathBuf,
@@ -79,6 +79,8 @@ const EARLIER: &str = "list.before";
 const FULL: u64 = 65 * (1 << 16);
 /// Permission bits that let the group or others write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
+/// Permission bit of a folder in which only owners remove and rename entries.
+const STICKY: u32 = 0o1000;
 
 impl MadeFiles {
     /// Returns the list of `user` in `folder`.
@@ -92,6 +94,7 @@ impl MadeFiles {
     ///
     /// The list cannot be written, or another user owns it or can write it.
     pub fn add(&self, digest: &FileDigest) -> io::Result<()> {
+        self.check_path()?;
         if !self.folder.exists() {
             self.create_folder()?;
         }
@@ -118,14 +121,19 @@ impl MadeFiles {
 
     /// Returns true if the file with this digest is in the list.
     pub fn has(&self, digest: &FileDigest) -> bool {
-        let is_safe = fs::metadata(&self.folder).is_ok_and(|found| self.check(&found).is_ok());
-        is_safe && [LIST, EARLIER].iter().any(|list| self.lists(list, digest))
+        let is_own = fs::metadata(&self.folder).is_ok_and(|found| self.check(&found).is_ok());
+        is_own
+            && self.check_path().is_ok()
+            && [LIST, EARLIER].iter().any(|list| self.lists(list, digest))
     }
 
     fn lists(&self, list: &str, digest: &FileDigest) -> bool {
         let path = self.folder.join(list);
-        let is_file = fs::metadata(&path).is_ok_and(|found| found.is_file());
-        let Some(file) = File::open(path).ok().filter(|_| is_file) else {
+        // Opening a named pipe would wait forever.
+        if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
+            return false;
+        }
+        let Ok(file) = File::open(path) else {
             return false;
         };
         let is_safe = file
@@ -148,6 +156,33 @@ impl MadeFiles {
             .recursive(true)
             .mode(0o700)
             .create(&self.folder)
+    }
+
+    /// Fails if another user can replace the folder, or a folder or link on the way to it. With
+    /// `HOME=/tmp`, another user could make the folder a link to one of this user's checkouts, which
+    /// may contain a file named like the list.
+    fn check_path(&self) -> io::Result<()> {
+        let path = std::path::absolute(&self.folder)?;
+        let resolved = path.canonicalize().unwrap_or_default();
+        for place in path.ancestors().chain(resolved.ancestors()) {
+            let Ok(found) = fs::symlink_metadata(place) else {
+                continue;
+            };
+            // In a folder with the sticky bit, such as /tmp, only owners replace entries. The group
+            // of root and a user's own group, which has the user's number, have no other members.
+            let is_sticky = found.mode() & STICKY != 0 || found.is_symlink();
+            let is_own_group = [0, self.user].contains(&found.gid());
+            let writable = found.mode()
+                & if is_own_group {
+                    0o002
+                } else {
+                    WRITABLE_BY_OTHERS
+                };
+            if ![0, self.user].contains(&found.uid()) || (writable != 0 && !is_sticky) {
+                return Err(not_safe());
+            }
+        }
+        Ok(())
     }
 
     /// Fails if another user owns the file or folder or can write it.
@@ -215,6 +250,39 @@ mod tests {
         let elsewhere = MadeFiles::new(folder.path().join("new/made"), list.user + 1);
         assert!(elsewhere.add(&digest("b")).is_err());
         assert!(!folder.path().join("new").exists());
+    }
+
+    #[test]
+    fn a_list_that_another_user_can_replace_lists_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = list_in(folder.path());
+        list.add(&digest("a")).unwrap();
+        let state = folder.path().join("state");
+        for (mode, is_safe) in [(0o777, false), (0o1777, true), (0o755, true)] {
+            fs::set_permissions(&state, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(list.has(&digest("a")), is_safe, "{mode:o}");
+            assert_eq!(list.add(&digest("b")).is_ok(), is_safe, "{mode:o}");
+        }
+        // A link in a folder that others can write leads to a folder that only this user can write.
+        let open = folder.path().join("open");
+        fs::create_dir(&open).unwrap();
+        std::os::unix::fs::symlink(&list.folder, open.join("made")).unwrap();
+        let linked = MadeFiles::new(open.join("made"), list.user);
+        assert!(linked.has(&digest("a")));
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(!linked.has(&digest("a")));
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_the_list_lists_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = list_in(folder.path());
+        list.add(&digest("a")).unwrap();
+        let file = list.folder.join(LIST);
+        fs::remove_file(&file).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&file).status();
+        assert!(made.unwrap().success());
+        assert!(!list.has(&digest("a")) && list.add(&digest("b")).is_err());
     }
 
     #[test]

@@ -124,11 +124,13 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     if is_pipe(path) {
         return Ok(());
     }
-    let missing = fs::symlink_metadata(path).is_err();
+    let missing = !path.exists();
     let opened = OpenOptions::new().create(true).append(true).open(path);
     opened.map_err(cannot_write(path))?;
     if missing {
-        fs::remove_file(path).map_err(cannot_write(path))?;
+        // The path may be a link to the file that was missing.
+        let created = path.canonicalize().map_err(cannot_write(path))?;
+        fs::remove_file(created).map_err(cannot_write(path))?;
     }
     Ok(())
 }
@@ -352,6 +354,10 @@ mod tests {
         let path = folder.path().join("answer.md");
         ensure_writable(&path).unwrap();
         assert!(!path.exists(), "nothing was written yet");
+        let link = folder.path().join("link.md");
+        symlink("answer.md", &link).unwrap();
+        ensure_writable(&link).unwrap();
+        assert!(!path.exists() && link.is_symlink());
         write_text(&path, "old").unwrap();
         ensure_writable(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");

@@ -33,10 +33,14 @@ pub enum OutputKind {
     Hdr,
     /// Output of Go benchmarks.
     Go,
+    /// A picture in SVG.
+    Svg,
+    /// A picture in PNG.
+    Png,
 }
 
-/// The options that replace a file, with the kind of file that each one writes.
-const OPTIONS: [(&str, OutputKind); 13] = [
+/// The options that replace files, with the kind of file that each one writes.
+const OPTIONS: [(&str, OutputKind); 15] = [
     ("--html", OutputKind::Page),
     ("--markdown", OutputKind::Comment),
     ("--junit", OutputKind::TestCases),
@@ -50,6 +54,8 @@ const OPTIONS: [(&str, OutputKind); 13] = [
     ("--export-smaller-is-better", OutputKind::NamedRows),
     ("--export-bmf", OutputKind::Bmf),
     ("--dump_to_json", OutputKind::NamedRows),
+    ("--svg", OutputKind::Svg),
+    ("--png", OutputKind::Png),
 ];
 
 impl OutputKind {
@@ -75,6 +81,8 @@ impl OutputKind {
             Self::Csv => "a CSV table of samples",
             Self::Hdr => "a log of HdrHistogram",
             Self::Go => "output of Go benchmarks",
+            Self::Svg => "a picture in SVG",
+            Self::Png => "a picture in PNG",
         }
     }
 
@@ -124,6 +132,9 @@ impl OutputKind {
             // The tables of deadheat, hyperfine and Google Benchmark.
             Self::Csv => begins(&["benchmark,replicate,", "command,mean,", "name,iterations,"]),
             Self::Hdr => begins(&["#[Histogram log format", "#[Logged with"]),
+            Self::Svg => begins(&["<svg"]),
+            // The first byte of a PNG is none of UTF-8.
+            Self::Png => begins(&["\u{fffd}PNG"]),
             Self::Go => {
                 let mut lines = text.lines();
                 lines.any(|line| line.starts_with("deadheat: ") || line.starts_with("goos: "))
@@ -222,6 +233,11 @@ mod tests {
             (OutputKind::Hdr, "#[Histogram log format version 1.3]"),
             (OutputKind::Go, "system: linux\ncpu: x\ndeadheat: 0.1.0\n"),
             (OutputKind::Go, "goos: linux\n"),
+            (
+                OutputKind::Svg,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\">",
+            ),
+            (OutputKind::Png, &String::from_utf8_lossy(b"\x89PNG\r\n")),
         ] {
             assert!(kind.begins(text), "{kind:?}: {text}");
         }
@@ -238,7 +254,7 @@ mod tests {
             "[\"a\", \"b\"]",
             "<?xml version=\"1.0\"?>\n<project>",
             "name,address\nA,B\n",
-            "\u{fffd}PNG",
+            "%PDF-1.7\n",
             "system: linux\nservices:\n",
             "{\"deadheat\":\"deadheat.run/1\"}",
         ];

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use deadheat_model::{
-    Day, FailOn, Glob, Ignore, RaceSettings, RulesFile, RulesOfSome, Setting, ShareRange,
+    Day, FailOn, Glob, HELP, Ignore, RaceSettings, RulesFile, RulesOfSome, Setting, ShareRange,
     ValueKind, fraction, suggestion,
 };
 use toml::Spanned;
@@ -15,13 +15,14 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::named_pipe::open_to_read;
+use crate::owner::belongs_to_another;
 
 /// File name of the rules.
 pub const RULES_FILE: &str = "deadheat.toml";
 
 /// Finds the nearest `deadheat.toml`, in this folder or one above it. Returns its path relative to
 /// the folder, or `None` if the search finds nothing; an empty path is the current folder. Fails if
-/// something that is not a file has this name.
+/// something that is not a file has this name, or if the file belongs to another user.
 pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
     let here = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -35,6 +36,9 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
         // Follows a link only after the name was found: a link without a target is a mistake, not a
         // project without rules.
         match fs::symlink_metadata(&file).and_then(|_| fs::metadata(&file)) {
+            Ok(about) if about.is_file() && belongs_to_another(&file, &absolute) => {
+                return Err(foreign_rules(&seen));
+            }
             Ok(about) if about.is_file() => return Ok(Some(seen.join(RULES_FILE))),
             Ok(about) => return Err(no_rules(&seen, file_kind(about.file_type()))),
             Err(_) if file.is_symlink() => {
@@ -46,6 +50,17 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
         seen.push("..");
     }
     Ok(None)
+}
+
+/// Returns the error for a rules file of another user, which would excuse failures of every race in
+/// the folders below it.
+fn foreign_rules(seen: &Path) -> FormatError {
+    let path = seen.join(RULES_FILE);
+    let problem = format!(
+        "it belongs to another user{HELP}--config {} reads it, --no-config reads none",
+        path.display()
+    );
+    cannot_read(&path)(io::Error::other(problem))
 }
 
 /// Returns the error for something that has the name of the rules file but is not a file. Ignoring
@@ -491,6 +506,25 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
+
+    #[test]
+    fn a_rules_file_of_another_user_above_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        let below = base.path().join("a");
+        fs::create_dir_all(&below).unwrap();
+        let file = base.path().join(RULES_FILE);
+        fs::write(&file, "").unwrap();
+        let given = |place: &Path| std::os::unix::fs::chown(place, Some(65_534), None);
+        // Only root gives files away.
+        if given(&file).is_err() {
+            return;
+        }
+        let error = find_rules(&below).unwrap_err().to_string();
+        assert!(error.contains("belongs to another user"), "{error}");
+        // A checkout of that user.
+        given(&below).unwrap();
+        assert!(find_rules(&below).unwrap().is_some());
+    }
 
     #[test]
     fn the_nearest_file_above_is_found_and_named_as_seen_from_below() {

@@ -37,6 +37,11 @@ use crate::error::{FileProblem, FormatError, cannot_write, create_folder_of};
 use crate::output::{Journal, lock};
 use crate::wire::Wire;
 use block::encode;
+
+/// Returns the first line of a run file as text, without the line end.
+pub fn header_text(header: &RunHeader) -> String {
+    header_line(header).to_string()
+}
 #[cfg(feature = "read")]
 use deadheat_model::Object;
 #[cfg(feature = "read")]

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use deadheat::parts::answer::line_to_stdout;
 use deadheat::parts::engine::held_back_signal;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::Commit;
+use deadheat::parts::format::belongs_to_another;
+use deadheat::parts::model::{Commit, HELP};
 use deadheat::parts::report::units::counted;
 use deadheat::parts::settings::Selection;
 use deadheat::parts::terminal::to_stderr;
@@ -25,7 +26,14 @@ impl IndexArgs {
             Some(path) => path.clone(),
             None => {
                 let here = here()?;
-                find_index(&here, top_of(&here))
+                let found = find_index(&here, top_of(&here));
+                if belongs_to_another(&found, &here) {
+                    let found = shown(&found);
+                    return Err(Failure::Usage(format!(
+                        "the index {found} belongs to another user{HELP}--index {found} uses it"
+                    )));
+                }
+                found
             }
         };
         match refuse_tracked(&path).and_then(|()| refuse_tracked_journals(&path)) {

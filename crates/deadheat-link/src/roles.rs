@@ -7,6 +7,7 @@ use std::{fs, io};
 use deadheat_model::under_new_name;
 
 use crate::record::record_file;
+use crate::tracked::tracked_files;
 
 /// The names under which `cargo-deadheat` runs in place of compiler and linker, and a note of each
 /// executable that was linked through them.
@@ -56,11 +57,23 @@ impl Roles {
                 .and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
             written.map_err(|problem| at(&tag, problem))?;
         }
+        roles.refuse_tracked()?;
         create_folder(&roles.folder.join("bin"))?;
         for name in [roles.compiler(), roles.linker()] {
             lead(&name, program)?;
         }
         Ok(roles)
+    }
+
+    /// Fails if git tracks a file in the folder, because the links in it name files that deadheat
+    /// replaces or removes.
+    fn refuse_tracked(&self) -> Result<(), RolesError> {
+        let tracked = tracked_files(&self.folder);
+        let tracked = tracked.map_err(|error| at(&self.folder, io::Error::other(error)))?;
+        tracked.first().map_or(Ok(()), |path| {
+            let problem = "git tracks it, so it comes from a commit: remove it with `git rm -r`";
+            Err(at(path, io::Error::other(problem)))
+        })
     }
 
     /// Returns the roles that the path `name` belongs to, such as
@@ -176,6 +189,29 @@ fn at(path: &Path, problem: io::Error) -> RolesError {
 mod tests {
     use super::*;
     use crate::record::LinkRecord;
+
+    #[test]
+    fn links_that_came_with_a_commit_are_refused() {
+        let scratch = tempfile::tempdir().unwrap();
+        let git = |args: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            let done = git.args(args).current_dir(scratch.path()).output();
+            done.is_ok_and(|done| done.status.success())
+        };
+        if !git(&["init", "--quiet"]) {
+            return;
+        }
+        let target = scratch.path().join("target");
+        let program = Path::new("/somewhere/cargo-deadheat");
+        let roles = Roles::give(&target, program).unwrap();
+        let precious = scratch.path().join("precious");
+        fs::write(&precious, "").unwrap();
+        roles.note(&precious).unwrap();
+        assert!(Roles::give(&target, program).is_ok());
+        assert!(git(&["add", "--force", "target/deadheat/linked"]));
+        let refused = Roles::give(&target, program).unwrap_err().to_string();
+        assert!(refused.contains("git tracks it"), "{refused}");
+    }
 
     #[test]
     fn names_lead_to_the_program_that_asked_last() {

@@ -1,11 +1,14 @@
-//! Rejects deadheat's own files if git tracks them. Files below `.deadheat` are trusted because
-//! deadheat wrote them, but a commit, and so a pull request, can contain files that look alike.
+//! Rejects deadheat's own files if git tracks them or another user owns them. Files below
+//! `.deadheat` are trusted because deadheat wrote them, but a commit, and so a pull request, can
+//! contain files that look alike, and so can a folder that several users write.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
+
+use deadheat_format::belongs_to_another;
 
 /// The name of the folder in which deadheat stores its files.
 const OURS: &str = ".deadheat";
@@ -50,6 +53,13 @@ pub enum TrackedError {
         .0.display()
     )]
     Journal(PathBuf),
+    /// This file or folder belongs to another user.
+    #[error(
+        "{} belongs to another user, but deadheat uses only files below .deadheat that this user \
+         stored\nhelp: remove it, or work in a folder of your own",
+        .0.display()
+    )]
+    Foreign(PathBuf),
     /// Git cannot list the files that it tracks.
     #[error("cannot find out whether git tracks {}: {said}", path.display())]
     Unanswered {
@@ -61,7 +71,9 @@ pub enum TrackedError {
 }
 
 /// Returns an error if git tracks `state`, a file or folder directly below a `.deadheat`, something
-/// in it, or a file whose name begins with its name, such as a journal of SQLite. A `state` outside
+/// in it, or a file whose name begins with its name, such as a journal of SQLite. Also returns an
+/// error if `state`, or a folder up to the `.deadheat`, belongs to another user, who may have made
+/// it in a folder that all users can write. A `state` outside
 /// of any `.deadheat` is the user's own and is accepted. Everything is accepted outside of git's
 /// working trees, and if git is not installed.
 ///
@@ -74,6 +86,16 @@ pub fn refuse_tracked(state: &Path) -> Result<(), TrackedError> {
     let Some((base, name)) = parted(state) else {
         return Ok(());
     };
+    let inner = state.ancestors().take_while(|place| *place != base);
+    let mut foreign = inner.filter(|place| belongs_to_another(place, base));
+    if let Some(place) = foreign.next() {
+        return Err(TrackedError::Foreign(place.to_owned()));
+    }
+    // A submodule of another commit, which git leaves behind as an untracked folder.
+    let mut inner = state.ancestors().take_while(|place| *place != base);
+    if let Some(place) = inner.find(|place| holds_repository(place)) {
+        return Err(TrackedError::Tracked(place.join(".git")));
+    }
     let ours = resolved(base).join(OURS);
     let wanted = ours.join(name);
     let (link, wanted) = (ours.as_os_str().as_bytes(), wanted.as_os_str().as_bytes());
@@ -112,21 +134,38 @@ pub fn refuse_tracked_journals(file: &Path) -> Result<(), TrackedError> {
     Ok(())
 }
 
-/// Returns the files that git tracks at and below `path`. Empty if `path` does not exist or is outside
-/// of git's working trees, and if git is not installed.
+/// Returns true if a folder is the top of a working tree or a submodule.
+fn holds_repository(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join(".git")).is_ok()
+}
+
+/// Returns the files that git tracks at and below `path`, and the links on the way to it that git
+/// tracks. If `path` is a repository or submodule itself, returns its `.git`. Empty if `path` does
+/// not exist or is outside of git's working trees, and if git is not installed.
 ///
 /// # Errors
 ///
 /// [`TrackedError::Unanswered`] if git fails.
 pub fn tracked_files(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if holds_repository(&path) {
+        return Ok(vec![path.join(".git")]);
+    }
+    let mut found = tracked_at(&path)?;
+    for link in path.ancestors().skip(1).filter(|place| place.is_symlink()) {
+        found.extend(tracked_at(link)?);
+    }
+    Ok(found)
+}
+
+fn tracked_at(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Ok(Vec::new());
     };
     let folder = resolved(folder);
     let mut above = folder.ancestors();
     let top = above.find(|folder| folder.join(".git").exists());
-    let Some(top) = top.filter(|_| fs::symlink_metadata(&path).is_ok()) else {
+    let Some(top) = top.filter(|_| fs::symlink_metadata(path).is_ok()) else {
         return Ok(Vec::new());
     };
     let inner = folder.strip_prefix(top).unwrap_or(Path::new("")).join(name);
@@ -143,6 +182,7 @@ pub fn tracked_files(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => error.to_string(),
     };
+    let path = path.to_owned();
     Err(TrackedError::Unanswered { path, said })
 }
 
@@ -292,6 +332,29 @@ mod tests {
     }
 
     #[test]
+    fn state_of_another_user_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let ours = folder.path().join(".deadheat");
+        write(ours.join("links/app.json"));
+        let links = ours.join("links");
+        assert!(refuse_tracked(&links).is_ok());
+        for place in [&links, &ours] {
+            // Only root gives files away.
+            if std::os::unix::fs::chown(place, Some(65_534), None).is_err() {
+                return;
+            }
+            let refused = refuse_tracked(&links);
+            assert!(matches!(&refused, Err(TrackedError::Foreign(found)) if found == place));
+            std::os::unix::fs::chown(place, Some(0), None).unwrap();
+        }
+        // Whoever owns the folder around it can replace everything in it anyway.
+        for place in [folder.path(), &ours, &links] {
+            std::os::unix::fs::chown(place, Some(65_534), None).unwrap();
+        }
+        assert!(refuse_tracked(&links).is_ok());
+    }
+
+    #[test]
     fn data_that_projects_commit_are_no_state() {
         if !has_git() {
             return;
@@ -330,6 +393,35 @@ mod tests {
             &["submodule", "--quiet", "add", &source, ".deadheat"],
         );
         refuses(&outer.path().join(".deadheat/builds"));
+    }
+
+    #[test]
+    fn a_submodule_that_another_commit_left_behind_is_refused() {
+        if !has_git() {
+            return;
+        }
+        let folder = repository();
+        let inner = folder.path().join(".deadheat");
+        write(inner.join("links/app.json"));
+        git(folder.path(), &["init", "--quiet", ".deadheat"]);
+        refuses(&inner.join("links"));
+        assert!(!tracked_files(&inner).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_tracked_link_on_the_way_counts() {
+        if !has_git() {
+            return;
+        }
+        let folder = repository();
+        let elsewhere = tempfile::tempdir().unwrap();
+        write(elsewhere.path().join("deadheat/x"));
+        let link = folder.path().join("cache");
+        symlink(elsewhere.path(), &link).unwrap();
+        let below = link.join("deadheat");
+        assert!(tracked_files(&below).unwrap().is_empty());
+        git(folder.path(), &["add", "cache"]);
+        assert_eq!(tracked_files(&below).unwrap(), [link]);
     }
 
     #[test]

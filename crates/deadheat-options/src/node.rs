@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::exit::Failure;
-use deadheat_build::{NodeBuild, NodeSuite};
+use deadheat::parts::format::belongs_to_another;
+use deadheat::parts::model::HELP;
+use deadheat_build::{NodeBuild, NodeSuite, tracked_files};
 
 /// The environment variable that names the folder of the npm package `deadheat`.
 const PACKAGE: &str = "DEADHEAT_JAVASCRIPT_PACKAGE";
@@ -76,12 +78,30 @@ fn package() -> Result<PathBuf, Failure> {
     let here = env::current_dir().ok();
     let from = program.ok().into_iter().chain(here);
     let mut folders = from.flat_map(|from| folders_above(&from));
-    folders.find(is_package).ok_or_else(|| {
-        Failure::Usage(format!(
+    let found = folders.find(is_package);
+    found.map(own_package).unwrap_or_else(|| {
+        Err(Failure::Usage(format!(
             "the npm package {NAME}, which contains the workers for JavaScript, is not installed \
              here\nhelp: npm install --save-dev with the tarball of the package, or name its folder by {PACKAGE}"
-        ))
+        )))
     })
+}
+
+/// Returns the folder of a package that was found, or an error if it came with a commit or belongs
+/// to another user: its code runs the benchmarks of both sides.
+fn own_package(folder: PathBuf) -> Result<PathBuf, Failure> {
+    let tracked = tracked_files(&folder).map_err(|error| Failure::Usage(error.to_string()))?;
+    let start = env::current_dir().unwrap_or_default();
+    let why = match tracked.first() {
+        Some(_) => "git tracks it, so it comes from a commit",
+        None if belongs_to_another(&folder, &start) => "it belongs to another user",
+        None => return Ok(folder),
+    };
+    let folder = folder.display();
+    Err(Failure::Usage(format!(
+        "the npm package {folder} is not used, because {why}, and its code would run the benchmarks \
+         of both sides{HELP}name the folder by {PACKAGE} to use it"
+    )))
 }
 
 /// Returns the folders in which Node looks for the package, from `from` upwards.

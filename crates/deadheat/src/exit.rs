@@ -1,9 +1,15 @@
 //! The exit codes of all deadheat programs, and the failures that lead to them.
 
 use std::process::ExitCode;
+#[cfg(feature = "commands")]
+use std::{panic::catch_unwind, thread};
 
+#[cfg(feature = "commands")]
+use deadheat_engine::with_enough_stack;
 use deadheat_engine::{EngineError, held_back_signal};
 use deadheat_format::{FileProblem, FormatError};
+#[cfg(feature = "commands")]
+use deadheat_model::HELP;
 
 use crate::terminal;
 
@@ -21,6 +27,9 @@ Exit codes:
 
 /// The exit code if a contender failed, whether or not the race continued.
 const CONTENDER_FAILED: u8 = 3;
+
+/// The exit code if a file cannot be written, or if deadheat itself failed.
+const INTERNAL: u8 = 5;
 
 /// The exit code if the filters select no benchmark.
 const NOTHING_SELECTED: u8 = 6;
@@ -181,19 +190,29 @@ impl Failure {
             Failure::NothingSelected(_) => NOTHING_SELECTED,
             Failure::Contender(_) => CONTENDER_FAILED,
             Failure::Data(_) => 4,
-            Failure::Internal(_) => 5,
+            Failure::Internal(_) => INTERNAL,
             Failure::Interrupted { signal, .. } => Status::Interrupted(*signal).code(),
         }
     }
 }
 
-/// Runs `program` on a thread with a large stack, whatever the stack limit of the process.
+/// Runs `program` with a large stack, whatever the stack limit of the process. A panic, whose
+/// message is already printed, has the exit code of an internal error.
 #[cfg(feature = "commands")]
 pub fn on_enough_stack(program: fn() -> ExitCode) -> ExitCode {
-    deadheat_engine::with_enough_stack(program).unwrap_or_else(|error| {
-        let text = format!("cannot start a thread: {error}");
-        Failure::Internal(text).report().into()
-    })
+    // Nearly every command starts threads, which a container may forbid.
+    let thread = thread::Builder::new().spawn(|| ());
+    let done = thread.and_then(|_| with_enough_stack(|| catch_unwind(program)));
+    match done {
+        Ok(code) => code.unwrap_or(INTERNAL.into()),
+        Err(error) => {
+            let text = format!(
+                "cannot start a thread: {error}{HELP}raise the limit of processes (`ulimit -u`, or \
+                 that of the container)"
+            );
+            Failure::Internal(text).report().into()
+        }
+    }
 }
 
 /// Returns the exit code of a result. Writes a failure to standard error.

@@ -228,17 +228,19 @@ fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String
     for picture in to_pictures(analysis) {
         count += 1;
         let name = &picture.name;
+        let ending = flag.trim_start_matches('-');
+        let path = path_in(folder, &format!("{name}.{ending}"));
+        let path = path.map_err(|error| Failure::writing(flag, error))?;
+        refuse_another_kind(flag, &path)?;
         match flag {
             #[cfg(feature = "png")]
             "--png" => {
                 let pixels = picture
                     .png()
                     .map_err(|error| Failure::Internal(format!("{flag}: {name}: {error}")))?;
-                path_in(folder, &format!("{name}.png"))
-                    .and_then(|path| deadheat_format::write_bytes(path, &pixels))
+                deadheat_format::write_bytes(path, &pixels)
             }
-            _ => path_in(folder, &format!("{name}.svg"))
-                .and_then(|path| write_text(path, &picture.svg)),
+            _ => write_text(path, &picture.svg),
         }
         .map_err(|error| Failure::writing(flag, error))?;
     }

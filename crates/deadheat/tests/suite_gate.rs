@@ -20,7 +20,7 @@ use deadheat::parts::model::{
 use deadheat::parts::rules::Gate;
 use deadheat::parts::settings::RaceSettings;
 use deadheat::parts::with_second_analysis;
-use deadheat_testing::runs::{self, benchmark, contenders, design};
+use deadheat_testing::runs::{self, benchmark, contenders, design, header, one_look};
 
 const ALPHA: f64 = 0.05;
 const SUITE: usize = 100;
@@ -149,7 +149,8 @@ fn lights(kind: Kind, effect: f64, shared: f64, seed: u64) -> Lights {
     let seed_of = |index: usize, race: u64| (seed * 1_000 + index as u64) * 4 + race;
     let first = |index, family| race(kind, (index, family), bias(index), ALPHA, seed_of(index, 0));
     let analysis = suite((0..SUITE).map(|index| first(index, 1)).collect());
-    let second = SecondRace::after(&analysis, seed, Path::new("run.jsonl"), &gate);
+    let header = header(design(one_look(6)), seed, Vec::new());
+    let second = SecondRace::after(&analysis, &header, Path::new("run.jsonl"), &gate);
     let slower = |one: &Comparison| one.verdict == Some(Verdict::Slower);
     // Any other race is the same one, whatever its family.
     let longer = analysis.comparisons.iter().enumerate();

@@ -9,8 +9,9 @@
 //! the two races together fail a share of about α²·m/4 of such runs, and at most α.
 //!
 //! The second race has an ordinary run file next to the file of the first race. The seed of the
-//! second race is derived from the seed of the first, which shows that the two files belong
-//! together.
+//! second race is derived from the whole header of the first, which shows that the two files belong
+//! together: a seed derived from the seed of the first race alone was known before that race, so a
+//! commit could contain a forged second race.
 //!
 //! If the second race has no verdict on a benchmark, because the race was interrupted or failed,
 //! the first race alone decides. The answer then contains a sentence about this.
@@ -20,12 +21,12 @@ use std::path::{Path, PathBuf};
 use deadheat_analysis::{Options, analyse};
 #[cfg(feature = "commands")]
 use deadheat_format::read_run;
-use deadheat_format::{FileProblem, NOWHERE};
+use deadheat_format::{FileProblem, NOWHERE, header_text};
 #[cfg(feature = "commands")]
 use deadheat_model::Origin;
 use deadheat_model::{
     Analysis, Benchmark, Comparison, Confirmation, EndReason, Ending, FailOn, FailedBenchmark,
-    InSuite, RaceSettings, RulesOfSome, Run, Verdict, in_one_line,
+    InSuite, RaceSettings, RulesOfSome, Run, RunHeader, Verdict, fnv1a, in_one_line,
 };
 
 use super::entries::{BenchmarkRace, Entries};
@@ -79,8 +80,8 @@ impl Raced {
             return Ok(raced);
         }
         let first = &raced.first;
-        let seed = first.run.header.plan.seed;
-        let Some(second) = SecondRace::after(&raced.analysis, seed, &first.path, gate) else {
+        let header = &first.run.header;
+        let Some(second) = SecondRace::after(&raced.analysis, header, &first.path, gate) else {
             return Ok(raced);
         };
         if !quiet {
@@ -138,9 +139,14 @@ pub struct SecondRace {
 
 impl SecondRace {
     /// Returns the second race of all benchmarks that break a rule without an excuse. `analysis`,
-    /// `seed` and `path` are those of the first race. `None` if no benchmark breaks a rule, or if
+    /// `header` and `path` are those of the first race. `None` if no benchmark breaks a rule, or if
     /// the first race ended early.
-    pub fn after(analysis: &Analysis, seed: u64, path: &Path, gate: &Gate) -> Option<Self> {
+    pub fn after(
+        analysis: &Analysis,
+        header: &RunHeader,
+        path: &Path,
+        gate: &Gate,
+    ) -> Option<Self> {
         if !came_to_its_end(&analysis.ending) {
             return None;
         }
@@ -154,7 +160,7 @@ impl SecondRace {
             }
         }
         (!benchmarks.is_empty()).then(|| Self {
-            seed: second_seed(seed),
+            seed: second_seed(header),
             save: match path == Path::new(NOWHERE) {
                 true => path.to_owned(),
                 false => second_race_path(path),
@@ -225,7 +231,9 @@ pub fn second_race_path(first: &Path) -> PathBuf {
 
 /// Returns an error if the run file of the second race already exists.
 pub fn refuse_old_confirmation(save: Option<&Path>) -> Result<(), Failure> {
-    match save.map(second_race_path).filter(|file| file.exists()) {
+    // A link without a target is refused as well, because the race would fail to replace it.
+    let there = |file: &PathBuf| file.symlink_metadata().is_ok();
+    match save.map(second_race_path).filter(there) {
         None => Ok(()),
         Some(file) => Err(Failure::unwritable(
             "--confirm",
@@ -234,10 +242,9 @@ pub fn refuse_old_confirmation(save: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// Derives the seed of the second race from the seed of the first race, so that repeating the first
-/// race also repeats the second.
-fn second_seed(first: u64) -> u64 {
-    derived_seed(first, 0)
+/// Derives the seed of the second race from the header of the first race.
+fn second_seed(first: &RunHeader) -> u64 {
+    derived_seed(fnv1a(header_text(first).bytes()), 0)
 }
 
 /// Returns true if `second` is the second race of `first`: it has the derived seed, and did not
@@ -245,7 +252,7 @@ fn second_seed(first: u64) -> u64 {
 #[cfg(feature = "commands")]
 fn belong_together(first: &Run, second: &Run) -> bool {
     let (first, second) = (&first.header, &second.header);
-    second.plan.seed == second_seed(first.plan.seed) && second.started_at >= first.started_at
+    second.plan.seed == second_seed(first) && second.started_at >= first.started_at
 }
 
 /// Returns the analysis `first` of a run, combined with its second race if there is a run file of
@@ -337,6 +344,10 @@ fn agree(first: Option<Verdict>, second: Option<Verdict>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
+    use deadheat_testing::runs::{design, header, one_look};
+
     use super::*;
 
     #[test]
@@ -346,19 +357,17 @@ mod tests {
     }
 
     #[test]
-    fn the_second_seed_is_another_and_always_the_same() {
-        let seeds: Vec<u64> = (0..100).map(second_seed).collect();
-        let mut distinct = seeds.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
+    fn the_second_seed_is_that_of_one_first_race() {
+        let seeds = (0..100).map(|second| {
+            let mut header = header(design(one_look(6)), 1, Vec::new());
+            header.started_at = Some(second);
+            let seed = second_seed(&header);
+            assert_eq!(seed, second_seed(&header.clone()));
+            assert!(seed != header.plan.seed && seed < 1 << 53);
+            seed
+        });
+        let distinct: HashSet<u64> = seeds.collect();
         assert_eq!(distinct.len(), 100);
-        assert!(
-            seeds
-                .iter()
-                .zip(0..)
-                .all(|(second, first)| *second != first)
-        );
-        assert!(seeds.iter().all(|seed| *seed < 1 << 53));
     }
 
     #[test]

@@ -128,7 +128,8 @@ fn is_plan(path: &Path, header: &RunHeader) -> Result<bool, RaceError> {
     Ok(is_planned && has_only_header(path).map_err(RaceError::Resume)?)
 }
 
-/// Resumes a part of a race; does nothing if the part is complete. If the parts divide the
+/// Resumes a part of a race; does nothing if the part is complete, except that it looks whether the
+/// programs are still those of the part. If the parts divide the
 /// replicates, the part continues to the end of its plan, because it is analysed only at its end.
 /// If the parts divide the benchmarks, it ends by the anytime-valid stopping rule.
 pub fn finish_part(
@@ -138,6 +139,7 @@ pub fn finish_part(
 ) -> Result<RaceOutcome, RaceError> {
     let run = read_run(path).map_err(RaceError::Resume)?;
     if run.has_come_to_its_end() {
+        refuse_rewritten(path, &run.header)?;
         let path = path.to_owned();
         return Ok(RaceOutcome { run, path });
     }

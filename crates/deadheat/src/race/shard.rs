@@ -5,6 +5,7 @@ use std::path::Path;
 
 use deadheat_engine::boot;
 use deadheat_format::{FileDigest, read_header, read_run, refuse_file_in_use, set_aside};
+use deadheat_link::tracked_files;
 use deadheat_model::{RaceSettings, RunHeader, Shard, ShardNumber, fnv1a};
 
 use super::trust::is_made_here;
@@ -198,13 +199,13 @@ pub fn begun_part(
             "holds a part of another race, '{}'",
             header.command.join(" ")
         ),
-        Some(_) if may_go_on(&header) || is_finished(path)? => return Ok(Some(header)),
+        Some(_) if may_go_on(path, &header)? => return Ok(Some(header)),
         Some(_) => {
             let kept = set_aside(path).map_err(|error| Failure::unwritable("--save", &error))?;
             let (path, kept) = (path.display(), kept.display());
             let text = format!(
-                "{path} was begun on another machine, by another user, or before this machine last \
-                 booted, so the part starts again; the old measurements are in {kept}"
+                "{path} comes from a commit or from another user or machine, or was begun before \
+                 this machine last booted, so the part starts again; the old measurements are in {kept}"
             );
             to_stderr("deadheat", &text);
             return Ok(None);
@@ -216,10 +217,14 @@ pub fn begun_part(
     )))
 }
 
-/// Returns true if deadheat may start the commands in the file of a part to resume it: this user
-/// began the part on this machine, which has not been rebooted since.
-fn may_go_on(header: &RunHeader) -> bool {
-    is_of_this_boot(header) && is_made_here(&FileDigest::of_run(header))
+/// Returns true if this user's deadheat wrote the file of a part, and if the part is finished, or
+/// was begun on this machine, which has not been rebooted since. A finished part of somebody else
+/// is not used either, because a commit could contain it: all parts without `--seed` have the same
+/// seed. The list contains only the first line of a file, so git is asked as well.
+fn may_go_on(path: &Path, header: &RunHeader) -> Result<bool, Failure> {
+    let tracked = tracked_files(path).map_err(|error| Failure::Usage(error.to_string()))?;
+    let is_made_here = tracked.is_empty() && is_made_here(&FileDigest::of_run(header));
+    Ok(is_made_here && (is_of_this_boot(header) || is_finished(path)?))
 }
 
 /// Returns false if the part was begun on another machine or before the last boot. The analysis

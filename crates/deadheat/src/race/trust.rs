@@ -8,6 +8,7 @@ use std::path::Path;
 
 use deadheat_engine::user;
 use deadheat_format::{FileDigest, MadeFiles};
+use deadheat_link::tracked_files;
 use deadheat_model::{CommandLine, HELP, Input, Output, Plan, Program, Workload};
 
 use super::known_calibration::made_files_folder;
@@ -40,8 +41,13 @@ pub fn is_made_here(digest: &FileDigest) -> bool {
     made_files().is_some_and(|list| list.has(digest))
 }
 
+/// Returns the user's list; `None` if there is no folder for it, or if git tracks a file in the
+/// folder. Where the home folder is a checkout, as in some containers of CI, a commit could contain
+/// a list.
 fn made_files() -> Option<MadeFiles> {
-    Some(MadeFiles::new(made_files_folder()?, user()))
+    let folder = made_files_folder()?;
+    let tracked = tracked_files(&folder).ok()?;
+    tracked.is_empty().then(|| MadeFiles::new(folder, user()))
 }
 
 impl StartedFile<'_> {
