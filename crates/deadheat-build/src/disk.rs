@@ -141,7 +141,9 @@ mod tests {
         for (name, target) in [("link", "file"), ("endless", "/dev/zero"), ("folder", ".")] {
             std::os::unix::fs::symlink(target, path(name)).unwrap();
         }
-        let made = std::process::Command::new("mkfifo").arg(path("pipe")).status();
+        let made = std::process::Command::new("mkfifo")
+            .arg(path("pipe"))
+            .status();
         assert!(made.unwrap().success());
         let large = File::create(path("large")).unwrap();
         large.set_len(MOST_BYTES + 1).unwrap();

@@ -374,8 +374,23 @@ impl Home {
     }
 
     /// Returns a file in this folder that git tracks, if any. A commit, and so a pull request, can
-    /// contain files that look like stored builds, or a symbolic link to a folder of the user's.
+    /// contain files that look like stored builds, or a symbolic link to a folder of the user's. In
+    /// a `.deadheat` around the folder, only a project's data count for nothing: cargo, for example,
+    /// would read a `.deadheat/.cargo/config.toml` for every build below.
     fn tracked(&self) -> Result<Option<PathBuf>, BuildError> {
+        let ours = self.folder.parent().filter(|ours| ours.ends_with(OURS));
+        if let Some(ours) = ours {
+            // As git names it.
+            let ours = &resolved_so_far(ours);
+            let is_data = |path: &PathBuf| {
+                let mut data = DATA.iter();
+                data.any(|name| path.starts_with(ours.join(name)))
+            };
+            let mut tracked = tracked_files(ours)?.into_iter();
+            if let Some(path) = tracked.find(|path| !is_data(path)) {
+                return Ok(Some(path));
+            }
+        }
         match refuse_tracked(&self.folder) {
             // The user's cache may be in a working tree as well, even if git names it by another
             // path: in that of the project, of a project around it, or of the home folder.
@@ -538,6 +553,9 @@ fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result
         _ => Ok(false),
     }
 }
+
+/// Files and folders of a `.deadheat` that a project may commit.
+const DATA: [&str; 3] = ["accepted.toml", ".gitignore", "runs"];
 
 /// Files that Go and rustup look for in the folder of a build and then in the folders above it.
 const UPWARDS: [&str; 4] = ["go.mod", "go.work", "rust-toolchain.toml", "rust-toolchain"];

@@ -21,6 +21,10 @@ const PATHS: &str = r"^submodule\..*\.path$";
 /// The name of the folder that contains the sources, in the folder of a build.
 pub(crate) const NAME: &str = "tree";
 
+/// The option of git that checks out all files of a commit. In a working tree with a sparse
+/// check-out, a new worktree would otherwise lack the same files.
+const ALL_FILES: [&str; 2] = ["-c", "core.sparseCheckout=false"];
+
 /// A git worktree while a commit is built. Unless it is kept, it is removed when dropped, from disk
 /// and from git's list.
 #[derive(Debug)]
@@ -47,7 +51,7 @@ impl<'a> Tree<'a> {
         };
         remove_folder(&folder).map_err(BuildError::at(&folder))?;
         fs::create_dir(&folder).map_err(BuildError::at(&folder))?;
-        let done = Git::new(&repository.top, &[], &["worktree", "add"])
+        let done = Git::new(&repository.top, &ALL_FILES, &["worktree", "add"])
             .options(&["--quiet", "--detach"])
             .words([tree.path.as_os_str(), commit.id.as_ref()])
             .run(&repository.interruption, tree.lock())?;

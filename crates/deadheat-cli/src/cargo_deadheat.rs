@@ -17,7 +17,7 @@ use deadheat_options::cargo_arguments::{Arguments, Bench};
 use deadheat_options::repository::failure;
 
 use crate::link::{PlacementsArgs, link_by, placements};
-use crate::rev;
+use crate::{committed_links, rev};
 
 /// The text of `cargo deadheat --help`.
 pub const HELP: &str = "\
@@ -158,7 +158,7 @@ pub fn program() -> ExitCode {
     let done = if args.first().is_some_and(|first| first == "placements") {
         placements(&Placements::parse_from(args).args)
     } else {
-        bench(args)
+        committed_links::refuse().and_then(|()| bench(args))
     };
     code(done)
 }

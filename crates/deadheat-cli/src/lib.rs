@@ -7,6 +7,7 @@ mod build_options;
 mod calibrate;
 mod cargo_deadheat;
 mod clean;
+mod committed_links;
 mod compare;
 mod doctor;
 mod environments;

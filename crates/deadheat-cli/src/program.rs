@@ -1,18 +1,18 @@
 //! The `deadheat` command: its subcommands, and the dispatch to them.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use deadheat::parts::engine::{Owner, outlive_file_limits};
 use deadheat::parts::exit::{Failure, code, on_enough_stack};
-use deadheat_build::refuse_tracked;
 
 use crate::{
-    bare_race, bench, calibrate, cargo_deadheat, clean, compare, doctor, file_roles, help, link,
-    manual, misread, modes, normalise, pack, plan, recorded, rev, run, usage_error,
+    bare_race, bench, calibrate, cargo_deadheat, clean, committed_links, compare, doctor,
+    file_roles, help, link, manual, misread, modes, normalise, pack, plan, recorded, rev, run,
+    usage_error,
 };
 
 /// Is B faster than A, by how much, how sure?
@@ -142,18 +142,6 @@ fn quoted(word: &OsStr) -> String {
     format!("'{text}'")
 }
 
-/// Refuses a symbolic link that git tracks in place of a folder that deadheat writes to, because
-/// with a commit it could redirect deadheat's files to any folder.
-fn refuse_committed_links() -> Result<(), Failure> {
-    let home = Path::new(".deadheat");
-    for folder in ["runs", "bisect"].map(|name| home.join(name)) {
-        if home.is_symlink() || folder.is_symlink() {
-            refuse_tracked(&folder).map_err(|error| Failure::Usage(error.to_string()))?;
-        }
-    }
-    Ok(())
-}
-
 /// Runs the whole program and returns its exit code.
 pub fn deadheat() -> ExitCode {
     // This check comes first, because a raced process must do nothing else.
@@ -198,7 +186,7 @@ fn program() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    if let Err(failure) = refuse_committed_links() {
+    if let Err(failure) = committed_links::refuse() {
         return failure.report().into();
     }
     let done = match cli.command {

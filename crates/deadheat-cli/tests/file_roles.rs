@@ -195,7 +195,7 @@ fn files_of_another_kind_are_kept_and_nothing_is_launched() {
 #[test]
 fn pictures_replace_only_pictures() {
     let track = with_runs();
-    let draw = || track.run(&["report", "a.jsonl", "--svg", "pictures"]);
+    let draw = || track.run(&["report", "r.jsonl", "--svg", "pictures"]);
     draw().succeeds();
     draw().succeeds();
     let mut made = fs::read_dir(track.path("pictures")).unwrap();

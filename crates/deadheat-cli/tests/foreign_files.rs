@@ -174,7 +174,7 @@ fn a_part_that_another_user_began_is_set_aside_and_not_continued() {
     fs::write(&path, begun.join("\n") + "\n").unwrap();
     track
         .run(&words)
-        .fails_with(0, &["by another user", "part.jsonl.before"]);
+        .fails_with(0, &["another user or machine", "part.jsonl.before"]);
     assert!(!marked(&track));
 }
 

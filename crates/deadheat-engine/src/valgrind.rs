@@ -120,6 +120,7 @@ impl Valgrind {
             argument
         };
         let mut arguments = vec![
+            THESE_ONLY.into(),
             COUNTS.into(),
             below("--callgrind-out-file=", DUMP),
             below("--log-file=", WORDS),
@@ -191,6 +192,9 @@ pub(crate) fn instructions_of_samples(
 
 /// The argument that selects callgrind, the first one of a command under callgrind.
 const COUNTS: &str = "--tool=callgrind";
+/// Valgrind's option that ignores `.valgrindrc` and `VALGRIND_OPTS`; it must be the first. A commit
+/// may contain a `.valgrindrc`, which could exclude functions from the counts.
+const THESE_ONLY: &str = "--command-line-only=yes";
 
 /// A regular expression for the number of instructions in Valgrind's message at the end of each
 /// process.
@@ -203,6 +207,7 @@ pub const COUNTED_PATTERN: &str = r"==\d+== Collected : (\d+)";
 /// itself again had no count, and two scripts around different programs were a dead heat.
 pub fn counted_words(valgrind: &Path, words: &[String]) -> Vec<String> {
     let options = [
+        THESE_ONLY,
         COUNTS,
         "--callgrind-out-file=/dev/null",
         "--log-fd=1",
@@ -218,7 +223,9 @@ pub fn counted_words(valgrind: &Path, words: &[String]) -> Vec<String> {
 
 /// Returns true if [`counted_words`] made these words.
 pub(crate) fn is_counted(words: &[String]) -> bool {
-    words.get(1).is_some_and(|word| word == COUNTS)
+    // Run files of earlier versions have fewer options.
+    let mut options = words.iter().skip(1).take(2);
+    options.any(|word| word == COUNTS)
 }
 
 /// Returns the words of a command line without those that [`counted_words`] added.
@@ -226,7 +233,6 @@ pub fn without_valgrind(words: &[String]) -> &[String] {
     if !is_counted(words) {
         return words;
     }
-    // Run files of earlier versions have fewer options.
     let options = words[1..].iter().take_while(|word| word.starts_with("--"));
     &words[1 + options.count()..]
 }

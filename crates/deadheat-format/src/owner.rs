@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Returns true if a file belongs to somebody other than root, this user and the owner of the folder
+/// Returns true if a file belongs neither to root, nor to this user, nor to the owner of the folder
 /// in which the search for the file began. Anybody can put files into `/tmp`, and they would count
 /// for every race below.
 pub fn belongs_to_another(file: &Path, start: &Path) -> bool {

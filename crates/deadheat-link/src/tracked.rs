@@ -347,7 +347,7 @@ mod tests {
             assert!(matches!(&refused, Err(TrackedError::Foreign(found)) if found == place));
             std::os::unix::fs::chown(place, Some(0), None).unwrap();
         }
-        // Whoever owns the folder around it can replace everything in it anyway.
+        // The owner of the folder around it can replace everything in it anyway.
         for place in [folder.path(), &ours, &links] {
             std::os::unix::fs::chown(place, Some(65_534), None).unwrap();
         }

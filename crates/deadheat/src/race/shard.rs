@@ -218,7 +218,7 @@ pub fn begun_part(
 }
 
 /// Returns true if this user's deadheat wrote the file of a part, and if the part is finished, or
-/// was begun on this machine, which has not been rebooted since. A finished part of somebody else
+/// was begun on this machine, which has not been rebooted since. A finished part of another user
 /// is not used either, because a commit could contain it: all parts without `--seed` have the same
 /// seed. The list contains only the first line of a file, so git is asked as well.
 fn may_go_on(path: &Path, header: &RunHeader) -> Result<bool, Failure> {

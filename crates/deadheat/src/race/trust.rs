@@ -41,9 +41,8 @@ pub fn is_made_here(digest: &FileDigest) -> bool {
     made_files().is_some_and(|list| list.has(digest))
 }
 
-/// Returns the user's list; `None` if there is no folder for it, or if git tracks a file in the
-/// folder. Where the home folder is a checkout, as in some containers of CI, a commit could contain
-/// a list.
+/// Returns the user's list; `None` without a folder for it, or if git tracks a file in the folder.
+/// Where the home folder is a checkout, as in some containers of CI, a commit could contain a list.
 fn made_files() -> Option<MadeFiles> {
     let folder = made_files_folder()?;
     let tracked = tracked_files(&folder).ok()?;
