@@ -389,6 +389,13 @@ pub enum BuildError {
         /// The operating system's error.
         problem: io::Error,
     },
+    /// The builds of commits need a folder outside of the working tree, and there is none.
+    #[error(
+        "builds of commits would read files of the working tree, such as its settings of cargo or \
+         pytest, and the cache folder is in the working tree, too, or unknown\nhelp: set XDG_CACHE_HOME \
+         to a folder outside of the working tree"
+    )]
+    NoCacheOutside,
     /// A program prints more than deadheat reads.
     #[error("{program} prints more than {most} bytes, and deadheat reads no more")]
     TooMuchOutput {
@@ -488,6 +495,7 @@ impl BuildError {
             | Self::NoPython { .. }
             | Self::NoNode { .. }
             | Self::OldPython { .. }
+            | Self::NoCacheOutside
             | Self::TooMuchOutput { .. }
             | Self::Cargo(
                 CargoError::TargetDir { .. } | CargoError::NoManifest(_) | CargoError::NoPackage(_),

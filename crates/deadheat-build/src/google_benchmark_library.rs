@@ -48,12 +48,10 @@ impl GoogleBenchmarkLibrary {
         repository: &Repository<'_>,
         tell: &mut dyn FnMut(Note),
     ) -> Result<Result<Self, String>, BuildError> {
-        let Some(home) = Home::of_libraries() else {
-            return Ok(Err(
-                "deadheat found no cache folder; set HOME or XDG_CACHE_HOME".to_owned(),
-            ));
+        let home = match Home::of_libraries_for(&repository.top)? {
+            Ok(home) => home,
+            Err(why) => return Ok(Err(why)),
         };
-        let home = home.untracked()?.resolved();
         if !SOURCES.iter().any(|(name, _)| *name == PROVIDER) {
             return Ok(Err(
                 "this build of deadheat lacks the sources of its own Google Benchmark".to_owned(),

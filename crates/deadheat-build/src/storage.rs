@@ -310,6 +310,10 @@ fn cache() -> Option<PathBuf> {
     absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))
 }
 
+fn is_inside(folder: &Path, top: &Path) -> bool {
+    folder.starts_with(top) || resolved_so_far(folder).starts_with(resolved_so_far(top))
+}
+
 /// Returns the path with symbolic links resolved in the part of it that exists.
 fn resolved_so_far(path: &Path) -> PathBuf {
     let mut above = path.ancestors();
@@ -347,19 +351,16 @@ impl Home {
         // pytest looks for its configuration in all parent folders, and Node for its modules.
         // Vitest looks for benchmarks in all folders below, so it would find those of the builds.
         let is_apart = matches!(recipe, Recipe::Pytest(_) | Recipe::Node(_));
-        match Self::outside(top) {
-            Some(outside)
-                if is_apart || tracked.is_some() || sees_the_working_tree(repository, commit)? =>
-            {
-                let outside = outside.untracked()?;
-                outside.create(top)?;
-                if let Some(path) = tracked {
-                    tell(Note::TrackedBuilds { path });
-                }
-                Ok(outside.resolved())
-            }
-            _ => Self::inside(top).untracked(),
+        if !is_apart && tracked.is_none() && !sees_the_working_tree(repository, commit)? {
+            return Ok(Self::inside(top));
         }
+        let outside = Self::outside(top).ok_or(BuildError::NoCacheOutside)?;
+        let outside = outside.untracked()?;
+        outside.create(top)?;
+        if let Some(path) = tracked {
+            tell(Note::TrackedBuilds { path });
+        }
+        Ok(outside.resolved())
     }
 
     /// Returns the folder in which tools without a default output folder (CMake, Go, pip, npm)
@@ -424,10 +425,7 @@ impl Home {
     /// Returns the folder of builds in the user's cache; `None` if the cache is in the working tree
     /// itself.
     pub(crate) fn outside(top: &Path) -> Option<Self> {
-        let is_inside = |cache: &PathBuf| {
-            cache.starts_with(top) || resolved_so_far(cache).starts_with(resolved_so_far(top))
-        };
-        let cache = cache().filter(|cache| !is_inside(cache))?;
+        let cache = cache().filter(|cache| !is_inside(cache, top))?;
         let Digest(digest) = Digest::of(top.as_os_str().as_bytes());
         let name = top.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("{name}-{}", &digest[..12]);
@@ -437,10 +435,22 @@ impl Home {
     }
 
     /// Returns the folder in the user's cache for deadheat's own benchmark libraries, which all
-    /// repositories share. It is not yet known to be [`Home::untracked`].
+    /// repositories share.
     pub(crate) fn of_libraries() -> Option<Self> {
         let folder = cache()?.join("deadheat").join("libraries");
         Some(Self { folder })
+    }
+
+    /// Returns the folder of [`Home::of_libraries`] for a race in the working tree `top`, whose
+    /// configuration must not apply to the libraries. The inner `Err` says why there is none.
+    pub(crate) fn of_libraries_for(top: &Path) -> Result<Result<Self, String>, BuildError> {
+        let home = Self::of_libraries().filter(|home| !is_inside(&home.folder, top));
+        let Some(home) = home else {
+            let why = "deadheat found no cache folder outside of the working tree; set HOME or \
+                       XDG_CACHE_HOME";
+            return Ok(Err(why.to_owned()));
+        };
+        Ok(Ok(home.untracked()?.resolved()))
     }
 
     /// Returns all folders that may contain builds for this working tree, except one that git

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{FileDigest, ScratchFolder, is_pack, refuse_file_in_use, unpack};
+use deadheat::parts::format::{
+    FileDigest, FormatError, ScratchFolder, copy_pack, is_pack, refuse_file_in_use, unpack,
+};
 use deadheat::parts::model::Arrangement;
 use deadheat::parts::rules::CliOverrides;
 use deadheat::parts::settings::{Front, RaceSettings};
@@ -96,11 +98,20 @@ impl Planned {
         answer.read_rules(&part, CliOverrides::default())?;
         exports.check(None)?;
         let here = here()?;
-        let (mut file, mut unpacked) = (self.file.clone(), None);
+        let (mut file, mut unpacked, mut digest) = (self.file.clone(), None, None);
         let mut save = self.save.clone();
         if is_pack(&file).map_err(Failure::reading)? {
             let folder = self.unpacked()?;
-            file = unpack(&file, folder.path()).map_err(Failure::reading)?;
+            let scratch = ScratchFolder::create_large().map_err(Failure::reading)?;
+            let named = file.clone();
+            let refused = |error| {
+                let file = named.clone();
+                Failure::reading(FormatError { file, ..error })
+            };
+            let pack = copy_pack(&file, scratch.path()).map_err(refused)?;
+            // The programs are part of the pack, so trust depends on all of its bytes.
+            digest = Some(FileDigest::of_pack(&pack).map_err(refused)?);
+            file = unpack(&pack, folder.path()).map_err(refused)?;
             // The plan's paths are relative to the unpacked folder, and all other paths to the
             // user's folder.
             save = save.map(|save| here.join(save));
@@ -108,11 +119,7 @@ impl Planned {
             unpacked = Some(folder);
         }
         let planned = read_plan(&file)?;
-        // The programs are part of the pack, so trust depends on all of its bytes.
-        let digest = match &unpacked {
-            Some(_) => FileDigest::of_pack(&here.join(&self.file)).map_err(Failure::reading)?,
-            None => FileDigest::of_run(&planned),
-        };
+        let digest = digest.unwrap_or_else(|| FileDigest::of_run(&planned));
         let started = StartedFile {
             by: "--plan",
             file: &self.file,

@@ -72,7 +72,7 @@ pub use output::{
 pub use output_kind::OutputKind;
 pub use owner::belongs_to_another;
 #[cfg(feature = "read")]
-pub use pack::{PackedFile, contents, is_pack, unpack, write_pack};
+pub use pack::{PackedFile, contents, copy_pack, is_pack, unpack, write_pack};
 pub use rules::{RULES_FILE, find_rules, read_rules, read_rules_from};
 #[cfg(feature = "read")]
 pub use run_file::merge_parts;

@@ -173,6 +173,20 @@ fn append(archive: &mut Builder<Vec<u8>>, file: &PackedFile) -> Result<(), Forma
         .map_err(unreadable())
 }
 
+/// Copies a pack into `folder`, which only this user can write, and returns the path of the copy.
+/// The owner of a shared folder could replace a pack between the check of its digest and unpacking.
+///
+/// # Errors
+///
+/// The pack cannot be read, or the copy cannot be written.
+pub fn copy_pack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
+    let copy = folder.join("pack");
+    let mut from = content::open(pack).map_err(cannot_read(pack))?;
+    let mut to = File::create_new(&copy).map_err(cannot_write(&copy))?;
+    io::copy(&mut from, &mut to).map_err(cannot_read(pack))?;
+    Ok(copy)
+}
+
 /// Unpacks an archive into a folder and returns the path of the plan in it.
 ///
 /// # Errors

@@ -239,8 +239,9 @@ impl LinkRecord {
             executable: executable.to_owned(),
         };
         let file = record_file(&found).ok_or_else(missing)?;
-        let links = file.parent().filter(|_| file.exists());
-        links.map_or(Ok(()), refuse_tracked)?;
+        if file.exists() {
+            refuse_tracked(&file)?;
+        }
         let text = match fs::read(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing()),
