@@ -410,7 +410,7 @@ fn a_finished_part_of_a_program_that_has_changed_is_refused() {
     part(&track, "1/2", &[], &race).succeeds();
     part(&track, "1/2", &[], &race).succeeds();
     sleeping(&track, "new", "0.002");
-    part(&track, "1/2", &[], &race).fails_with(4, &["'./new'", "part-1.jsonl"]);
+    part(&track, "1/2", &[], &race).fails_with(4, &["part-1.jsonl", "'new' has different bytes"]);
 }
 
 #[test]
