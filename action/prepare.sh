@@ -92,6 +92,10 @@ fetched() {
 # A build is stored under its commit or the digest of its sources, so that a cache of this folder
 # saves time.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/deadheat-action
+# In the checkout, the program could come from a pull request.
+case $(realpath --canonicalize-missing "$cache") in
+    "$(realpath "${GITHUB_WORKSPACE:-$PWD}")"/*) cache=$RUNNER_TEMP/deadheat-action ;;
+esac
 if [ -n "$DEADHEAT" ]; then
     program=$(command -v -- "$DEADHEAT") ||
         fail "deadheat: the program '$DEADHEAT' was not found; install it in an earlier step, or leave the input out to build it"

@@ -1,6 +1,11 @@
 # shellcheck shell=bash
 # Functions that print workflow commands for GitHub. Sourced by the other scripts.
 
+# A pull request can make a folder look like a bare repository, whose settings name programs.
+settings=${GIT_CONFIG_COUNT:-0}
+export GIT_CONFIG_COUNT=$((settings + 1))
+export "GIT_CONFIG_KEY_$settings=safe.bareRepository" "GIT_CONFIG_VALUE_$settings=explicit"
+
 # say error|warning|notice TEXT: prints one workflow command, with the text escaped.
 say() {
     local text=$2

@@ -6,9 +6,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser};
 use deadheat::parts::answer::Format;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{Harness, fnv1a, positive_number};
+use deadheat::parts::model::{HELP, Harness, fnv1a, positive_number};
 use deadheat::parts::{PlanUse, ReportFiles, StartedFile, check_file};
-use deadheat_build::{Parents, Recipe, refuse_tracked};
+use deadheat_build::{Parents, Recipe, refuse_tracked, tracked_files};
 use deadheat_options::commit_command::CommitCommand;
 use deadheat_options::commit_race::CommitRaceArgs;
 use deadheat_options::repository::{ends, refuse_path, refuse_split_range};
@@ -149,7 +149,7 @@ pub(crate) fn named_or_last(file: Option<&Path>) -> Result<PathBuf, Failure> {
 /// Refuses a record below `.deadheat` that git tracks. Such a record came with a commit, and its
 /// content would decide the search.
 pub(crate) fn believed(file: &Path) -> Result<(), Failure> {
-    refuse_tracked(file.parent().unwrap_or(file)).map_err(|error| Failure::Usage(error.to_string()))
+    refuse_tracked(file).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 impl BisectArgs {
@@ -170,6 +170,15 @@ impl BisectArgs {
             ],
         };
         started.ensure_trusted(self.trust)?;
+        // deadheat's list contains only the first line of a record, and not what its races found.
+        let tracked = tracked_files(file).map_err(|error| Failure::Usage(error.to_string()))?;
+        if !self.trust && !tracked.is_empty() {
+            return Err(Failure::Usage(format!(
+                "--resume {}: git tracks this record, so a commit may have changed what the search \
+                 found{HELP}--trust resumes it",
+                file.display()
+            )));
+        }
         let words = log.request.command;
         let unknown = || {
             Failure::Data(format!(

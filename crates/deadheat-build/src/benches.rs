@@ -100,9 +100,9 @@ impl Overlay {
     /// Adds the changes of this overlay to the inputs from which the key of a build is computed.
     pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, bench_source: &BenchSource) {
         for path in &self.copies {
-            let bytes = disk::read(bench_source.top.join(path)).unwrap_or_default();
+            let digest = Digest::of_file(&bench_source.top.join(path));
             key_inputs.add("put in", path);
-            key_inputs.add("content", Digest::of(&bytes).0);
+            key_inputs.add("content", digest.unwrap_or_else(|_| Digest::of(b"")).0);
         }
         for (path, text) in &self.texts {
             key_inputs.add("put in", path);

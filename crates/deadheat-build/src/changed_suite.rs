@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use deadheat_link::Digest;
 
 use crate::benches::BenchTarget;
 use crate::disk;
@@ -50,16 +51,11 @@ pub fn changed_suite(
         }
         let executables = owners(&repository, sides, recipe, &path);
         // `--benches-from` may have copied files of one side to the other.
-        let bytes = sides.map(|side| disk::read(side.sources.join(&path)));
-        let is_missing = |read: &io::Result<_>| matches!(read, Err(error) if error.kind() == io::ErrorKind::NotFound);
-        let are_equal = match &bytes {
-            [Ok(old), Ok(new)] => old == new,
-            both => both.iter().all(is_missing),
-        };
-        if executables.is_empty() || are_equal {
+        let digests = sides.map(|side| Digest::of_file(&side.sources.join(&path)).ok());
+        if executables.is_empty() || digests[0] == digests[1] {
             continue;
         }
-        let texts = bytes.map(|bytes| String::from_utf8(bytes.unwrap_or_default()));
+        let texts = sides.map(|side| disk::read_text(side.sources.join(&path)));
         let texts = texts.map(Result::unwrap_or_default);
         changed.extend(executables.into_iter().map(|executable| ChangedFile {
             path: seen_from(&repository.inside, &path),

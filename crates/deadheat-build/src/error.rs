@@ -392,8 +392,8 @@ pub enum BuildError {
     /// The builds of commits need a folder outside of the working tree, and there is none.
     #[error(
         "builds of commits would read files of the working tree, such as its settings of cargo or \
-         pytest, and the cache folder is in the working tree, too, or unknown\nhelp: set XDG_CACHE_HOME \
-         to a folder outside of the working tree"
+         pytest, and the cache folder is in the working tree, too, or unknown\nhelp: set HOME or \
+         XDG_CACHE_HOME to a folder outside of the working tree"
     )]
     NoCacheOutside,
     /// A program prints more than deadheat reads.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use deadheat_link::Digest;
 use serde::{Deserialize, Serialize};
 
-use crate::disk::{self, entries};
+use crate::disk::entries;
 use crate::repository::{Commit, Repository};
 
 /// Environment variables that affect the result of a build.
@@ -91,9 +91,9 @@ impl KeyInputs {
 
     /// Adds the content of a file, if it exists.
     pub(crate) fn add_file(&mut self, file: &Path) {
-        if let Ok(bytes) = disk::read(file) {
+        if let Ok(digest) = Digest::of_file(file) {
             self.add("file", file);
-            self.add("content", Digest::of(&bytes).0);
+            self.add("content", digest.0);
         }
     }
 

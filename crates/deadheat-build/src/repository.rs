@@ -227,6 +227,14 @@ impl<'a> Repository<'a> {
         Ok(done.status.success().then_some(done.stdout))
     }
 
+    /// Returns true if a commit contains a file or folder at this path, relative to the top.
+    pub(crate) fn holds(&self, commit: &Commit, path: &Path) -> Result<bool, BuildError> {
+        let mut object = OsString::from(format!("{}:", commit.id));
+        object.push(path);
+        let done = self.run(self.git(&["cat-file", "-e"]).words([&object]))?;
+        Ok(done.status.success())
+    }
+
     /// Lists the files of a commit, by their paths relative to the top.
     pub(crate) fn files_of(&self, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
         let git = self.git(&["ls-tree", "-r", "-z", "--name-only"]);

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use deadheat_link::{Digest, join_inside};
 use deadheat_model::under_new_name;
 
-use crate::disk::{self, entries, is_folder, remove_folder};
+use crate::disk::{entries, is_folder, remove_folder};
 use crate::error::BuildError;
 use crate::key::KeyInputs;
 use crate::python::{SUITE, script};
@@ -155,9 +155,9 @@ impl Plan {
             inputs.add("link", link);
         }
         for file in &self.copies {
-            let bytes = disk::read(giver.join(file)).unwrap_or_default();
+            let digest = Digest::of_file(&giver.join(file));
             inputs.add("copy", file);
-            inputs.add("content", Digest::of(&bytes).0);
+            inputs.add("content", digest.unwrap_or_else(|_| Digest::of(b"")).0);
         }
         inputs.digest()
     }

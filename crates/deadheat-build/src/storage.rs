@@ -167,8 +167,9 @@ pub fn stored_below(
     let tops = folders.iter().filter_map(|folder| top_of(folder));
     let in_cache = tops.filter_map(Home::outside).chain(Home::of_libraries());
     for home in in_cache {
-        tracked.extend(tracked_files(&home.folder)?);
-        builds.insert(home.folder);
+        if tracked_files(&home.folder)?.is_empty() {
+            builds.insert(home.resolved().folder);
+        }
     }
     for home in builds {
         for path in wanted_entries(&home, |about| about.is_dir()) {
@@ -338,8 +339,8 @@ pub(crate) struct Home {
 impl Home {
     /// Returns the folder in which a commit is built: `.deadheat/builds` at the top of the working
     /// tree, or a folder in the user's cache. The cache is used if git tracks builds in the working
-    /// tree, or if cargo, rustup, Go, pytest or Node would read files of the working tree instead of the
-    /// commit's.
+    /// tree, or if cargo, rustup, Go, pytest or Node would read files of the working tree instead of
+    /// the commit's.
     pub(crate) fn of(
         repository: &Repository<'_>,
         commit: &Commit,
@@ -375,9 +376,9 @@ impl Home {
     }
 
     /// Returns a file in this folder that git tracks, if any. A commit, and so a pull request, can
-    /// contain files that look like stored builds, or a symbolic link to a folder of the user's. In
-    /// a `.deadheat` around the folder, only a project's data count for nothing: cargo, for example,
-    /// would read a `.deadheat/.cargo/config.toml` for every build below.
+    /// contain files that look like stored builds, or a symbolic link to a folder of the user's. If
+    /// the folder is in a `.deadheat`, any tracked file there counts, except a project's data: cargo,
+    /// for example, would read a `.deadheat/.cargo/config.toml` for every build below.
     fn tracked(&self) -> Result<Option<PathBuf>, BuildError> {
         let ours = self.folder.parent().filter(|ours| ours.ends_with(OURS));
         if let Some(ours) = ours {
@@ -542,39 +543,118 @@ impl Home {
 /// Returns true if cargo or Go, building a commit below the top of the working tree, would read
 /// files of the working tree.
 fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result<bool, BuildError> {
-    for file in UPWARDS.map(Path::new) {
-        if repository.top.join(file).exists() && repository.file_of(commit, file)?.is_none() {
+    for name in UPWARDS.map(Path::new) {
+        if repository.top.join(name).exists() && !repository.holds(commit, name)? {
             return Ok(true);
         }
     }
     // Untracked configuration files do not count: they are the user's own and apply to all builds.
-    for file in [".cargo/config.toml", ".cargo/config"] {
+    for file in [".cargo/config.toml", ".cargo/config"]
+        .iter()
+        .chain(&ALL_UPWARDS)
+    {
         let file = repository.top.join(file);
         if file.exists() && !tracked_files(&file)?.is_empty() {
             return Ok(true);
         }
     }
     let manifest = Path::new("Cargo.toml");
-    match read(repository.top.join(manifest)) {
-        Ok(text) if is_workspace(&text) => {
-            let theirs = repository.file_of(commit, manifest)?;
-            Ok(!theirs.is_some_and(|text| is_workspace(&text)))
+    let ours = match read(repository.top.join(manifest)) {
+        Ok(text) => Manifest::of(&text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(_) => Manifest::Unknown,
+    };
+    let theirs = repository.file_of(commit, manifest)?;
+    let is_whole = theirs.is_some_and(|text| Manifest::of(&text) == Manifest::Workspace);
+    Ok(ours != Manifest::Package && !is_whole)
+}
+
+/// What a manifest at the top of a working tree or commit says about workspaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manifest {
+    /// It belongs to no workspace, as far as it says.
+    Package,
+    /// It is the root of a workspace that excludes no folder: cargo looks no further.
+    Workspace,
+    /// It names another root, excludes folders, for which cargo looks further up, or cannot be read.
+    Unknown,
+}
+
+impl Manifest {
+    fn of(text: &[u8]) -> Self {
+        let Ok(manifest) = String::from_utf8_lossy(text).parse::<toml::Table>() else {
+            return Self::Unknown;
+        };
+        let inner = |table: &str, key: &str| manifest.get(table)?.get(key).map(drop);
+        let is_root = manifest.contains_key("workspace");
+        match (
+            is_root,
+            inner("package", "workspace"),
+            inner("workspace", "exclude"),
+        ) {
+            (false, None, _) => Self::Package,
+            (true, None, None) => Self::Workspace,
+            _ => Self::Unknown,
         }
-        _ => Ok(false),
     }
 }
 
 /// Files and folders of a `.deadheat` that a project may commit.
 const DATA: [&str; 3] = ["accepted.toml", ".gitignore", "runs"];
 
-/// Files that Go and rustup look for in the folder of a build and then in the folders above it.
-const UPWARDS: [&str; 4] = ["go.mod", "go.work", "rust-toolchain.toml", "rust-toolchain"];
+/// Files and folders that tools look for in the folder of a build and then in the folders above it,
+/// up to the first: Go, rustup, .NET, OCaml, Haskell, Maven, Gradle, Bazel, Ruby, Swift, Zig, version
+/// managers, Node, pytest and just.
+const UPWARDS: [&str; 39] = [
+    "go.mod",
+    "go.work",
+    "rust-toolchain.toml",
+    "rust-toolchain",
+    "Directory.Build.props",
+    "Directory.Build.targets",
+    "Directory.Packages.props",
+    "global.json",
+    "dune-project",
+    "cabal.project",
+    "stack.yaml",
+    ".mvn",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "MODULE.bazel",
+    "WORKSPACE",
+    "WORKSPACE.bazel",
+    "Gemfile",
+    ".bundle",
+    "Package.swift",
+    "build.zig",
+    ".tool-versions",
+    ".mise.toml",
+    "mise.toml",
+    ".python-version",
+    ".ruby-version",
+    ".java-version",
+    ".nvmrc",
+    ".node-version",
+    "package.json",
+    "tsconfig.json",
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+    "conftest.py",
+    "justfile",
+    "Justfile",
+];
 
-/// Returns true if a manifest declares a workspace.
-fn is_workspace(manifest: &[u8]) -> bool {
-    let manifest = String::from_utf8_lossy(manifest).parse::<toml::Table>();
-    manifest.is_ok_and(|manifest| manifest.contains_key("workspace"))
-}
+/// Files of which tools read all, in the folder of a build and in the folders above it, or only the
+/// one furthest up: .NET and OCaml.
+const ALL_UPWARDS: [&str; 4] = [
+    "NuGet.config",
+    "nuget.config",
+    "NuGet.Config",
+    "dune-workspace",
+];
 
 #[cfg(test)]
 mod tests {
@@ -640,6 +720,24 @@ mod tests {
         }
         assert_eq!(home.keys().len(), 8);
         assert!(home.folder.join("notes").is_dir());
+    }
+
+    #[test]
+    fn a_manifest_tells_whether_cargo_looks_further_up() {
+        for (text, expected) in [
+            ("[package]\nname = 'a'\n", Manifest::Package),
+            ("[workspace]\nmembers = ['a']\n", Manifest::Workspace),
+            ("[ workspace ]\n", Manifest::Workspace),
+            ("workspace = { members = ['a'] }\n", Manifest::Workspace),
+            ("[workspace]\nexclude = ['a']\n", Manifest::Unknown),
+            (
+                "[package]\nname = 'a'\nworkspace = 'b'\n",
+                Manifest::Unknown,
+            ),
+            ("[package", Manifest::Unknown),
+        ] {
+            assert_eq!(Manifest::of(text.as_bytes()), expected, "{text}");
+        }
     }
 
     #[test]

@@ -150,7 +150,8 @@ impl Question {
     /// Returns the stored target folder, if it was stored for the same inputs.
     fn known(&self) -> Option<PathBuf> {
         let is_answer = |target: &&PathBuf| {
-            fs::read_to_string(note(target)).is_ok_and(|note| note == self.answered(target))
+            let note = own_note(target).and_then(|note| disk::read_text(note).ok());
+            note.is_some_and(|note| note == self.answered(target))
         };
         self.candidates.iter().find(is_answer).cloned()
     }
@@ -158,10 +159,12 @@ impl Question {
     /// Stores cargo's answer, the path of the target folder, in a file in that folder, if deadheat
     /// has built there before. If this fails, deadheat asks cargo again next time.
     fn keep(&self, target: &Path) {
-        if self.candidates.iter().any(|one| one == target) {
+        if self.candidates.iter().any(|one| one == target)
+            && let Some(note) = own_note(target)
+        {
             // A link could have come with a commit.
-            let _ = fs::remove_file(note(target));
-            let made = fs::File::create_new(note(target));
+            let _ = fs::remove_file(&note);
+            let made = fs::File::create_new(note);
             let _ = made.and_then(|mut file| file.write_all(self.answered(target).as_bytes()));
         }
     }
@@ -170,6 +173,14 @@ impl Question {
     fn answered(&self, target: &Path) -> String {
         format!("{}\n{}\n", self.digest.0, target.display())
     }
+}
+
+/// Returns the path of the [`note`]; `None` if its folder is a link, which could have come with a
+/// commit.
+fn own_note(target: &Path) -> Option<PathBuf> {
+    let note = note(target);
+    let is_own = |place: &Path| !place.is_symlink();
+    note.parent().is_some_and(is_own).then_some(note)
 }
 
 /// Returns the path of the file in a target folder that stores cargo's answer.

@@ -10,7 +10,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use deadheat::parts::format::{
-    FileProblem, FormatError, cannot_write, read_plain_text, write_export,
+    FileProblem, FormatError, belongs_to_another, cannot_read, cannot_write, read_plain_text,
+    write_export,
 };
 use toml::de::{DeTable, DeValue};
 
@@ -42,9 +43,15 @@ fn beside(index: &Path) -> PathBuf {
 ///
 /// # Errors
 ///
-/// Fails if the file cannot be read, or with the number of an invalid line.
+/// Fails if the file cannot be read, belongs to another user, or with the number of an invalid line.
 pub fn read_accepted(index: &Path) -> Result<Vec<Accepted>, FormatError> {
     let path = beside(index);
+    // The folder around `.deadheat`, or that of another index.
+    let around = path.ancestors().nth(2).unwrap_or(Path::new(""));
+    if belongs_to_another(&path, around) {
+        let problem = io::Error::other("it belongs to another user, who could accept any step");
+        return Err(cannot_read(&path)(problem));
+    }
     match read_plain_text(&path)? {
         Some(text) => parse(&text).map_err(|problem| problem.of(path)),
         None => Ok(Vec::new()),

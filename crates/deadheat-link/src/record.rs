@@ -60,6 +60,28 @@ impl Digest {
         Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
+    /// Computes the digest of a file, piece by piece.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or it is not a regular file: a link in a commit may lead to
+    /// `/dev/zero` or to a named pipe.
+    pub fn of_file(path: &Path) -> io::Result<Self> {
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("it is not a file"));
+        }
+        let (mut file, mut digest) = (File::open(path)?, Sha256::new());
+        let mut buffer = vec![0; 1 << 16];
+        let bytes = loop {
+            match file.read(&mut buffer)? {
+                0 => break digest.finalize(),
+                read => digest.update(&buffer[..read]),
+            }
+        };
+        let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
+        Ok(Self(digits.collect()))
+    }
+
     /// Returns true if the text has the form of a digest.
     pub(crate) fn is_spelled(text: &str) -> bool {
         text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -162,28 +162,36 @@ fn tracked_at(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Ok(Vec::new());
     };
-    let folder = resolved(folder);
-    let mut above = folder.ancestors();
-    let top = above.find(|folder| folder.join(".git").exists());
-    let Some(top) = top.filter(|_| fs::symlink_metadata(path).is_ok()) else {
+    if fs::symlink_metadata(path).is_err() {
         return Ok(Vec::new());
-    };
-    let inner = folder.strip_prefix(top).unwrap_or(Path::new("")).join(name);
-    let said = match listed(top, &inner) {
-        Ok(Ok(listed)) => {
-            let names = listed
-                .split(|byte| *byte == 0)
-                .filter(|name| !name.is_empty());
-            return Ok(names
-                .map(|name| top.join(OsStr::from_bytes(name)))
-                .collect());
+    }
+    let folder = resolved(folder);
+    // A repository that another user made around the folder, such as `/tmp/.git`, tracks nothing of
+    // ours.
+    let is_ours = |git: &Path| git.exists() && !belongs_to_another(git, &folder);
+    for top in folder.ancestors() {
+        let git = top.join(".git");
+        if !is_ours(&git) {
+            continue;
         }
-        Ok(Err(said)) => said,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => error.to_string(),
-    };
-    let path = path.to_owned();
-    Err(TrackedError::Unanswered { path, said })
+        let inner = folder.strip_prefix(top).unwrap_or(Path::new("")).join(name);
+        let said = match listed(top, &inner) {
+            Ok(Ok(listed)) => {
+                let names = listed.split(|byte| *byte == 0);
+                let names = names.filter(|name| !name.is_empty());
+                let paths = names.map(|name| top.join(OsStr::from_bytes(name)));
+                return Ok(paths.collect());
+            }
+            // Git does not take every folder of this name for a repository.
+            Ok(Err(said)) if git.is_dir() && said.contains("not a git repository") => continue,
+            Ok(Err(said)) => said,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => error.to_string(),
+        };
+        let path = path.to_owned();
+        return Err(TrackedError::Unanswered { path, said });
+    }
+    Ok(Vec::new())
 }
 
 fn resolved(path: &Path) -> PathBuf {
@@ -215,8 +223,14 @@ fn listed(top: &Path, inner: &Path) -> io::Result<Result<Vec<u8>, String>> {
         .current_dir(top)
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
-        // The repository's own configuration may name a program as file system monitor.
+        // The repository's own configuration may name programs: a file system monitor, or those of
+        // a remote, from which git would fetch missing objects.
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("GIT_NO_LAZY_FETCH", "1")
         .args(["-c", "core.fsmonitor=false", "--no-optional-locks"])
+        // Git refuses to find the repository of another user by itself, such as a checkout that is
+        // mounted into a container.
+        .args(["--git-dir=.git", "--work-tree=."])
         .args(["ls-files", "-z", "--"]);
     // On a file system that ignores case, other spellings name the same folder.
     let mut paths = OsString::from(":(icase,literal)");
@@ -226,14 +240,8 @@ fn listed(top: &Path, inner: &Path) -> io::Result<Result<Vec<u8>, String>> {
     if done.status.success() {
         return Ok(Ok(done.stdout));
     }
-    let said = String::from_utf8_lossy(&done.stderr)
-        .trim()
-        .replace('\n', "; ");
-    let is_outside = ["not a git repository", "must be run in a work tree"];
-    if is_outside.iter().any(|words| said.contains(words)) {
-        return Ok(Ok(Vec::new()));
-    }
-    Ok(Err(said))
+    let said = String::from_utf8_lossy(&done.stderr);
+    Ok(Err(said.trim().replace('\n', "; ")))
 }
 
 /// Returns an error if `sources`, a folder that contains only files of a commit, has link records
@@ -406,6 +414,74 @@ mod tests {
         git(folder.path(), &["init", "--quiet", ".deadheat"]);
         refuses(&inner.join("links"));
         assert!(!tracked_files(&inner).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_checkout_of_another_user_is_asked_and_a_repository_around_it_is_not() {
+        if !has_git() {
+            return;
+        }
+        let around = tempfile::tempdir().unwrap();
+        let given = |place: &Path, user: u32| {
+            let mut places = vec![place.to_owned()];
+            while let Some(place) = places.pop() {
+                std::os::unix::fs::lchown(&place, Some(user), None)?;
+                if !place.is_symlink() && place.is_dir() {
+                    places.extend(fs::read_dir(place)?.flatten().map(|entry| entry.path()));
+                }
+            }
+            io::Result::Ok(())
+        };
+        let folder = around.path().join("checkout");
+        fs::create_dir(&folder).unwrap();
+        git(&folder, &["init", "--quiet"]);
+        write(folder.join("target/x"));
+        git(&folder, &["add", "target"]);
+        let git_of = around.path().join(".git");
+        git(around.path(), &["init", "--quiet"]);
+        write(around.path().join("other/x"));
+        git(around.path(), &["add", "other"]);
+        assert_eq!(
+            tracked_files(&around.path().join("other")).unwrap().len(),
+            1
+        );
+        // Only root gives files away.
+        if given(&folder, 65_534)
+            .and_then(|()| given(&git_of, 65_533))
+            .is_err()
+        {
+            return;
+        }
+        assert_eq!(tracked_files(&folder.join("target")).unwrap().len(), 1);
+        assert!(
+            tracked_files(&around.path().join("other"))
+                .unwrap()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_repository_that_is_not_there_answers_nothing() {
+        if !has_git() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path().join("target/x"));
+        // As of a working tree that is mounted into a container without its repository.
+        fs::write(folder.path().join(".git"), "gitdir: /no/such/repository\n").unwrap();
+        let answer = tracked_files(&folder.path().join("target"));
+        assert!(
+            matches!(answer, Err(TrackedError::Unanswered { .. })),
+            "{answer:?}"
+        );
+        // Git takes an empty folder for nothing.
+        fs::remove_file(folder.path().join(".git")).unwrap();
+        fs::create_dir(folder.path().join(".git")).unwrap();
+        assert!(
+            tracked_files(&folder.path().join("target"))
+                .unwrap()
+                .is_empty()
+        );
     }
 
     #[test]

@@ -260,15 +260,18 @@ fn belong_together(first: &Run, second: &Run) -> bool {
 /// change the answer.
 #[cfg(feature = "commands")]
 pub fn with_second_race_of(run: &Run, path: &Path, first: Analysis) -> Result<Analysis, Failure> {
-    let path = second_race_path(path);
-    if run.header.origin != Origin::Race || !path.is_file() {
+    let second_path = second_race_path(path);
+    if run.header.origin != Origin::Race || !second_path.is_file() {
         return Ok(first);
     }
-    let second = read_run(path).map_err(Failure::reading)?;
-    Ok(match belong_together(run, &second) {
-        true => with_second_race(first, &second),
-        false => first,
-    })
+    let second = read_run(&second_path).map_err(Failure::reading)?;
+    if belong_together(run, &second) {
+        return Ok(with_second_race(first, &second));
+    }
+    let (path, second) = (path.display(), second_path.display());
+    let text = format!("{second} is ignored, because it is not the second race of {path}");
+    to_stderr("note", &text);
+    Ok(first)
 }
 
 /// Adds the results of the second race to the analysis of the first race. If the second race ended

@@ -128,10 +128,10 @@ fn is_plan(path: &Path, header: &RunHeader) -> Result<bool, RaceError> {
     Ok(is_planned && has_only_header(path).map_err(RaceError::Resume)?)
 }
 
-/// Resumes a part of a race; does nothing if the part is complete, except that it looks whether the
-/// programs are still those of the part. If the parts divide the
-/// replicates, the part continues to the end of its plan, because it is analysed only at its end.
-/// If the parts divide the benchmarks, it ends by the anytime-valid stopping rule.
+/// Resumes a part of a race. If the part is complete, only checks that its programs are unchanged.
+/// If the parts divide the replicates, the part continues to the end of its plan, because it is
+/// analysed only at its end. If the parts divide the benchmarks, it ends by the anytime-valid
+/// stopping rule.
 pub fn finish_part(
     path: &Path,
     options: &ResumeOptions,

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use deadheat_engine::boot;
-use deadheat_format::{FileDigest, read_header, read_run, refuse_file_in_use, set_aside};
+use deadheat_format::{
+    FileDigest, belongs_to_another, read_header, read_run, refuse_file_in_use, set_aside,
+};
 use deadheat_link::tracked_files;
 use deadheat_model::{RaceSettings, RunHeader, Shard, ShardNumber, fnv1a};
 
@@ -223,7 +225,9 @@ pub fn begun_part(
 /// seed. The list contains only the first line of a file, so git is asked as well.
 fn may_go_on(path: &Path, header: &RunHeader) -> Result<bool, Failure> {
     let tracked = tracked_files(path).map_err(|error| Failure::Usage(error.to_string()))?;
-    let is_made_here = tracked.is_empty() && is_made_here(&FileDigest::of_run(header));
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let is_own = tracked.is_empty() && !belongs_to_another(path, folder);
+    let is_made_here = is_own && is_made_here(&FileDigest::of_run(header));
     Ok(is_made_here && (is_of_this_boot(header) || is_finished(path)?))
 }
 

@@ -1,4 +1,4 @@
-//! State that a commit brought along below `.deadheat` is not believed.
+//! State and races that a commit brought along are not believed.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,8 +8,10 @@ use crate::case::{Case, Found, files_below};
 
 pub fn check(case: &mut Case) -> Found {
     case.repository();
-    match case.random.index_below(3) {
+    match case.random.index_below(5) {
         0 => forged_builds(case)?,
+        3 => forged_parts(case)?,
+        4 => forged_second_race(case)?,
         1 => {
             let (link, up) = case.pick(&[
                 (".deadheat", ".."),
@@ -56,6 +58,52 @@ fn forged_builds(case: &mut Case) -> Found {
     }
     case.commit();
     built(case, "HEAD~2..HEAD~1", &[0])
+}
+
+/// Parts of a race of equal commands are committed with a candidate that has become slower.
+fn forged_parts(case: &mut Case) -> Found {
+    let race = |case: &mut Case| {
+        for part in ["1", "2"] {
+            let (shard, save) = (format!("{part}/2"), format!("part-{part}.jsonl"));
+            let part = ["--shard", &shard, "--save", &save, "--max-replicates", "12"];
+            case.run(
+                &[&["run", "-q", "--no-config"], &part[..], &["--", "./old", "./new"]].concat(),
+                &[0],
+            )?;
+        }
+        Ok::<(), String>(())
+    };
+    case.script("old", "sleep 0.002");
+    case.script("new", "sleep 0.002");
+    race(case)?;
+    case.script("new", "sleep 0.02");
+    case.commit();
+    race(case)?;
+    case.run(&["merge", "part-1.jsonl", "part-2.jsonl", "--fail-on", "slower"], &[1])?;
+    Ok(())
+}
+
+/// A second race that confirms nothing is committed next to the name of the run file to come.
+fn forged_second_race(case: &mut Case) -> Found {
+    let seed = case.size(1, 1 << 30).to_string();
+    let race = |save: &str| {
+        let words = ["run", "-q", "--no-config", "--seed", &seed, "-r", "12", "--save", save];
+        let rest = ["--fail-on", "slower", "--", "./old", "./new"];
+        [&words[..], &rest].concat().into_iter().map(str::to_owned).collect::<Vec<String>>()
+    };
+    case.script("old", "sleep 0.002");
+    case.script("new", "[ -e made.confirm.jsonl ] && exec sleep 0.001; sleep 0.02");
+    let mut confirmed = race("made.jsonl");
+    confirmed.insert(2, "--confirm".to_owned());
+    case.run(&confirmed, &[0])?;
+    let second = fs::read_to_string(case.work("made.confirm.jsonl")).map_err(|e| e.to_string())?;
+    // Far in the future, so that it is not refused as older than the first race.
+    case.write("run.confirm.jsonl", second.replacen("\"started_at\":", "\"started_at\":9", 1));
+    fs::remove_file(case.work("made.confirm.jsonl")).map_err(|e| e.to_string())?;
+    case.commit();
+    case.run(&race("run.jsonl"), &[1])?;
+    case.run(&["analyze", "run.jsonl", "--fail-on", "slower"], &[1])?;
+    Ok(())
 }
 
 /// Builds both sides; a finding if an executable says another thing than its commit.

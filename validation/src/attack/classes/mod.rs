@@ -40,7 +40,7 @@ const CLASSES: [Class; 15] = [
     class("data is never started", [100, 12], data::check),
     class("words of git", [80, 6], words::check),
     class("temporary files", [16, 2], temporary::check),
-    class("state in a checkout", [40, 4], checkout::check),
+    class("state in a checkout", [60, 5], checkout::check),
     class("one file, two roles", [80, 8], roles::check),
     class("options without effect", [80, 8], effects::check),
     class("signals and time-outs", [40, 6], time::check),
