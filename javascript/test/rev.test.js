@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { test } from "node:test";
@@ -25,14 +26,13 @@ function repository(source, name, rounds) {
   return where;
 }
 
-async function rev(where, words, top = where) {
-  const env = {
-    ...process.env,
-    DEADHEAT_JAVASCRIPT_PACKAGE: PACKAGE,
-    XDG_CACHE_HOME: path.join(top, ".git/cache"),
-  };
+async function rev(where, words) {
+  // Outside of the repository, because builds must not see the modules of the working tree.
+  const cache = fs.mkdtempSync(path.join(os.tmpdir(), "deadheat-cache-"));
+  const env = { ...process.env, DEADHEAT_JAVASCRIPT_PACKAGE: PACKAGE, XDG_CACHE_HOME: cache };
   const started = promisify(execFile)(findProgram(), ["rev", ...words], { cwd: where, env });
   const { stdout, stderr, code = 0 } = await started.catch((error) => error);
+  fs.rmSync(cache, { recursive: true, force: true });
   return { stdout, stderr, code };
 }
 
@@ -123,7 +123,7 @@ test("the dependencies of a package are installed at the lock file above it", as
   git("add", "--all");
   git("commit", "--quiet", "--message", "a workspace");
   const words = ["HEAD..HEAD", "--node", "sums.mjs", "--list"];
-  const { stdout, stderr } = await rev(path.join(where, "packages/a"), words, where);
+  const { stdout, stderr } = await rev(path.join(where, "packages/a"), words);
   assert.match(stdout, /sums/, stderr);
 });
 
