@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use deadheat_link::{Digest, join_inside};
+use deadheat_link::join_inside;
 use serde::{Deserialize, Serialize};
 
 use crate::disk::{self, entries, is_folder};
@@ -100,9 +100,7 @@ impl Overlay {
     /// Adds the changes of this overlay to the inputs from which the key of a build is computed.
     pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, bench_source: &BenchSource) {
         for path in &self.copies {
-            let digest = Digest::of_file(&bench_source.top.join(path));
-            key_inputs.add("put in", path);
-            key_inputs.add("content", digest.unwrap_or_else(|_| Digest::of(b"")).0);
+            key_inputs.add_content("put in", path, &bench_source.top.join(path));
         }
         for (path, text) in &self.texts {
             key_inputs.add("put in", path);

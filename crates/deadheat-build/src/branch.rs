@@ -128,7 +128,7 @@ impl<'a> Branch<'a> {
         scratch: &Path,
     ) -> Result<bool, BuildError> {
         self.refuse_checked_out()?;
-        // A branch that another writer filled with names without end is refused here: git's index would
+        // Refuses a branch that another writer filled with names without end: git's index would
         // hold all of them.
         self.files()?;
         let mut blobs = Vec::new();

@@ -1,4 +1,4 @@
-//! Lists, measures and removes files and folders.
+//! Reads, lists, measures and removes files and folders.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

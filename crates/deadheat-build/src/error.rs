@@ -18,7 +18,7 @@ pub enum Fault {
     Side,
     /// deadheat itself or the machine failed.
     Internal,
-    /// The user interrupted the build, or a program that it needs.
+    /// The user interrupted a build, or a program that deadheat starts for it.
     Interruption,
 }
 
@@ -404,7 +404,7 @@ pub enum BuildError {
         /// The maximum number of bytes.
         most: usize,
     },
-    /// The user interrupted the build, or a program that it needs.
+    /// The user interrupted a build, or a program that deadheat starts for it.
     #[error("interrupted")]
     Interrupted,
 }

@@ -91,10 +91,17 @@ impl KeyInputs {
 
     /// Adds the content of a file, if it exists.
     pub(crate) fn add_file(&mut self, file: &Path) {
-        if let Ok(digest) = Digest::of_file(file) {
-            self.add("file", file);
-            self.add("content", digest.0);
+        if file.exists() {
+            self.add_content("file", file, file);
         }
+    }
+
+    /// Adds a name of this kind with the content of a file; a file that cannot be read counts as
+    /// empty.
+    pub(crate) fn add_content(&mut self, kind: &str, name: &Path, file: &Path) {
+        let digest = Digest::of_file(file).unwrap_or_else(|_| Digest::of(b""));
+        self.add(kind, name);
+        self.add("content", digest.0);
     }
 
     pub(crate) fn add(&mut self, kind: &str, value: impl AsRef<OsStr>) {

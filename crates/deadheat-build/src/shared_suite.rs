@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use deadheat_link::{Digest, join_inside};
+use deadheat_link::join_inside;
 use deadheat_model::under_new_name;
 
 use crate::disk::{entries, is_folder, remove_folder};
@@ -155,9 +155,7 @@ impl Plan {
             inputs.add("link", link);
         }
         for file in &self.copies {
-            let digest = Digest::of_file(&giver.join(file));
-            inputs.add("copy", file);
-            inputs.add("content", digest.unwrap_or_else(|_| Digest::of(b"")).0);
+            inputs.add_content("copy", file, &giver.join(file));
         }
         inputs.digest()
     }

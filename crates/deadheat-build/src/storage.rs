@@ -315,7 +315,7 @@ fn is_inside(folder: &Path, top: &Path) -> bool {
     folder.starts_with(top) || resolved_so_far(folder).starts_with(resolved_so_far(top))
 }
 
-/// Returns the path with symbolic links resolved in the part of it that exists.
+/// Resolves the symbolic links in the part of a path that exists, and returns the whole path.
 fn resolved_so_far(path: &Path) -> PathBuf {
     let mut above = path.ancestors();
     let found = above.find_map(|folder| {
@@ -572,7 +572,7 @@ fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result
 /// What a manifest at the top of a working tree or commit says about workspaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manifest {
-    /// It belongs to no workspace, as far as it says.
+    /// It names no workspace.
     Package,
     /// It is the root of a workspace that excludes no folder: cargo looks no further.
     Workspace,

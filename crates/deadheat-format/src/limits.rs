@@ -129,8 +129,8 @@ pub fn refuse_long_name(name: &str) -> io::Result<()> {
 /// Fails if a file has too many benchmarks, where each contender of a benchmark counts as one. The
 /// limit is 1,048,576 by default, scales with `DEADHEAT_MAX_INPUT`, and is at least 4,096.
 ///
-/// An answer needs up to 10 kB per benchmark, however short its rows are: comparing two tables of
-/// 100,000 benchmarks and 4 MB each exhausted a limit of 1 GiB.
+/// The analysis needs up to 10 kB of memory per benchmark, even if the file has only a few bytes for
+/// it. Comparing two tables of 100,000 benchmarks and 4 MB each exhausted a limit of 1 GiB.
 pub fn refuse_many_benchmarks(count: usize) -> io::Result<()> {
     let most = (most_bytes()? >> 10).max(1 << 12);
     if count as u64 > most {

@@ -56,7 +56,10 @@ pub struct Digest(pub String);
 impl Digest {
     /// Computes the digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        let bytes = Sha256::digest(bytes);
+        Self::spelled(&Sha256::digest(bytes))
+    }
+
+    fn spelled(bytes: &[u8]) -> Self {
         Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
@@ -72,14 +75,12 @@ impl Digest {
         }
         let (mut file, mut digest) = (File::open(path)?, Sha256::new());
         let mut buffer = vec![0; 1 << 16];
-        let bytes = loop {
+        loop {
             match file.read(&mut buffer)? {
-                0 => break digest.finalize(),
+                0 => return Ok(Self::spelled(&digest.finalize())),
                 read => digest.update(&buffer[..read]),
             }
-        };
-        let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
-        Ok(Self(digits.collect()))
+        }
     }
 
     /// Returns true if the text has the form of a digest.

@@ -211,8 +211,8 @@ fn parted(state: &Path) -> Option<(&Path, &str)> {
     None
 }
 
-/// Lists the files that git tracks at and below `inner`, a path from `top`. Git runs at the top of the
-/// working tree: a commit can contain a folder that looks like a bare repository, and git would use
+/// Lists the files that git tracks at and below `inner`, a path from `top`. Git runs at the top of
+/// the working tree: a commit can contain a folder that looks like a bare repository, and git would use
 /// that repository if it ran inside. The inner `Err` is git's message.
 fn listed(top: &Path, inner: &Path) -> io::Result<Result<Vec<u8>, String>> {
     let mut command = Command::new("git");

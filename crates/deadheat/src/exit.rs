@@ -196,8 +196,8 @@ impl Failure {
     }
 }
 
-/// Runs `program` with a large stack, whatever the stack limit of the process. A panic, whose
-/// message is already printed, has the exit code of an internal error.
+/// Runs `program` with a large stack, whatever the stack limit of the process. If the program
+/// panics, the panic prints its message, and the exit code is that of an internal error.
 #[cfg(feature = "commands")]
 pub fn on_enough_stack(program: fn() -> ExitCode) -> ExitCode {
     // Nearly every command starts threads, which a container may forbid.

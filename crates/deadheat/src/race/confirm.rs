@@ -10,8 +10,8 @@
 //!
 //! The second race has an ordinary run file next to the file of the first race. The seed of the
 //! second race is derived from the whole header of the first, which shows that the two files belong
-//! together: a seed derived from the seed of the first race alone was known before that race, so a
-//! commit could contain a forged second race.
+//! together. The seed of the first race would not be enough: it may be known before the race, so a
+//! commit could contain a forged file of the second race.
 //!
 //! If the second race has no verdict on a benchmark, because the race was interrupted or failed,
 //! the first race alone decides. The answer then contains a sentence about this.
