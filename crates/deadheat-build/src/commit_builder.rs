@@ -21,6 +21,8 @@ pub struct CommitBuilder<'a> {
     /// The recipe, compiler and environment, read once so that all commits are built alike.
     way: Way<'a>,
     seed: Option<Seed>,
+    /// As in [`Builder`].
+    found: Vec<PathBuf>,
     bench_source: Option<BenchSource>,
     /// True after the first call of [`CommitBuilder::build`], which chooses the benchmark library.
     has_begun: bool,
@@ -50,6 +52,7 @@ impl<'a> CommitBuilder<'a> {
             repository,
             way,
             seed: None,
+            found: Vec::new(),
             bench_source: None,
             has_begun: false,
         })
@@ -163,6 +166,7 @@ impl<'a> CommitBuilder<'a> {
         let mut builder = Builder {
             repository: &self.repository,
             seed: self.seed.take(),
+            found: std::mem::take(&mut self.found),
             tell,
         };
         let named = Commit {
@@ -170,7 +174,7 @@ impl<'a> CommitBuilder<'a> {
             id: commit.id.clone(),
         };
         let built = builder.commit(&self.way, &named, self.bench_source.as_ref());
-        self.seed = builder.seed;
+        (self.seed, self.found) = (builder.seed, builder.found);
         built
     }
 }

@@ -574,6 +574,13 @@ pub enum Note {
         /// The first file that git tracks.
         path: PathBuf,
     },
+    /// The user's own configuration of cargo does not apply to the build of a commit by a command.
+    ConfigurationLeftOut {
+        /// The name of the affected side.
+        revision: String,
+        /// The path of the configuration, relative to the top of the repository.
+        path: PathBuf,
+    },
     /// A submodule that the user has not initialised is left out.
     SubmoduleLeftOut {
         /// The name of the affected side.
@@ -696,6 +703,11 @@ impl fmt::Display for Note {
                 f,
                 "git tracks {}, so a commit may have created its builds; deadheat ignores them, \
                  and puts new ones into the user's cache",
+                path.display()
+            ),
+            Self::ConfigurationLeftOut { revision, path } => write!(
+                f,
+                "{} is not in git, so it does not apply to the build of {revision}",
                 path.display()
             ),
             Self::SubmoduleLeftOut { revision, path } => write!(

@@ -169,6 +169,7 @@ pub fn build(
     let mut builder = Builder {
         repository: &repository,
         seed: None,
+        found: Vec::new(),
         tell,
     };
     let commits = [base, head];
@@ -202,6 +203,9 @@ pub fn build(
 pub(crate) struct Builder<'a> {
     pub(crate) repository: &'a Repository<'a>,
     pub(crate) seed: Option<Seed>,
+    /// The folders of the builds found so far. They are not checked again: this process holds their
+    /// locks, so it would wait for itself if one had to be built again.
+    pub(crate) found: Vec<PathBuf>,
     pub(crate) tell: &'a mut dyn FnMut(Note),
 }
 
@@ -322,7 +326,6 @@ impl Builder<'_> {
         let revision = Revisions::WORKING_TREE;
         let top = &self.repository.top;
         let home = Home::of_working_tree(top)?;
-        home.create(top)?;
         let key = way.inputs().key(&Commit::working_tree());
         let mut waiting = || {
             (self.tell)(Note::Waiting {
@@ -377,7 +380,6 @@ impl Builder<'_> {
             overlay.add_to(&mut key_inputs, bench_source);
             put_in = Some((bench_source, overlay));
         }
-        home.create(&self.repository.top)?;
         let key = key_inputs.key(commit);
         loop {
             let mut waiting = || {
@@ -388,6 +390,9 @@ impl Builder<'_> {
             let interruption = &self.repository.interruption;
             let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut waiting)?;
             match index {
+                Some(index) if self.found.contains(&slot.folder) => {
+                    return self.found(way, commit, slot, index, true);
+                }
                 Some(index) if !index.is_current() => {
                     index.forget().map_err(BuildError::at(&home.folder))?;
                 }
@@ -419,6 +424,7 @@ impl Builder<'_> {
         for note in index.notes {
             (self.tell)(note.of(&commit.name));
         }
+        self.found.push(slot.folder.clone());
         let sources = slot.folder.join(tree::NAME);
         if let Some(note) = self.other_toolchain(way, commit, &sources) {
             (self.tell)(note);

@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -330,6 +331,9 @@ const MOST_BUILDS: usize = 8;
 /// The largest total size of the builds in a folder, in bytes.
 const MOST_BYTES: u64 = 2 << 30;
 
+/// The file in a folder of builds that contains the path of the working tree.
+const WORKING_TREE: &str = "working-tree";
+
 /// A folder that contains builds, each under its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Home {
@@ -337,10 +341,13 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Returns the folder in which a commit is built: `.deadheat/builds` at the top of the working
-    /// tree, or a folder in the user's cache. The cache is used if git tracks builds in the working
-    /// tree, or if cargo, rustup, Go, pytest or Node would read files of the working tree instead of
-    /// the commit's.
+    /// Returns the folder in which a commit is built: a folder in the user's cache, outside of the
+    /// working tree, because many tools look for configuration in parent folders, and would read
+    /// that of the working tree for the commit.
+    ///
+    /// cargo and Go build in `.deadheat/builds` at the top of the working tree, because the user's
+    /// own configuration there applies to commits too. They use the cache if git tracks builds in
+    /// the working tree, or if they would read tracked files of the working tree.
     pub(crate) fn of(
         repository: &Repository<'_>,
         commit: &Commit,
@@ -349,19 +356,26 @@ impl Home {
     ) -> Result<Self, BuildError> {
         let top = &repository.top;
         let tracked = Self::inside(top).tracked()?;
-        // pytest looks for its configuration in all parent folders, and Node for its modules.
-        // Vitest looks for benchmarks in all folders below, so it would find those of the builds.
-        let is_apart = matches!(recipe, Recipe::Pytest(_) | Recipe::Node(_));
+        let is_apart = !matches!(recipe, Recipe::Cargo(_) | Recipe::Go(_));
         if !is_apart && tracked.is_none() && !sees_the_working_tree(repository, commit)? {
-            return Ok(Self::inside(top));
+            return Self::inside(top).create(top);
         }
         let outside = Self::outside(top).ok_or(BuildError::NoCacheOutside)?;
-        let outside = outside.untracked()?;
-        outside.create(top)?;
+        let outside = outside.untracked()?.create(top)?;
+        outside.note_the_working_tree(top)?;
         if let Some(path) = tracked {
             tell(Note::TrackedBuilds { path });
+        } else if matches!(recipe, Recipe::Command(_)) {
+            // The command may well run cargo.
+            for path in CARGO_CONFIGURATION.map(PathBuf::from) {
+                let file = top.join(&path);
+                if file.exists() && tracked_files(&file)?.is_empty() {
+                    let revision = commit.name.clone();
+                    tell(Note::ConfigurationLeftOut { revision, path });
+                }
+            }
         }
-        Ok(outside.resolved())
+        Ok(outside)
     }
 
     /// Returns the folder in which tools without a default output folder (CMake, Go, pip, npm)
@@ -369,10 +383,11 @@ impl Home {
     /// git tracks builds there.
     pub(crate) fn of_working_tree(top: &Path) -> Result<Self, BuildError> {
         let tracked = Self::inside(top).tracked()?;
-        match Self::outside(top) {
+        let home = match Self::outside(top) {
             Some(outside) if tracked.is_some() => outside.untracked(),
             _ => Self::inside(top).untracked(),
-        }
+        };
+        home?.create(top)
     }
 
     /// Returns a file in this folder that git tracks, if any. A commit, and so a pull request, can
@@ -468,15 +483,44 @@ impl Home {
         Ok(untracked)
     }
 
-    /// Creates the folder. A new `.deadheat` in a working tree gets a `.gitignore` that makes git
-    /// ignore all of it.
-    pub(crate) fn create(&self, top: &Path) -> Result<(), BuildError> {
+    /// Creates the folder, and resolves symbolic links in its path: cargo resolves them too, and
+    /// would report sources elsewhere. A new `.deadheat` in a working tree gets a `.gitignore` that
+    /// makes git ignore all of it.
+    fn create(self, top: &Path) -> Result<Self, BuildError> {
         let ours = top.join(".deadheat");
         let is_new = self.folder.starts_with(&ours) && !ours.exists();
         fs::create_dir_all(&self.folder).map_err(BuildError::at(&self.folder))?;
         if is_new {
             let ignore = ours.join(".gitignore");
             fs::write(&ignore, "*\n").map_err(BuildError::at(&ignore))?;
+        }
+        Ok(self.resolved())
+    }
+
+    /// Writes down which working tree the builds in this folder of the cache belong to. If it was
+    /// not noted before, also removes the builds of working trees that no longer exist, which no
+    /// later race would remove.
+    fn note_the_working_tree(&self, top: &Path) -> Result<(), BuildError> {
+        let note = self.folder.join(WORKING_TREE);
+        if note.exists() {
+            return Ok(());
+        }
+        fs::write(&note, top.as_os_str().as_bytes()).map_err(BuildError::at(&note))?;
+        for folder in self.folder.parent().into_iter().flat_map(entries) {
+            let note = folder.join(WORKING_TREE);
+            let is_gone = is_folder(&folder)
+                && read(&note).is_ok_and(|top| !Path::new(OsStr::from_bytes(&top)).exists());
+            if is_gone {
+                // What cannot be removed stays.
+                let home = Self { folder };
+                for key in home.keys() {
+                    let _ = Slot::unused(&home.folder, &key).map(Slot::clear);
+                }
+                if home.keys().is_empty() {
+                    let _ = fs::remove_file(&note);
+                    let _ = fs::remove_dir(&home.folder);
+                }
+            }
         }
         Ok(())
     }
@@ -540,8 +584,8 @@ impl Home {
     }
 }
 
-/// Returns true if cargo or Go, building a commit below the top of the working tree, would read
-/// files of the working tree.
+/// Returns true if cargo, rustup or Go, building a commit below the top of the working tree, would
+/// read tracked files of the working tree.
 fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result<bool, BuildError> {
     for name in UPWARDS.map(Path::new) {
         if repository.top.join(name).exists() && !repository.holds(commit, name)? {
@@ -549,10 +593,7 @@ fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result
         }
     }
     // Untracked configuration files do not count: they are the user's own and apply to all builds.
-    for file in [".cargo/config.toml", ".cargo/config"]
-        .iter()
-        .chain(&ALL_UPWARDS)
-    {
+    for file in CARGO_CONFIGURATION {
         let file = repository.top.join(file);
         if file.exists() && !tracked_files(&file)?.is_empty() {
             return Ok(true);
@@ -602,59 +643,12 @@ impl Manifest {
 /// Files and folders of a `.deadheat` that a project may commit.
 const DATA: [&str; 3] = ["accepted.toml", ".gitignore", "runs"];
 
-/// Files and folders that tools look for in the folder of a build and then in the folders above it,
-/// up to the first: Go, rustup, .NET, OCaml, Haskell, Maven, Gradle, Bazel, Ruby, Swift, Zig, version
-/// managers, Node, pytest and just.
-const UPWARDS: [&str; 39] = [
-    "go.mod",
-    "go.work",
-    "rust-toolchain.toml",
-    "rust-toolchain",
-    "Directory.Build.props",
-    "Directory.Build.targets",
-    "Directory.Packages.props",
-    "global.json",
-    "dune-project",
-    "cabal.project",
-    "stack.yaml",
-    ".mvn",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "MODULE.bazel",
-    "WORKSPACE",
-    "WORKSPACE.bazel",
-    "Gemfile",
-    ".bundle",
-    "Package.swift",
-    "build.zig",
-    ".tool-versions",
-    ".mise.toml",
-    "mise.toml",
-    ".python-version",
-    ".ruby-version",
-    ".java-version",
-    ".nvmrc",
-    ".node-version",
-    "package.json",
-    "tsconfig.json",
-    "pytest.ini",
-    ".pytest.ini",
-    "pyproject.toml",
-    "tox.ini",
-    "setup.cfg",
-    "conftest.py",
-    "justfile",
-    "Justfile",
-];
+/// The files in which cargo looks for configuration, also in all folders above.
+const CARGO_CONFIGURATION: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
 
-/// Files of which tools read all, in the folder of a build and in the folders above it, or only the
-/// one furthest up: .NET and OCaml.
-const ALL_UPWARDS: [&str; 4] = [
-    "NuGet.config",
-    "nuget.config",
-    "NuGet.Config",
-    "dune-workspace",
-];
+/// Files that Go and rustup look for in the folder of a build and then in the folders above it, up
+/// to the first.
+const UPWARDS: [&str; 4] = ["go.mod", "go.work", "rust-toolchain.toml", "rust-toolchain"];
 
 #[cfg(test)]
 mod tests {
@@ -723,6 +717,27 @@ mod tests {
     }
 
     #[test]
+    fn builds_of_working_trees_that_no_longer_exist_are_removed() {
+        let cache = tempfile::tempdir().unwrap();
+        let home = |name: &str| Home {
+            folder: cache.path().join(name),
+        };
+        let tree = tempfile::tempdir().unwrap();
+        let (gone, there, new) = (home("gone"), home("there"), home("new"));
+        for (home, top) in [(&gone, Path::new("/no/such/folder")), (&there, tree.path())] {
+            build(home, &key(1), 0);
+            home.note_the_working_tree(top).unwrap();
+        }
+        let unknown = home("unknown");
+        build(&unknown, &key(1), 0);
+        fs::create_dir(&new.folder).unwrap();
+        new.note_the_working_tree(tree.path()).unwrap();
+        assert!(!gone.folder.exists());
+        assert_eq!(there.keys().len(), 1);
+        assert_eq!(unknown.keys().len(), 1);
+    }
+
+    #[test]
     fn a_manifest_tells_whether_cargo_looks_further_up() {
         for (text, expected) in [
             ("[package]\nname = 'a'\n", Manifest::Package),
@@ -776,12 +791,12 @@ mod tests {
     #[test]
     fn a_new_deadheat_folder_is_ignored_by_git_and_an_existing_one_unchanged() {
         let top = tempfile::tempdir().unwrap();
-        let home = Home::inside(top.path());
-        home.create(top.path()).unwrap();
+        let create = || Home::inside(top.path()).create(top.path());
+        create().unwrap();
         let ignore = top.path().join(".deadheat/.gitignore");
         assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n");
         fs::remove_file(&ignore).unwrap();
-        home.create(top.path()).unwrap();
+        create().unwrap();
         assert!(!ignore.exists());
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use common::{Repo, SCRIPT, run, says};
-use deadheat_build::{BuildError, Fault, Note};
+use deadheat_build::{BuildError, Fault, Note, homes_of_builds};
 use deadheat_testing::needs;
 
 #[test]
@@ -33,8 +33,9 @@ fn builds_a_commit_in_its_own_folder_and_the_working_tree_in_place() {
     assert_eq!(repo.git(&["status", "--porcelain"]), status);
     assert_eq!(fs::read(repo.path("value")).unwrap(), b"three\n");
     assert_eq!(repo.worktrees(), 1);
-    let ignore = fs::read_to_string(repo.path(".deadheat/.gitignore")).unwrap();
-    assert_eq!(ignore, "*\n");
+    assert!(!repo.path(".deadheat").exists());
+    let built = &sides.baseline.executables[0].path;
+    assert!(built.starts_with(repo.cache()), "{}", built.display());
 }
 
 #[test]
@@ -241,7 +242,7 @@ fn the_next_run_removes_leftovers_of_a_killed_one() {
     needs!("git");
     let repo = Repo::new();
     repo.build("main..main").0.unwrap();
-    let home = repo.path(".deadheat/builds");
+    let home = repo.cache();
     let left = |key: &str| home.join(key).join("tree");
     // An unfinished build, a worktree whose creation was interrupted, and one without files.
     for key in ["a-building", "b-initializing", "c-vanished"] {
@@ -286,11 +287,11 @@ fn a_linked_worktree_is_a_working_tree_like_any_other() {
         (says(&sides.baseline), says(&sides.candidate)),
         ("two".into(), "own".into())
     );
-    assert!(
-        sides.baseline.executables[0]
-            .path
-            .starts_with(away.path().canonicalize().unwrap())
-    );
+    let homes = homes_of_builds(Path::new(&path));
+    let built = &sides.baseline.executables[0].path;
+    assert!(homes.iter().any(|home| built.starts_with(home)));
+    assert!(!built.starts_with(repo.cache()));
+    fs::remove_dir_all(homes.last().unwrap()).unwrap();
     assert_eq!(repo.worktrees(), 2);
 }
 
@@ -317,7 +318,8 @@ fn a_build_without_a_written_index_is_unfinished() {
     let (sides, _) = repo.build_by("first..main", &blocks, &["out/program"]);
     let error = sides.unwrap_err();
     assert_eq!(error.fault(), Fault::Internal);
-    assert!(error.to_string().contains(".deadheat/builds/"), "{error}");
+    let home = repo.cache().display().to_string();
+    assert!(error.to_string().contains(&home), "{error}");
     repo.is_clean();
 }
 

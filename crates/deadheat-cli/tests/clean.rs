@@ -19,6 +19,13 @@ struct Kept {
 
 const BUILD: &str = "mkdir -p out && printf '#!/bin/sh\\n' > out/program && chmod +x out/program";
 
+/// The folders in a folder, if it exists.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.is_dir()).collect()
+}
+
 impl Kept {
     fn new() -> Self {
         let kept = Self::bare();
@@ -108,9 +115,11 @@ impl Kept {
     }
 
     fn builds(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.track.path(".deadheat/builds"));
-        let paths = entries.into_iter().flatten().map(|e| e.unwrap().path());
-        paths.filter(|path| path.is_dir()).collect()
+        let homes = folders_in(&self.cache.path("deadheat/builds"));
+        let homes = homes
+            .into_iter()
+            .chain([self.track.path(".deadheat/builds")]);
+        homes.flat_map(|home| folders_in(&home)).collect()
     }
 
     fn state(&self) -> (usize, usize, bool, usize) {
@@ -162,7 +171,8 @@ fn what_can_be_made_again_goes_and_is_made_again() {
     let told = kept.run(&["clean"]).succeeds().stdout.clone();
     assert!(told.contains("\nfreed "), "{told}");
     assert_eq!(kept.state(), (0, 0, true, 1));
-    assert!(files_below(&kept.track.path(".deadheat/builds")).is_empty());
+    let home = folders_in(&kept.cache.path("deadheat/builds")).remove(0);
+    assert_eq!(files_below(&home), [home.join("working-tree")]);
     let told = kept.run(&["clean"]).succeeds().stdout.clone();
     assert!(told.ends_with("nothing to remove\n"), "{told}");
 
@@ -235,13 +245,14 @@ fn files_that_git_tracks_stay() {
 fn symbolic_links_are_not_followed() {
     let (kept, other) = (Kept::bare(), Kept::new());
     fs::create_dir(kept.track.path(".deadheat")).unwrap();
+    let builds = other.builds()[0].parent().unwrap().to_owned();
     for (from, to) in [
-        ("elsewhere", ""),
-        (".deadheat/builds", ".deadheat/builds"),
-        (".deadheat/runs", ".deadheat/runs"),
-        (".deadheat/links", "app/.deadheat/links"),
+        ("elsewhere", other.track.path("")),
+        (".deadheat/builds", builds),
+        (".deadheat/runs", other.track.path(".deadheat/runs")),
+        (".deadheat/links", other.track.path("app/.deadheat/links")),
     ] {
-        symlink(other.track.path(to), kept.track.path(from)).unwrap();
+        symlink(to, kept.track.path(from)).unwrap();
     }
     let told = kept.run(&["clean", "--all"]).succeeds().stdout.clone();
     assert_eq!(told, "nothing to remove\n");
@@ -361,7 +372,7 @@ fn what_was_used_lately_stays_where_an_age_is_given() {
 }
 
 #[test]
-fn a_folder_may_be_named_and_builds_in_the_cache_are_found() {
+fn a_folder_may_be_named() {
     let kept = Kept::new();
     let app = kept.track.path("app");
     kept.run(&["clean", "no-such-folder"])
@@ -377,19 +388,4 @@ fn a_folder_may_be_named_and_builds_in_the_cache_are_found() {
     other.current_dir(elsewhere.folder.path());
     Finished::from(other.arg("clean").arg(&app).output().unwrap()).succeeds();
     assert_eq!(kept.state(), (0, 0, true, 1));
-
-    // A configuration of cargo that git knows sends builds to the cache.
-    fs::create_dir(kept.track.path(".cargo")).unwrap();
-    fs::write(kept.track.path(".cargo/config.toml"), "").unwrap();
-    let mut git = Command::new("git");
-    git.current_dir(kept.track.folder.path());
-    assert!(git.args(["add", ".cargo"]).status().unwrap().success());
-    kept.rev().succeeds();
-    assert_eq!(kept.builds().len(), 0);
-    assert!(!files_below(kept.cache.folder.path()).is_empty());
-    kept.run(&["clean"]).succeeds();
-    assert_eq!(
-        files_below(kept.cache.folder.path()),
-        [""; 0].map(PathBuf::from)
-    );
 }

@@ -132,45 +132,6 @@ impl Repo {
 }
 
 #[test]
-fn a_committed_build_does_not_take_the_place_of_the_baseline() {
-    needs!("git");
-    let repo = Repo::new();
-    repo.write("value", "two\n");
-    repo.commit();
-    let (_, said) = repo.builds("HEAD~1..HEAD");
-    assert_eq!(said, ["one", "two"]);
-    for entry in fs::read_dir(repo.path(".deadheat/builds"))
-        .unwrap()
-        .flatten()
-    {
-        let program = entry.path().join("tree/out/program");
-        if program.exists() {
-            fs::write(program, "#!/bin/sh\necho forged\n").unwrap();
-        }
-    }
-    // What deadheat kept itself is used as it is.
-    let (_, said) = repo.builds("HEAD~1..HEAD");
-    assert_eq!(said, ["forged", "forged"]);
-    repo.commit();
-    let (done, said) = repo.builds("HEAD~2..HEAD~1");
-    assert_eq!(said, ["one", "two"]);
-    assert!(done.stderr.contains("git tracks") && done.stderr.contains(".deadheat/builds"));
-}
-
-#[test]
-fn a_committed_link_in_the_place_of_the_builds_is_not_followed() {
-    needs!("git");
-    let repo = Repo::new();
-    fs::create_dir(repo.path(".deadheat")).unwrap();
-    symlink("../../precious", repo.path(".deadheat/builds")).unwrap();
-    repo.commit();
-    let (done, said) = repo.builds("HEAD~1..HEAD~1");
-    assert_eq!(said, ["one", "one"]);
-    assert!(done.stderr.contains("git tracks"), "{done:?}");
-    repo.spares_the_rest();
-}
-
-#[test]
 fn a_committed_link_in_the_place_of_the_runs_is_refused_and_one_of_the_user_is_followed() {
     needs!("git");
     let race = ["run", "-q", "-r", "2", "--no-config", "--", "true"];
@@ -191,18 +152,6 @@ fn a_committed_link_in_the_place_of_the_runs_is_refused_and_one_of_the_user_is_f
     symlink("../precious", repo.path(".deadheat")).unwrap();
     repo.deadheat(&race).succeeds();
     assert!(repo.outside("precious/runs").is_dir());
-}
-
-#[test]
-fn folders_that_are_no_builds_stay_where_the_user_keeps_builds_elsewhere() {
-    needs!("git");
-    let repo = Repo::new();
-    fs::create_dir(repo.path(".deadheat")).unwrap();
-    symlink("../../precious", repo.path(".deadheat/builds")).unwrap();
-    let (_, said) = repo.builds("HEAD..HEAD");
-    assert_eq!(said, ["one", "one"]);
-    let text = fs::read_to_string(repo.outside("precious/inner/file"));
-    assert_eq!(text.unwrap(), "mine");
 }
 
 /// Writes a repository without a working tree of its own into the folder `name`, whose filters

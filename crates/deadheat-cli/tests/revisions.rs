@@ -105,13 +105,18 @@ impl Repo {
     #[track_caller]
     fn is_clean(&self) {
         assert_eq!(self.worktrees(), 1);
-        let builds = self.path(".deadheat/builds").read_dir();
-        let left = builds.map_or(0, |entries| {
-            let paths = entries.map(|entry| entry.unwrap().path());
-            paths.filter(|path| path.is_dir()).count()
-        });
-        assert_eq!(left, 0);
+        let in_cache = folders_in(&self.cache.path().join("deadheat/builds"));
+        let homes = in_cache.into_iter().chain([self.path(".deadheat/builds")]);
+        let left: Vec<_> = homes.flat_map(|home| folders_in(&home)).collect();
+        assert_eq!(left, [""; 0].map(PathBuf::from));
     }
+}
+
+/// The folders in a folder, if it exists.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.read_dir().into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.is_dir()).collect()
 }
 
 /// The output of each executable of both sides, with its side, by the lines of `--no-run`.
@@ -595,6 +600,72 @@ fn configuration_is_that_of_the_commit_unless_it_is_the_user_s_own() {
         );
         assert_eq!(repo.worktrees(), 1);
     }
+}
+
+#[test]
+fn a_committed_build_does_not_take_the_place_of_the_baseline() {
+    needs!("git");
+    let repo = Repo::new(&PACKAGE);
+    let race = |range: &str| repo.cargo(&[range, "--no-run"]);
+    let built = race("HEAD..HEAD");
+    let path = built.succeeds().stdout.split(['\t', '\n']).nth(2).unwrap();
+    let path = path.to_owned();
+    assert!(path.contains("/.deadheat/builds/"), "{path}");
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "#!/bin/sh\necho forged\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&path, mode).unwrap();
+    let said = |name: &str, word: &str| pairs(&[(name, word), (name, word)]);
+    // deadheat reuses the build that it stored itself.
+    assert_eq!(say(&race("HEAD..HEAD")), said("HEAD", "forged"));
+    repo.git(&["add", "--force", ".deadheat"]);
+    repo.commit(&[]);
+    let done = race("HEAD~1..HEAD~1");
+    assert_eq!(say(&done), said("HEAD~1", "old slow read"));
+    for words in ["git tracks", ".deadheat/builds"] {
+        assert!(done.stderr.contains(words), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn a_committed_link_in_the_place_of_the_builds_is_not_followed() {
+    needs!("git");
+    let repo = Repo::new(&PACKAGE);
+    let elsewhere = TempDir::new().unwrap();
+    fs::create_dir(elsewhere.path().join("precious")).unwrap();
+    fs::create_dir(repo.path(".deadheat")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), repo.path(".deadheat/builds")).unwrap();
+    // A folder that the user keeps elsewhere.
+    repo.cargo(&["HEAD..HEAD", "--no-run"]).succeeds();
+    let kept = folders_in(elsewhere.path());
+    assert_eq!(kept.len(), 2, "a build, and what was there: {kept:?}");
+    repo.git(&["add", "--force", ".deadheat"]);
+    repo.commit(&[]);
+    let done = repo.cargo(&["HEAD..HEAD", "--no-run"]);
+    done.succeeds();
+    assert!(done.stderr.contains("git tracks"), "{}", done.stderr);
+    assert_eq!(folders_in(elsewhere.path()), kept);
+}
+
+#[test]
+fn a_command_that_builds_a_commit_finds_no_file_of_the_working_tree_above() {
+    needs!("git");
+    let repo = two();
+    repo.write("settings.xml", "of the working tree\n");
+    repo.write(".cargo/config.toml", "");
+    let search = "folder=$PWD
+while [ \"$folder\" != / ] && ! [ -e \"$folder/settings.xml\" ]; do
+folder=$(dirname \"$folder\")
+done
+mkdir -p out
+printf '#!/bin/sh\necho %s\n' \"$folder\" >out/program
+chmod +x out/program";
+    let done = repo.rev(&[&["HEAD", "--build", search], &EXE[..]].concat());
+    let top = repo.path("").display().to_string();
+    let expected = [("HEAD", "/"), ("working tree", top.trim_end_matches('/'))];
+    assert_eq!(say(&done), pairs(&expected));
+    let note = ".cargo/config.toml is not in git, so it does not apply to the build of HEAD";
+    assert!(done.stderr.contains(note), "{}", done.stderr);
 }
 
 #[test]

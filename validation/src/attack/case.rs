@@ -60,6 +60,10 @@ impl<'a> Case<'a> {
         self.folder.join("outside").join(name)
     }
 
+    pub fn cache(&self) -> PathBuf {
+        self.folder.join("cache")
+    }
+
     pub fn tmp(&self) -> PathBuf {
         self.folder.join("tmp")
     }
@@ -163,7 +167,7 @@ impl<'a> Case<'a> {
         command
             .env(crate::victim::MARK, &self.mark)
             .env("TMPDIR", self.tmp())
-            .env("XDG_CACHE_HOME", self.folder.join("cache"))
+            .env("XDG_CACHE_HOME", self.cache())
             .env("XDG_STATE_HOME", self.state())
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("ATTACK_SECRET", self.secret());

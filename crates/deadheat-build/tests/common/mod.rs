@@ -7,7 +7,7 @@ use std::process::Command;
 
 use deadheat_build::{
     BenchesFrom, BuildError, CommandBuild, Interruption, Note, Recipe, Request, Revisions, Side,
-    Sides, build,
+    Sides, build, homes_of_builds,
 };
 use tempfile::TempDir;
 
@@ -18,9 +18,17 @@ mkdir -p out
 printf '#!/bin/sh\\necho %s\\n' \"$(cat value)\" > out/program
 chmod +x out/program";
 
-/// A repository that is removed when dropped.
+/// A repository that is removed when dropped, with its builds in the user's cache.
 pub struct Repo {
     pub folder: TempDir,
+}
+
+impl Drop for Repo {
+    fn drop(&mut self) {
+        for home in homes_of_builds(self.folder.path()) {
+            let _ = fs::remove_dir_all(home);
+        }
+    }
 }
 
 impl Repo {
@@ -122,13 +130,15 @@ impl Repo {
 
     /// The existing folders of builds.
     pub fn builds(&self) -> Vec<PathBuf> {
-        let Ok(entries) = fs::read_dir(self.path(".deadheat/builds")) else {
-            return Vec::new();
-        };
-        entries
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.is_dir())
-            .collect()
+        let homes = homes_of_builds(self.folder.path());
+        let entries = homes.iter().filter_map(|home| fs::read_dir(home).ok());
+        let paths = entries.flatten().map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.is_dir()).collect()
+    }
+
+    /// The folder of the builds in the user's cache.
+    pub fn cache(&self) -> PathBuf {
+        homes_of_builds(self.folder.path()).pop().unwrap()
     }
 
     /// The number of worktrees that git knows.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::Command;
 
 use crate::case::{Case, Found, files_below};
@@ -49,12 +50,24 @@ pub fn check(case: &mut Case) -> Found {
     case.spared()
 }
 
-/// Builds are kept, forged, committed, and asked for again.
+/// Builds like those in the cache are committed, with other programs.
 fn forged_builds(case: &mut Case) -> Found {
     built(case, "HEAD~1..HEAD", &[0])?;
-    let below = files_below(&case.work(".deadheat"));
-    for file in below.iter().filter(|file| file.ends_with("out/program")) {
-        fs::write(file, "#!/bin/sh\necho forged\n").map_err(|e| e.to_string())?;
+    let cache = case.cache().join("deadheat/builds");
+    for file in files_below(&cache) {
+        let home = file.strip_prefix(&cache).map_err(|e| e.to_string())?.iter().next();
+        let home = cache.join(home.ok_or("a file among the builds")?);
+        let copy = case.work(".deadheat/builds");
+        let forged = match file.ends_with("out/program") {
+            true => b"#!/bin/sh\necho forged\n".to_vec(),
+            false => fs::read(&file).map_err(|e| e.to_string())?,
+        };
+        // An index names its own folder.
+        let [from, to] = [&home, &copy].map(|folder| folder.display().to_string());
+        let forged = String::from_utf8_lossy(&forged).replace(&from, &to);
+        let below = file.strip_prefix(&home).map_err(|e| e.to_string())?;
+        let path = Path::new(".deadheat/builds").join(below);
+        case.write(path.to_str().ok_or("a name that is text")?, forged);
     }
     case.commit();
     built(case, "HEAD~2..HEAD~1", &[0])
