@@ -94,7 +94,10 @@ fn the_users_own_run_file_starts_under_any_name_until_the_list_is_gone() {
     let mut command = track.command();
     command.env_remove("XDG_STATE_HOME").env_remove("HOME");
     let homeless = Finished::from(command.args(words).output().unwrap());
-    homeless.fails_with(2, &[foreign]);
+    homeless.fails_with(
+        2,
+        &["cannot use its list", "neither HOME nor XDG_STATE_HOME"],
+    );
 }
 
 #[test]
@@ -107,7 +110,8 @@ fn a_list_that_others_can_write_trusts_nothing() {
     run(&words).succeeds();
     let list = track.path("their state/deadheat/made/list");
     fs::set_permissions(&list, fs::Permissions::from_mode(0o666)).unwrap();
-    run(&words).fails_with(2, &["your deadheat did not write this file"]);
+    let why = format!("another user owns or can write {}", list.display());
+    run(&words).fails_with(2, &["deadheat cannot use its list", &why]);
 }
 
 #[test]

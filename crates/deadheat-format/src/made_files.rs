@@ -98,7 +98,7 @@ impl MadeFiles {
         if !self.folder.exists() {
             self.create_folder()?;
         }
-        self.check(&fs::metadata(&self.folder)?)?;
+        self.check(&self.folder, &fs::metadata(&self.folder)?)?;
         let list = self.folder.join(LIST);
         if let Ok(found) = fs::symlink_metadata(&list) {
             if !found.is_file() {
@@ -114,33 +114,38 @@ impl MadeFiles {
             .create(true)
             .mode(0o600)
             .open(&list)?;
-        self.check(&file.metadata()?)?;
+        self.check(&list, &file.metadata()?)?;
         // One write, so that lines of concurrent processes do not mix.
         file.write_all(format!("{digest}\n").as_bytes())
     }
 
     /// Returns true if the file with this digest is in the list.
-    pub fn has(&self, digest: &FileDigest) -> bool {
-        let is_own = fs::metadata(&self.folder).is_ok_and(|found| self.check(&found).is_ok());
-        is_own
-            && self.check_path().is_ok()
-            && [LIST, EARLIER].iter().any(|list| self.lists(list, digest))
+    ///
+    /// # Errors
+    ///
+    /// The list cannot be read, or another user owns it or can write it.
+    pub fn has(&self, digest: &FileDigest) -> io::Result<bool> {
+        self.check_path()?;
+        match fs::metadata(&self.folder) {
+            Ok(found) => self.check(&self.folder, &found)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        Ok(self.lists(LIST, digest)? || self.lists(EARLIER, digest)?)
     }
 
-    fn lists(&self, list: &str, digest: &FileDigest) -> bool {
+    fn lists(&self, list: &str, digest: &FileDigest) -> io::Result<bool> {
         let path = self.folder.join(list);
         // Opening a named pipe would wait forever.
         if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
-            return false;
+            return Ok(false);
         }
-        let Ok(file) = File::open(path) else {
-            return false;
-        };
-        let is_safe = file
-            .metadata()
-            .is_ok_and(|found| self.check(&found).is_ok());
-        let lines = BufReader::new(file.take(2 * FULL)).lines();
-        is_safe && lines.map_while(Result::ok).any(|line| line == digest.0)
+        let file = File::open(&path)?;
+        self.check(&path, &file.metadata()?)?;
+        let mut lines = BufReader::new(file.take(2 * FULL))
+            .lines()
+            .map_while(Result::ok);
+        Ok(lines.any(|line| line == digest.0))
     }
 
     /// Creates the folder. Fails if the folder above it belongs to another user, because `sudo
@@ -150,7 +155,7 @@ impl MadeFiles {
         if let Some(around) = around.find(|folder| folder.exists())
             && fs::metadata(around)?.uid() != self.user
         {
-            return Err(not_safe());
+            return Err(not_safe(around));
         }
         DirBuilder::new()
             .recursive(true)
@@ -179,23 +184,23 @@ impl MadeFiles {
                     WRITABLE_BY_OTHERS
                 };
             if ![0, self.user].contains(&found.uid()) || (writable != 0 && !is_sticky) {
-                return Err(not_safe());
+                return Err(not_safe(place));
             }
         }
         Ok(())
     }
 
     /// Fails if another user owns the file or folder or can write it.
-    fn check(&self, found: &Metadata) -> io::Result<()> {
+    fn check(&self, path: &Path, found: &Metadata) -> io::Result<()> {
         if found.uid() == self.user && found.mode() & WRITABLE_BY_OTHERS == 0 {
             return Ok(());
         }
-        Err(not_safe())
+        Err(not_safe(path))
     }
 }
 
-fn not_safe() -> io::Error {
-    let why = "another user owns it or can write it";
+fn not_safe(path: &Path) -> io::Error {
+    let why = format!("another user owns or can write {}", path.display());
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
@@ -214,15 +219,19 @@ mod tests {
         MadeFiles::new(folder.join("state/made"), user)
     }
 
+    fn has(list: &MadeFiles, name: &str) -> bool {
+        list.has(&digest(name)).unwrap_or(false)
+    }
+
     #[test]
     fn only_added_files_are_listed() {
         let folder = tempfile::tempdir().unwrap();
         let list = list_in(folder.path());
-        assert!(!list.has(&digest("a")), "before there is a list");
+        assert!(!has(&list, "a"), "before there is a list");
         list.add(&digest("a")).unwrap();
         list.add(&digest("b")).unwrap();
-        assert!(list.has(&digest("a")) && list.has(&digest("b")));
-        assert!(!list.has(&digest("c")));
+        assert!(has(&list, "a") && has(&list, "b"));
+        assert!(!has(&list, "c"));
         let file = fs::metadata(list.folder.join(LIST)).unwrap();
         assert_eq!(file.mode() & 0o777, 0o600);
         assert_eq!(fs::metadata(&list.folder).unwrap().mode() & 0o777, 0o700);
@@ -239,13 +248,13 @@ mod tests {
         let file = list.folder.join(LIST);
         for (path, open, closed) in [(&file, 0o622, 0o600), (&list.folder, 0o777, 0o700)] {
             rights(path, open);
-            assert!(!list.has(&digest("a")), "{}", path.display());
+            assert!(!has(&list, "a"), "{}", path.display());
             assert!(list.add(&digest("b")).is_err(), "{}", path.display());
             rights(path, closed);
-            assert!(list.has(&digest("a")), "{}", path.display());
+            assert!(has(&list, "a"), "{}", path.display());
         }
         let other = MadeFiles::new(list.folder.clone(), list.user + 1);
-        assert!(!other.has(&digest("a")));
+        assert!(!has(&other, "a"));
         assert!(other.add(&digest("b")).is_err());
         let elsewhere = MadeFiles::new(folder.path().join("new/made"), list.user + 1);
         assert!(elsewhere.add(&digest("b")).is_err());
@@ -260,7 +269,7 @@ mod tests {
         let state = folder.path().join("state");
         for (mode, is_safe) in [(0o777, false), (0o1777, true), (0o755, true)] {
             fs::set_permissions(&state, fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(list.has(&digest("a")), is_safe, "{mode:o}");
+            assert_eq!(has(&list, "a"), is_safe, "{mode:o}");
             assert_eq!(list.add(&digest("b")).is_ok(), is_safe, "{mode:o}");
         }
         // A link in a folder that others can write leads to a folder that only this user can write.
@@ -268,9 +277,9 @@ mod tests {
         fs::create_dir(&open).unwrap();
         std::os::unix::fs::symlink(&list.folder, open.join("made")).unwrap();
         let linked = MadeFiles::new(open.join("made"), list.user);
-        assert!(linked.has(&digest("a")));
+        assert!(has(&linked, "a"));
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(!linked.has(&digest("a")));
+        assert!(!has(&linked, "a"));
     }
 
     #[test]
@@ -282,7 +291,7 @@ mod tests {
         fs::remove_file(&file).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&file).status();
         assert!(made.unwrap().success());
-        assert!(!list.has(&digest("a")) && list.add(&digest("b")).is_err());
+        assert!(!has(&list, "a") && list.add(&digest("b")).is_err());
     }
 
     #[test]
@@ -291,7 +300,7 @@ mod tests {
         let list = list_in(folder.path());
         for (round, name) in ["a", "b", "c"].into_iter().enumerate() {
             list.add(&digest(name)).unwrap();
-            let known = ["a", "b", "c"].map(|name| list.has(&digest(name)));
+            let known = ["a", "b", "c"].map(|name| has(&list, name));
             let expected = [round < 2, round > 0, round > 1];
             assert_eq!(known, expected, "{round}");
             let file = OpenOptions::new().write(true).open(list.folder.join(LIST));

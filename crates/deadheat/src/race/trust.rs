@@ -31,22 +31,33 @@ pub struct StartedFile<'a> {
 /// Adds a file to the user's list of files that deadheat wrote. If the list cannot be written,
 /// deadheat will treat the file like one of another user.
 pub fn note_made_file(digest: &FileDigest) {
-    if let Some(list) = made_files() {
+    if let Ok(list) = made_files() {
         let _ = list.add(digest);
     }
 }
 
 /// Returns true if deadheat wrote a file with this digest for this user on this machine.
 pub fn is_made_here(digest: &FileDigest) -> bool {
-    made_files().is_some_and(|list| list.has(digest))
+    is_in_list(digest).unwrap_or(false)
 }
 
-/// Returns the user's list; `None` without a folder for it, or if git tracks a file in the folder.
-/// Where the home folder is a checkout, as in some containers of CI, a commit could contain a list.
-fn made_files() -> Option<MadeFiles> {
-    let folder = made_files_folder()?;
-    let tracked = tracked_files(&folder).ok()?;
-    tracked.is_empty().then(|| MadeFiles::new(folder, user()))
+/// Looks a digest up in the user's list. The error says why deadheat cannot use the list.
+fn is_in_list(digest: &FileDigest) -> Result<bool, String> {
+    let found = made_files()?.has(digest);
+    found.map_err(|error| error.to_string())
+}
+
+/// Returns the user's list. The error says why there is none: no folder for it, or a file in this
+/// folder that git tracks. Where the home folder is a checkout, as in some containers of CI, a
+/// commit could contain a list.
+fn made_files() -> Result<MadeFiles, String> {
+    let no_folder = "neither HOME nor XDG_STATE_HOME is set";
+    let folder = made_files_folder().ok_or(no_folder)?;
+    let tracked = tracked_files(&folder).map_err(|error| error.to_string())?;
+    match tracked.first() {
+        Some(file) => Err(format!("git tracks {}", file.display())),
+        None => Ok(MadeFiles::new(folder, user())),
+    }
 }
 
 impl StartedFile<'_> {
@@ -59,12 +70,18 @@ impl StartedFile<'_> {
     /// Returns an error if the user does not agree, or cannot be asked without a terminal. Without
     /// a terminal, the message lists the commands.
     pub fn ensure_trusted(&self, is_trusted: bool) -> Result<(), Failure> {
-        if is_trusted || is_made_here(&self.digest) {
+        if is_trusted {
             return Ok(());
         }
+        let why = match is_in_list(&self.digest) {
+            Ok(true) => return Ok(()),
+            Ok(false) => "your deadheat did not write this file on this machine".to_owned(),
+            Err(problem) => format!(
+                "deadheat cannot use its list of the files that it wrote on this machine ({problem})"
+            ),
+        };
         let mut text = format!(
-            "{} {}: your deadheat did not write this file on this machine, and the race starts \
-             these commands:",
+            "{} {}: {why}, and the race starts these commands:",
             self.by,
             self.file.display()
         );
