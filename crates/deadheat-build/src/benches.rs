@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::{self, entries, is_folder};
 use crate::error::BuildError;
 use crate::key::{KeyInputs, PASSED_OVER};
+use crate::lock_files::GivenLock;
 use crate::manifest::{Bench, Dependency, Manifest, with_packages};
 use crate::repository::{Commit, Repository};
 
@@ -65,11 +66,13 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// Plans how a commit gets the bench targets of the other side, except those in `dropped`.
-    /// Returns `None` if no target needs to be added and none was dropped.
+    /// Plans how a commit with the lock files `locks` gets the bench targets of the other side,
+    /// except those in `dropped`. Returns `None` if no target needs to be added and none was
+    /// dropped.
     pub(crate) fn plan(
         repository: &Repository<'_>,
         commit: &Commit,
+        locks: &[GivenLock],
         bench_source: &BenchSource,
         dropped: &[BenchTarget],
     ) -> Result<Option<Self>, BuildError> {
@@ -92,7 +95,7 @@ impl Overlay {
         }
         let is_needed = !planning.overlay.targets.is_empty() || !dropped.is_empty();
         if is_needed {
-            planning.lock()?;
+            planning.lock(locks)?;
         }
         Ok(is_needed.then_some(planning.overlay))
     }
@@ -375,13 +378,18 @@ impl Planning<'_> {
     }
 
     /// Adds the missing packages to the lock file that is nearest to the first bench target.
-    fn lock(&mut self) -> Result<(), BuildError> {
+    fn lock(&mut self, locks: &[GivenLock]) -> Result<(), BuildError> {
         let Some(first) = self.bench_source.targets.first() else {
             return Ok(());
         };
         for folder in first.manifest.ancestors().skip(1) {
             let path = folder.join("Cargo.lock");
-            let Some(ours) = self.text_of_commit(&path)? else {
+            let given = locks.iter().find(|lock| lock.path == path);
+            let ours = match given {
+                Some(lock) => Some(String::from_utf8_lossy(&lock.text).into_owned()),
+                None => self.text_of_commit(&path)?,
+            };
+            let Some(ours) = ours else {
                 continue;
             };
             if let Ok(theirs) = disk::read_text(self.bench_source.top.join(&path))

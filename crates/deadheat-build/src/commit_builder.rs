@@ -167,6 +167,7 @@ impl<'a> CommitBuilder<'a> {
             repository: &self.repository,
             seed: self.seed.take(),
             found: std::mem::take(&mut self.found),
+            lock_giver: None,
             tell,
         };
         let named = Commit {

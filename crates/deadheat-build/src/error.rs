@@ -227,6 +227,15 @@ pub enum BuildError {
          name two commits, as in {0}..HEAD"
     )]
     BenchesForWorkingTree(String),
+    /// The working tree would get the lock file of the baseline.
+    #[error(
+        "--lock-from {0}: deadheat does not change the lock file of the working tree\nhelp: \
+         name two commits, as in {0}..HEAD"
+    )]
+    LockForWorkingTree(String),
+    /// The side that should give its lock file has none.
+    #[error("--lock-from '{0}': {0} has no Cargo.lock")]
+    NoLock(String),
     /// rustup has no toolchain with this name.
     #[error("rustup has no toolchain '{toolchain}': {said}")]
     NoToolchain {
@@ -491,6 +500,8 @@ impl BuildError {
             | Self::NoBench(_)
             | Self::OneTree(_)
             | Self::BenchesForWorkingTree(_)
+            | Self::LockForWorkingTree(_)
+            | Self::NoLock(_)
             | Self::NoToolchain { .. }
             | Self::NoPython { .. }
             | Self::NoNode { .. }
@@ -559,8 +570,19 @@ pub enum Note {
         sides: [String; 2],
         /// The differences, the most likely cause of different times first.
         differences: Vec<String>,
-        /// Options of cargo that give the baseline the candidate's profile; may be empty.
-        equalising: String,
+        /// True if `--same-profile` would change the build of the baseline.
+        profile: bool,
+        /// True if `--lock-from` would change versions of dependencies.
+        lock: bool,
+    },
+    /// The baseline is built with the candidate's profile.
+    ProfileOfOther {
+        /// The name of the baseline.
+        revision: String,
+        /// The name of the candidate.
+        from: String,
+        /// The values of cargo's `--config`.
+        settings: Vec<String>,
     },
     /// Submodules have uncommitted changes.
     DirtySubmodules {
@@ -594,6 +616,15 @@ pub enum Note {
         revision: String,
         /// The path of the lock file, relative to the top of the repository.
         path: PathBuf,
+    },
+    /// The commit is built with a lock file of the other side.
+    LockOfOther {
+        /// The name of the affected side.
+        revision: String,
+        /// The path of the lock file, relative to the top of the repository.
+        path: PathBuf,
+        /// The name of the side that the lock file comes from.
+        from: String,
     },
     /// The commit asks for another toolchain than the working tree.
     OtherToolchain {
@@ -637,6 +668,7 @@ impl Note {
     pub(crate) fn of(mut self, name: &str) -> Self {
         if let Self::SubmoduleLeftOut { revision, .. }
         | Self::BorrowedLock { revision, .. }
+        | Self::LockOfOther { revision, .. }
         | Self::BenchesPutIn { revision, .. }
         | Self::BenchLeftOut { revision, .. } = &mut self
         {
@@ -674,21 +706,33 @@ impl fmt::Display for Note {
             Self::UnequalBuilds {
                 sides: [base, head],
                 differences,
-                equalising,
+                profile,
+                lock,
             } => {
                 write!(
                     f,
                     "{base} and {head} also differ in how they are built, which can change their times: {}",
                     differences.join("; ")
                 )?;
-                if !equalising.is_empty() {
-                    write!(
-                        f,
-                        "\nhelp: --base-args '{equalising}' builds {base} with the profile of {head}"
-                    )?;
+                let same_profile =
+                    format!("--same-profile builds {base} with the profile of {head}");
+                let lock_from = "--lock-from REV builds both sides with the Cargo.lock of one";
+                match (profile, lock) {
+                    (true, true) => write!(f, "\nhelp: {same_profile}; {lock_from}"),
+                    (true, false) => write!(f, "\nhelp: {same_profile}"),
+                    (false, true) => write!(f, "\nhelp: {lock_from}"),
+                    (false, false) => Ok(()),
                 }
-                Ok(())
             }
+            Self::ProfileOfOther {
+                revision,
+                from,
+                settings,
+            } => write!(
+                f,
+                "{revision} is built with the profile of {from}: {}",
+                settings.join(", ")
+            ),
             Self::DirtySubmodules { paths, raced } => {
                 let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
                 let names = names.join(", ");
@@ -718,6 +762,15 @@ impl fmt::Display for Note {
             Self::BorrowedLock { revision, path } => write!(
                 f,
                 "{revision} has no {}, so it is built with the working tree's",
+                path.display()
+            ),
+            Self::LockOfOther {
+                revision,
+                path,
+                from,
+            } => write!(
+                f,
+                "{revision} is built with the {} of {from}",
                 path.display()
             ),
             Self::OtherToolchain {

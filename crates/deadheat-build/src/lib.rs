@@ -18,12 +18,14 @@ mod commit_builder;
 mod commits;
 mod criterion_library;
 mod disk;
+mod equal_builds;
 mod error;
 mod git;
 mod go;
 mod google_benchmark_library;
 mod key;
 mod library;
+mod lock_files;
 mod manifest;
 mod missing_project;
 mod node;
@@ -42,6 +44,7 @@ mod suite_data;
 mod target;
 mod test_suite;
 mod tree;
+mod unbuilt;
 mod unequal_builds;
 mod way;
 
@@ -54,6 +57,7 @@ pub use commits::{
     CommitChanges, CommitInfo, CommitRange, Line, Parents, commit_named, known_commits,
 };
 pub use disk::{bytes_below, top_of};
+pub use equal_builds::{EqualBuilds, LockFrom};
 pub use error::{BuildError, CargoError, Fault, Note};
 pub use go::GoBuild;
 pub use library::{Library, LibraryChoice};

@@ -42,6 +42,16 @@ pub enum Recipe {
     Node(NodeBuild),
 }
 
+impl Recipe {
+    /// Returns the folders whose `Cargo.lock` may apply; none without cargo.
+    pub(crate) fn lock_folders(&self, repository: &Repository<'_>) -> Vec<PathBuf> {
+        match self {
+            Self::Cargo(build) => build.lock_folders(repository),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// The environment variable that passes the user's own rustc wrapper to deadheat's.
 pub const WRAPPED: &str = "DEADHEAT_WRAPPED";
 

@@ -1,6 +1,8 @@
 //! Builds both sides of a race, or reuses stored builds.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -11,9 +13,11 @@ use crate::benches::{BenchSource, BenchTarget, BenchesFrom, Overlay};
 use crate::cmake::{self, CmakeSite};
 use crate::commits::CommitInfo;
 use crate::disk;
+use crate::equal_builds::{EqualBuilds, LockFrom, with_profile_of_candidate};
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
+use crate::lock_files::{GivenLock, check_giver};
 use crate::node::{NodeSite, installed_packages};
 use crate::packages::Packages;
 use crate::python::PytestSite;
@@ -25,6 +29,7 @@ use crate::storage::Home;
 use crate::subprocess::Interruption;
 use crate::target::target_dir;
 use crate::tree::{self, Submodules, Tree};
+use crate::unbuilt::Unbuilt;
 use crate::unequal_builds::unequal_builds;
 use crate::way::Way;
 
@@ -39,6 +44,8 @@ pub struct Request<'a> {
     pub recipes: [&'a Recipe; 2],
     /// The source of the bench targets of both sides.
     pub benches: BenchesFrom,
+    /// What cargo takes from one side for the builds of both.
+    pub equal: EqualBuilds,
 }
 
 /// The built baseline and the built candidate of a race.
@@ -154,10 +161,37 @@ pub fn build(
     for home in Home::all(&repository.top)? {
         home.clear_abandoned(&repository)?;
     }
-    let mut ways = Way::of(&repository, request.recipes)?;
+    let [base_name, head_name] = revisions.names();
+    let unbuilt = [(base_name, &base), (head_name, &head)].map(|(name, commit)| Unbuilt {
+        name,
+        commit: commit.clone(),
+    });
+    let mut recipes = request.recipes;
+    let equal = match request.equal.profile {
+        true => with_profile_of_candidate(&repository, recipes, &unbuilt, tell)?,
+        false => None,
+    };
+    if let Some(equal) = &equal {
+        recipes[0] = equal;
+    }
+    let [of_base, of_head] = unbuilt;
+    let lock_giver = match request.equal.lock_from {
+        Some(LockFrom::Baseline) => Some((of_base, of_head)),
+        Some(LockFrom::Candidate) => Some((of_head, of_base)),
+        None => None,
+    };
+    if let Some((giver, taker)) = &lock_giver {
+        check_giver(
+            &repository,
+            &recipes[0].lock_folders(&repository),
+            giver,
+            taker,
+        )?;
+    }
+    let mut ways = Way::of(&repository, recipes)?;
     let [base_way, head_way] = &mut ways;
     base_way.swap_library(&repository, tell)?;
-    match request.recipes[0] == request.recipes[1] {
+    match recipes[0] == recipes[1] {
         true => head_way.replacement.clone_from(&base_way.replacement),
         false => head_way.swap_library(&repository, tell)?,
     }
@@ -170,6 +204,7 @@ pub fn build(
         repository: &repository,
         seed: None,
         found: Vec::new(),
+        lock_giver: lock_giver.map(|(giver, _)| giver),
         tell,
     };
     let commits = [base, head];
@@ -192,7 +227,13 @@ pub fn build(
         let both = [&sides.baseline, &sides.candidate].map(|side| (&*side.name, &*side.sources));
         let folders = build.lock_folders(&repository);
         let arguments = [&*build.arguments, &*of_head.arguments];
-        if let Some(note) = unequal_builds(both, &folders, arguments, ignored.as_slice()) {
+        if let Some(note) = unequal_builds(
+            both,
+            &repository.top,
+            &folders,
+            arguments,
+            ignored.as_slice(),
+        ) {
             (builder.tell)(note);
         }
     }
@@ -206,6 +247,8 @@ pub(crate) struct Builder<'a> {
     /// The folders of the builds found so far. They are not checked again: this process holds their
     /// locks, so it would wait for itself if one had to be built again.
     pub(crate) found: Vec<PathBuf>,
+    /// The side whose lock files both sides use, if the user chose one.
+    pub(crate) lock_giver: Option<Unbuilt>,
     pub(crate) tell: &'a mut dyn FnMut(Note),
 }
 
@@ -367,15 +410,19 @@ impl Builder<'_> {
         bench_source: Option<&BenchSource>,
     ) -> Result<Side, BuildError> {
         let home = Home::of(self.repository, commit, way.recipe, self.tell)?;
-        let locks = self.borrowed_locks(way, commit)?;
+        let giver = self.lock_giver.as_ref();
+        let folders = way.recipe.lock_folders(self.repository);
+        let locks = GivenLock::all(self.repository, &folders, commit, giver)?;
         let mut key_inputs = way.inputs();
         for lock in &locks {
-            key_inputs.add_file(&self.repository.top.join(lock));
+            key_inputs.add("lock file", &lock.path);
+            key_inputs.add("content", OsStr::from_bytes(&lock.text));
         }
         let mut put_in = None;
         if let Some(bench_source) =
             bench_source.filter(|bench_source| !bench_source.targets.is_empty())
-            && let Some(overlay) = Overlay::plan(self.repository, commit, bench_source, &[])?
+            && let Some(overlay) =
+                Overlay::plan(self.repository, commit, &locks, bench_source, &[])?
         {
             overlay.add_to(&mut key_inputs, bench_source);
             put_in = Some((bench_source, overlay));
@@ -454,7 +501,7 @@ impl Builder<'_> {
         way: &Way<'_>,
         commit: &Commit,
         slot: Slot,
-        locks: &[PathBuf],
+        locks: &[GivenLock],
         put_in: Option<(&BenchSource, Overlay)>,
     ) -> Result<(Slot, Index), BuildError> {
         (self.tell)(Note::Building {
@@ -479,12 +526,7 @@ impl Builder<'_> {
             error,
         })?;
         for lock in locks {
-            let to = tree.path.join(lock);
-            fs::copy(self.repository.top.join(lock), &to).map_err(BuildError::at(&to))?;
-            index.notes.push(Note::BorrowedLock {
-                revision: commit.name.clone(),
-                path: lock.clone(),
-            });
+            index.notes.push(lock.write(&tree.path)?);
         }
         // In a commit, the user's folder may be a symbolic link that leads out of the tree.
         let inside = &self.repository.inside;
@@ -532,7 +574,9 @@ impl Builder<'_> {
                 };
                 let messages = match put_in {
                     None => build.run_apart(&site, self.repository, self.tell)?,
-                    Some(put_in) => self.with_benches(build, commit, &site, put_in, &mut index)?,
+                    Some(put_in) => {
+                        self.with_benches(build, commit, &site, locks, put_in, &mut index)?
+                    }
                 };
                 index.benches = messages.bench_targets(&tree.path);
                 index.dependencies = messages.dependencies(&tree.path, &site.target);
@@ -568,6 +612,7 @@ impl Builder<'_> {
         build: &CargoBuild,
         commit: &Commit,
         site: &Site<'_>,
+        locks: &[GivenLock],
         (bench_source, mut overlay): (&BenchSource, Overlay),
         index: &mut Index,
     ) -> Result<Messages, BuildError> {
@@ -618,9 +663,12 @@ impl Builder<'_> {
                 dropped.extend(all.map(|bench| (bench, problem.to_owned())));
             }
             overlay.take_back(self.repository, commit, site.top)?;
+            for lock in locks {
+                lock.write(site.top)?;
+            }
             let gone: Vec<BenchTarget> = dropped.iter().map(|(bench, _)| bench.clone()).collect();
-            overlay =
-                Overlay::plan(self.repository, commit, bench_source, &gone)?.unwrap_or_default();
+            overlay = Overlay::plan(self.repository, commit, locks, bench_source, &gone)?
+                .unwrap_or_default();
             if overlay.targets.is_empty() && !overlay.shares {
                 let problems = dropped.iter();
                 let problems =
@@ -632,26 +680,6 @@ impl Builder<'_> {
                 });
             }
         }
-    }
-
-    /// Returns the `Cargo.lock` files of the working tree that the commit lacks although it has
-    /// their packages. They are used for the commit too.
-    fn borrowed_locks(&self, way: &Way<'_>, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
-        let Recipe::Cargo(build) = way.recipe else {
-            return Ok(Vec::new());
-        };
-        let mut borrowed = Vec::new();
-        for folder in build.lock_folders(self.repository) {
-            let lock = folder.join("Cargo.lock");
-            let theirs = |file: &Path| self.repository.file_of(commit, file);
-            if self.repository.top.join(&lock).is_file()
-                && theirs(&lock)?.is_none()
-                && theirs(&folder.join("Cargo.toml"))?.is_some()
-            {
-                borrowed.push(lock);
-            }
-        }
-        Ok(borrowed)
     }
 
     /// Returns a note if the commit has another `rust-toolchain` file than the working tree.

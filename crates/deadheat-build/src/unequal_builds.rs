@@ -31,30 +31,45 @@ const DEFAULTS: [(&str, &str); 9] = [
 ];
 
 /// Returns a note on the differences between two builds that are not in their code, if there are
-/// any. `sides` are the names and the tops of the sources. `folders` lead from the user's package
-/// up to the top, relative to the top. `arguments` are cargo's arguments for each side, which may
+/// any. `sides` are the names and the tops of the sources, and `top` is that of the working tree.
+/// `folders` lead from the user's package up to the top, relative to the top. `arguments` are cargo's arguments for each side, which may
 /// set profiles. Packages in `ignored` are not compared.
 pub(crate) fn unequal_builds(
     sides: [(&str, &Path); 2],
+    top: &Path,
     folders: &[PathBuf],
     arguments: [&[OsString]; 2],
     ignored: &[&str],
 ) -> Option<Note> {
-    let mut settings = sides.map(|(_, sources)| Settings::of(sources, folders));
+    let mut settings = sides.map(|(_, sources)| {
+        // The configuration at the top of the working tree applies to all builds below it.
+        let is_below = sources != top && sources.starts_with(top);
+        let above = |path: &Path| {
+            let is_configuration = is_below && path.starts_with(".cargo");
+            is_configuration.then(|| disk::read_text(top.join(path)).ok())?
+        };
+        let read = |path: &Path| {
+            let own = disk::read_text(sources.join(path)).ok();
+            own.or_else(|| above(path))
+        };
+        Settings::of(folders, read)
+    });
     for (settings, arguments) in settings.iter_mut().zip(arguments) {
         settings.heed(arguments);
     }
-    let (differences, equalising) = differences(&settings, ignored);
+    let [base, head] = &settings;
+    let differences = differences(base, head, ignored);
     (!differences.is_empty()).then(|| Note::UnequalBuilds {
         sides: sides.map(|(name, _)| name.to_owned()),
+        profile: !base.changes_to(head).is_empty(),
+        lock: !base.changed_packages(head, ignored).is_empty(),
         differences,
-        equalising,
     })
 }
 
 /// The inputs of a side's build other than its code.
 #[derive(Debug, Default)]
-struct Settings {
+pub(crate) struct Settings {
     /// The settings of the profiles, such as `bench.lto`.
     profiles: BTreeMap<String, String>,
     /// The texts of cargo's configuration files, by their paths.
@@ -64,11 +79,12 @@ struct Settings {
 }
 
 impl Settings {
-    fn of(top: &Path, folders: &[PathBuf]) -> Self {
-        let read = |path: PathBuf| disk::read_text(top.join(path)).ok();
+    /// Reads the settings with `read`, which returns the text of a file by its path relative to the
+    /// top of the sources. `folders` lead from the user's package up to the top.
+    pub(crate) fn of(folders: &[PathBuf], mut read: impl FnMut(&Path) -> Option<String>) -> Self {
         let manifests = folders.iter().rev();
         let manifests =
-            manifests.filter_map(|folder| read(folder.join("Cargo.toml"))?.parse().ok());
+            manifests.filter_map(|folder| read(&folder.join("Cargo.toml"))?.parse().ok());
         let manifests: Vec<Table> = manifests.collect();
         // Cargo uses only the profiles of the workspace root, or of a package outside of any
         // workspace.
@@ -81,17 +97,26 @@ impl Settings {
                 flatten(name, profile, &mut settings.profiles);
             }
         }
-        for folder in folders {
+        // A profile in cargo's configuration takes precedence over that of the manifest, and the
+        // configuration of an inner folder over that of an outer one.
+        for folder in folders.iter().rev() {
             for name in ["config.toml", "config"] {
                 let path = folder.join(".cargo").join(name);
-                if let Some(text) = read(path.clone()) {
+                if let Some(text) = read(&path) {
+                    let table: Table = text.parse().unwrap_or_default();
+                    for profile in PROFILES {
+                        let found = table.get("profile").and_then(|all| all.get(profile));
+                        if let Some(found) = found {
+                            flatten(profile, found, &mut settings.profiles);
+                        }
+                    }
                     settings.configuration.insert(path, text);
                 }
             }
         }
         let locks = folders
             .iter()
-            .filter_map(|folder| read(folder.join("Cargo.lock")));
+            .filter_map(|folder| read(&folder.join("Cargo.lock")));
         for lock in locks {
             settings.packages.extend(packages(&lock));
         }
@@ -99,7 +124,7 @@ impl Settings {
     }
 
     /// Applies the profile settings in cargo's `--config` arguments.
-    fn heed(&mut self, arguments: &[OsString]) {
+    pub(crate) fn heed(&mut self, arguments: &[OsString]) {
         let words = arguments.iter().filter_map(|word| word.to_str());
         let settings = words.map(|word| word.strip_prefix("--config=").unwrap_or(word));
         for setting in settings.filter_map(|word| word.strip_prefix("profile.")) {
@@ -108,6 +133,47 @@ impl Settings {
                     .insert(name.trim().to_owned(), value.trim().to_owned());
             }
         }
+    }
+
+    /// Returns the names of the settings of the bench profile that differ between the sides.
+    /// `cargo bench` builds with this profile, which inherits settings of the release profile.
+    fn changed_profile(&self, head: &Self) -> BTreeSet<String> {
+        let names = self.profiles.keys().chain(head.profiles.keys());
+        let names = names.filter_map(|name| Some(format!("bench.{}", name.split_once('.')?.1)));
+        names
+            .filter(|name| {
+                let [ours, theirs] = [self, head].map(|side| side.value(name));
+                ours.map(|value| meant(name, value)) != theirs.map(|value| meant(name, value))
+            })
+            .collect()
+    }
+
+    /// Returns the values of cargo's `--config` that give a side with these settings the profile of
+    /// `head`. A setting that `head` lacks cannot be taken back unless its default is known.
+    pub(crate) fn changes_to(&self, head: &Self) -> Vec<String> {
+        let changed = self.changed_profile(head).into_iter();
+        let settings = changed.filter_map(|name| {
+            let value = head.value(&name)?;
+            Some(format!("profile.{name}={value}"))
+        });
+        settings.collect()
+    }
+
+    /// Returns the packages of which both sides use different versions, with these versions.
+    fn changed_packages(&self, head: &Self, ignored: &[&str]) -> Vec<String> {
+        let said = |versions: &BTreeSet<String>| {
+            let versions: Vec<&str> = versions.iter().map(String::as_str).collect();
+            versions.join(", ")
+        };
+        let shared = self
+            .packages
+            .iter()
+            .filter(|(name, _)| !ignored.contains(&&***name))
+            .filter_map(|(name, ours)| Some((name, ours, head.packages.get(name)?)));
+        shared
+            .filter(|(_, ours, theirs)| ours != theirs)
+            .map(|(name, ours, theirs)| format!("{name} {} against {}", said(ours), said(theirs)))
+            .collect()
     }
 
     /// Returns the value of a profile setting such as `bench.lto`, which may be inherited from the
@@ -154,7 +220,12 @@ fn flatten(name: &str, value: &Value, flat: &mut BTreeMap<String, String>) {
     match value.as_table() {
         Some(table) => {
             for (key, value) in table {
-                flatten(&format!("{name}.{key}"), value, flat);
+                let is_bare = |sign: char| sign.is_ascii_alphanumeric() || "-_".contains(sign);
+                match !key.is_empty() && key.chars().all(is_bare) {
+                    true => flatten(&format!("{name}.{key}"), value, flat),
+                    // The package of an override may be `*`.
+                    false => flatten(&format!("{name}.{key:?}"), value, flat),
+                }
             }
         }
         None => {
@@ -180,32 +251,15 @@ fn packages(lock: &str) -> BTreeMap<String, BTreeSet<String>> {
     found
 }
 
-/// Returns the differences, the most likely causes of different times first, and the cargo options
-/// that give the baseline the candidate's profile.
-fn differences([base, head]: &[Settings; 2], ignored: &[&str]) -> (Vec<String>, String) {
+/// Returns the differences, the most likely causes of different times first.
+fn differences(base: &Settings, head: &Settings, ignored: &[&str]) -> Vec<String> {
     let mut all = Vec::new();
-    let mut equalising = Vec::new();
-    let names = base.profiles.keys().chain(head.profiles.keys());
-    // `cargo bench` builds with the bench profile, which inherits settings of the release profile.
-    let names = names.filter_map(|name| Some(format!("bench.{}", name.split_once('.')?.1)));
-    for name in names.collect::<BTreeSet<String>>() {
-        let [ours, theirs] = [base, head].map(|side| side.value(&name));
-        let meant = |value: Option<&str>| value.map(|value| meant(&name, value).to_owned());
-        if meant(ours) != meant(theirs) {
-            let said = |value: Option<&str>| value.unwrap_or("unset").to_owned();
-            let (profile, key) = name.split_once('.').unwrap_or((&name, ""));
-            all.push(format!(
-                "[profile.{profile}] {key}: {} against {}",
-                said(ours),
-                said(theirs)
-            ));
-            equalising.extend(theirs.map(|value| {
-                // The quotes are escaped: TOML needs them, and `--base-args` is split as by a
-                // shell.
-                let value = value.replace('"', "\\\"");
-                format!("--config profile.{name}={value}")
-            }));
-        }
+    for name in base.changed_profile(head) {
+        let [ours, theirs] = [base, head].map(|side| side.value(&name).unwrap_or("unset"));
+        let (profile, key) = name.split_once('.').unwrap_or((&name, ""));
+        all.push(format!(
+            "[profile.{profile}] {key}: {ours} against {theirs}"
+        ));
     }
     let files: BTreeSet<&PathBuf> = (base.configuration.keys())
         .chain(head.configuration.keys())
@@ -215,22 +269,7 @@ fn differences([base, head]: &[Settings; 2], ignored: &[&str]) -> (Vec<String>, 
             all.push(format!("{}", file.display()));
         }
     }
-    let mut changed = Vec::new();
-    for (name, ours) in &base.packages {
-        if let Some(theirs) = head.packages.get(name)
-            && ours != theirs
-            && !ignored.contains(&&**name)
-        {
-            let said = |versions: &BTreeSet<String>| {
-                versions
-                    .iter()
-                    .map(String::as_str)
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            };
-            changed.push(format!("{name} {} against {}", said(ours), said(theirs)));
-        }
-    }
+    let mut changed = base.changed_packages(head, ignored);
     if !changed.is_empty() {
         let more = changed.len().saturating_sub(NAMED);
         changed.truncate(NAMED);
@@ -244,7 +283,7 @@ fn differences([base, head]: &[Settings; 2], ignored: &[&str]) -> (Vec<String>, 
             changed.join("; ")
         ));
     }
-    (all, equalising.join(" "))
+    all
 }
 
 #[cfg(test)]
@@ -263,7 +302,8 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        Settings::of(top.path(), &["inner".into(), "".into()])
+        let read = |path: &Path| fs::read_to_string(top.path().join(path)).ok();
+        Settings::of(&["inner".into(), "".into()], read)
     }
 
     #[test]
@@ -288,11 +328,9 @@ mod tests {
                 &LOCK.replace("2.7.0", "2.8.0").replace("1.0.0", "1.1.0"),
             ),
         ]);
-        let (found, equalising) = differences(&[old, new], &[]);
-        assert_eq!(
-            equalising,
-            "--config profile.bench.lto=false --config profile.bench.opt-level=2"
-        );
+        let expected = ["profile.bench.lto=false", "profile.bench.opt-level=2"];
+        assert_eq!(old.changes_to(&new), expected);
+        let found = differences(&old, &new, &[]);
         let expected = [
             "[profile.bench] lto: true against false",
             "[profile.bench] opt-level: 3 against 2",
@@ -314,9 +352,7 @@ mod tests {
             ("Cargo.lock", &*newer),
         ];
         let none = |one: &[(&str, &str)], two: &[(&str, &str)], ignored: &[&str]| {
-            differences(&[settings(one), settings(two)], ignored)
-                .0
-                .is_empty()
+            differences(&settings(one), &settings(two), ignored).is_empty()
         };
         assert!(none(&files, &files, &[]));
         assert!(none(&files, &other, &["memchr"]) && !none(&files, &other, &[]));
@@ -324,24 +360,30 @@ mod tests {
     }
 
     #[test]
-    fn options_of_cargo_make_profiles_equal() {
-        let plain = settings(&[]);
-        let mut old = settings(&[(
-            "Cargo.toml",
-            "[profile.bench]\nlto = true\npanic = \"abort\"\n",
-        )]);
-        let both = [old, plain];
-        let (_, equalising) = differences(&both, &[]);
-        // As a shell would read them.
-        let words = equalising
-            .replace('\\', "")
-            .split(' ')
-            .map(OsString::from)
-            .collect::<Vec<_>>();
-        let [first, plain] = both;
-        old = first;
-        old.heed(&words);
-        assert!(differences(&[old, plain], &[]).0.is_empty(), "{equalising}");
+    fn settings_of_cargo_make_profiles_equal() {
+        let profile = "lto = true\npanic = \"abort\"\n[profile.bench.package.\"*\"]\n";
+        let manifest = format!("[profile.bench]\n{profile}debug = 1\n");
+        let configuration = "[profile.bench]\ncodegen-units = 1\n";
+        let written = || {
+            settings(&[
+                ("Cargo.toml", &*manifest),
+                ("inner/.cargo/config.toml", configuration),
+            ])
+        };
+        for (mut old, new) in [(settings(&[]), written()), (written(), settings(&[]))] {
+            let changes = old.changes_to(&new).into_iter();
+            let words: Vec<OsString> = changes
+                .flat_map(|setting| ["--config".into(), setting.into()])
+                .collect();
+            old.heed(&words);
+            let left: Vec<String> = old.changed_profile(&new).into_iter().collect();
+            // The default of a setting for some packages is that of the others.
+            let expected: &[&str] = match new.profiles.is_empty() {
+                true => &["bench.package.\"*\".debug"],
+                false => &[],
+            };
+            assert_eq!(left, expected, "{words:?}");
+        }
     }
 
     #[test]
@@ -350,7 +392,7 @@ mod tests {
             "Cargo.toml",
             "[profile.release]\nopt-level = \"3\"\nlto = false\ndebug = 0\nstrip = false\n",
         )]);
-        assert!(differences(&[written, settings(&[])], &[]).0.is_empty());
+        assert!(differences(&written, &settings(&[]), &[]).is_empty());
     }
 
     #[test]
@@ -362,8 +404,8 @@ mod tests {
             ["a", "b", "c", "d", "e"].map(package).concat()
         };
         let (old, new) = (lock("1.0.0"), lock("2.0.0"));
-        let both = [&old, &new].map(|lock| settings(&[("Cargo.lock", &**lock)]));
-        let (found, _) = differences(&both, &[]);
+        let [old, new] = [&old, &new].map(|lock| settings(&[("Cargo.lock", &**lock)]));
+        let found = differences(&old, &new, &[]);
         assert_eq!(
             found,
             [

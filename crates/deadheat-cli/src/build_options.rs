@@ -5,7 +5,9 @@ use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, Parser};
 use deadheat::parts::exit::Failure;
-use deadheat_build::{BenchesFrom, CargoBuild, LibraryChoice, Revisions, Variables};
+use deadheat_build::{
+    BenchesFrom, CargoBuild, EqualBuilds, LibraryChoice, LockFrom, Revisions, Variables,
+};
 use deadheat_options::cargo_arguments::{Arguments, Bench};
 use deadheat_options::library_option::CriterionArgs;
 
@@ -19,6 +21,13 @@ pub struct BuildOptions {
     /// of the candidate]
     #[arg(long, value_name = "REV", help_heading = "Build")]
     benches_from: Option<String>,
+    /// Build the baseline with the candidate's cargo profile (lto, opt-level and so on)
+    #[arg(long, help_heading = "Build")]
+    same_profile: bool,
+    /// Build both sides with the Cargo.lock of this revision or 'working-tree', so that they have
+    /// the same dependencies
+    #[arg(long, value_name = "REV", help_heading = "Build")]
+    lock_from: Option<String>,
     /// Options of cargo bench for the baseline alone
     #[arg(
         long,
@@ -55,6 +64,20 @@ const OWN: &str = "own";
 /// Returns the value of `--benches-from` that names the candidate.
 pub fn word_for_head(revisions: &Revisions) -> &str {
     revisions.head.as_deref().unwrap_or("working-tree")
+}
+
+/// Returns the side with this name, as the user wrote it.
+fn side_named(named: &str, revisions: &Revisions) -> Option<LockFrom> {
+    let [base, head] = revisions.names();
+    if named == base {
+        return Some(LockFrom::Baseline);
+    }
+    (named == head || named == word_for_head(revisions)).then_some(LockFrom::Candidate)
+}
+
+fn sides_in_words(revisions: &Revisions) -> String {
+    let [base, _] = revisions.names();
+    format!("'{base}' or '{}'", word_for_head(revisions))
 }
 
 fn variable(text: &str) -> Result<(String, String), String> {
@@ -97,6 +120,8 @@ impl BuildOptions {
     /// Returns the first option that needs cargo, if the user gave one.
     pub fn needs_cargo(&self) -> Option<&'static str> {
         [
+            ("--same-profile", self.same_profile),
+            ("--lock-from", self.lock_from.is_some()),
             ("--base-args", self.base_args.is_some()),
             ("--cand-args", self.cand_args.is_some()),
             ("--base-toolchain", self.base_toolchain.is_some()),
@@ -142,20 +167,42 @@ impl BuildOptions {
         let Some(named) = &self.benches_from else {
             return Ok(None);
         };
-        let [base, head] = revisions.names();
-        if *named == base {
-            Ok(Some(BenchesFrom::Baseline))
-        } else if *named == head || *named == word_for_head(revisions) {
-            Ok(Some(BenchesFrom::Candidate))
-        } else if named == OWN {
-            Ok(Some(BenchesFrom::Own))
-        } else {
-            Err(Failure::Usage(format!(
-                "--benches-from {named}: name a side of the race, '{base}' or '{}', or '{OWN}' for \
-                 each side's own",
-                word_for_head(revisions)
-            )))
+        match side_named(named, revisions) {
+            Some(LockFrom::Baseline) => Ok(Some(BenchesFrom::Baseline)),
+            Some(LockFrom::Candidate) => Ok(Some(BenchesFrom::Candidate)),
+            None if named == OWN => Ok(Some(BenchesFrom::Own)),
+            None => Err(Failure::Usage(format!(
+                "--benches-from {named}: name a side of the race, {}, or '{OWN}' for each side's \
+                 own",
+                sides_in_words(revisions)
+            ))),
         }
+    }
+
+    /// Returns what cargo takes from one side for the builds of both.
+    pub fn equal_builds(&self, revisions: &Revisions) -> Result<EqualBuilds, Failure> {
+        let option = match &self.lock_from {
+            Some(_) => Some("--lock-from"),
+            None => self.same_profile.then_some("--same-profile"),
+        };
+        if let (Some(option), None) = (option, &revisions.base) {
+            return Err(Failure::Usage(format!(
+                "{option}: both sides are builds of the working tree\nhelp: name a revision to \
+                 race against, as in cargo deadheat main {option}"
+            )));
+        }
+        let side = |named: &String| {
+            side_named(named, revisions).ok_or_else(|| {
+                Failure::Usage(format!(
+                    "--lock-from {named}: name a side of the race, {}",
+                    sides_in_words(revisions)
+                ))
+            })
+        };
+        Ok(EqualBuilds {
+            profile: self.same_profile,
+            lock_from: self.lock_from.as_ref().map(side).transpose()?,
+        })
     }
 
     /// Returns `--benches-from` if the user gave it; only cargo and pytest support that option.
@@ -259,7 +306,7 @@ mod tests {
         let options = command.get_arguments().filter_map(clap::Arg::get_long);
         assert_eq!(
             options.collect::<Vec<_>>(),
-            deadheat_options::cargo_arguments::OF_BUILDS
+            deadheat_options::cargo_arguments::OF_BUILDS.map(|(name, _)| name)
         );
     }
 

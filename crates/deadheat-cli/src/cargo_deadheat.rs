@@ -54,6 +54,8 @@ Write the names of benchmarks and all options of the races after `--`.
 
 Options:
       --benches-from REV      Race the bench targets of this side on both
+      --same-profile          Build BASE with the cargo profile of the candidate
+      --lock-from REV         Build both sides with the Cargo.lock of this side
       --base-args ARGS        Options of cargo bench for the baseline alone
       --base-env NAME=VALUE   An environment variable for the baseline's build
       --base-toolchain NAME   The rustup toolchain that builds the baseline

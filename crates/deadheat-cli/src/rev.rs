@@ -8,7 +8,8 @@ use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::report::escape;
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_build::{
-    BenchesFrom, BuildError, Interruption, LibraryChoice, Recipe, Request, Revisions, Sides, build,
+    BenchesFrom, BuildError, EqualBuilds, Interruption, LibraryChoice, Recipe, Request, Revisions,
+    Sides, build,
 };
 use deadheat_history::{KeepArgs, keep_in_history};
 use deadheat_options::bench_options::BenchOptions;
@@ -92,7 +93,13 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     let arguments = args.race.arguments();
     let revisions = parsed(&args.revisions)?;
     let benches = args.ways.benches(&revisions)?;
-    let mut sides = built(&revisions, &recipes, BenchesFrom::Own, "")?;
+    let mut sides = built(
+        &revisions,
+        &recipes,
+        BenchesFrom::Own,
+        EqualBuilds::default(),
+        "",
+    )?;
     let mut options = args.race.options;
     note_environments(&sides, &mut options.surroundings)?;
     if let Recipe::Pytest(build) = &recipes[0] {
@@ -241,7 +248,8 @@ impl CargoRace {
         let both = in_both(self.cargo, self.bench, self.criterion)?;
         let recipes = self.ways.cargo_builds(&both)?.map(Recipe::Cargo);
         let benches = self.ways.benches(&self.revisions)?.unwrap_or_default();
-        let sides = built(&self.revisions, &recipes, benches, self.hint)?;
+        let equal = self.ways.equal_builds(&self.revisions)?;
+        let sides = built(&self.revisions, &recipes, benches, equal, self.hint)?;
         let mut options = self.options;
         if let Some(options) = &mut options {
             options.changed_suite = ChangedSuite::between(&sides, &recipes[0])?;
@@ -316,6 +324,7 @@ fn built(
     revisions: &Revisions,
     recipes: &[Recipe; 2],
     benches: BenchesFrom,
+    equal: EqualBuilds,
     hint: &str,
 ) -> Result<Sides, Failure> {
     let directory = here()?;
@@ -324,6 +333,7 @@ fn built(
         revisions,
         recipes: recipes.each_ref(),
         benches,
+        equal,
     };
     let interrupts = interrupts()?;
     let is_interrupted = || interrupts.requested().is_some();

@@ -25,16 +25,18 @@ const WITH_VALUE: [&str; 16] = [
     "color",
 ];
 
-/// Long options of deadheat about how the sides are built, each with a value.
-pub const OF_BUILDS: [&str; 8] = [
-    "benches-from",
-    "base-args",
-    "cand-args",
-    "base-env",
-    "cand-env",
-    "base-toolchain",
-    "cand-toolchain",
-    "criterion",
+/// Long options of deadheat about how the sides are built, and whether each has a value.
+pub const OF_BUILDS: [(&str, bool); 10] = [
+    ("benches-from", true),
+    ("same-profile", false),
+    ("lock-from", true),
+    ("base-args", true),
+    ("cand-args", true),
+    ("base-env", true),
+    ("cand-env", true),
+    ("base-toolchain", true),
+    ("cand-toolchain", true),
+    ("criterion", true),
 ];
 
 /// Short options with a value: packages, jobs, features, unstable options.
@@ -97,12 +99,17 @@ impl Arguments {
                 "version" | "V" => return Self::Version,
                 _ => {}
             }
-            let is_ours = text.starts_with("--") && OF_BUILDS.contains(&option.name);
+            let mut ours = OF_BUILDS.iter().filter(|_| text.starts_with("--"));
+            let ours = ours.find(|(name, _)| *name == option.name);
+            let (is_ours, takes_value) = match ours {
+                Some((_, takes_value)) => (true, *takes_value),
+                None => (false, option.takes_value),
+            };
             // The value of an option of deadheat may begin with a dash, because it may consist of
             // options.
             let follows = |next: &&OsString| is_ours || !next.as_encoded_bytes().starts_with(b"-");
             let next = match option.value {
-                None if option.takes_value || is_ours => args.next_if(follows),
+                None if takes_value => args.next_if(follows),
                 _ => None,
             };
             if is_ours {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use deadheat_build::{
-    BenchesFrom, BuildError, CommandBuild, Interruption, Note, Recipe, Request, Revisions, Side,
-    Sides, build, homes_of_builds,
+    BenchesFrom, BuildError, CommandBuild, EqualBuilds, Interruption, Note, Recipe, Request,
+    Revisions, Side, Sides, build, homes_of_builds,
 };
 use tempfile::TempDir;
 
@@ -122,6 +122,7 @@ impl Repo {
             revisions: &Revisions::parse(revisions).unwrap(),
             recipes: [&recipe; 2],
             benches: BenchesFrom::Own,
+            equal: EqualBuilds::default(),
         };
         let mut notes = Vec::new();
         let sides = build(&request, Interruption(stop), &mut |note| notes.push(note));
