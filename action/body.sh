@@ -35,7 +35,7 @@ else
         echo 'The last output of deadheat:'
         echo
         echo '<pre>'
-        { tail -n 40 "$FOLDER/log.txt" 2>/dev/null || echo 'nothing'; } |
+        { tail -n 40 "$FOLDER/log.txt" 2>/dev/null | tail -c 60000 || echo 'nothing'; } |
             jq -Rsr 'gsub("\u001b\\[[0-9;]*[A-Za-z]"; "") | rtrimstr("\n") | @html'
         echo '</pre>'
     } >"$report"

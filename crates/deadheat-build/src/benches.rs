@@ -4,6 +4,7 @@
 //! its sources get the missing bench targets and the dev-dependencies of these.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -81,6 +82,7 @@ impl Overlay {
             commit,
             bench_source,
             files: repository.files_of(commit)?,
+            sources: BTreeMap::new(),
             overlay: Self::default(),
         };
         let mut manifests: Vec<&Path> = bench_source
@@ -181,6 +183,8 @@ struct Planning<'a> {
     bench_source: &'a BenchSource,
     /// The files of the commit.
     files: Vec<PathBuf>,
+    /// The sources of the commit's packages that were asked for, by their folders.
+    sources: BTreeMap<PathBuf, Vec<PathBuf>>,
     overlay: Overlay,
 }
 
@@ -219,8 +223,23 @@ impl Planning<'_> {
         if wanted.is_empty() && dropped.is_empty() {
             return Ok(());
         }
+        let own_sources: Vec<PathBuf> = ours
+            .benches(&files)
+            .into_iter()
+            .map(|(_, source)| folder.join(source))
+            .collect();
         for target in &wanted {
-            self.copy_around(folder, &target.source);
+            let source = &target.source;
+            if !own_sources.contains(source) && self.changes_own_build(source)? {
+                return Err(BuildError::BenchInOwnBuild {
+                    revision: self.commit.name.clone(),
+                    from: self.bench_source.name.clone(),
+                    bench: target.name.clone(),
+                    path: source.clone(),
+                });
+            }
+            self.copy(source.clone());
+            self.copy_around(folder, source)?;
         }
         let put_in = wanted.iter().map(|target| {
             let source = target.source.strip_prefix(folder);
@@ -256,7 +275,7 @@ impl Planning<'_> {
             return Ok(());
         }
         self.overlay.targets.extend(targets);
-        self.copy_below(folder);
+        self.copy_below(folder)?;
         if !theirs.has_workspace()
             && let Some((root, mut workspace)) = self.workspace_around(folder)?
         {
@@ -298,26 +317,26 @@ impl Planning<'_> {
             let is_there =
                 self.files.contains(&manifest) || self.overlay.copies.contains(&manifest);
             if !is_there && self.bench_source.top.join(&manifest).is_file() {
-                self.copy_below(&folder);
+                self.copy_below(&folder)?;
             }
         }
         Ok(())
     }
 
-    /// Copies the package's folder that contains a bench target, or only the target's file if that
-    /// is in `src` or at the top of the package.
-    fn copy_around(&mut self, package: &Path, source: &Path) {
+    /// Copies the package's folder that contains a bench target, unless that is `src` or the package
+    /// itself.
+    fn copy_around(&mut self, package: &Path, source: &Path) -> Result<(), BuildError> {
         let below = source.strip_prefix(package).unwrap_or(source);
         let mut parts = below.components();
         match (parts.next(), parts.next()) {
             (Some(Component::Normal(first)), Some(_)) if first != "src" => {
-                self.copy_below(&package.join(first));
+                self.copy_below(&package.join(first))
             }
-            _ => self.copy(source.to_owned()),
+            _ => Ok(()),
         }
     }
 
-    fn copy_below(&mut self, folder: &Path) {
+    fn copy_below(&mut self, folder: &Path) -> Result<(), BuildError> {
         for path in entries(&self.bench_source.top.join(folder)) {
             let Ok(below) = path
                 .strip_prefix(&self.bench_source.top)
@@ -327,12 +346,63 @@ impl Planning<'_> {
             };
             // Only regular files are copied, because reading a pipe or a device may never end.
             if path.is_file() {
-                self.copy(below);
+                if !self.changes_own_build(&below)? {
+                    self.copy(below);
+                }
             // A symbolic link is skipped, because it may lead to a parent folder.
             } else if is_folder(&path) && !PASSED_OVER.iter().any(|name| path.ends_with(name)) {
-                self.copy_below(&below);
+                self.copy_below(&below)?;
             }
         }
+        Ok(())
+    }
+
+    /// Returns true for a file that cargo, rustup or rustc would read for the build of the commit's
+    /// own library and programs: one of their sources, or a file that changes how they are built. A
+    /// pull
+    /// request could slow down its baseline through such a file, and hide its own slowdown.
+    fn changes_own_build(&mut self, path: &Path) -> Result<bool, BuildError> {
+        if path.components().any(|part| part.as_os_str() == ".cargo") {
+            return Ok(true);
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        match path.file_name().and_then(OsStr::to_str) {
+            Some("rust-toolchain" | "rust-toolchain.toml") => return Ok(true),
+            Some("build.rs") if self.files.contains(&folder.join("Cargo.toml")) => {
+                return Ok(true);
+            }
+            // The root of a workspace sets profiles and patches for the packages below it.
+            Some("Cargo.toml" | "Cargo.lock") => {
+                let mut manifests = self
+                    .files
+                    .iter()
+                    .filter(|file| file.ends_with("Cargo.toml"));
+                return Ok(manifests.any(|manifest| manifest.starts_with(folder)));
+            }
+            _ => {}
+        }
+        if !self.files.iter().any(|file| file == path) {
+            return Ok(false);
+        }
+        for package in folder.ancestors() {
+            let manifest = package.join("Cargo.toml");
+            if !self.files.contains(&manifest) {
+                continue;
+            }
+            let sources = match self.sources.get(package) {
+                Some(sources) => sources,
+                None => {
+                    let manifest = self.repository.file_of(self.commit, &manifest)?;
+                    let text = String::from_utf8(manifest.unwrap_or_default());
+                    let manifest = text.ok().and_then(|text| Manifest::read(&text));
+                    let sources = manifest.unwrap_or_default().sources();
+                    self.sources.entry(package.to_owned()).or_insert(sources)
+                }
+            };
+            let below = path.strip_prefix(package).unwrap_or(path);
+            return Ok(sources.iter().any(|source| below.starts_with(source)));
+        }
+        Ok(false)
     }
 
     fn copy(&mut self, path: PathBuf) {

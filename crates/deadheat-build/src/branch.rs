@@ -1,6 +1,7 @@
 //! Reads and commits data files on a branch by git's plumbing commands, without a check-out. The
 //! working tree and its index stay unchanged.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -81,7 +82,8 @@ impl<'a> Branch<'a> {
     }
 
     /// Returns the paths of all files on the branch, without submodules and symbolic links; `None`
-    /// if the branch does not exist.
+    /// if the branch does not exist. If several files have the same content, only the first is
+    /// returned: a small branch may name one large compressed file many times.
     ///
     /// # Errors
     ///
@@ -93,11 +95,13 @@ impl<'a> Branch<'a> {
         let git = self.repository.git(&["ls-tree", "-r", "-z"]);
         let listing = self.repository.output(git.words([&tip.id]), &self.name)?;
         let entries = listing.split(|byte| *byte == 0);
+        let mut seen = BTreeSet::new();
         // MODE TYPE ID, a tab and the path; the modes of files begin with 100.
         let paths = entries.filter_map(|entry| {
             let tab = entry.iter().position(|byte| *byte == b'\t')?;
             let is_file = entry.starts_with(b"100");
-            is_file.then(|| PathBuf::from(OsStr::from_bytes(&entry[tab + 1..])))
+            (is_file && seen.insert(entry[..tab].to_owned()))
+                .then(|| PathBuf::from(OsStr::from_bytes(&entry[tab + 1..])))
         });
         Ok(Some(paths.collect()))
     }

@@ -32,11 +32,12 @@ pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Reads a file of a repository. Fails for anything else, because a link in a commit may lead to
-/// `/dev/zero` or to a named pipe, and for a file of more than 64 MiB.
+/// `/dev/zero`, to `/proc/kmsg` or to a named pipe, and for a file of more than 64 MiB.
 pub(crate) fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path.as_ref();
     let about = fs::metadata(path)?;
-    if !about.is_file() {
+    let is_kernels = |path: PathBuf| path.starts_with("/proc") || path.starts_with("/sys");
+    if !about.is_file() || path.canonicalize().is_ok_and(is_kernels) {
         return Err(io::Error::other("it is not a file"));
     }
     let mut bytes = Vec::new();

@@ -178,6 +178,23 @@ pub enum BuildError {
         /// The path, and the reason why it is rejected.
         error: OutsideError,
     },
+    /// The source of an added bench target would change the build of the commit's own code.
+    #[error(
+        "{revision} cannot get the bench target {bench} of {from}: cargo would use its source {} for \
+         the code of {revision}, too\nhelp: move the source into a folder of its own, such as \
+         benches, or race each side with its own benchmarks (--benches-from own)",
+        path.display()
+    )]
+    BenchInOwnBuild {
+        /// The name of the side that lacks the bench target.
+        revision: String,
+        /// The name of the side that has the bench target.
+        from: String,
+        /// The name of the bench target.
+        bench: String,
+        /// The path of its source, relative to the top.
+        path: PathBuf,
+    },
     /// `--exe` is outside the tree, so both sides would share it.
     #[error("--exe {}: name it by its path relative to the build folder, because each side builds \
              its own", .0.display())]
@@ -521,6 +538,7 @@ impl BuildError {
             | Self::Committed { .. }
             | Self::SubmoduleOutside { .. }
             | Self::FileOutside { .. }
+            | Self::BenchInOwnBuild { .. }
             | Self::NotWithOurLibrary { .. }
             | Self::BenchesDoNotFit { .. } => Fault::Side,
             Self::Interrupted => Fault::Interruption,

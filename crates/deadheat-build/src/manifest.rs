@@ -68,6 +68,29 @@ impl Manifest {
         benches
     }
 
+    /// Returns the files and folders of a package, relative to its folder, from which cargo builds
+    /// its library and its programs.
+    pub(crate) fn sources(&self) -> Vec<PathBuf> {
+        let mut found = vec![PathBuf::from("src"), PathBuf::from("build.rs")];
+        let package = self
+            .0
+            .get("package")
+            .and_then(|package| package.get("build"));
+        found.extend(package.and_then(Value::as_str).map(PathBuf::from));
+        let library = self.0.get("lib").and_then(Value::as_table);
+        for target in library.into_iter().chain(tables(self.0.get("bin")).iter()) {
+            let Some(path) = target.get("path").and_then(Value::as_str).map(Path::new) else {
+                continue;
+            };
+            // The other modules are next to the file.
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            found.push(folder.unwrap_or(path).to_owned());
+        }
+        found
+    }
+
     /// Sets exactly these bench targets: `own` with the settings in this manifest, and `put_in`
     /// with those in `bench_source`. Turns off the automatic discovery of others.
     pub(crate) fn set_benches(&mut self, own: &[Bench], put_in: &[Bench], bench_source: &Self) {

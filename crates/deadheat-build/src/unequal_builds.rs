@@ -168,7 +168,7 @@ impl Settings {
         let shared = self
             .packages
             .iter()
-            .filter(|(name, _)| !ignored.contains(&&***name))
+            .filter(|(name, _)| !ignored.iter().any(|library| is_of(library, name)))
             .filter_map(|(name, ours)| Some((name, ours, head.packages.get(name)?)));
         shared
             .filter(|(_, ours, theirs)| ours != theirs)
@@ -195,6 +195,12 @@ impl Settings {
         };
         set.or_else(default)
     }
+}
+
+/// Returns true for a library and its helper packages, such as criterion and criterion-plot.
+fn is_of(library: &str, package: &str) -> bool {
+    let rest = package.strip_prefix(library);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// Profile settings whose values have several spellings: the key, and all spellings of one value.
@@ -356,6 +362,8 @@ mod tests {
         };
         assert!(none(&files, &files, &[]));
         assert!(none(&files, &other, &["memchr"]) && !none(&files, &other, &[]));
+        assert!(!none(&files, &other, &["mem"]));
+        assert!(is_of("criterion", "criterion-plot") && !is_of("criterion", "criterion2"));
         assert!(none(&[], &[], &[]));
     }
 

@@ -1147,3 +1147,40 @@ fn own_benches_race_where_cargo_cannot_find_what_the_others_need() {
         done.stderr
     );
 }
+
+#[test]
+fn benchmarks_of_the_other_side_do_not_change_how_a_commit_is_built() {
+    needs!("git");
+    for source in ["build.rs", ".cargo/race.rs"] {
+        let repo = Repo::new(&PACKAGE);
+        let manifest = PACKAGE[0]
+            .1
+            .replace("[package]", "[package]\nbuild = false");
+        let bench = format!("[[bench]]\nname = \"more\"\nharness = false\npath = {source:?}\n");
+        repo.write("Cargo.toml", &(manifest + &bench));
+        repo.write(
+            source,
+            "fn main() { println!(\"cargo:rustc-cfg=fast\"); }\n",
+        );
+        let done = repo.cargo(&["HEAD", "--no-run"]);
+        done.fails_with(3, &["cannot get the bench target more", source]);
+    }
+    // The library is next to the benchmark that both sides should have.
+    let manifest = PACKAGE[0].1;
+    let manifest = manifest.replace("bench = false", "bench = false\npath = \"core/lib.rs\"");
+    let manifest = manifest.replace(
+        "harness = false",
+        "harness = false\npath = \"core/race.rs\"",
+    );
+    let library = PACKAGE[1].1;
+    let repo = Repo::new(&[
+        ("Cargo.toml", &manifest),
+        ("core/lib.rs", library),
+        ("core/race.rs", PACKAGE[2].1),
+    ]);
+    repo.write("core/lib.rs", NEW);
+    repo.write("core/race.rs", &PACKAGE[2].1.replace("slow", "slower"));
+    let done = repo.cargo(&["HEAD", "--no-run", "--benches-from", "working-tree"]);
+    let expected = [("HEAD", "old slower"), ("working tree", "new slower")];
+    assert_eq!(say(&done), pairs(&expected));
+}

@@ -126,6 +126,27 @@ pub fn refuse_long_name(name: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns the largest total size of the names of a file's benchmarks, with their parameters, in
+/// bytes: 64 MiB by default, at least 4 MiB, scaled by `DEADHEAT_MAX_INPUT`.
+///
+/// Many tools write the name of a group or a parameter once for all its benchmarks: from a file of
+/// 95 kB, names of 240 MB were made, and their copies took 1.6 GB and 25 s.
+pub fn most_bytes_of_names() -> io::Result<u64> {
+    Ok((most_bytes()? >> 4).max(4 << 20))
+}
+
+/// Fails if the names of a file's benchmarks are larger together than [`most_bytes_of_names`].
+pub fn refuse_large_names(bytes: u64) -> io::Result<()> {
+    let most = most_bytes_of_names()?;
+    if bytes > most {
+        return Err(io::Error::other(format!(
+            "the names of its benchmarks have more than {most} bytes{HELP}set {VARIABLE}, such as \
+             {VARIABLE}=8G, which raises this limit, too"
+        )));
+    }
+    Ok(())
+}
+
 /// Fails if a file has too many benchmarks, where each contender of a benchmark counts as one. The
 /// limit is 1,048,576 by default, scales with `DEADHEAT_MAX_INPUT`, and is at least 4,096.
 ///

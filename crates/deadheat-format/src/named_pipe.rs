@@ -4,7 +4,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -23,8 +23,13 @@ const SHORT_WAIT: Duration = Duration::from_millis(100);
 /// True after a wait for a pipe has timed out in this process; later waits are then short.
 static GAVE_UP: AtomicBool = AtomicBool::new(false);
 
-/// Opens a file for reading. Opens a named pipe only if a process opens it for writing.
+/// Opens a file for reading. Opens a named pipe only if a process opens it for writing, and no file
+/// of the kernel: a link in a commit may lead to `/proc/kmsg`, which never ends.
 pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    let is_kernels = |path: PathBuf| path.starts_with("/proc") || path.starts_with("/sys");
+    if path.canonicalize().is_ok_and(is_kernels) {
+        return Err(io::Error::other("it is a file of the kernel"));
+    }
     match is_pipe(path) {
         true => open(path, OpenOptions::new().read(true), "writing"),
         false => File::open(path),

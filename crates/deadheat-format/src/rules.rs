@@ -1,6 +1,7 @@
 //! Finds and reads `deadheat.toml`. Errors name the line and column, and values are spelled as in
 //! options.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
@@ -83,9 +84,11 @@ fn file_kind(kind: fs::FileType) -> &'static str {
 /// compare each one with every name.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// Maximum length of a pattern in bytes. With `?` in it, the time of a comparison grows with the
-/// product of the lengths of pattern and name.
-const MOST_BYTES_OF_A_PATTERN: usize = 4096;
+/// Maximum length of a pattern in bytes: as long as the parts that are compared fast.
+const MOST_BYTES_OF_A_PATTERN: usize = 128;
+
+/// Maximum number of patterns: each one is compared with every name.
+const MOST_PATTERNS: usize = 1000;
 
 const HOW_TO_WRITE_A_PATTERN: &str =
     "write the name of a benchmark, in which * matches any characters";
@@ -160,6 +163,8 @@ struct Document<'t> {
     text: &'t str,
     /// Position of the first byte of each line.
     lines: Vec<usize>,
+    /// Number of patterns with `*` or `?` read so far.
+    patterns: Cell<usize>,
 }
 
 /// A key of a table and its value.
@@ -176,6 +181,7 @@ impl<'t> Document<'t> {
         Self {
             text,
             lines: std::iter::once(0).chain(ends).collect(),
+            patterns: Cell::new(0),
         }
     }
 
@@ -374,11 +380,19 @@ impl Document<'_> {
     }
 
     fn pattern(&self, at: usize, text: String) -> Result<Glob, FileProblem> {
-        if text.len() <= MOST_BYTES_OF_A_PATTERN {
-            return Ok(Glob::new(text));
+        // A name is compared fast, because most others have another length.
+        let is_name = !text.contains(['*', '?']);
+        let count = self.patterns.get() + usize::from(!is_name);
+        self.patterns.set(count);
+        if !is_name && text.len() > MOST_BYTES_OF_A_PATTERN {
+            let problem = format!("the pattern is longer than {MOST_BYTES_OF_A_PATTERN} bytes");
+            return Err(self.wrong(at, problem, HOW_TO_WRITE_A_PATTERN));
         }
-        let problem = format!("the pattern is longer than {MOST_BYTES_OF_A_PATTERN} bytes");
-        Err(self.wrong(at, problem, HOW_TO_WRITE_A_PATTERN))
+        if count > MOST_PATTERNS {
+            let problem = format!("the file has more than {MOST_PATTERNS} patterns with * or ?");
+            return Err(self.wrong(at, problem, "write fewer patterns that match more names"));
+        }
+        Ok(Glob::new(text))
     }
 
     /// Returns the texts of a list, each with its position, or a single text as a list of one.

@@ -118,7 +118,8 @@ fn quoted(text: &str) -> String {
 }
 
 fn parse(text: &str) -> Result<Vec<Accepted>, FileProblem> {
-    let line = |at: usize| text[..at.min(text.len())].matches('\n').count() as u64 + 1;
+    let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
+    let line = |at: usize| ends.partition_point(|end| *end < at) as u64 + 1;
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         FileProblem::at(line(at), error.message())

@@ -39,7 +39,7 @@ use crate::csv::read_csv_from;
 use crate::csv_rows::RecordingPlan;
 use deadheat_format::content::{self, BUFFER, is_packed, kind_of_bytes, read_content, unpacked};
 use deadheat_format::limits::{
-    Bounded, refuse_long_name, refuse_many_benchmarks, refuse_many_parameters,
+    Bounded, refuse_large_names, refuse_long_name, refuse_many_benchmarks, refuse_many_parameters,
 };
 use deadheat_format::{FileProblem, FormatError, cannot_read, read_run_from};
 use json::{SEARCHED, contains, end_of_string, without_mark};
@@ -72,12 +72,14 @@ fn of_file(file: &Path, mut results: Results) -> Result<Results, FormatError> {
     results.source = file.display().to_string();
     let date = results.facts.date.as_deref();
     results.facts.moment = date.and_then(rows::moment).or(results.facts.moment);
+    refuse_large_names(results.bytes_of_names).map_err(cannot_read(file))?;
     refuse_many_benchmarks(results.benchmarks.len()).map_err(cannot_read(file))?;
     for benchmark in &results.benchmarks {
         let parameters = benchmark.identity.qualifiers.len();
         refuse_many_parameters(parameters).map_err(cannot_read(file))?;
     }
     name_together(&mut [std::slice::from_mut(&mut results)]);
+    refuse_large_names(results.bytes_of_names).map_err(cannot_read(file))?;
     for benchmark in &results.benchmarks {
         refuse_long_name(&benchmark.name).map_err(cannot_read(file))?;
     }

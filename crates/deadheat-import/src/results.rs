@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use deadheat_format::limits::most_bytes_of_names;
 use deadheat_model::{Metric, ResultFacts};
 
 use crate::identity::Identity;
@@ -27,6 +28,10 @@ pub struct Results {
     pub processes_stand_alone: bool,
     /// The number of benchmarks with each name so far, by name.
     names: HashMap<String, u32>,
+    /// The size of all names and parameters of the benchmarks, in bytes.
+    pub(crate) bytes_of_names: u64,
+    /// The limit for `bytes_of_names`; `None` before the first benchmark.
+    most_bytes_of_names: Option<u64>,
 }
 
 impl Results {
@@ -41,7 +46,15 @@ impl Results {
 
     /// Adds a benchmark. A second benchmark of the same name becomes `name #2`, so that the
     /// benchmarks of two files with the same repeated names are still compared.
+    ///
+    /// Adds nothing if the results [are full](Self::are_full).
     pub fn push(&mut self, mut benchmark: ResultBenchmark) {
+        self.bytes_of_names += benchmark.bytes_of_names();
+        let limit = || most_bytes_of_names().unwrap_or(0);
+        self.most_bytes_of_names.get_or_insert_with(limit);
+        if self.are_full() {
+            return;
+        }
         let mut name = benchmark.name.clone();
         while let Some(times) = self.names.get_mut(&name) {
             // Counts up, so that a thousand equal names do not need a search each.
@@ -54,10 +67,18 @@ impl Results {
         self.benchmarks.push(benchmark);
     }
 
+    /// Returns true if the names need more memory than a file's names may have. Such a file is
+    /// refused after it was read.
+    pub(crate) fn are_full(&self) -> bool {
+        let most = self.most_bytes_of_names;
+        most.is_some_and(|most| self.bytes_of_names > most)
+    }
+
     /// Renames the benchmarks by their identities. A benchmark keeps its name if `name` returns
     /// `None`.
     pub(crate) fn rename(&mut self, name: impl Fn(&Identity) -> Option<String>) {
         self.names.clear();
+        self.bytes_of_names = 0;
         for mut benchmark in std::mem::take(&mut self.benchmarks) {
             let identity = Some(&benchmark.identity).filter(|identity| !identity.is_empty());
             if let Some(name) = identity.and_then(&name) {
@@ -196,6 +217,17 @@ impl fmt::Display for ExitCodes {
 }
 
 impl ResultBenchmark {
+    fn bytes_of_names(&self) -> u64 {
+        let qualifiers = self.identity.qualifiers.iter();
+        let qualifiers = qualifiers.map(|one| one.key.len() + one.value.len());
+        let parameters = self
+            .parameters
+            .iter()
+            .map(|(key, value)| key.len() + value.len());
+        let rest: usize = qualifiers.chain(parameters).sum();
+        (self.name.len() + self.identity.base.len() + rest) as u64
+    }
+
     /// Returns a digest of the name, label, state, processes, metrics and values.
     pub fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();

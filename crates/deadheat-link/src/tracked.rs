@@ -4,6 +4,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
@@ -166,12 +167,12 @@ fn tracked_at(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
         return Ok(Vec::new());
     }
     let folder = resolved(folder);
-    // A repository that another user made around the folder, such as `/tmp/.git`, tracks nothing of
-    // ours.
-    let is_ours = |git: &Path| git.exists() && !belongs_to_another(git, &folder);
     for top in folder.ancestors() {
         let git = top.join(".git");
-        if !is_ours(&git) {
+        // A repository that another user made around the folder, such as `/tmp/.git`, tracks
+        // nothing of ours.
+        let is_stray = || belongs_to_another(&git, &folder) && is_open_to_others(top);
+        if !git.exists() || is_stray() {
             continue;
         }
         let inner = folder.strip_prefix(top).unwrap_or(Path::new("")).join(name);
@@ -192,6 +193,11 @@ fn tracked_at(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
         return Err(TrackedError::Unanswered { path, said });
     }
     Ok(Vec::new())
+}
+
+/// Returns true if users other than the owner can create files in a folder.
+fn is_open_to_others(folder: &Path) -> bool {
+    fs::metadata(folder).is_ok_and(|about| about.mode() & 0o022 != 0)
 }
 
 fn resolved(path: &Path) -> PathBuf {
@@ -453,11 +459,12 @@ mod tests {
             return;
         }
         assert_eq!(tracked_files(&folder.join("target")).unwrap().len(), 1);
-        assert!(
-            tracked_files(&around.path().join("other"))
-                .unwrap()
-                .is_empty()
-        );
+        let tracked = || tracked_files(&around.path().join("other")).unwrap().len();
+        // No other user can create a repository in a folder that is closed to them.
+        assert_eq!(tracked(), 1);
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
+        fs::set_permissions(around.path(), open).unwrap();
+        assert_eq!(tracked(), 0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! patterns. Also the result of a gate for a comparison: the broken rule, and the reason why it may
 //! be excused.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -210,35 +211,66 @@ impl Glob {
         name.ends_with(tail)
     }
 
+    /// As [`Glob::fits_by_parts`], for a pattern with `?`. The time is proportional to the sum of
+    /// both lengths unless a part has more than 128 characters.
     fn fits_by_characters(&self, name: &str) -> bool {
-        let pattern: Vec<char> = self.0.chars().collect();
         let name: Vec<char> = name.chars().collect();
-        let (mut at, mut read) = (0, 0);
-        // The last star, and the number of characters it has taken so far. If the rest does not
-        // match, the last star takes one character more. Earlier stars need no other attempt,
-        // because the last one can take the same characters, so no pattern takes long.
-        let mut star: Option<(usize, usize)> = None;
-        while read < name.len() {
-            match pattern.get(at) {
-                Some('*') => {
-                    star = Some((at, read));
-                    at += 1;
-                }
-                Some(one) if *one == '?' || *one == name[read] => {
-                    at += 1;
-                    read += 1;
-                }
-                _ => match &mut star {
-                    Some((place, taken)) => {
-                        *taken += 1;
-                        (at, read) = (*place + 1, *taken);
-                    }
-                    None => return false,
-                },
-            }
+        let characters = |text: &str| text.chars().collect::<Vec<char>>();
+        let Some((head, rest)) = self.0.split_once('*') else {
+            return fits_part(&characters(&self.0), &name);
+        };
+        let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
+        let (head, tail) = (characters(head), characters(tail));
+        let Some((start, mut name)) = name.split_at_checked(head.len()) else {
+            return false;
+        };
+        if !fits_part(&head, start) {
+            return false;
         }
-        pattern[at..].iter().all(|rest| *rest == '*')
+        for part in middle.split('*') {
+            let Some(end) = end_of_part(&characters(part), name) else {
+                return false;
+            };
+            name = &name[end..];
+        }
+        let end = name.len().checked_sub(tail.len());
+        end.is_some_and(|end| fits_part(&tail, &name[end..]))
     }
+}
+
+/// Returns true if a part of a pattern without `*` matches the whole text.
+fn fits_part(part: &[char], text: &[char]) -> bool {
+    let mut pairs = part.iter().zip(text);
+    part.len() == text.len() && pairs.all(|(one, found)| *one == '?' || one == found)
+}
+
+/// Returns the end of the first match of a part of a pattern in the text.
+fn end_of_part(part: &[char], text: &[char]) -> Option<usize> {
+    let Some(last) = part.len().checked_sub(1) else {
+        return Some(0);
+    };
+    if part.len() > u128::BITS as usize {
+        let mut windows = text.windows(part.len());
+        return Some(windows.position(|window| fits_part(part, window))? + part.len());
+    }
+    // Bit n of `open` says that the text read so far ends with a match of the first n + 1
+    // characters of the part.
+    let places = |wanted: char| {
+        let bits = part.iter().enumerate().filter(|(_, one)| **one == wanted);
+        bits.fold(0_u128, |all, (at, _)| all | 1 << at)
+    };
+    let any = places('?');
+    let mut known: BTreeMap<char, u128> = part.iter().map(|one| (*one, places(*one))).collect();
+    known.remove(&'?');
+    let mut open = 0_u128;
+    for (at, found) in text.iter().enumerate() {
+        let fitting = known.get(found).copied().unwrap_or(0) | any;
+        open = (open << 1 | 1) & fitting;
+        if open >> last & 1 == 1 {
+            return Some(at + 1);
+        }
+    }
+    None
 }
 
 impl fmt::Display for Glob {
@@ -295,6 +327,8 @@ mod tests {
             ("test[1]", vec!["test[1]"], vec!["test1"]),
             ("", vec![""], vec!["a"]),
             ("a**", vec!["a", "ab"], vec!["b"]),
+            ("a?c*", vec!["abc", "a?cd"], vec!["ac", "abd", ""]),
+            ("*x?z*??", vec!["xyzab", "xxyz--xyzab"], vec!["xyza", "xz"]),
         ] {
             let glob = Glob::new(pattern);
             for name in fitting {
@@ -306,11 +340,42 @@ mod tests {
         }
     }
 
+    /// A pattern, tried in every way.
+    fn fits_in_any_way(pattern: &[char], name: &[char]) -> bool {
+        match pattern.split_first() {
+            None => name.is_empty(),
+            Some(('*', rest)) => (0..=name.len()).any(|at| fits_in_any_way(rest, &name[at..])),
+            Some((one, rest)) => name.split_first().is_some_and(|(found, name)| {
+                (*one == '?' || one == found) && fits_in_any_way(rest, name)
+            }),
+        }
+    }
+
     proptest! {
         #[test]
-        fn parts_and_characters_fit_alike(pattern in "[ab*]{0,8}", name in "[abü]{0,10}") {
+        fn both_ways_to_match_agree_with_trying_all(
+            pattern in "[ab*?]{0,8}",
+            name in "[abü]{0,10}",
+        ) {
+            let characters = |text: &str| text.chars().collect::<Vec<char>>();
+            let expected = fits_in_any_way(&characters(&pattern), &characters(&name));
+            let has_question_mark = pattern.contains('?');
             let glob = Glob::new(pattern);
-            prop_assert_eq!(glob.fits_by_parts(&name), glob.fits_by_characters(&name));
+            prop_assert_eq!(glob.fits_by_characters(&name), expected);
+            prop_assert!(has_question_mark || glob.fits_by_parts(&name) == expected);
+        }
+    }
+
+    #[test]
+    fn a_part_of_any_length_is_found() {
+        for length in [1, 127, 128, 129, 200] {
+            let part = "a".repeat(length - 1) + "?";
+            let glob = Glob::new(format!("*{part}*b"));
+            assert!(
+                glob.fits(&("xa".to_owned() + &"a".repeat(length) + "b")),
+                "{length}"
+            );
+            assert!(!glob.fits(&("a".repeat(length - 1) + "b")), "{length}");
         }
     }
 

@@ -66,20 +66,23 @@ fn begins_a_formula(character: char) -> bool {
     matches!(character, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')
 }
 
-/// Returns true if `text` begins with a semicolon after which a formula begins: where the comma is
-/// the decimal sign, spreadsheets split lines there.
+/// Returns true if `text` begins with a semicolon or tab after which a formula begins: where the
+/// comma is the decimal sign, or if the user wants it, spreadsheets split lines there.
 fn splits_before_a_formula(text: &str) -> bool {
     let next = text
-        .strip_prefix(';')
+        .strip_prefix(SEPARATORS)
         .map(|rest| rest.trim_start_matches('"'));
     next.is_some_and(|rest| rest.starts_with(begins_a_formula))
 }
+
+/// Characters other than the comma at which spreadsheets split lines.
+const SEPARATORS: [char; 2] = [';', '\t'];
 
 fn is_obeyed(text: &str) -> bool {
     text.contains(is_control)
         || text.lines().any(is_workflow_command)
         || ORDERS.iter().any(|order| text.contains(order))
-        || (text.match_indices(';')).any(|(at, _)| splits_before_a_formula(&text[at..]))
+        || (text.match_indices(SEPARATORS)).any(|(at, _)| splits_before_a_formula(&text[at..]))
 }
 
 /// Returns true for characters that move the cursor, change the colour or reverse the reading
@@ -95,7 +98,8 @@ fn is_control(character: char) -> bool {
 }
 
 /// Returns a backslash, followed by the text with escapes for backslashes, control characters, the
-/// first character of a workflow command or of one of [`ORDERS`], and semicolons before a formula.
+/// first character of a workflow command or of one of [`ORDERS`], and semicolons and tabs before a
+/// formula.
 fn escaped(text: &str) -> String {
     let mut safe = String::from('\\');
     for line in text.split_inclusive('\n') {
@@ -149,7 +153,7 @@ mod tests {
             ("=1+1", "'=1+1"),
             ("@SUM(A1)", "'@SUM(A1)"),
             ("-O3", "'-O3"),
-            ("\t=1", "'\t=1"),
+            ("\t1", "'\t1"),
             ("＝1+1", "'＝1+1"),
             ("＠SUM(A1)", "'＠SUM(A1)"),
             ("'=1", "''=1"),
@@ -177,6 +181,7 @@ mod tests {
             ("a ##vso[b]c", r"\a \u{23}#vso[b]c"),
             ("a##teamcity[b]", r"\a\u{23}#teamcity[b]"),
             ("a;=1", r"\a\u{3b}=1"),
+            ("a\t=1", r"\a\u{9}=1"),
             ("a;\"-1", r#"\a\u{3b}"-1"#),
             ("a;b;;＋1", r"\a;b;\u{3b}＋1"),
         ] {

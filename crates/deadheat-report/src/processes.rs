@@ -4,7 +4,7 @@
 use deadheat_model::{AddressSpace, ObservedImage, ObservedProcess, ProcessDifference};
 
 use crate::glyphs::Glyphs;
-use crate::names::shown;
+use crate::names::{escape, shown};
 
 /// Maximum width, in columns, of a name.
 const NAME: usize = 60;
@@ -40,28 +40,41 @@ pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> Stri
 
 /// Returns a line about the processes of each side, or a single line if they are equal. Equal sides
 /// show no environment variables, because these come from the user's shell.
-pub(crate) fn lines(processes: &[ObservedProcess], names: [&str; 2]) -> Vec<String> {
+pub(crate) fn lines(
+    processes: &[ObservedProcess],
+    names: [&str; 2],
+    glyphs: Glyphs,
+) -> Vec<String> {
     match processes {
         [baseline, candidate] if baseline == candidate => {
             let process = ObservedProcess {
                 variables: Vec::new(),
                 ..baseline.clone()
             };
-            vec![format!("processes of both sides {}", observed(&process))]
+            vec![format!(
+                "processes of both sides {}",
+                observed(&process, glyphs)
+            )]
         }
         [baseline, candidate] => vec![
-            format!("processes of '{}' {}", names[0], observed(baseline)),
-            format!("processes of '{}' {}", names[1], observed(candidate)),
+            format!("processes of '{}' {}", names[0], observed(baseline, glyphs)),
+            format!(
+                "processes of '{}' {}",
+                names[1],
+                observed(candidate, glyphs)
+            ),
         ],
         _ => Vec::new(),
     }
 }
 
 /// Describes the observed processes of a contender in one line.
-pub(crate) fn observed(process: &ObservedProcess) -> String {
+pub(crate) fn observed(process: &ObservedProcess, glyphs: Glyphs) -> String {
+    // A process chooses its name and the file that it executes.
+    let text = |text: &str| escape(text, glyphs);
     let mut parts = vec![match &process.image {
         ObservedImage::AsStarted => "executed the file that was started".to_owned(),
-        ObservedImage::Other(path) => format!("executed {path}"),
+        ObservedImage::Other(path) => format!("executed {}", text(path)),
         ObservedImage::Unseen => "executed a file that was not observed".to_owned(),
     }];
     parts.extend(process.addresses.map(|addresses| match addresses {
@@ -72,7 +85,10 @@ pub(crate) fn observed(process: &ObservedProcess) -> String {
         parts.push("the program asks for fixed addresses".to_owned());
     }
     if let Some(name) = &process.left_behind {
-        parts.push(format!("left '{name}' running, which deadheat killed"));
+        parts.push(format!(
+            "left '{}' running, which deadheat killed",
+            text(name)
+        ));
     }
     if process.keeps_cores == Some(false) {
         parts.push("may run on cores they were not given".to_owned());
@@ -80,7 +96,7 @@ pub(crate) fn observed(process: &ObservedProcess) -> String {
     if process.is_padded == Some(false) {
         parts.push("without the environment that deadheat sets".to_owned());
     }
-    parts.extend(process.variables.iter().cloned());
+    parts.extend(process.variables.iter().map(|variable| text(variable)));
     parts.join("; ")
 }
 
@@ -100,7 +116,8 @@ mod tests {
             variables: Vec::new(),
         };
         let text = "executed the file that was started; random addresses";
-        assert_eq!(observed(&plain), text);
+        let glyphs = Glyphs::Unicode;
+        assert_eq!(observed(&plain, glyphs), text);
         let odd = ObservedProcess {
             image: ObservedImage::Other("/usr/bin/dash".to_owned()),
             addresses: Some(AddressSpace::Fixed),
@@ -112,6 +129,15 @@ mod tests {
         };
         let text = "executed /usr/bin/dash; fixed addresses; the program asks for fixed addresses; left 'sleep' \
                     running, which deadheat killed; may run on cores they were not given; without the environment that deadheat sets; LD_PRELOAD=x.so";
-        assert_eq!(observed(&odd), text);
+        assert_eq!(observed(&odd, glyphs), text);
+        let hostile = || "a\u{1b}[8m\nb\u{202e}".to_owned();
+        let hostile = ObservedProcess {
+            image: ObservedImage::Other(hostile()),
+            left_behind: Some(hostile()),
+            variables: vec![hostile()],
+            ..odd
+        };
+        let told = observed(&hostile, glyphs);
+        assert!(!told.contains(['\u{1b}', '\n', '\u{202e}']), "{told}");
     }
 }

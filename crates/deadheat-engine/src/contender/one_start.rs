@@ -1,7 +1,7 @@
 //! One start for many benchmarks: a worker imports once and forks for each benchmark of a
 //! replicate. Without this, two Pythons took 0.8 s to start and import for 0.3 s of calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use super::process_layout::ProcessLayout;
@@ -37,10 +37,11 @@ impl OneStart {
     /// Records the benchmarks of the race by program.
     pub(super) fn expect<'a>(&mut self, layouts: impl Iterator<Item = &'a ProcessLayout>) {
         self.suites.clear();
+        let mut seen = HashSet::new();
         for layout in layouts {
             for slot in &layout.process_slots {
-                let suite = self.suites.entry(slot.program).or_default();
-                if !suite.contains(&slot.benchmark) {
+                if seen.insert((slot.program, &slot.benchmark)) {
+                    let suite = self.suites.entry(slot.program).or_default();
                     suite.push(slot.benchmark.clone());
                 }
             }

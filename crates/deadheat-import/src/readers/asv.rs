@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::json::{Number, Text, from_json, lenient, text_of};
 use super::rows::{Rows, summarised};
 use deadheat_format::FileProblem;
+use deadheat_format::limits::refuse_large_names;
 
 #[derive(Deserialize)]
 struct WireFile {
@@ -63,6 +64,9 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
                 values => format!("{name}({})", values.join(", ")),
             };
             results.push(entry.benchmark(name, index));
+            if results.are_full() {
+                return Ok(results);
+            }
         }
     }
     Ok(results)
@@ -99,9 +103,13 @@ impl<'a> Entry<'a> {
                 let problem = format!("the parameters have more than {most} combinations");
                 return Err(FileProblem::at("params", problem));
             }
+            let texts: Vec<String> = values.iter().map(text_of).collect();
+            let bytes: usize = texts.iter().map(String::len).sum();
+            let copies = (all.len() as u64).saturating_mul(bytes as u64);
+            refuse_large_names(copies).map_err(FileProblem::CannotRead)?;
             let longer = |combination: &Vec<String>| {
-                let with = |value: &Value| [&combination[..], &[text_of(value)]].concat();
-                values.iter().map(with).collect::<Vec<_>>()
+                let with = |text: &String| [&combination[..], std::slice::from_ref(text)].concat();
+                texts.iter().map(with).collect::<Vec<_>>()
             };
             all = all.iter().flat_map(longer).collect();
         }

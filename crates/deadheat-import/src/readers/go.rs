@@ -387,6 +387,9 @@ impl Reader {
             let key = (package(&group.config), group.name.to_string());
             let fault = failed.remove(&key).filter(|fault| fault.failed);
             results.push(group.benchmark(&self.directions, fault));
+            if results.are_full() {
+                return results;
+            }
         }
         for key in &order[reported..] {
             if let Some(((_, name), fault)) = failed.remove_entry(key) {

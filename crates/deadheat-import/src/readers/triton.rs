@@ -100,6 +100,9 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
                 parameters: values.clone(),
                 ..read
             });
+            if results.are_full() {
+                return Ok(results);
+            }
         }
     }
     Ok(results)

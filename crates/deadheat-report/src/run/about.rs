@@ -255,7 +255,10 @@ fn processes(analysis: &Analysis) -> Vec<(String, String)> {
         let sides = [Some(&comparison.baseline), comparison.candidate.as_ref()];
         let sides = sides.into_iter().flatten();
         for (side, process) in sides.zip(&comparison.aspects.processes) {
-            let row = (format!("processes of {}", side.name), observed(process));
+            let row = (
+                format!("processes of {}", side.name),
+                observed(process, GLYPHS),
+            );
             if !rows.contains(&row) && rows.len() < DESCRIBED {
                 rows.push(row);
             }

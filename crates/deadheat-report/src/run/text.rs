@@ -232,7 +232,7 @@ impl<'a> Run<'a> {
             blocks.extend(hosts.map(Block::table));
             for (index, comparison) in group.iter().enumerate() {
                 let names = [&*labels[0], &*labels[index + 1]];
-                let observed = processes::lines(&comparison.aspects.processes, names);
+                let observed = processes::lines(&comparison.aspects.processes, names, self.glyphs);
                 blocks.extend(observed.into_iter().map(Block::indented));
                 let Some(table) =
                     metrics(comparison, self.time_unit, self.glyphs).map(Block::table)

@@ -1,6 +1,7 @@
 //! Pairs benchmarks of which only the names are known, such as those of executables of other
 //! harnesses.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use deadheat_engine::HarnessListing;
@@ -24,15 +25,22 @@ pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selecti
             let names = side.as_ref().map(|listed| &listed.listing.names);
             names.map_or(&[][..], Vec::as_slice)
         });
-        let only_new = new.iter().filter(|name| !old.contains(name));
-        let mut seen: Vec<&String> = Vec::new();
-        for name in old.iter().chain(only_new) {
+        // How often each side has a name.
+        let mut counts: HashMap<&String, [usize; 2]> = HashMap::new();
+        for (side, names) in [old, new].into_iter().enumerate() {
+            for name in names {
+                counts.entry(name).or_default()[side] += 1;
+            }
+        }
+        for name in old.iter().chain(new) {
             let shown = Shown::benchmark(prefix, name, &[]);
-            if seen.contains(&name) || !shown.is_selected(selection, false) {
+            // Every name is taken once.
+            let Some(times) = counts.remove(name) else {
+                continue;
+            };
+            if !shown.is_selected(selection, false) {
                 continue;
             }
-            seen.push(name);
-            let times = [old, new].map(|side| side.iter().filter(|one| *one == name).count());
             let reason = match times {
                 [1, 1] => {
                     let listed = target.sides.iter().flatten();

@@ -262,14 +262,14 @@ fn planned(
 /// Adds to the problem of a plan the names of the benchmarks that were left out, because they may
 /// explain why no benchmark is left to race.
 fn unraceable(problem: String, left_out: &[LeftOut]) -> String {
-    let names: Vec<&str> = left_out
-        .iter()
-        .map(|left| left.benchmark.as_str())
-        .collect();
-    if names.is_empty() {
-        problem
-    } else {
-        before_help(&problem, &format!("; left out: {}", names.join(", ")))
+    const NAMED: usize = 20;
+    let names = left_out.iter().take(NAMED).map(|left| &*left.benchmark);
+    let names: Vec<&str> = names.collect();
+    let names = names.join(", ");
+    match left_out.len().saturating_sub(NAMED) {
+        _ if names.is_empty() => problem,
+        0 => before_help(&problem, &format!("; left out: {names}")),
+        more => before_help(&problem, &format!("; left out: {names} and {more} more")),
     }
 }
 

@@ -59,6 +59,9 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
         if let Some(method) = table.text(record, "Method") {
             results.push(table.benchmark(record, unquoted(method)));
         }
+        if results.are_full() {
+            break;
+        }
     }
     Ok(results)
 }
