@@ -132,6 +132,17 @@ impl Messages {
             .collect()
     }
 
+    /// Returns these messages, and those of another build about everything but executables of
+    /// targets that are not in `targets`.
+    pub(crate) fn with(mut self, other: Self, top: &Path, targets: &[BenchTarget]) -> Self {
+        let is_wanted = |message: &Message| {
+            let is_target = |bench| targets.contains(&bench);
+            message.executable.is_none() || message.bench_target(top).is_some_and(is_target)
+        };
+        self.0.extend(other.0.into_iter().filter(is_wanted));
+        self
+    }
+
     /// Returns the targets that do not compile, without duplicates.
     pub(crate) fn errors(&self, top: &Path) -> Vec<CompileError> {
         let mut errors: Vec<CompileError> = Vec::new();

@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use deadheat_link::{Roles, RolesError};
 
 use crate::artifacts::Messages;
+use crate::benches::BenchTarget;
 use crate::cmake::CmakeBuild;
 use crate::error::BuildError;
 use crate::error::Note;
@@ -205,6 +206,20 @@ impl CargoBuild {
         let command = self.apart(site, repository, UNSHOWN, &arguments);
         let (done, messages) = self.run(command, site, &repository.interruption, tell)?;
         self.built(done, messages, site)
+    }
+
+    /// Tries to build only these bench targets of a commit. Compiler output is only in the returned
+    /// messages.
+    pub(crate) fn try_only(
+        &self,
+        site: &Site<'_>,
+        repository: &Repository<'_>,
+        targets: &[BenchTarget],
+        tell: &mut dyn FnMut(Note),
+    ) -> Result<(Finished, Messages), BuildError> {
+        let arguments = only(&self.moved(&repository.top, site.top), targets);
+        let command = self.apart(site, repository, UNSHOWN, &arguments);
+        self.run(command, site, &repository.interruption, tell)
     }
 
     /// Tries to build a commit with added bench targets, without those in `dropped`. Compiler
@@ -417,6 +432,38 @@ fn without(arguments: &[OsString], dropped: &[&str]) -> Vec<OsString> {
             text if text.strip_prefix("--bench=").is_some_and(is_dropped) => {}
             _ => kept.push(word.clone()),
         }
+    }
+    kept
+}
+
+/// Returns the options of `cargo bench` with these bench targets instead of those that the options
+/// select, and without options that lock `Cargo.lock`.
+fn only(arguments: &[OsString], targets: &[BenchTarget]) -> Vec<OsString> {
+    const OF_ALL: [&str; 6] = [
+        "--benches",
+        "--all-targets",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--examples",
+    ];
+    const OF_ONE: [&str; 4] = ["--bench", "--bin", "--test", "--example"];
+    let mut kept = Vec::new();
+    let arguments = without(arguments, &[]);
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        let name = text.split('=').next().unwrap_or_default();
+        if OF_ONE.contains(&name) {
+            if name == text {
+                words.next();
+            }
+        } else if !OF_ALL.contains(&name) {
+            kept.push(word.clone());
+        }
+    }
+    for target in targets {
+        kept.extend(["--bench".into(), OsString::from(&target.name)]);
     }
     kept
 }

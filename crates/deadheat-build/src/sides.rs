@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use deadheat_link::{LinkRecord, Roles, drop_unneeded, join_inside, refuse_committed};
+use deadheat_link::{Digest, LinkRecord, Roles, drop_unneeded, join_inside, refuse_committed};
 
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchSource, BenchTarget, BenchesFrom, Overlay};
@@ -616,49 +616,58 @@ impl Builder<'_> {
         (bench_source, mut overlay): (&BenchSource, Overlay),
         index: &mut Index,
     ) -> Result<Messages, BuildError> {
+        let own = match overlay.shares {
+            true => {
+                let added: Vec<&str> = overlay.targets.iter().map(|it| &*it.name).collect();
+                let (done, messages) = build.try_apart(site, self.repository, &added, self.tell)?;
+                build.built(done, messages, site)?
+            }
+            false => Messages::default(),
+        };
+        let before = digests(&own);
         let mut dropped: Vec<(BenchTarget, String)> = Vec::new();
         loop {
+            if overlay.shares && overlay.targets.is_empty() {
+                self.note_benches(commit, bench_source, &[], dropped, index);
+                return Ok(own);
+            }
             overlay.write(bench_source, commit, site.top)?;
             let without: Vec<&str> = dropped.iter().map(|(bench, _)| &*bench.name).collect();
-            let attempt = build.try_apart(site, self.repository, &without, self.tell)?;
-            let (done, messages) = attempt;
-            if done.status.success() || overlay.targets.is_empty() {
-                let names = overlay.targets.iter().map(|target| target.name.clone());
-                let benches: Vec<String> = names.collect();
-                let (revision, from) = (&commit.name, &bench_source.name);
-                index
-                    .notes
-                    .extend((!benches.is_empty()).then(|| Note::BenchesPutIn {
-                        revision: revision.clone(),
-                        from: from.clone(),
-                        benches,
-                    }));
-                let left_out = dropped
-                    .into_iter()
-                    .map(|(bench, problem)| Note::BenchLeftOut {
-                        revision: revision.clone(),
-                        from: from.clone(),
-                        bench: bench.name,
-                        problem,
+            let (done, messages) = match overlay.shares {
+                true => build.try_only(site, self.repository, &overlay.targets, self.tell)?,
+                false => build.try_apart(site, self.repository, &without, self.tell)?,
+            };
+            if done.status.success() {
+                self.note_benches(commit, bench_source, &overlay.targets, dropped, index);
+                if digests(&own) != before {
+                    return Err(BuildError::BenchesDoNotFit {
+                        revision: commit.name.clone(),
+                        from: bench_source.name.clone(),
+                        problems: "cargo built a bench target of the same name again".to_owned(),
                     });
-                index.notes.extend(left_out);
-                return build.built(done, messages, site);
+                }
+                let messages = build.built(done, messages, site)?;
+                return Ok(match overlay.shares {
+                    true => own.with(messages, site.top, &overlay.targets),
+                    false => messages,
+                });
             }
             let errors = messages.errors(site.top);
             let is_put_in = |bench: &BenchTarget| overlay.targets.contains(bench);
-            let before = dropped.len();
+            let count = dropped.len();
             for error in &errors {
                 if let Some(bench) = error.bench.clone().filter(is_put_in) {
                     dropped.push((bench, error.problem.clone()));
                 }
             }
-            if dropped.len() == before && !errors.is_empty() {
-                // The errors are not in the added targets, so the commit does not compile without
-                // them either.
-                return build.built(done, messages, site);
-            }
-            if dropped.len() == before {
-                let problem = "cargo cannot find what it needs; its output is above";
+            if dropped.len() == count {
+                let problem = match errors.first() {
+                    None => "cargo cannot find what it needs; its output is above",
+                    // The commit's own code does not compile with the added dependencies.
+                    Some(error) if overlay.shares => &error.problem,
+                    // The commit does not compile without the added targets either.
+                    Some(_) => return build.built(done, messages, site),
+                };
                 let all = overlay.targets.drain(..);
                 dropped.extend(all.map(|bench| (bench, problem.to_owned())));
             }
@@ -682,6 +691,35 @@ impl Builder<'_> {
         }
     }
 
+    /// Adds notes on the bench targets that a commit got and on those that were left out, each with
+    /// the reason.
+    fn note_benches(
+        &self,
+        commit: &Commit,
+        bench_source: &BenchSource,
+        added: &[BenchTarget],
+        dropped: Vec<(BenchTarget, String)>,
+        index: &mut Index,
+    ) {
+        let (revision, from) = (&commit.name, &bench_source.name);
+        if !added.is_empty() {
+            index.notes.push(Note::BenchesPutIn {
+                revision: revision.clone(),
+                from: from.clone(),
+                benches: added.iter().map(|target| target.name.clone()).collect(),
+            });
+        }
+        let left_out = dropped.into_iter();
+        index
+            .notes
+            .extend(left_out.map(|(bench, problem)| Note::BenchLeftOut {
+                revision: revision.clone(),
+                from: from.clone(),
+                bench: bench.name,
+                problem,
+            }));
+    }
+
     /// Returns a note if the commit has another `rust-toolchain` file than the working tree.
     fn other_toolchain(&self, way: &Way<'_>, commit: &Commit, tree: &Path) -> Option<Note> {
         match way.recipe {
@@ -703,6 +741,14 @@ impl Builder<'_> {
             compiler: way.compiler.lines().next().unwrap_or_default().to_owned(),
         })
     }
+}
+
+/// Returns the digests of the bench executables.
+fn digests(messages: &Messages) -> Vec<Option<Digest>> {
+    let benches = messages.benches().into_iter();
+    benches
+        .map(|executable| Digest::of_file(&executable.path).ok())
+        .collect()
 }
 
 /// The folders and lock for a build of one side by tools without a default output folder.

@@ -1184,3 +1184,57 @@ fn benchmarks_of_the_other_side_do_not_change_how_a_commit_is_built() {
     let expected = [("HEAD", "old slower"), ("working tree", "new slower")];
     assert_eq!(say(&done), pairs(&expected));
 }
+
+#[test]
+fn features_of_an_added_benchmark_do_not_reach_those_that_both_sides_have() {
+    needs!("git");
+    let dependency = |features: &str| format!("helper = {{ path = \"helper\"{features} }}\n");
+    let manifest = |rest: &str| format!("{}[dependencies]\n{}{rest}", PACKAGE[0].1, dependency(""));
+    let repo = Repo::new(&[
+        ("Cargo.toml", &manifest("")),
+        (
+            "src/lib.rs",
+            "pub fn value() -> &'static str { helper::HOW }\n",
+        ),
+        (
+            "benches/race.rs",
+            "fn main() { println!(\"{}\", one::value()); }\n",
+        ),
+        (
+            "helper/Cargo.toml",
+            "[package]\nname = \"helper\"\nedition = \"2024\"\n[features]\nslow = []\n",
+        ),
+        (
+            "helper/src/lib.rs",
+            "pub const HOW: &str = if cfg!(feature = \"slow\") { \"slow\" } else { \"fast\" };\n",
+        ),
+    ]);
+    let slow = dependency(", features = [\"slow\"]");
+    let bench = "[[bench]]\nname = \"more\"\nharness = false\n";
+    let rest = format!("[dev-dependencies]\n{slow}{bench}");
+    repo.write("Cargo.toml", &manifest(&rest));
+    repo.write(
+        "benches/more.rs",
+        "fn main() { println!(\"more {}\", helper::HOW); }\n",
+    );
+    for _ in 0..2 {
+        // Built, and as stored.
+        let done = repo.cargo(&["HEAD", "--no-run"]);
+        let expected = [
+            ("HEAD", "more slow"),
+            ("HEAD", "fast"),
+            ("working tree", "more slow"),
+            ("working tree", "slow"),
+        ];
+        assert_eq!(say(&done), pairs(&expected));
+        assert!(
+            done.stderr
+                .contains("HEAD is built with bench targets from working tree: more")
+        );
+    }
+    let done = repo.cargo(&["HEAD", "--no-run", "--bench", "more"]);
+    let expected = [("HEAD", "more slow"), ("working tree", "more slow")];
+    assert_eq!(say(&done), pairs(&expected));
+    let done = repo.cargo(&["HEAD", "--no-run", "--bench", "more", "--bench=race"]);
+    assert_eq!(say(&done).len(), 4);
+}
