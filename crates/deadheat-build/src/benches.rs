@@ -3,7 +3,7 @@
 //! A commit that is older than the project's benchmarks, or than one of them, can then be raced:
 //! its sources get the missing bench targets and the dev-dependencies of these.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -62,7 +62,7 @@ pub(crate) struct Overlay {
     /// True if the commit keeps a bench target of the same name as one of the other side.
     pub(crate) shares: bool,
     /// Files to copy from the side that provides the bench targets.
-    copies: Vec<PathBuf>,
+    copies: BTreeSet<PathBuf>,
     texts: BTreeMap<PathBuf, String>,
 }
 
@@ -81,7 +81,7 @@ impl Overlay {
             repository,
             commit,
             bench_source,
-            files: repository.files_of(commit)?,
+            files: repository.files_of(commit)?.into_iter().collect(),
             sources: BTreeMap::new(),
             overlay: Self::default(),
         };
@@ -182,8 +182,9 @@ struct Planning<'a> {
     commit: &'a Commit,
     bench_source: &'a BenchSource,
     /// The files of the commit.
-    files: Vec<PathBuf>,
-    /// The sources of the commit's packages that were asked for, by their folders.
+    files: BTreeSet<PathBuf>,
+    /// The sources of the libraries and programs of the commit's packages, by the folders of the
+    /// packages; filled on demand.
     sources: BTreeMap<PathBuf, Vec<PathBuf>>,
     overlay: Overlay,
 }
@@ -230,7 +231,9 @@ impl Planning<'_> {
             .collect();
         for target in &wanted {
             let source = &target.source;
-            if !own_sources.contains(source) && self.changes_own_build(source)? {
+            let is_copied = self.bench_source.replaces || !self.files.contains(source);
+            let is_free = !is_copied || own_sources.contains(source);
+            if !is_free && self.changes_own_build(source)? {
                 return Err(BuildError::BenchInOwnBuild {
                     revision: self.commit.name.clone(),
                     from: self.bench_source.name.clone(),
@@ -323,8 +326,8 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// Copies the package's folder that contains a bench target, unless that is `src` or the package
-    /// itself.
+    /// Copies the folder of a package, such as `benches`, that contains a bench target. Copies nothing
+    /// if the target is in `src` or directly in the package's folder.
     fn copy_around(&mut self, package: &Path, source: &Path) -> Result<(), BuildError> {
         let below = source.strip_prefix(package).unwrap_or(source);
         let mut parts = below.components();
@@ -359,13 +362,19 @@ impl Planning<'_> {
 
     /// Returns true for a file that cargo, rustup or rustc would read for the build of the commit's
     /// own library and programs: one of their sources, or a file that changes how they are built. A
-    /// pull
-    /// request could slow down its baseline through such a file, and hide its own slowdown.
+    /// pull request could slow down its baseline through such a file, and hide its own slowdown.
     fn changes_own_build(&mut self, path: &Path) -> Result<bool, BuildError> {
         if path.components().any(|part| part.as_os_str() == ".cargo") {
             return Ok(true);
         }
         let folder = path.parent().unwrap_or(Path::new(""));
+        // Git lists a submodule like a file, and none of the files in it.
+        let mut above = folder
+            .ancestors()
+            .filter(|above| !above.as_os_str().is_empty());
+        if above.any(|above| self.files.contains(above)) {
+            return Ok(true);
+        }
         match path.file_name().and_then(OsStr::to_str) {
             Some("rust-toolchain" | "rust-toolchain.toml") => return Ok(true),
             Some("build.rs") if self.files.contains(&folder.join("Cargo.toml")) => {
@@ -381,7 +390,7 @@ impl Planning<'_> {
             }
             _ => {}
         }
-        if !self.files.iter().any(|file| file == path) {
+        if !self.files.contains(path) {
             return Ok(false);
         }
         for package in folder.ancestors() {
@@ -407,8 +416,8 @@ impl Planning<'_> {
 
     fn copy(&mut self, path: PathBuf) {
         let is_there = self.files.contains(&path);
-        if (self.bench_source.replaces || !is_there) && !self.overlay.copies.contains(&path) {
-            self.overlay.copies.push(path);
+        if self.bench_source.replaces || !is_there {
+            self.overlay.copies.insert(path);
         }
     }
 
@@ -436,7 +445,7 @@ impl Planning<'_> {
         if let Some(text) = self.overlay.texts.get(path) {
             return Ok(Some(text.clone()));
         }
-        if !self.files.iter().any(|file| file == path) {
+        if !self.files.contains(path) {
             return Ok(None);
         }
         let bytes = self.repository.file_of(self.commit, path)?;

@@ -81,14 +81,17 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// Returns the paths of all files on the branch, without submodules and symbolic links; `None`
-    /// if the branch does not exist. If several files have the same content, only the first is
-    /// returned: a small branch may name one large compressed file many times.
+    /// Returns the paths of the wanted files on the branch, without submodules and symbolic links;
+    /// `None` if the branch does not exist. If several files have the same content, only the first
+    /// is returned: a small branch may name one large compressed file many times.
     ///
     /// # Errors
     ///
     /// Git fails, or the list is longer than what deadheat reads of a program.
-    pub fn files(&self) -> Result<Option<Vec<PathBuf>>, BuildError> {
+    pub fn files(
+        &self,
+        is_wanted: impl Fn(&Path) -> bool,
+    ) -> Result<Option<Vec<PathBuf>>, BuildError> {
         let Some(tip) = self.tip()? else {
             return Ok(None);
         };
@@ -99,9 +102,9 @@ impl<'a> Branch<'a> {
         // MODE TYPE ID, a tab and the path; the modes of files begin with 100.
         let paths = entries.filter_map(|entry| {
             let tab = entry.iter().position(|byte| *byte == b'\t')?;
-            let is_file = entry.starts_with(b"100");
-            (is_file && seen.insert(entry[..tab].to_owned()))
-                .then(|| PathBuf::from(OsStr::from_bytes(&entry[tab + 1..])))
+            let path = Path::new(OsStr::from_bytes(&entry[tab + 1..]));
+            let is_file = entry.starts_with(b"100") && is_wanted(path);
+            (is_file && seen.insert(entry[..tab].to_owned())).then(|| path.to_owned())
         });
         Ok(Some(paths.collect()))
     }
@@ -134,7 +137,7 @@ impl<'a> Branch<'a> {
         self.refuse_checked_out()?;
         // Refuses a branch that another writer filled with names without end: git's index would
         // hold all of them.
-        self.files()?;
+        self.files(|_| true)?;
         let mut blobs = Vec::new();
         for (file, name) in files {
             let path = std::path::absolute(file).map_err(BuildError::at(file))?;

@@ -1,5 +1,6 @@
-//! The choice to build both sides with one profile of cargo or with the lock files of one side, and
-//! the recipe that gives the baseline the candidate's profile.
+//! Options that make the builds of both sides more alike: one profile of cargo (`--same-profile`),
+//! and the lock files of one side (`--lock-from`). Also makes the recipe of the baseline with the
+//! candidate's profile.
 
 use crate::error::{BuildError, Note};
 use crate::recipe::{CargoBuild, Recipe};
@@ -7,7 +8,7 @@ use crate::repository::Repository;
 use crate::unbuilt::Unbuilt;
 use crate::unequal_builds::Settings;
 
-/// What cargo takes from one side for the builds of both.
+/// The values of `--same-profile` and `--lock-from`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EqualBuilds {
     /// The baseline is built with the candidate's profile.

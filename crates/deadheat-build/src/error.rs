@@ -182,7 +182,7 @@ pub enum BuildError {
     #[error(
         "{revision} cannot get the bench target {bench} of {from}: cargo would use its source {} for \
          the code of {revision}, too\nhelp: move the source into a folder of its own, such as \
-         benches, or race each side with its own benchmarks (--benches-from own)",
+         benches",
         path.display()
     )]
     BenchInOwnBuild {
@@ -250,7 +250,7 @@ pub enum BuildError {
          name two commits, as in {0}..HEAD"
     )]
     LockForWorkingTree(String),
-    /// The side that should give its lock file has none.
+    /// `--lock-from` names a side without a `Cargo.lock`.
     #[error("--lock-from '{0}': {0} has no Cargo.lock")]
     NoLock(String),
     /// rustup has no toolchain with this name.
@@ -734,7 +734,7 @@ impl fmt::Display for Note {
                 )?;
                 let same_profile =
                     format!("--same-profile builds {base} with the profile of {head}");
-                let lock_from = "--lock-from REV builds both sides with the Cargo.lock of one";
+                let lock_from = "--lock-from REV builds both sides with the Cargo.lock of REV";
                 match (profile, lock) {
                     (true, true) => write!(f, "\nhelp: {same_profile}; {lock_from}"),
                     (true, false) => write!(f, "\nhelp: {same_profile}"),

@@ -9,7 +9,7 @@ use crate::error::{BuildError, Note};
 use crate::repository::{Commit, Repository, Revisions};
 use crate::unbuilt::Unbuilt;
 
-/// A lock file of another side with which a commit is built.
+/// A lock file of the other side or of the working tree with which a commit is built.
 #[derive(Debug)]
 pub(crate) struct GivenLock {
     /// The path relative to the top.
@@ -19,8 +19,9 @@ pub(crate) struct GivenLock {
 }
 
 impl GivenLock {
-    /// Returns the lock files that a commit gets in these folders: those of `giver` if it is another side, and
-    /// otherwise those of the working tree that the commit lacks.
+    /// Returns the lock files to write into the sources of a commit, for these folders. If `giver`
+    /// is another side, they are its lock files; otherwise, they are those of the working tree that
+    /// the commit lacks.
     pub(crate) fn all(
         repository: &Repository<'_>,
         folders: &[PathBuf],
@@ -65,7 +66,8 @@ impl GivenLock {
     }
 
     /// Writes the lock file into the sources of the commit below `top`, and returns a note for the
-    /// user. Git does not follow links, so its folder is a real one; the commit's own lock file may be one.
+    /// user. The commit's own lock file may be a symbolic link, so it is removed first. Its folder is
+    /// a real one, because git tracks nothing behind links.
     pub(crate) fn write(&self, top: &Path) -> Result<Note, BuildError> {
         let to = top.join(&self.path);
         unless_gone(fs::remove_file(&to))

@@ -72,16 +72,14 @@ impl Manifest {
     /// its library and its programs.
     pub(crate) fn sources(&self) -> Vec<PathBuf> {
         let mut found = vec![PathBuf::from("src"), PathBuf::from("build.rs")];
-        let package = self
-            .0
-            .get("package")
-            .and_then(|package| package.get("build"));
-        found.extend(package.and_then(Value::as_str).map(PathBuf::from));
+        let package = self.0.get("package");
+        let script = package.and_then(|package| package.get("build"));
+        let programs = tables(self.0.get("bin"));
         let library = self.0.get("lib").and_then(Value::as_table);
-        for target in library.into_iter().chain(tables(self.0.get("bin")).iter()) {
-            let Some(path) = target.get("path").and_then(Value::as_str).map(Path::new) else {
-                continue;
-            };
+        let targets = library.into_iter().chain(&programs);
+        let paths = targets.filter_map(|target| target.get("path"));
+        for path in script.into_iter().chain(paths).filter_map(Value::as_str) {
+            let path = Path::new(path);
             // The other modules are next to the file.
             let folder = path
                 .parent()

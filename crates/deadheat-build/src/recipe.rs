@@ -44,7 +44,7 @@ pub enum Recipe {
 }
 
 impl Recipe {
-    /// Returns the folders whose `Cargo.lock` may apply; none without cargo.
+    /// Returns the folders whose `Cargo.lock` may apply; empty if the recipe does not use cargo.
     pub(crate) fn lock_folders(&self, repository: &Repository<'_>) -> Vec<PathBuf> {
         match self {
             Self::Cargo(build) => build.lock_folders(repository),

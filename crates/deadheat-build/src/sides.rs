@@ -44,7 +44,7 @@ pub struct Request<'a> {
     pub recipes: [&'a Recipe; 2],
     /// The source of the bench targets of both sides.
     pub benches: BenchesFrom,
-    /// What cargo takes from one side for the builds of both.
+    /// The values of `--same-profile` and `--lock-from`.
     pub equal: EqualBuilds,
 }
 
@@ -233,6 +233,7 @@ pub fn build(
             &folders,
             arguments,
             ignored.as_slice(),
+            request.equal.lock_from.is_some(),
         ) {
             (builder.tell)(note);
         }
@@ -245,7 +246,7 @@ pub(crate) struct Builder<'a> {
     pub(crate) repository: &'a Repository<'a>,
     pub(crate) seed: Option<Seed>,
     /// The folders of the builds found so far. They are not checked again: this process holds their
-    /// locks, so it would wait for itself if one had to be built again.
+    /// locks, so building one again would wait for ever.
     pub(crate) found: Vec<PathBuf>,
     /// The side whose lock files both sides use, if the user chose one.
     pub(crate) lock_giver: Option<Unbuilt>,

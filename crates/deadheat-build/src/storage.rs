@@ -305,11 +305,17 @@ fn is_key(name: &str) -> bool {
 /// Returns the user's folder for caches. It may be in a working tree: some CI systems keep only
 /// folders in the checkout for the next run.
 fn cache() -> Option<PathBuf> {
+    caches().next()
+}
+
+/// Returns the folders that may be the user's folder for caches, in the order of preference.
+fn caches() -> impl Iterator<Item = PathBuf> {
     let absolute = |name: &str| {
         let folder = PathBuf::from(std::env::var_os(name)?);
         folder.is_absolute().then_some(folder)
     };
-    absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))
+    let usual = absolute("HOME").map(|home| home.join(".cache"));
+    absolute("XDG_CACHE_HOME").into_iter().chain(usual)
 }
 
 fn is_inside(folder: &Path, top: &Path) -> bool {
@@ -438,10 +444,10 @@ impl Home {
         }
     }
 
-    /// Returns the folder of builds in the user's cache; `None` if the cache is in the working tree
-    /// itself.
+    /// Returns the folder of builds in the user's cache; `None` if all folders for caches are in the
+    /// working tree itself.
     pub(crate) fn outside(top: &Path) -> Option<Self> {
-        let cache = cache().filter(|cache| !is_inside(cache, top))?;
+        let cache = caches().find(|cache| !is_inside(cache, top))?;
         let Digest(digest) = Digest::of(top.as_os_str().as_bytes());
         let name = top.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("{name}-{}", &digest[..12]);
@@ -483,9 +489,10 @@ impl Home {
         Ok(untracked)
     }
 
-    /// Creates the folder, and resolves symbolic links in its path: cargo resolves them too, and
-    /// would report sources elsewhere. A new `.deadheat` in a working tree gets a `.gitignore` that
-    /// makes git ignore all of it.
+    /// Creates the folder, and resolves symbolic links in its path. cargo resolves them too, so it
+    /// would otherwise seem to build sources elsewhere.
+    ///
+    /// A new `.deadheat` in a working tree gets a `.gitignore` that makes git ignore all of it.
     fn create(self, top: &Path) -> Result<Self, BuildError> {
         let ours = top.join(".deadheat");
         let is_new = self.folder.starts_with(&ours) && !ours.exists();
@@ -497,19 +504,23 @@ impl Home {
         Ok(self.resolved())
     }
 
-    /// Writes down which working tree the builds in this folder of the cache belong to. If it was
-    /// not noted before, also removes the builds of working trees that no longer exist, which no
-    /// later race would remove.
+    /// Records which working tree the builds in this folder of the cache belong to. The first time,
+    /// also removes the builds of deleted working trees, because no race will run there again and
+    /// remove them.
     fn note_the_working_tree(&self, top: &Path) -> Result<(), BuildError> {
         let note = self.folder.join(WORKING_TREE);
-        if note.exists() {
+        // A killed process may have left it empty.
+        if read(&note).is_ok_and(|top| !top.is_empty()) {
             return Ok(());
         }
         fs::write(&note, top.as_os_str().as_bytes()).map_err(BuildError::at(&note))?;
         for folder in self.folder.parent().into_iter().flat_map(entries) {
             let note = folder.join(WORKING_TREE);
-            let is_gone = is_folder(&folder)
-                && read(&note).is_ok_and(|top| !Path::new(OsStr::from_bytes(&top)).exists());
+            let is_gone = |top: Vec<u8>| {
+                let top = Path::new(OsStr::from_bytes(&top));
+                top.is_absolute() && top.try_exists().is_ok_and(|exists| !exists)
+            };
+            let is_gone = is_folder(&folder) && read(&note).is_ok_and(is_gone);
             if is_gone {
                 // What cannot be removed stays.
                 let home = Self { folder };
@@ -646,8 +657,8 @@ const DATA: [&str; 3] = ["accepted.toml", ".gitignore", "runs"];
 /// The files in which cargo looks for configuration, also in all folders above.
 const CARGO_CONFIGURATION: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
 
-/// Files that Go and rustup look for in the folder of a build and then in the folders above it, up
-/// to the first.
+/// Files that Go and rustup look for in the folder of a build and then in each folder above it.
+/// They use the first file that they find.
 const UPWARDS: [&str; 4] = ["go.mod", "go.work", "rust-toolchain.toml", "rust-toolchain"];
 
 #[cfg(test)]

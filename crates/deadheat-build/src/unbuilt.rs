@@ -6,7 +6,7 @@ use crate::disk;
 use crate::error::BuildError;
 use crate::repository::{Commit, Repository};
 
-/// A side of a race before it is built: a commit, or the working tree.
+/// A commit, or the working tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Unbuilt {
     pub(crate) name: String,

@@ -31,15 +31,17 @@ const DEFAULTS: [(&str, &str); 9] = [
 ];
 
 /// Returns a note on the differences between two builds that are not in their code, if there are
-/// any. `sides` are the names and the tops of the sources, and `top` is that of the working tree.
-/// `folders` lead from the user's package up to the top, relative to the top. `arguments` are cargo's arguments for each side, which may
-/// set profiles. Packages in `ignored` are not compared.
+/// any. `sides` are the name and the folder of the sources of each side, and `top` is the top of
+/// the working tree. `folders` are the user's package and all folders above it up to the top,
+/// relative to the top. `arguments` are the arguments of cargo for each side, which may set
+/// profiles. Packages in `ignored` are not compared. `has_one_lock` is true if `--lock-from` is given.
 pub(crate) fn unequal_builds(
     sides: [(&str, &Path); 2],
     top: &Path,
     folders: &[PathBuf],
     arguments: [&[OsString]; 2],
     ignored: &[&str],
+    has_one_lock: bool,
 ) -> Option<Note> {
     let mut settings = sides.map(|(_, sources)| {
         // The configuration at the top of the working tree applies to all builds below it.
@@ -62,7 +64,7 @@ pub(crate) fn unequal_builds(
     (!differences.is_empty()).then(|| Note::UnequalBuilds {
         sides: sides.map(|(name, _)| name.to_owned()),
         profile: !base.changes_to(head).is_empty(),
-        lock: !base.changed_packages(head, ignored).is_empty(),
+        lock: !has_one_lock && !base.changed_packages(head, ignored).is_empty(),
         differences,
     })
 }
@@ -79,8 +81,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the settings with `read`, which returns the text of a file by its path relative to the
-    /// top of the sources. `folders` lead from the user's package up to the top.
+    /// Reads the settings. `read` returns the text of the file at a path relative to the top of the
+    /// sources. `folders` are the user's package and all folders above it up to the top.
     pub(crate) fn of(folders: &[PathBuf], mut read: impl FnMut(&Path) -> Option<String>) -> Self {
         let manifests = folders.iter().rev();
         let manifests =
@@ -97,8 +99,8 @@ impl Settings {
                 flatten(name, profile, &mut settings.profiles);
             }
         }
-        // A profile in cargo's configuration takes precedence over that of the manifest, and the
-        // configuration of an inner folder over that of an outer one.
+        // A profile in cargo's configuration overrides that of the manifest, and the configuration
+        // of an inner folder overrides that of an outer folder.
         for folder in folders.iter().rev() {
             for name in ["config.toml", "config"] {
                 let path = folder.join(".cargo").join(name);
@@ -140,7 +142,13 @@ impl Settings {
     fn changed_profile(&self, head: &Self) -> BTreeSet<String> {
         let names = self.profiles.keys().chain(head.profiles.keys());
         let names = names.filter_map(|name| Some(format!("bench.{}", name.split_once('.')?.1)));
+        // The environment overrides the profiles of both sides.
+        let variable = |name: &str| {
+            let upper = name.replace(['.', '-'], "_").to_uppercase();
+            std::env::var_os(format!("CARGO_PROFILE_{upper}"))
+        };
         names
+            .filter(|name| variable(name).is_none())
             .filter(|name| {
                 let [ours, theirs] = [self, head].map(|side| side.value(name));
                 ours.map(|value| meant(name, value)) != theirs.map(|value| meant(name, value))
@@ -149,9 +157,11 @@ impl Settings {
     }
 
     /// Returns the values of cargo's `--config` that give a side with these settings the profile of
-    /// `head`. A setting that `head` lacks cannot be taken back unless its default is known.
+    /// `head`. A setting that `head` lacks cannot be taken back unless its default is known, and the
+    /// profile that `head` inherits from may be missing here.
     pub(crate) fn changes_to(&self, head: &Self) -> Vec<String> {
         let changed = self.changed_profile(head).into_iter();
+        let changed = changed.filter(|name| name != "bench.inherits");
         let settings = changed.filter_map(|name| {
             let value = head.value(&name)?;
             Some(format!("profile.{name}={value}"))
@@ -159,7 +169,7 @@ impl Settings {
         settings.collect()
     }
 
-    /// Returns the packages of which both sides use different versions, with these versions.
+    /// Returns the packages whose versions differ between the sides, with both versions.
     fn changed_packages(&self, head: &Self, ignored: &[&str]) -> Vec<String> {
         let said = |versions: &BTreeSet<String>| {
             let versions: Vec<&str> = versions.iter().map(String::as_str).collect();
@@ -230,7 +240,10 @@ fn flatten(name: &str, value: &Value, flat: &mut BTreeMap<String, String>) {
                 match !key.is_empty() && key.chars().all(is_bare) {
                     true => flatten(&format!("{name}.{key}"), value, flat),
                     // The package of an override may be `*`.
-                    false => flatten(&format!("{name}.{key:?}"), value, flat),
+                    false => {
+                        let key = Value::String(key.clone());
+                        flatten(&format!("{name}.{key}"), value, flat);
+                    }
                 }
             }
         }
@@ -385,7 +398,7 @@ mod tests {
                 .collect();
             old.heed(&words);
             let left: Vec<String> = old.changed_profile(&new).into_iter().collect();
-            // The default of a setting for some packages is that of the others.
+            // cargo's `--config` cannot unset a setting for some packages.
             let expected: &[&str] = match new.profiles.is_empty() {
                 true => &["bench.package.\"*\".debug"],
                 false => &[],

@@ -179,7 +179,7 @@ impl BuildOptions {
         }
     }
 
-    /// Returns what cargo takes from one side for the builds of both.
+    /// Returns the values of `--same-profile` and `--lock-from`.
     pub fn equal_builds(&self, revisions: &Revisions) -> Result<EqualBuilds, Failure> {
         let option = match &self.lock_from {
             Some(_) => Some("--lock-from"),

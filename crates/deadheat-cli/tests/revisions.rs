@@ -518,7 +518,7 @@ fn profiles_that_differ_are_named_and_one_option_makes_them_equal() {
         "{told}"
     );
     assert!(!told.contains("also differ"), "{told}");
-    // A commit whose profile is that of the other side needs nothing.
+    // Both sides have the same profile.
     repo.commit(&[]);
     let done = repo.cargo(&["HEAD", "--no-run", "--same-profile"]);
     assert!(
@@ -592,7 +592,7 @@ dependencies = [
     };
     let (versions, told) = said(&["HEAD~1"]);
     assert_eq!(versions, ["0.1.0 slow read", "0.2.0 slow read"]);
-    let help = "help: --lock-from REV builds both sides with the Cargo.lock of one";
+    let help = "help: --lock-from REV builds both sides with the Cargo.lock of REV";
     assert!(
         told.contains("dep 0.1.0 against 0.2.0") && told.contains(help),
         "{told}"
@@ -731,7 +731,7 @@ fn a_committed_build_does_not_take_the_place_of_the_baseline() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&path, mode).unwrap();
     let said = |name: &str, word: &str| pairs(&[(name, word), (name, word)]);
-    // deadheat reuses the build that it stored itself.
+    // Not committed, so deadheat takes the forged build for its own.
     assert_eq!(say(&race("HEAD..HEAD")), said("HEAD", "forged"));
     repo.git(&["add", "--force", ".deadheat"]);
     repo.commit(&[]);
@@ -1165,7 +1165,8 @@ fn benchmarks_of_the_other_side_do_not_change_how_a_commit_is_built() {
         let done = repo.cargo(&["HEAD", "--no-run"]);
         done.fails_with(3, &["cannot get the bench target more", source]);
     }
-    // The library is next to the benchmark that both sides should have.
+    // The library and the benchmark are in one folder. The benchmark replaces that of the other
+    // side, and the library must not.
     let manifest = PACKAGE[0].1;
     let manifest = manifest.replace("bench = false", "bench = false\npath = \"core/lib.rs\"");
     let manifest = manifest.replace(
@@ -1237,4 +1238,29 @@ fn features_of_an_added_benchmark_do_not_reach_those_that_both_sides_have() {
     assert_eq!(say(&done), pairs(&expected));
     let done = repo.cargo(&["HEAD", "--no-run", "--bench", "more", "--bench=race"]);
     assert_eq!(say(&done).len(), 4);
+}
+
+#[test]
+fn benchmarks_of_the_other_side_put_nothing_into_a_submodule_of_a_commit() {
+    needs!("git");
+    let repo = Repo::new(&PACKAGE);
+    let id = repo.git(&["rev-parse", "HEAD"]);
+    let entry = format!("160000,{},vendor/dep", id.trim());
+    repo.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    repo.git(&["commit", "--quiet", "--message", "submodule"]);
+    let bench = "[[bench]]\nname = \"more\"\nharness = false\npath = \"vendor/more.rs\"\n";
+    repo.write("Cargo.toml", &(PACKAGE[0].1.to_owned() + bench));
+    repo.write("vendor/more.rs", "fn main() { println!(\"more\"); }\n");
+    repo.write("vendor/table", "1\n");
+    repo.write("vendor/dep/src/lib.rs", "");
+    let done = repo.cargo(&["HEAD", "--no-run"]);
+    assert_eq!(say(&done).len(), 4);
+    let built = done.stdout.split(['\t', '\n']).nth(2).unwrap();
+    let build = Path::new(built).ancestors().nth(4).unwrap();
+    assert!(
+        build.join("tree/vendor/table").exists(),
+        "{}",
+        build.display()
+    );
+    assert!(!build.join("tree/vendor/dep/src").exists());
 }

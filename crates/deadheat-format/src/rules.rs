@@ -84,8 +84,12 @@ fn file_kind(kind: fs::FileType) -> &'static str {
 /// compare each one with every name.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// Maximum length of a pattern in bytes: as long as the parts that are compared fast.
-const MOST_BYTES_OF_A_PATTERN: usize = 128;
+/// Maximum length of a pattern in bytes.
+const MOST_BYTES_OF_A_PATTERN: usize = 4096;
+
+/// Maximum number of characters of a part of a pattern with `?`, between two `*`. A part of up to
+/// 128 characters is found in time proportional to the length of the name.
+const MOST_CHARACTERS_OF_A_PART: usize = 128;
 
 /// Maximum number of patterns: each one is compared with every name.
 const MOST_PATTERNS: usize = 1000;
@@ -380,7 +384,8 @@ impl Document<'_> {
     }
 
     fn pattern(&self, at: usize, text: String) -> Result<Glob, FileProblem> {
-        // A name is compared fast, because most others have another length.
+        // A name without wildcards does not count, because comparing it is cheap: most names differ
+        // in their lengths.
         let is_name = !text.contains(['*', '?']);
         let count = self.patterns.get() + usize::from(!is_name);
         self.patterns.set(count);
@@ -388,9 +393,20 @@ impl Document<'_> {
             let problem = format!("the pattern is longer than {MOST_BYTES_OF_A_PATTERN} bytes");
             return Err(self.wrong(at, problem, HOW_TO_WRITE_A_PATTERN));
         }
+        let mut parts = text.split('*').filter(|part| part.contains('?'));
+        if parts.any(|part| part.chars().count() > MOST_CHARACTERS_OF_A_PART) {
+            let problem = format!(
+                "a part of the pattern with ? is longer than {MOST_CHARACTERS_OF_A_PART} characters"
+            );
+            return Err(self.wrong(at, problem, "write * for the part"));
+        }
         if count > MOST_PATTERNS {
             let problem = format!("the file has more than {MOST_PATTERNS} patterns with * or ?");
-            return Err(self.wrong(at, problem, "write fewer patterns that match more names"));
+            return Err(self.wrong(
+                at,
+                problem,
+                "replace several patterns by one that matches more names",
+            ));
         }
         Ok(Glob::new(text))
     }

@@ -339,11 +339,15 @@ fn a_pattern_that_takes_long_to_compare_is_refused() {
     let pattern = "?a".repeat(64);
     let file = |pattern: &str| format!("exclude = [\"{pattern}\"]\n");
     assert!(read(&file(&pattern)).is_ok());
-    let told = problem(&file(&format!("{pattern}*")));
-    assert!(told.contains("longer than 128 bytes"), "{told}");
-    let some = format!("[[benchmark]]\nname = \"{pattern}*\"\nmargin = \"1%\"\n");
+    let told = problem(&file(&format!("*{pattern}a*")));
+    assert!(told.contains("longer than 128 characters"), "{told}");
+    let some = format!("[[benchmark]]\nname = \"{pattern}?*\"\nmargin = \"1%\"\n");
     let told = problem(&some);
-    assert!(told.contains("longer than 128 bytes"), "{told}");
+    assert!(told.contains("longer than 128 characters"), "{told}");
+    let long = |length: usize| file(&("a".repeat(length) + "*"));
+    assert!(read(&long(4095)).is_ok());
+    let told = problem(&long(4096));
+    assert!(told.contains("longer than 4096 bytes"), "{told}");
     // A name without wildcards may be longer, and there may be more of them.
     assert!(read(&file(&"a".repeat(5000))).is_ok());
     let list = |count: usize, end: &str| {

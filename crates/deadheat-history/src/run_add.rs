@@ -1,7 +1,7 @@
 //! `deadheat history add` and `push`, which add run files to the index, or to a git branch that
 //! holds only run files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use deadheat::parts::answer::line_to_stdout;
 use deadheat::parts::exit::{Failure, Status};
@@ -54,7 +54,8 @@ pub fn add(args: &AddArgs) -> Result<Status, Failure> {
 /// Adds the runs of a git branch. In the index their path is `BRANCH:PATH`.
 fn add_branch(adding: &mut Adding, name: &str, stop: Interruption<'_>) -> Result<(), Failure> {
     let branch = Branch::of(&here()?, name, stop).map_err(failure)?;
-    let Some(files) = branch.files().map_err(failure)? else {
+    let is_run = |path: &Path| path.to_str().is_some_and(is_run_name);
+    let Some(files) = branch.files(is_run).map_err(failure)? else {
         let both = format!("{name}:{name}");
         let both = shell_words::quote(&both);
         return Err(Failure::Usage(format!(
@@ -63,9 +64,6 @@ fn add_branch(adding: &mut Adding, name: &str, stop: Interruption<'_>) -> Result
         )));
     };
     for path in files {
-        if !path.to_str().is_some_and(is_run_name) {
-            continue;
-        }
         let called = format!("{}:{}", branch.name(), path.display());
         let bytes = branch.read(&path).map_err(failure)?;
         match StoredRun::from_bytes(called, bytes) {

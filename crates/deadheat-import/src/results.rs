@@ -48,13 +48,16 @@ impl Results {
     /// benchmarks of two files with the same repeated names are still compared.
     ///
     /// Adds nothing if the results [are full](Self::are_full).
-    pub fn push(&mut self, mut benchmark: ResultBenchmark) {
+    pub fn push(&mut self, benchmark: ResultBenchmark) {
         self.bytes_of_names += benchmark.bytes_of_names();
         let limit = || most_bytes_of_names().unwrap_or(0);
         self.most_bytes_of_names.get_or_insert_with(limit);
-        if self.are_full() {
-            return;
+        if !self.are_full() {
+            self.add(benchmark);
         }
+    }
+
+    fn add(&mut self, mut benchmark: ResultBenchmark) {
         let mut name = benchmark.name.clone();
         while let Some(times) = self.names.get_mut(&name) {
             // Counts up, so that a thousand equal names do not need a search each.
@@ -85,7 +88,8 @@ impl Results {
                 benchmark.name = name;
                 benchmark.repeated = false;
             }
-            self.push(benchmark);
+            self.bytes_of_names += benchmark.bytes_of_names();
+            self.add(benchmark);
         }
     }
 

@@ -249,19 +249,20 @@ fn end_of_part(part: &[char], text: &[char]) -> Option<usize> {
     let Some(last) = part.len().checked_sub(1) else {
         return Some(0);
     };
+    if part.len() > text.len() {
+        return None;
+    }
     if part.len() > u128::BITS as usize {
         let mut windows = text.windows(part.len());
         return Some(windows.position(|window| fits_part(part, window))? + part.len());
     }
-    // Bit n of `open` says that the text read so far ends with a match of the first n + 1
-    // characters of the part.
-    let places = |wanted: char| {
-        let bits = part.iter().enumerate().filter(|(_, one)| **one == wanted);
-        bits.fold(0_u128, |all, (at, _)| all | 1 << at)
-    };
-    let any = places('?');
-    let mut known: BTreeMap<char, u128> = part.iter().map(|one| (*one, places(*one))).collect();
-    known.remove(&'?');
+    // Shift-and search: bit n of `open` is set if the text read so far ends with a match of the
+    // first n + 1 characters of the part.
+    let mut known: BTreeMap<char, u128> = BTreeMap::new();
+    for (at, one) in part.iter().enumerate() {
+        *known.entry(*one).or_default() |= 1 << at;
+    }
+    let any = known.remove(&'?').unwrap_or(0);
     let mut open = 0_u128;
     for (at, found) in text.iter().enumerate() {
         let fitting = known.get(found).copied().unwrap_or(0) | any;

@@ -66,8 +66,9 @@ fn begins_a_formula(character: char) -> bool {
     matches!(character, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')
 }
 
-/// Returns true if `text` begins with a semicolon or tab after which a formula begins: where the
-/// comma is the decimal sign, or if the user wants it, spreadsheets split lines there.
+/// Returns true if `text` begins with a semicolon or tab that is followed by a formula. Some
+/// spreadsheets split lines there (at semicolons where the comma is the decimal sign), and would
+/// run what follows.
 fn splits_before_a_formula(text: &str) -> bool {
     let next = text
         .strip_prefix(SEPARATORS)
@@ -75,7 +76,7 @@ fn splits_before_a_formula(text: &str) -> bool {
     next.is_some_and(|rest| rest.starts_with(begins_a_formula))
 }
 
-/// Characters other than the comma at which spreadsheets split lines.
+/// The separators of columns in spreadsheets, except the comma.
 const SEPARATORS: [char; 2] = [';', '\t'];
 
 fn is_obeyed(text: &str) -> bool {

@@ -18,7 +18,7 @@ mkdir -p out
 printf '#!/bin/sh\\necho %s\\n' \"$(cat value)\" > out/program
 chmod +x out/program";
 
-/// A repository that is removed when dropped, with its builds in the user's cache.
+/// A repository. Dropping it removes the repository, and its builds in the user's cache.
 pub struct Repo {
     pub folder: TempDir,
 }
@@ -137,7 +137,7 @@ impl Repo {
         paths.filter(|path| path.is_dir()).collect()
     }
 
-    /// The folder of the builds in the user's cache.
+    /// The folder in the user's cache with the builds of this repository.
     pub fn cache(&self) -> PathBuf {
         homes_of_builds(self.folder.path()).pop().unwrap()
     }

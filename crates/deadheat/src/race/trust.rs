@@ -81,7 +81,7 @@ impl StartedFile<'_> {
             ),
         };
         let mut text = format!(
-            "{} {}: {why}, and the race starts these commands:",
+            "{} {}: {why}. The race would start these commands:",
             self.by,
             self.file.display()
         );

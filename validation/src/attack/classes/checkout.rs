@@ -50,7 +50,7 @@ pub fn check(case: &mut Case) -> Found {
     case.spared()
 }
 
-/// Builds like those in the cache are committed, with other programs.
+/// A commit contains forged builds: laid out like those in the cache, but with other programs.
 fn forged_builds(case: &mut Case) -> Found {
     built(case, "HEAD~1..HEAD", &[0])?;
     let cache = case.cache().join("deadheat/builds");
