@@ -648,10 +648,12 @@ impl Builder<'_> {
                     });
                 }
                 let messages = build.built(done, messages, site)?;
-                return Ok(match overlay.shares {
-                    true => own.with(messages, site.top, &overlay.targets),
-                    false => messages,
-                });
+                if !overlay.shares {
+                    return Ok(messages);
+                }
+                // Manifests and lock files that describe the commit's own bench targets.
+                self.take_back(build, &overlay, commit, site, locks)?;
+                return Ok(own.with(messages, site.top, &overlay.targets));
             }
             let errors = messages.errors(site.top);
             let is_put_in = |bench: &BenchTarget| overlay.targets.contains(bench);
@@ -672,10 +674,7 @@ impl Builder<'_> {
                 let all = overlay.targets.drain(..);
                 dropped.extend(all.map(|bench| (bench, problem.to_owned())));
             }
-            overlay.take_back(self.repository, commit, site.top)?;
-            for lock in locks {
-                lock.write(site.top)?;
-            }
+            self.take_back(build, &overlay, commit, site, locks)?;
             let gone: Vec<BenchTarget> = dropped.iter().map(|(bench, _)| bench.clone()).collect();
             overlay = Overlay::plan(self.repository, commit, locks, bench_source, &gone)?
                 .unwrap_or_default();
@@ -690,6 +689,32 @@ impl Builder<'_> {
                 });
             }
         }
+    }
+
+    /// Restores the manifests and lock files of a commit after an overlay changed them.
+    fn take_back(
+        &self,
+        build: &CargoBuild,
+        overlay: &Overlay,
+        commit: &Commit,
+        site: &Site<'_>,
+        locks: &[GivenLock],
+    ) -> Result<(), BuildError> {
+        overlay.take_back(self.repository, commit, site.top)?;
+        // cargo may have changed a lock file by itself.
+        for folder in build.lock_folders(self.repository) {
+            let path = folder.join("Cargo.lock");
+            let to = site.top.join(&path);
+            if let Some(own) = self.repository.file_of(commit, &path)?
+                && !to.is_symlink()
+            {
+                fs::write(&to, own).map_err(BuildError::at(&to))?;
+            }
+        }
+        for lock in locks {
+            lock.write(site.top)?;
+        }
+        Ok(())
     }
 
     /// Adds notes on the bench targets that a commit got and on those that were left out, each with
