@@ -132,8 +132,8 @@ impl Messages {
             .collect()
     }
 
-    /// Returns these messages, and those of another build about everything but executables of
-    /// targets that are not in `targets`.
+    /// Returns the messages of two builds together. Of the other build, executables count only if
+    /// they belong to these bench targets.
     pub(crate) fn with(mut self, other: Self, top: &Path, targets: &[BenchTarget]) -> Self {
         let is_wanted = |message: &Message| {
             let is_target = |bench| targets.contains(&bench);

@@ -4,8 +4,7 @@
 
 use crate::error::{BuildError, Note};
 use crate::recipe::{CargoBuild, Recipe};
-use crate::repository::Repository;
-use crate::unbuilt::Unbuilt;
+use crate::repository::{Repository, Unbuilt};
 use crate::unequal_builds::Settings;
 
 /// The values of `--same-profile` and `--lock-from`.
@@ -14,12 +13,12 @@ pub struct EqualBuilds {
     /// The baseline is built with the candidate's profile.
     pub profile: bool,
     /// The side whose lock files both sides use.
-    pub lock_from: Option<LockFrom>,
+    pub lock_from: Option<OneSide>,
 }
 
-/// The side whose lock files both sides use.
+/// One of the two sides of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LockFrom {
+pub enum OneSide {
     /// The baseline.
     Baseline,
     /// The candidate.

@@ -178,7 +178,8 @@ pub enum BuildError {
         /// The path, and the reason why it is rejected.
         error: OutsideError,
     },
-    /// The source of an added bench target would change the build of the commit's own code.
+    /// The bench target of the other side has its source in a file that the commit's own code is built
+    /// from or with.
     #[error(
         "{revision} cannot get the bench target {bench} of {from}: cargo would use its source {} for \
          the code of {revision}, too\nhelp: move the source into a folder of its own, such as \

@@ -44,7 +44,6 @@ mod suite_data;
 mod target;
 mod test_suite;
 mod tree;
-mod unbuilt;
 mod unequal_builds;
 mod way;
 
@@ -57,7 +56,7 @@ pub use commits::{
     CommitChanges, CommitInfo, CommitRange, Line, Parents, commit_named, known_commits,
 };
 pub use disk::{bytes_below, top_of};
-pub use equal_builds::{EqualBuilds, LockFrom};
+pub use equal_builds::{EqualBuilds, OneSide};
 pub use error::{BuildError, CargoError, Fault, Note};
 pub use go::GoBuild;
 pub use library::{Library, LibraryChoice};

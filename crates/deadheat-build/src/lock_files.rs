@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::disk::unless_gone;
 use crate::error::{BuildError, Note};
-use crate::repository::{Commit, Repository, Revisions};
-use crate::unbuilt::Unbuilt;
+use crate::repository::{Commit, Repository, Revisions, Unbuilt};
 
 /// A lock file of the other side or of the working tree with which a commit is built.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use deadheat_model::is_object_id;
 
-use crate::disk::top_of;
+use crate::disk::{self, top_of};
 use crate::error::BuildError;
 use crate::git::Git;
 use crate::subprocess::{Finished, Interruption};
@@ -276,6 +276,28 @@ fn two_lines(text: &[u8]) -> Option<[PathBuf; 2]> {
     let mut lines = text.split(|byte| *byte == b'\n');
     let mut path = || Some(PathBuf::from(OsString::from_vec(lines.next()?.to_vec())));
     Some([path()?, path()?]).filter(|[top, _]| top.is_absolute())
+}
+
+/// A commit, or the working tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Unbuilt {
+    pub(crate) name: String,
+    pub(crate) commit: Option<Commit>,
+}
+
+impl Unbuilt {
+    /// Returns the content of a file, by its path relative to the top; `None` if the side lacks the
+    /// file.
+    pub(crate) fn file(
+        &self,
+        repository: &Repository<'_>,
+        path: &Path,
+    ) -> Result<Option<Vec<u8>>, BuildError> {
+        match &self.commit {
+            Some(commit) => repository.file_of(commit, path),
+            None => Ok(disk::read(repository.top.join(path)).ok()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::benches::{BenchSource, BenchTarget, BenchesFrom, Overlay};
 use crate::cmake::{self, CmakeSite};
 use crate::commits::CommitInfo;
 use crate::disk;
-use crate::equal_builds::{EqualBuilds, LockFrom, with_profile_of_candidate};
+use crate::equal_builds::{EqualBuilds, OneSide, with_profile_of_candidate};
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
@@ -23,13 +23,12 @@ use crate::packages::Packages;
 use crate::python::PytestSite;
 use crate::recipe::{CargoBuild, Recipe, Site};
 use crate::replacement::Replacement;
-use crate::repository::{Commit, Repository, Revisions};
+use crate::repository::{Commit, Repository, Revisions, Unbuilt};
 use crate::slot::{Executable, Index, Slot};
 use crate::storage::Home;
 use crate::subprocess::Interruption;
 use crate::target::target_dir;
 use crate::tree::{self, Submodules, Tree};
-use crate::unbuilt::Unbuilt;
 use crate::unequal_builds::unequal_builds;
 use crate::way::Way;
 
@@ -176,8 +175,8 @@ pub fn build(
     }
     let [of_base, of_head] = unbuilt;
     let lock_giver = match request.equal.lock_from {
-        Some(LockFrom::Baseline) => Some((of_base, of_head)),
-        Some(LockFrom::Candidate) => Some((of_head, of_base)),
+        Some(OneSide::Baseline) => Some((of_base, of_head)),
+        Some(OneSide::Candidate) => Some((of_head, of_base)),
         None => None,
     };
     if let Some((giver, taker)) = &lock_giver {
@@ -246,7 +245,7 @@ pub(crate) struct Builder<'a> {
     pub(crate) repository: &'a Repository<'a>,
     pub(crate) seed: Option<Seed>,
     /// The folders of the builds found so far. They are not checked again: this process holds their
-    /// locks, so building one again would wait for ever.
+    /// locks, so building one of them again would wait for ever.
     pub(crate) found: Vec<PathBuf>,
     /// The side whose lock files both sides use, if the user chose one.
     pub(crate) lock_giver: Option<Unbuilt>,
@@ -629,7 +628,7 @@ impl Builder<'_> {
         let mut dropped: Vec<(BenchTarget, String)> = Vec::new();
         loop {
             if overlay.shares && overlay.targets.is_empty() {
-                self.note_benches(commit, bench_source, &[], dropped, index);
+                note_benches(commit, bench_source, &[], dropped, index);
                 return Ok(own);
             }
             overlay.write(bench_source, commit, site.top)?;
@@ -639,7 +638,7 @@ impl Builder<'_> {
                 false => build.try_apart(site, self.repository, &without, self.tell)?,
             };
             if done.status.success() {
-                self.note_benches(commit, bench_source, &overlay.targets, dropped, index);
+                note_benches(commit, bench_source, &overlay.targets, dropped, index);
                 if digests(&own) != before {
                     return Err(BuildError::BenchesDoNotFit {
                         revision: commit.name.clone(),
@@ -701,7 +700,7 @@ impl Builder<'_> {
         locks: &[GivenLock],
     ) -> Result<(), BuildError> {
         overlay.take_back(self.repository, commit, site.top)?;
-        // cargo may have changed a lock file by itself.
+        // cargo also adds the versions of added dependencies to the lock file.
         for folder in build.lock_folders(self.repository) {
             let path = folder.join("Cargo.lock");
             let to = site.top.join(&path);
@@ -715,35 +714,6 @@ impl Builder<'_> {
             lock.write(site.top)?;
         }
         Ok(())
-    }
-
-    /// Adds notes on the bench targets that a commit got and on those that were left out, each with
-    /// the reason.
-    fn note_benches(
-        &self,
-        commit: &Commit,
-        bench_source: &BenchSource,
-        added: &[BenchTarget],
-        dropped: Vec<(BenchTarget, String)>,
-        index: &mut Index,
-    ) {
-        let (revision, from) = (&commit.name, &bench_source.name);
-        if !added.is_empty() {
-            index.notes.push(Note::BenchesPutIn {
-                revision: revision.clone(),
-                from: from.clone(),
-                benches: added.iter().map(|target| target.name.clone()).collect(),
-            });
-        }
-        let left_out = dropped.into_iter();
-        index
-            .notes
-            .extend(left_out.map(|(bench, problem)| Note::BenchLeftOut {
-                revision: revision.clone(),
-                from: from.clone(),
-                bench: bench.name,
-                problem,
-            }));
     }
 
     /// Returns a note if the commit has another `rust-toolchain` file than the working tree.
@@ -767,6 +737,34 @@ impl Builder<'_> {
             compiler: way.compiler.lines().next().unwrap_or_default().to_owned(),
         })
     }
+}
+
+/// Adds notes on the bench targets that a commit got and on those that were left out, each with
+/// the reason.
+fn note_benches(
+    commit: &Commit,
+    bench_source: &BenchSource,
+    added: &[BenchTarget],
+    dropped: Vec<(BenchTarget, String)>,
+    index: &mut Index,
+) {
+    let (revision, from) = (&commit.name, &bench_source.name);
+    if !added.is_empty() {
+        index.notes.push(Note::BenchesPutIn {
+            revision: revision.clone(),
+            from: from.clone(),
+            benches: added.iter().map(|target| target.name.clone()).collect(),
+        });
+    }
+    let left_out = dropped.into_iter();
+    index
+        .notes
+        .extend(left_out.map(|(bench, problem)| Note::BenchLeftOut {
+            revision: revision.clone(),
+            from: from.clone(),
+            bench: bench.name,
+            problem,
+        }));
 }
 
 /// Returns the digests of the bench executables.

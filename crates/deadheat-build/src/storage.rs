@@ -352,8 +352,8 @@ impl Home {
     /// that of the working tree for the commit.
     ///
     /// cargo and Go build in `.deadheat/builds` at the top of the working tree, because the user's
-    /// own configuration there applies to commits too. They use the cache if git tracks builds in
-    /// the working tree, or if they would read tracked files of the working tree.
+    /// own configuration there applies to commits too. They also use the cache if git tracks files in
+    /// that folder, or if a build there would read tracked files of the working tree.
     pub(crate) fn of(
         repository: &Repository<'_>,
         commit: &Commit,

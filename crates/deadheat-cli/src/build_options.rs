@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use clap::{Args, CommandFactory, Parser};
 use deadheat::parts::exit::Failure;
 use deadheat_build::{
-    BenchesFrom, CargoBuild, EqualBuilds, LibraryChoice, LockFrom, Revisions, Variables,
+    BenchesFrom, CargoBuild, EqualBuilds, LibraryChoice, OneSide, Revisions, Variables,
 };
 use deadheat_options::cargo_arguments::{Arguments, Bench};
 use deadheat_options::library_option::CriterionArgs;
@@ -67,12 +67,12 @@ pub fn word_for_head(revisions: &Revisions) -> &str {
 }
 
 /// Returns the side with this name, as the user wrote it.
-fn side_named(named: &str, revisions: &Revisions) -> Option<LockFrom> {
+fn side_named(named: &str, revisions: &Revisions) -> Option<OneSide> {
     let [base, head] = revisions.names();
     if named == base {
-        return Some(LockFrom::Baseline);
+        return Some(OneSide::Baseline);
     }
-    (named == head || named == word_for_head(revisions)).then_some(LockFrom::Candidate)
+    (named == head || named == word_for_head(revisions)).then_some(OneSide::Candidate)
 }
 
 fn sides_in_words(revisions: &Revisions) -> String {
@@ -168,8 +168,8 @@ impl BuildOptions {
             return Ok(None);
         };
         match side_named(named, revisions) {
-            Some(LockFrom::Baseline) => Ok(Some(BenchesFrom::Baseline)),
-            Some(LockFrom::Candidate) => Ok(Some(BenchesFrom::Candidate)),
+            Some(OneSide::Baseline) => Ok(Some(BenchesFrom::Baseline)),
+            Some(OneSide::Candidate) => Ok(Some(BenchesFrom::Candidate)),
             None if named == OWN => Ok(Some(BenchesFrom::Own)),
             None => Err(Failure::Usage(format!(
                 "--benches-from {named}: name a side of the race, {}, or '{OWN}' for each side's \

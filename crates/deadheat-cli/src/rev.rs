@@ -249,6 +249,17 @@ impl CargoRace {
         let recipes = self.ways.cargo_builds(&both)?.map(Recipe::Cargo);
         let benches = self.ways.benches(&self.revisions)?.unwrap_or_default();
         let equal = self.ways.equal_builds(&self.revisions)?;
+        let is_profile = |word: &OsString| {
+            let word = word.to_string_lossy();
+            word == "--profile" || word.starts_with("--profile=")
+        };
+        if equal.profile && both.arguments.iter().any(is_profile) {
+            return Err(Failure::Usage(
+                "--same-profile is about the profile bench, and --profile selects another\nhelp: \
+                 leave out one of the two"
+                    .to_owned(),
+            ));
+        }
         let sides = built(&self.revisions, &recipes, benches, equal, self.hint)?;
         let mut options = self.options;
         if let Some(options) = &mut options {

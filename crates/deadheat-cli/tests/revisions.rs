@@ -533,6 +533,8 @@ fn profiles_that_differ_are_named_and_one_option_makes_them_equal() {
             "both sides are builds of the working tree",
         ],
     );
+    let done = repo.cargo(&["HEAD", "--same-profile", "--profile", "dev"]);
+    done.fails_with(2, &["--same-profile", "--profile selects another"]);
     let done = repo.rev(&["HEAD", "--build", COPY, "--exe", "x", "--same-profile"]);
     done.fails_with(2, &["--same-profile is for `cargo bench`"]);
 }

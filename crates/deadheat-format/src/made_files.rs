@@ -123,7 +123,7 @@ impl MadeFiles {
     ///
     /// # Errors
     ///
-    /// The list cannot be read, or another user owns it or can write it.
+    /// The list cannot be read, or another user owns or can write it or a folder above it.
     pub fn has(&self, digest: &FileDigest) -> io::Result<bool> {
         self.check_path()?;
         match fs::metadata(&self.folder) {

@@ -23,8 +23,8 @@ const SHORT_WAIT: Duration = Duration::from_millis(100);
 /// True after a wait for a pipe has timed out in this process; later waits are then short.
 static GAVE_UP: AtomicBool = AtomicBool::new(false);
 
-/// Opens a file for reading. Opens a named pipe only if a process opens it for writing, and no file
-/// of the kernel: a link in a commit may lead to `/proc/kmsg`, which never ends.
+/// Opens a file for reading. Opens a named pipe only if a process opens it for writing. Fails for
+/// files of the kernel, because a link in a commit may lead to `/proc/kmsg`, which never ends.
 pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
     let is_kernels = |path: PathBuf| path.starts_with("/proc") || path.starts_with("/sys");
     if path.canonicalize().is_ok_and(is_kernels) {

@@ -28,7 +28,7 @@ pub struct Results {
     pub processes_stand_alone: bool,
     /// The number of benchmarks with each name so far, by name.
     names: HashMap<String, u32>,
-    /// The size of all names and parameters of the benchmarks, in bytes.
+    /// The total length of the names and parameters of all benchmarks, in bytes.
     pub(crate) bytes_of_names: u64,
     /// The limit for `bytes_of_names`; `None` before the first benchmark.
     most_bytes_of_names: Option<u64>,
@@ -47,7 +47,7 @@ impl Results {
     /// Adds a benchmark. A second benchmark of the same name becomes `name #2`, so that the
     /// benchmarks of two files with the same repeated names are still compared.
     ///
-    /// Adds nothing if the results [are full](Self::are_full).
+    /// Ignores the benchmark if the names of the file [are too large](Self::are_full).
     pub fn push(&mut self, benchmark: ResultBenchmark) {
         self.bytes_of_names += benchmark.bytes_of_names();
         let limit = || most_bytes_of_names().unwrap_or(0);

@@ -113,6 +113,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_long_parameter_of_many_rows_ends_the_reading() {
+        let key = "g".repeat(60_000);
+        let rows: String = (0..4000).map(|row| format!("{row},1.0\n")).collect();
+        let results = read(format!("{key},M (ms)\n{rows}").as_bytes()).unwrap();
+        assert!(results.are_full());
+        assert!(
+            results.benchmarks.len() < 1000,
+            "{}",
+            results.benchmarks.len()
+        );
+        let few = read(format!("{key},M (ms)\n1,1.0\n2,1.0\n").as_bytes()).unwrap();
+        assert!(!few.are_full());
+        assert_eq!(few.benchmarks.len(), 2);
+    }
+
+    #[test]
     fn a_table_is_known_by_the_units_of_its_lines() {
         for (line, is_it) in [
             ("size,Triton (ms),Torch (ms)", true),
