@@ -189,6 +189,28 @@ fn limited(track: &Track, limit: &str, args: &[&str]) -> Finished {
 }
 
 #[test]
+fn files_that_are_too_much_together_are_refused() {
+    let track = Track::new();
+    let values = "1,".repeat(10_000);
+    for side in ["old", "new"] {
+        fs::create_dir(track.path(side)).unwrap();
+        for file in 0..8 {
+            let text = format!(r#"{{"results":[{{"command":"a","times":[{values}1.{file}]}}]}}"#);
+            fs::write(track.path(side).join(format!("{file}.json")), text).unwrap();
+        }
+    }
+    let told = [
+        "the results together need more than 2097152 bytes of memory",
+        "DEADHEAT_MAX_INPUT",
+    ];
+    let twice = ["compare", "old", "old", "new"];
+    limited(&track, "1M", &["compare", "old", "new"]).fails_with(4, &told);
+    limited(&track, "1M", &["compare", "old/0.json", "new/0.json"]).succeeds();
+    limited(&track, "4M", &["compare", "old", "new"]).succeeds();
+    limited(&track, "3M", &twice).fails_with(4, &["the results together"]);
+}
+
+#[test]
 fn the_limit_holds_for_run_files_wherever_they_are_read() {
     let track = Track::new();
     let save = track.path("run.jsonl");

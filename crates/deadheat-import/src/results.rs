@@ -44,6 +44,12 @@ impl Results {
         }
     }
 
+    /// Returns the estimated memory in bytes that the results, and their part of an analysis, need
+    /// while a command holds them.
+    pub fn memory(&self) -> u64 {
+        self.benchmarks.iter().map(ResultBenchmark::memory).sum()
+    }
+
     /// Adds a benchmark. A second benchmark of the same name becomes `name #2`, so that the
     /// benchmarks of two files with the same repeated names are still compared.
     ///
@@ -230,6 +236,16 @@ impl ResultBenchmark {
             .map(|(key, value)| key.len() + value.len());
         let rest: usize = qualifiers.chain(parameters).sum();
         (self.name.len() + self.identity.base.len() + rest) as u64
+    }
+
+    /// Returns the estimated memory in bytes, as [`Results::memory`] does.
+    pub(crate) fn memory(&self) -> u64 {
+        const BENCHMARK: u64 = 512;
+        // The copies that an analysis makes: 16 bytes were half of what was measured per value.
+        const VALUE: u64 = 16;
+        const COPIES_OF_NAMES: u64 = 3;
+        let values = self.values.len() + self.processes.len();
+        BENCHMARK + COPIES_OF_NAMES * self.bytes_of_names() + VALUE * values as u64
     }
 
     /// Returns a digest of the name, label, state, processes, metrics and values.

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use deadheat::parts::exit::Failure;
+use deadheat::parts::format::limits::{Allowance, files_at_once};
 use deadheat::parts::format::{Found, found_at, read_header, refuse_plan, similar_file};
 use deadheat::parts::model::{HELP, Program, suggestion};
 use deadheat::parts::settings::program;
@@ -151,13 +153,19 @@ pub fn read(
              them out"
         )));
     }
-    let mut read = Files::read(request, &kinds)?;
+    let memory = Allowance::of_results().map_err(|error| Failure::Usage(error.to_string()))?;
+    let memory = Mutex::new(memory);
+    let mut read = Files::read(request, &kinds, &memory)?;
     let mut sides = Vec::new();
     for (entrant, kinds) in request.iter().zip(&kinds) {
         let mut files = Vec::new();
         for (named, kind) in entrant.named.iter().zip(kinds) {
             files.push(match kind {
-                Kind::Folder => read_criterion(named, None).map_err(Failure::reading)?,
+                Kind::Folder => {
+                    let results = read_criterion(named, None).map_err(Failure::reading)?;
+                    take_memory(&memory, &results, 1)?;
+                    results
+                }
                 Kind::Data | Kind::Program(_) => read.take(named),
             });
         }
@@ -285,6 +293,14 @@ fn refuse_plan_of(name: &str, results: &Results) -> Result<(), Failure> {
     }
 }
 
+/// Subtracts the memory of these results, named so many times, from what is left for all results of
+/// the command.
+fn take_memory(memory: &Mutex<Allowance>, results: &Results, times: usize) -> Result<(), Failure> {
+    let mut left = memory.lock().unwrap_or_else(PoisonError::into_inner);
+    let taken = left.take(results.memory().saturating_mul(times as u64));
+    taken.map_err(|error| Failure::Data(format!("cannot compare these files: {error}")))
+}
+
 /// All files of results, each read once even if it is named several times, because standard input
 /// cannot be read twice.
 struct Files {
@@ -293,8 +309,13 @@ struct Files {
 }
 
 impl Files {
-    /// Reads the files in parallel, one per core at a time.
-    fn read(request: &[NamedSide], kinds: &[Vec<Kind>]) -> Result<Files, Failure> {
+    /// Reads the files in parallel, one per core at a time. Takes the memory of their results from
+    /// `memory`.
+    fn read(
+        request: &[NamedSide],
+        kinds: &[Vec<Kind>],
+        memory: &Mutex<Allowance>,
+    ) -> Result<Files, Failure> {
         let mut times: Vec<(&str, usize)> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
         for (entrant, kinds) in request.iter().zip(kinds) {
@@ -314,13 +335,14 @@ impl Files {
             let mut read = Vec::new();
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some((name, _)) = times.get(place) else {
+                let Some((name, named)) = times.get(place) else {
                     return read;
                 };
                 let results = catch_unwind(|| read_results(name))
                     .map_err(|_| Failure::Internal(format!("reading {name} panicked")))
                     .and_then(|results| results.map_err(Failure::reading))
-                    .and_then(|results| refuse_plan_of(name, &results).map(|()| results));
+                    .and_then(|results| refuse_plan_of(name, &results).map(|()| results))
+                    .and_then(|results| take_memory(memory, &results, *named).map(|()| results));
                 if results.is_err() {
                     next.fetch_max(times.len(), Ordering::Relaxed);
                 }
@@ -328,9 +350,10 @@ impl Files {
             }
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores.min(files_at_once()).min(times.len());
         let mut all = std::thread::scope(|scope| {
             // This thread reads files, too, so that it can reuse the memory that it frees.
-            let others = 1..cores.min(times.len());
+            let others = 1..threads;
             let others: Vec<_> = others.map(|_| scope.spawn(some_of_them)).collect();
             let mut all = some_of_them();
             for other in others {

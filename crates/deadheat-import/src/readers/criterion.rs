@@ -15,6 +15,7 @@ use super::json::{Number, from_json, lenient, without_mark};
 use super::rows::{Rows, failed, summarised};
 use super::{modified, unknown};
 use deadheat_format::content;
+use deadheat_format::limits::Allowance;
 use deadheat_format::{FileProblem, FormatError, cannot_read};
 
 /// Name of the set with the latest measurement.
@@ -47,8 +48,13 @@ pub fn read_criterion(
     };
     let written = chosen.iter().filter_map(|set| modified(&set.folder));
     let modified = written.reduce(f64::max);
-    let read = |set: &Set| set.read().unwrap_or_else(|error| set.failed(folder, error));
-    let mut read_sets: Vec<(Id, ResultBenchmark)> = chosen.into_iter().map(read).collect();
+    let mut memory = Allowance::of_results().map_err(cannot_read(folder))?;
+    let mut read_sets: Vec<(Id, ResultBenchmark)> = Vec::with_capacity(chosen.len());
+    for set in chosen {
+        let read = set.read().unwrap_or_else(|error| set.failed(folder, error));
+        memory.take(read.1.memory()).map_err(cannot_read(folder))?;
+        read_sets.push(read);
+    }
     read_sets.sort_by(|(a, _), (b, _)| in_order(a, b));
     let mut results = Results::new(folder.display().to_string(), "criterion");
     results.facts.modified = modified;

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::case::{Case, Found, ORDERLY};
 
-const PIECES: [&str; 19] = [
+const PIECES: [&str; 20] = [
     "\u{1b}[2J",
     "\u{1b}]0;x\u{7}",
     "\u{9b}2J",
@@ -19,6 +19,7 @@ const PIECES: [&str; 19] = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
     "=1+1",
+    "\t=1+1",
     "\n```\n",
     "|",
     "`",
@@ -32,7 +33,7 @@ pub fn check(case: &mut Case) -> Found {
     let json = serde_json::to_string(&hostile).map_err(|e| e.to_string())?;
     let files =
         ["--html", "page.html", "--markdown", "a.md", "--junit", "a.xml", "--export-csv", "a.csv"];
-    let ended = match case.random.index_below(7) {
+    let ended = match case.random.index_below(8) {
         0 => {
             let words =
                 ["run", "-r", "2", "--no-config", "-n", &hostile, "-n", "b", "--", "true", "true "];
@@ -71,6 +72,13 @@ pub fn check(case: &mut Case) -> Found {
             case.write("deadheat.toml", format!("{json} = 1\n[{json}]\nmargin = {json}\n"));
             case.run(&["run", "-r", "2", "--", "true", "true "], &ORDERLY)?
         }
+        6 => {
+            // A process that the command leaves, whose name is the text: its first 15 bytes.
+            let name = shell_quoted(&hostile);
+            let command = format!("printf %s {name} >/proc/$$/comm; (while :; do sleep 1; done) &");
+            let words = ["run", "-v", "-r", "2", "-S", "--no-config"];
+            case.run(&[&words[..], &files, &["--", &command, "true"]].concat(), &ORDERLY)?
+        }
         _ => {
             // What a program that fails says.
             let command = format!("printf %s {} >&2; exit 3", shell_quoted(&hostile));
@@ -94,7 +102,9 @@ pub fn check(case: &mut Case) -> Found {
     }
     let cells = read("a.csv");
     obeyed(&cells)?;
-    match cells.lines().any(|line| line.starts_with('=') || line.contains(",=")) {
+    let formula = [",=", "\t="];
+    let is_formula = |line: &str| line.starts_with('=') || formula.iter().any(|f| line.contains(f));
+    match cells.lines().any(is_formula) {
         true => Err("a.csv contains a formula".to_owned()),
         false => Ok(()),
     }
