@@ -132,14 +132,12 @@ impl Messages {
             .collect()
     }
 
-    /// Returns the messages of two builds together. Of the other build, executables count only if
-    /// they belong to these bench targets.
-    pub(crate) fn with(mut self, other: Self, top: &Path, targets: &[BenchTarget]) -> Self {
-        let is_wanted = |message: &Message| {
-            let is_target = |bench| targets.contains(&bench);
-            message.executable.is_none() || message.bench_target(top).is_some_and(is_target)
-        };
-        self.0.extend(other.0.into_iter().filter(is_wanted));
+    /// Returns the messages without the executables of other bench targets than these.
+    pub(crate) fn of_targets(mut self, top: &Path, targets: &[BenchTarget]) -> Self {
+        self.0.retain(|message| {
+            let is_wanted = |bench| targets.contains(&bench);
+            message.executable.is_none() || message.bench_target(top).is_some_and(is_wanted)
+        });
         self
     }
 
@@ -180,6 +178,17 @@ impl Messages {
             .filter_map(|message| Some(message.manifest_path.parent()?.to_owned()))
             .filter(|folder| !folder.starts_with(sources))
             .collect()
+    }
+
+    /// Returns the folders of the packages below `top`, except those below `sources`.
+    pub(crate) fn below(&self, top: &Path, sources: &Path) -> Vec<PathBuf> {
+        let folders = self
+            .0
+            .iter()
+            .filter_map(|message| message.manifest_path.parent());
+        let folders = folders.filter(|it| it.starts_with(top) && !it.starts_with(sources));
+        let folders: BTreeSet<PathBuf> = folders.map(Path::to_owned).collect();
+        folders.into_iter().collect()
     }
 
     /// Returns the files that another build can reuse, relative to `target`: artifacts of packages

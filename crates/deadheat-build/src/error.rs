@@ -178,6 +178,19 @@ pub enum BuildError {
         /// The path, and the reason why it is rejected.
         error: OutsideError,
     },
+    /// The build of a commit used a package of the working tree that differs from the commit's.
+    #[error(
+        "{revision} would race with the package in {} of the working tree, which is not the package of \
+         {revision}: configuration that git does not track names this folder\nhelp: commit the \
+         configuration of the build tool, so that each side uses its own package",
+        folder.display()
+    )]
+    SharedPackage {
+        /// The name of the affected side.
+        revision: String,
+        /// The folder, relative to the top of the repository.
+        folder: PathBuf,
+    },
     /// The bench target of the other side has its source in a file that the commit's own code is built
     /// from or with.
     #[error(
@@ -540,6 +553,7 @@ impl BuildError {
             | Self::SubmoduleOutside { .. }
             | Self::FileOutside { .. }
             | Self::BenchInOwnBuild { .. }
+            | Self::SharedPackage { .. }
             | Self::NotWithOurLibrary { .. }
             | Self::BenchesDoNotFit { .. } => Fault::Side,
             Self::Interrupted => Fault::Interruption,
@@ -566,6 +580,8 @@ pub enum Note {
         revision: String,
         /// The commit, abbreviated.
         commit: String,
+        /// The side whose bench targets alone are built; `None` for the commit's own bench targets.
+        benches_of: Option<String>,
     },
     /// Another deadheat process is building the same side.
     Waiting {
@@ -695,12 +711,29 @@ impl Note {
         }
         self
     }
+
+    /// Returns true for notes on bench targets of the other side.
+    pub(crate) fn is_of_benches(&self) -> bool {
+        matches!(self, Self::BenchesPutIn { .. } | Self::BenchLeftOut { .. })
+    }
 }
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Building { revision, commit } => write!(f, "building {revision} ({commit})"),
+            Self::Building {
+                revision,
+                commit,
+                benches_of: None,
+            } => write!(f, "building {revision} ({commit})"),
+            Self::Building {
+                revision,
+                commit,
+                benches_of: Some(from),
+            } => write!(
+                f,
+                "building benchmarks of {from} with {revision} ({commit}), which lacks them"
+            ),
             Self::Waiting { revision } => write!(
                 f,
                 "waiting for another deadheat, which is building {revision}"

@@ -44,6 +44,10 @@ const SETTINGS: [&str; 17] = [
     "CXX",
 ];
 
+/// The option of Go that leaves out git's state, which would differ between the sides. To read the
+/// state, Go runs `git status`, which runs the repository's hooks.
+const NO_GIT: &str = "-buildvcs=false";
+
 /// A `go list` format with one package per line: its import path, its folder, and the numbers of
 /// test files in the package and in its external test package.
 const PACKAGE: &str = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}}";
@@ -113,7 +117,7 @@ impl GoBuild {
             let run = |words: &[&str], package: &str| {
                 site.run(words, package, &self.variables, interruption)
             };
-            let listed = run(&["list", "-f", PACKAGE], pattern)?;
+            let listed = run(&["list", NO_GIT, "-f", PACKAGE], pattern)?;
             for line in text(&listed).lines() {
                 let mut fields = line.split('\t');
                 let (Some(name), Some(directory)) = (fields.next(), fields.next()) else {
@@ -137,9 +141,8 @@ impl GoBuild {
                 let folder = path.parent().unwrap_or(&site.made);
                 fs::create_dir_all(folder).map_err(BuildError::at(folder))?;
                 let file = path.display().to_string();
-                // These options leave out the path of the source tree and git's state, which would
-                // differ between the sides.
-                let words = ["test", "-c", "-trimpath", "-buildvcs=false", "-o", &file];
+                // Without `-trimpath`, the path of the source tree would differ between the sides.
+                let words = ["test", NO_GIT, "-c", "-trimpath", "-o", &file];
                 run(&words, name)?;
                 built.executables.push(Executable {
                     name: name.to_owned(),
@@ -150,7 +153,7 @@ impl GoBuild {
             if !has_tests {
                 return Err(no_tests(pattern));
             }
-            let words = ["list", "-deps", "-test", "-f", REPLACED];
+            let words = ["list", NO_GIT, "-deps", "-test", "-f", REPLACED];
             let listed = run(&words, pattern)?;
             for folder in text(&listed).lines().map(PathBuf::from) {
                 let is_ours = folder.as_os_str().is_empty() || folder.starts_with(site.top);

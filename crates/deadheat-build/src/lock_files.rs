@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::disk::unless_gone;
+use crate::disk::{self, unless_gone};
 use crate::error::{BuildError, Note};
 use crate::repository::{Commit, Repository, Revisions, Unbuilt};
 
@@ -74,6 +74,23 @@ impl GivenLock {
             .map_err(BuildError::at(&to))?;
         Ok(self.note.clone())
     }
+}
+
+/// Replaces a lock file below `top` that is a symbolic link by a copy, because cargo writes through
+/// the link, which may lead out of the sources.
+pub(crate) fn replace_links(top: &Path, folders: &[PathBuf]) -> Result<(), BuildError> {
+    for folder in folders {
+        let path = top.join(folder).join("Cargo.lock");
+        // cargo reports a link that it cannot read either.
+        if path.is_symlink()
+            && let Ok(text) = disk::read(&path)
+        {
+            fs::remove_file(&path)
+                .and_then(|()| File::create_new(&path)?.write_all(&text))
+                .map_err(BuildError::at(&path))?;
+        }
+    }
+    Ok(())
 }
 
 /// Fails if the giver of lock files has none, or if the working tree would get one.

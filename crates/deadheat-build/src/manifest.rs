@@ -32,6 +32,11 @@ impl Manifest {
         self.0.to_string()
     }
 
+    /// Returns the name of the package; `None` for a workspace without a package.
+    pub(crate) fn package(&self) -> Option<&str> {
+        self.0.get("package")?.get("name")?.as_str()
+    }
+
     pub(crate) fn has_workspace(&self) -> bool {
         self.0.contains_key("workspace")
     }

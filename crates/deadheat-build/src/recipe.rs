@@ -44,6 +44,16 @@ pub enum Recipe {
 }
 
 impl Recipe {
+    /// Returns the recipe without these bench targets among those that cargo is asked for.
+    pub(crate) fn without_benches(&self, targets: &[BenchTarget]) -> Self {
+        let mut recipe = self.clone();
+        if let Self::Cargo(build) = &mut recipe {
+            let names: Vec<&str> = targets.iter().map(|target| &*target.name).collect();
+            build.arguments = without_targets(&build.arguments, &names);
+        }
+        recipe
+    }
+
     /// Returns the folders whose `Cargo.lock` may apply; empty if the recipe does not use cargo.
     pub(crate) fn lock_folders(&self, repository: &Repository<'_>) -> Vec<PathBuf> {
         match self {
@@ -414,19 +424,25 @@ fn show(messages: &Messages) {
 /// Returns the options of `cargo bench` without the bench targets in `dropped` and without options
 /// that lock `Cargo.lock`, because new dev-dependencies must change it.
 fn without(arguments: &[OsString], dropped: &[&str]) -> Vec<OsString> {
+    let mut kept = without_targets(arguments, dropped);
+    kept.retain(|word| word != "--locked");
+    for word in &mut kept {
+        if word == "--frozen" {
+            *word = "--offline".into();
+        }
+    }
+    kept
+}
+
+/// Returns the options of `cargo bench` without these bench targets.
+fn without_targets(arguments: &[OsString], dropped: &[&str]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = arguments.iter().peekable();
+    let is_dropped = |name: &str| dropped.contains(&name);
     while let Some(word) = words.next() {
-        let text = word.to_string_lossy();
-        let is_dropped = |name: &str| dropped.contains(&name);
-        match &*text {
-            "--locked" => {}
-            "--frozen" => kept.push("--offline".into()),
-            "--bench"
-                if words
-                    .peek()
-                    .is_some_and(|next| is_dropped(&next.to_string_lossy())) =>
-            {
+        let next = words.peek().map(|next| next.to_string_lossy());
+        match &*word.to_string_lossy() {
+            "--bench" if next.is_some_and(|next| is_dropped(&next)) => {
                 words.next();
             }
             text if text.strip_prefix("--bench=").is_some_and(is_dropped) => {}

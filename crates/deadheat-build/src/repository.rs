@@ -250,6 +250,14 @@ impl<'a> Repository<'a> {
         Ok(done.status.success() && !done.stdout.is_empty())
     }
 
+    /// Returns true if tracked files below a folder of the working tree differ from those of a commit.
+    /// The folder is relative to the top.
+    pub(crate) fn differs(&self, commit: &Commit, folder: &Path) -> Result<bool, BuildError> {
+        let words = ["diff", "--quiet", "--no-ext-diff", "--no-textconv"];
+        let git = self.git(&words).words([&commit.id]).paths([folder]);
+        Ok(!self.run(git)?.status.success())
+    }
+
     /// Lists the submodules of the working tree with uncommitted changes.
     pub(crate) fn dirty_submodules(&self) -> Result<Vec<PathBuf>, BuildError> {
         if !self.top.join(".gitmodules").exists() {

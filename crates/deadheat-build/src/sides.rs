@@ -1,12 +1,13 @@
 //! Builds both sides of a race, or reuses stored builds.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use deadheat_link::{Digest, LinkRecord, Roles, drop_unneeded, join_inside, refuse_committed};
+use deadheat_link::{LinkRecord, Roles, drop_unneeded, join_inside, refuse_committed};
 
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchSource, BenchTarget, BenchesFrom, Overlay};
@@ -17,7 +18,8 @@ use crate::equal_builds::{EqualBuilds, OneSide, with_profile_of_candidate};
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
-use crate::lock_files::{GivenLock, check_giver};
+use crate::lock_files::{GivenLock, check_giver, replace_links};
+use crate::manifest::Manifest;
 use crate::node::{NodeSite, installed_packages};
 use crate::packages::Packages;
 use crate::python::PytestSite;
@@ -73,7 +75,7 @@ pub struct Side {
     pub(crate) sources: PathBuf,
     /// The bench targets that were built from the sources.
     pub(crate) benches: Vec<BenchTarget>,
-    _slot: Option<Slot>,
+    _slots: Vec<Slot>,
     /// Keeps the replaced benchmark library from being removed while the side is in use.
     _replacement: Option<Rc<Replacement>>,
 }
@@ -89,9 +91,38 @@ impl Side {
             replaces,
         }
     }
-}
 
-impl Side {
+    /// Adds the executables of another build of this side, with other bench targets. Executables of
+    /// the same name become `PACKAGE/TARGET`.
+    fn add(&mut self, added: Self) {
+        let names = |side: &Self| -> BTreeSet<String> {
+            side.executables.iter().map(|it| it.name.clone()).collect()
+        };
+        let both = &names(self) & &names(&added);
+        let mut added = added;
+        self.name_by_package(&both);
+        added.name_by_package(&both);
+        self.executables.append(&mut added.executables);
+        self.executables.sort_by(|a, b| a.name.cmp(&b.name));
+        self.was_kept &= added.was_kept;
+        self.benches.append(&mut added.benches);
+        self._slots.append(&mut added._slots);
+    }
+
+    fn name_by_package(&mut self, names: &BTreeSet<String>) {
+        for executable in &mut self.executables {
+            let mut targets = self.benches.iter();
+            if names.contains(&executable.name)
+                && let Some(target) = targets.find(|it| it.name == executable.name)
+                && let Ok(text) = disk::read_text(self.sources.join(&target.manifest))
+                && let Some(package) =
+                    Manifest::read(&text).and_then(|it| it.package().map(str::to_owned))
+            {
+                executable.name = format!("{package}/{}", executable.name);
+            }
+        }
+    }
+
     /// Returns the path of the side's Python, if the side has a virtual environment.
     pub fn python(&self) -> Option<PathBuf> {
         let made = self.executables.first()?.path.parent()?;
@@ -354,7 +385,7 @@ impl Builder<'_> {
             directory: source,
             sources: here,
             benches,
-            _slot: place,
+            _slots: place.into_iter().collect(),
             _replacement: way.replacement.clone(),
         })
     }
@@ -403,30 +434,62 @@ impl Builder<'_> {
 
     /// Builds a commit, or reuses an earlier build. The commit also gets those bench targets of
     /// `bench_source` that it lacks.
+    ///
+    /// The commit's own bench targets are built and run in its unchanged sources. The additions have
+    /// sources of their own, because they reach whatever is built or run next to them: their
+    /// dependencies change features and versions, the programs of the package are built again, and
+    /// files in their folder are read at run time. A pull request could slow down its baseline that
+    /// way.
     pub(crate) fn commit(
         &mut self,
         way: &Way<'_>,
         commit: &Commit,
         bench_source: Option<&BenchSource>,
     ) -> Result<Side, BuildError> {
-        let home = Home::of(self.repository, commit, way.recipe, self.tell)?;
         let giver = self.lock_giver.as_ref();
         let folders = way.recipe.lock_folders(self.repository);
         let locks = GivenLock::all(self.repository, &folders, commit, giver)?;
+        let bench_source = bench_source.filter(|it| !it.targets.is_empty());
+        let Some(bench_source) = bench_source else {
+            return self.commit_with(way, commit, &locks, None);
+        };
+        let overlay = Overlay::plan(self.repository, commit, &locks, bench_source, &[])?;
+        let Some(overlay) = overlay else {
+            return self.commit_with(way, commit, &locks, None);
+        };
+        if !overlay.shares {
+            return self.commit_with(way, commit, &locks, Some((bench_source, overlay)));
+        }
+        let recipe = way.recipe.without_benches(&overlay.targets);
+        let mut own_way = Way {
+            recipe: &recipe,
+            ..way.clone()
+        };
+        if recipe != *way.recipe {
+            own_way.key_inputs.add("benches", "own");
+        }
+        let mut side = self.commit_with(&own_way, commit, &locks, None)?;
+        side.add(self.commit_with(way, commit, &locks, Some((bench_source, overlay)))?);
+        Ok(side)
+    }
+
+    fn commit_with(
+        &mut self,
+        way: &Way<'_>,
+        commit: &Commit,
+        locks: &[GivenLock],
+        put_in: Option<(&BenchSource, Overlay)>,
+    ) -> Result<Side, BuildError> {
+        let home = Home::of(self.repository, commit, way.recipe, self.tell)?;
         let mut key_inputs = way.inputs();
-        for lock in &locks {
+        for lock in locks {
             key_inputs.add("lock file", &lock.path);
             key_inputs.add("content", OsStr::from_bytes(&lock.text));
         }
-        let mut put_in = None;
-        if let Some(bench_source) =
-            bench_source.filter(|bench_source| !bench_source.targets.is_empty())
-            && let Some(overlay) =
-                Overlay::plan(self.repository, commit, &locks, bench_source, &[])?
-        {
+        if let Some((bench_source, overlay)) = &put_in {
             overlay.add_to(&mut key_inputs, bench_source);
-            put_in = Some((bench_source, overlay));
         }
+        let is_of_additions = put_in.as_ref().is_some_and(|(_, overlay)| overlay.shares);
         let key = key_inputs.key(commit);
         loop {
             let mut waiting = || {
@@ -436,27 +499,27 @@ impl Builder<'_> {
             };
             let interruption = &self.repository.interruption;
             let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut waiting)?;
-            match index {
-                Some(index) if self.found.contains(&slot.folder) => {
-                    return self.found(way, commit, slot, index, true);
-                }
+            let (slot, index, was_kept) = match index {
+                Some(index) if self.found.contains(&slot.folder) => (slot, index, true),
                 Some(index) if !index.is_current() => {
                     index.forget().map_err(BuildError::at(&home.folder))?;
+                    continue;
                 }
                 Some(index) if is_recorded(way, &slot)? => {
                     // If this fails, only the time of the last use is wrong.
                     let _ = index.touch();
-                    return self.found(way, commit, slot, index, true);
+                    (slot, index, true)
                 }
                 // `is_recorded` has just removed an executable that lacked its link record, so the
                 // build is incomplete.
-                Some(_) => {}
+                Some(_) => continue,
                 None => {
-                    let (slot, index) = self.make(way, commit, slot, &locks, put_in)?;
+                    let (slot, index) = self.make(way, commit, slot, locks, put_in)?;
                     home.trim();
-                    return self.found(way, commit, slot, index, false);
+                    (slot, index, false)
                 }
-            }
+            };
+            return self.found(way, commit, slot, index, was_kept, is_of_additions);
         }
     }
 
@@ -467,13 +530,15 @@ impl Builder<'_> {
         slot: Slot,
         index: Index,
         was_kept: bool,
+        is_of_additions: bool,
     ) -> Result<Side, BuildError> {
-        for note in index.notes {
+        let notes = index.notes.into_iter();
+        for note in notes.filter(|note| !is_of_additions || note.is_of_benches()) {
             (self.tell)(note.of(&commit.name));
         }
         self.found.push(slot.folder.clone());
         let sources = slot.folder.join(tree::NAME);
-        if let Some(note) = self.other_toolchain(way, commit, &sources) {
+        if !is_of_additions && let Some(note) = self.other_toolchain(way, commit, &sources) {
             (self.tell)(note);
         }
         if self.seed.is_none() {
@@ -490,7 +555,7 @@ impl Builder<'_> {
             directory: sources.join(&self.repository.inside),
             sources,
             benches: index.benches,
-            _slot: Some(slot),
+            _slots: vec![slot],
             _replacement: way.replacement.clone(),
         })
     }
@@ -504,9 +569,11 @@ impl Builder<'_> {
         locks: &[GivenLock],
         put_in: Option<(&BenchSource, Overlay)>,
     ) -> Result<(Slot, Index), BuildError> {
+        let added = put_in.as_ref().filter(|(_, overlay)| overlay.shares);
         (self.tell)(Note::Building {
             revision: commit.name.clone(),
             commit: commit.short().to_owned(),
+            benches_of: added.map(|(source, _)| source.name.clone()),
         });
         let folder = slot.folder.clone();
         let mut index = Index::new(&folder, &commit.id);
@@ -528,6 +595,7 @@ impl Builder<'_> {
         for lock in locks {
             index.notes.push(lock.write(&tree.path)?);
         }
+        replace_links(&tree.path, &way.recipe.lock_folders(self.repository))?;
         // In a commit, the user's folder may be a symbolic link that leads out of the tree.
         let inside = &self.repository.inside;
         let directory = match inside.as_os_str().is_empty() {
@@ -552,6 +620,7 @@ impl Builder<'_> {
                     lock: tree.lock(),
                 };
                 let built = place.build(way, interruption)?;
+                self.refuse_shared(commit, &built.elsewhere)?;
                 index.elsewhere = built
                     .elsewhere
                     .into_iter()
@@ -578,6 +647,8 @@ impl Builder<'_> {
                         self.with_benches(build, commit, &site, locks, put_in, &mut index)?
                     }
                 };
+                let shared = messages.below(&self.repository.top, &tree.path);
+                self.refuse_shared(commit, &shared)?;
                 index.benches = messages.bench_targets(&tree.path);
                 index.dependencies = messages.dependencies(&tree.path, &site.target);
                 let elsewhere = messages.elsewhere(&tree.path).into_iter();
@@ -605,8 +676,25 @@ impl Builder<'_> {
         Ok((slot, index))
     }
 
-    /// Builds a commit with bench targets of the other side. Targets that do not compile with the
-    /// commit are left out, and the build is repeated.
+    /// Fails if one of these folders of packages is in the working tree, tracked by git, and other than
+    /// in the commit. Configuration that git does not track can name such a folder, and both sides
+    /// would race with the same sources.
+    fn refuse_shared(&self, commit: &Commit, folders: &[PathBuf]) -> Result<(), BuildError> {
+        let top = &self.repository.top;
+        for folder in folders.iter().filter_map(|it| it.strip_prefix(top).ok()) {
+            if self.repository.tracks(&[folder])? && self.repository.differs(commit, folder)? {
+                return Err(BuildError::SharedPackage {
+                    revision: commit.name.clone(),
+                    folder: folder.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds a commit with bench targets of the other side: only these if the commit has some of
+    /// its own, which are in another build. Targets that do not compile with the commit are left
+    /// out, and the build is repeated.
     fn with_benches(
         &mut self,
         build: &CargoBuild,
@@ -616,20 +704,11 @@ impl Builder<'_> {
         (bench_source, mut overlay): (&BenchSource, Overlay),
         index: &mut Index,
     ) -> Result<Messages, BuildError> {
-        let own = match overlay.shares {
-            true => {
-                let added: Vec<&str> = overlay.targets.iter().map(|it| &*it.name).collect();
-                let (done, messages) = build.try_apart(site, self.repository, &added, self.tell)?;
-                build.built(done, messages, site)?
-            }
-            false => Messages::default(),
-        };
-        let before = digests(&own);
         let mut dropped: Vec<(BenchTarget, String)> = Vec::new();
         loop {
             if overlay.shares && overlay.targets.is_empty() {
                 note_benches(commit, bench_source, &[], dropped, index);
-                return Ok(own);
+                return Ok(Messages::default());
             }
             overlay.write(bench_source, commit, site.top)?;
             let without: Vec<&str> = dropped.iter().map(|(bench, _)| &*bench.name).collect();
@@ -639,20 +718,11 @@ impl Builder<'_> {
             };
             if done.status.success() {
                 note_benches(commit, bench_source, &overlay.targets, dropped, index);
-                if digests(&own) != before {
-                    return Err(BuildError::BenchesDoNotFit {
-                        revision: commit.name.clone(),
-                        from: bench_source.name.clone(),
-                        problems: "cargo built a bench target of the same name again".to_owned(),
-                    });
-                }
                 let messages = build.built(done, messages, site)?;
-                if !overlay.shares {
-                    return Ok(messages);
-                }
-                // Manifests and lock files that describe the commit's own bench targets.
-                self.take_back(build, &overlay, commit, site, locks)?;
-                return Ok(own.with(messages, site.top, &overlay.targets));
+                return Ok(match overlay.shares {
+                    true => messages.of_targets(site.top, &overlay.targets),
+                    false => messages,
+                });
             }
             let errors = messages.errors(site.top);
             let is_put_in = |bench: &BenchTarget| overlay.targets.contains(bench);
@@ -765,14 +835,6 @@ fn note_benches(
             bench: bench.name,
             problem,
         }));
-}
-
-/// Returns the digests of the bench executables.
-fn digests(messages: &Messages) -> Vec<Option<Digest>> {
-    let benches = messages.benches().into_iter();
-    benches
-        .map(|executable| Digest::of_file(&executable.path).ok())
-        .collect()
 }
 
 /// The folders and lock for a build of one side by tools without a default output folder.

@@ -1266,3 +1266,102 @@ fn benchmarks_of_the_other_side_put_nothing_into_a_submodule_of_a_commit() {
     );
     assert!(!build.join("tree/vendor/dep/src").exists());
 }
+
+#[test]
+fn additions_reach_neither_the_programs_nor_the_files_of_benchmarks_that_both_sides_have() {
+    needs!("git");
+    let manifest = PACKAGE[0].1;
+    let dependency = |features: &str| format!("helper = {{ path = \"helper\"{features} }}\n");
+    let manifest = format!(
+        "{manifest}[[bin]]\nname = \"tool\"\n[dependencies]\n{}",
+        dependency("")
+    );
+    let repo = Repo::new(&[
+        ("Cargo.toml", &manifest),
+        ("src/lib.rs", ""),
+        (
+            "src/bin/tool.rs",
+            "fn main() {
+                let file = concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/data/settings\");
+                let settings = std::fs::read_to_string(file).unwrap_or(\"none\".into());
+                println!(\"{} {settings}\", helper::HOW);
+            }\n",
+        ),
+        (
+            "benches/race.rs",
+            "fn main() { std::process::Command::new(env!(\"CARGO_BIN_EXE_tool\")).status().unwrap(); }\n",
+        ),
+        (
+            "helper/Cargo.toml",
+            "[package]\nname = \"helper\"\nedition = \"2024\"\n[features]\nslow = []\n",
+        ),
+        (
+            "helper/src/lib.rs",
+            "pub const HOW: &str = if cfg!(feature = \"slow\") { \"slow\" } else { \"fast\" };\n",
+        ),
+    ]);
+    let slow = dependency(", features = [\"slow\"]");
+    let bench = "[[bench]]\nname = \"more\"\nharness = false\npath = \"data/more.rs\"\n";
+    repo.write(
+        "Cargo.toml",
+        &format!("{manifest}[dev-dependencies]\n{slow}{bench}"),
+    );
+    repo.write("data/more.rs", "fn main() { println!(\"more\"); }\n");
+    repo.write("data/settings", "slower");
+    for _ in 0..2 {
+        let done = repo.cargo(&["HEAD", "--no-run"]);
+        let expected = [
+            ("HEAD", "more"),
+            ("HEAD", "fast none"),
+            ("working tree", "more"),
+            ("working tree", "slow slower"),
+        ];
+        assert_eq!(say(&done), pairs(&expected));
+    }
+}
+
+#[test]
+fn cargo_does_not_write_through_a_lock_file_of_a_commit_that_is_a_link() {
+    needs!("git");
+    let repo = Repo::new(&PACKAGE);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("Cargo.lock");
+    let outdated = "version = 4\n";
+    fs::write(&file, outdated).unwrap();
+    let own = repo.path("Cargo.lock");
+    let _ = fs::remove_file(&own);
+    std::os::unix::fs::symlink(&file, &own).unwrap();
+    repo.commit(&[]);
+    fs::remove_file(&own).unwrap();
+    repo.write("src/lib.rs", NEW);
+    repo.cargo(&["HEAD", "--no-run"]).succeeds();
+    assert_eq!(fs::read_to_string(&file).unwrap(), outdated);
+}
+
+#[test]
+fn a_package_of_the_working_tree_does_not_race_for_a_commit() {
+    needs!("git");
+    let manifest = format!("{}[dependencies]\nhelper = \"1\"\n", PACKAGE[0].1);
+    let helper = "[package]\nname = \"helper\"\nversion = \"1.0.0\"\nedition = \"2024\"\n";
+    let repo = Repo::new(&[
+        ("Cargo.toml", &manifest),
+        ("src/lib.rs", ""),
+        (
+            "benches/race.rs",
+            "fn main() { println!(\"{}\", helper::HOW); }\n",
+        ),
+        ("helper/Cargo.toml", helper),
+        ("helper/src/lib.rs", "pub const HOW: &str = \"old\";\n"),
+    ]);
+    // Git does not know it.
+    repo.write(".git/info/exclude", ".cargo\n");
+    let patch = "[patch.crates-io]\nhelper = { path = \"helper\" }\n";
+    repo.write(".cargo/config.toml", patch);
+    repo.write("src/lib.rs", NEW);
+    let done = repo.cargo(&["HEAD", "--no-run"]);
+    let expected = [("HEAD", "old"), ("working tree", "old")];
+    assert_eq!(say(&done), pairs(&expected), "the sides share one package");
+    repo.write("helper/src/lib.rs", "pub const HOW: &str = \"new\";\n");
+    let done = repo.cargo(&["HEAD", "--no-run"]);
+    done.fails_with(3, &["in helper of the working tree", "commit the"]);
+}
