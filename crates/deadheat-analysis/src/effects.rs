@@ -129,7 +129,7 @@ impl Effects {
         Self {
             metric: metric.clone(),
             candidate,
-            tick: tick(metric, header),
+            tick: tick(metric, header, &plan.benchmarks[benchmark]),
             formula: formula_of(header, benchmark),
             margin: plan.margin(benchmark),
             pool,

@@ -42,7 +42,7 @@ impl<'a> Figured<'a> {
         members: &'a Members,
     ) -> Option<Self> {
         let judged = header.plan.judged(benchmark);
-        let measured = Measured::of(header, samples, judged)?;
+        let measured = Measured::of((header, benchmark), samples, judged)?;
         let baseline = SideData::of(&measured, members.indices(ContenderId::BASELINE));
         Some(Self {
             level: header.plan.alpha(benchmark),
@@ -289,9 +289,14 @@ pub(super) struct Measured {
 
 impl Measured {
     /// `None` when the metric was not recorded.
-    pub(super) fn of(header: &RunHeader, samples: &Samples, metric: &Metric) -> Option<Measured> {
+    pub(super) fn of(
+        (header, benchmark): (&RunHeader, usize),
+        samples: &Samples,
+        metric: &Metric,
+    ) -> Option<Measured> {
         let column = samples.column(metric)?;
-        let zero_as = zero_as(column, tick(metric, header));
+        let benchmark = &header.plan.benchmarks[benchmark];
+        let zero_as = zero_as(column, tick(metric, header, benchmark));
         let mut measured = Measured {
             values: Vec::with_capacity(column.len()),
             logs: Vec::with_capacity(column.len()),

@@ -9,8 +9,8 @@
 use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{
-    Comparison, ContenderId, Estimate, Host, Merged, Metric, MetricComparison, RerunKind, Run,
-    RunHeader, Sample, Samples, Side, Verdict,
+    Benchmark, Comparison, ContenderId, Estimate, Host, Merged, Metric, MetricComparison,
+    RerunKind, Run, RunHeader, Sample, Samples, Side, Verdict,
 };
 use deadheat_stats::summary::{max, mean, median_in_place, min, quantile_in_place, std_dev};
 use deadheat_stats::{Clusters, Floor, pooled_huber};
@@ -200,30 +200,17 @@ impl Machines {
     }
 }
 
-/// Returns the smallest step of a metric, in the unit of the metric; `None` if it is unknown.
-pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
-    // Other tools save values per iteration, which hide the smallest step. A file has many
-    // benchmarks, and all are from the same tool, so only the first is checked.
-    if header
-        .plan
-        .benchmarks
-        .first()
-        .is_some_and(|one| one.saved.is_some())
-    {
+/// Returns the smallest step of a metric of a benchmark, in the unit of the metric; `None` if it is
+/// unknown.
+pub(crate) fn tick(metric: &Metric, header: &RunHeader, benchmark: &Benchmark) -> Option<f64> {
+    // Other tools save values per iteration, which hide the smallest step.
+    if benchmark.saved.is_some() {
         return None;
     }
     match metric {
         Metric::Wall => header.tick_ns,
         // A thread reads its own clock, which counts nanoseconds; so does Google Benchmark.
-        Metric::Cpu
-            if header
-                .plan
-                .benchmarks
-                .iter()
-                .any(|benchmark| benchmark.calls_functions() || benchmark.keeps_order()) =>
-        {
-            Some(1.0)
-        }
+        Metric::Cpu if benchmark.calls_functions() || benchmark.keeps_order() => Some(1.0),
         // The kernel reports CPU time of processes in microseconds.
         Metric::Cpu | Metric::User | Metric::System => Some(1000.0),
         Metric::PeakRss => Some(4096.0),

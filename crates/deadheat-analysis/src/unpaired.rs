@@ -52,6 +52,7 @@ pub(crate) fn unpaired(
         ..
     } = *raced;
     let header = &run.header;
+    let benchmark = &header.plan.benchmarks[index];
     let metrics = samples.metrics().iter();
     let recordings = Recordings {
         run,
@@ -59,7 +60,7 @@ pub(crate) fn unpaired(
         samples,
         members,
         baselines: metrics
-            .map(|metric| Logs::of(header, samples, metric, ContenderId::BASELINE))
+            .map(|metric| Logs::of((header, benchmark), samples, metric, ContenderId::BASELINE))
             .collect(),
     };
     let compared = |id: ContenderId| {
@@ -180,8 +181,8 @@ impl Recordings<'_> {
         let (header, samples) = (&self.run.header, self.samples);
         let place = samples.place(metric)?;
         let baseline = self.baselines[place].as_ref()?;
-        let candidate = Logs::of(header, samples, metric, id)?;
-        let ticks = tick(metric, header).and_then(|tick| {
+        let candidate = Logs::of((header, self.benchmark()), samples, metric, id)?;
+        let ticks = tick(metric, header, self.benchmark()).and_then(|tick| {
             let column = samples.column(metric)?;
             ticks_per_sample(tick, column, samples.samples(), id)
         });
@@ -307,13 +308,13 @@ struct Logs {
 impl Logs {
     /// Collects the samples of one contender; `None` if the metric was not recorded.
     fn of(
-        header: &RunHeader,
+        (header, benchmark): (&RunHeader, &Benchmark),
         samples: &Samples,
         metric: &Metric,
         contender: ContenderId,
     ) -> Option<Logs> {
         let column = samples.column(metric)?;
-        let zero_as = zero_as(column, tick(metric, header));
+        let zero_as = zero_as(column, tick(metric, header, benchmark));
         let mut logs = Logs {
             replicates: Vec::new(),
             numbers: Vec::new(),

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 
 use deadheat_link::join_inside;
@@ -95,6 +97,21 @@ impl Overlay {
         for manifest in manifests {
             planning.package(manifest, dropped)?;
         }
+        let unchanged = bench_source
+            .targets
+            .iter()
+            .find(|it| !dropped.contains(it) && !planning.overlay.targets.contains(it));
+        if let Some(target) = unchanged.filter(|_| bench_source.replaces) {
+            return Err(BuildError::BenchesDoNotFit {
+                revision: commit.name.clone(),
+                from: bench_source.name.clone(),
+                problems: format!(
+                    "{} cannot be added to {}",
+                    target.name,
+                    target.manifest.display()
+                ),
+            });
+        }
         let is_needed = !planning.overlay.targets.is_empty() || !dropped.is_empty();
         if is_needed {
             planning.lock(locks)?;
@@ -141,11 +158,14 @@ impl Overlay {
     ) -> Result<(), BuildError> {
         for path in self.texts.keys() {
             let to = top.join(path);
-            let done = match repository.file_of(commit, path)? {
-                Some(bytes) => fs::write(&to, bytes),
-                None => fs::remove_file(&to),
-            };
-            done.map_err(BuildError::at(&to))?;
+            fs::remove_file(&to).map_err(BuildError::at(&to))?;
+            if let Some(bytes) = repository.file_of(commit, path)? {
+                let done = match repository.is_link(commit, path)? {
+                    true => symlink(OsStr::from_bytes(&bytes), &to),
+                    false => fs::write(&to, bytes),
+                };
+                done.map_err(BuildError::at(&to))?;
+            }
         }
         Ok(())
     }
@@ -175,6 +195,9 @@ fn way_for(commit: &Commit, top: &Path, path: &Path) -> Result<PathBuf, BuildErr
     }
     Ok(file)
 }
+
+/// The largest number of symbolic links from one to the next.
+const MOST_LINKS: usize = 8;
 
 /// The state while planning an overlay.
 struct Planning<'a> {
@@ -401,9 +424,7 @@ impl Planning<'_> {
             let sources = match self.sources.get(package) {
                 Some(sources) => sources,
                 None => {
-                    let manifest = self.repository.file_of(self.commit, &manifest)?;
-                    let text = String::from_utf8(manifest.unwrap_or_default());
-                    let manifest = text.ok().and_then(|text| Manifest::read(&text));
+                    let manifest = self.of_commit(&manifest)?;
                     let sources = manifest.unwrap_or_default().sources();
                     self.sources.entry(package.to_owned()).or_insert(sources)
                 }
@@ -448,8 +469,26 @@ impl Planning<'_> {
         if !self.files.contains(path) {
             return Ok(None);
         }
-        let bytes = self.repository.file_of(self.commit, path)?;
-        Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
+        let mut path = path.to_owned();
+        // A manifest may be a symbolic link, whose text is the path of another file.
+        for _ in 0..MOST_LINKS {
+            let Some(bytes) = self.repository.file_of(self.commit, &path)? else {
+                return Ok(None);
+            };
+            let text = String::from_utf8(bytes).ok();
+            if !self.repository.is_link(self.commit, &path)? {
+                return Ok(text);
+            }
+            let folder = path.parent().unwrap_or(Path::new(""));
+            match text.and_then(|text| below_top(&folder.join(text))) {
+                Some(target) => path = target,
+                None => break,
+            }
+        }
+        Err(BuildError::LinkedManifest {
+            revision: self.commit.name.clone(),
+            path,
+        })
     }
 
     fn of_donor(&self, path: &Path) -> Option<Manifest> {

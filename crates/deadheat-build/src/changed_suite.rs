@@ -46,16 +46,17 @@ pub fn changed_suite(
     let repository = Repository::around(directory, interruption)?;
     let mut changed = Vec::new();
     for path in changed_paths(&repository, sides)? {
-        if is_prose(&path) {
+        let mut targets = sides.iter().flat_map(|side| &side.benches);
+        if is_prose(&path) && !targets.any(|target| target.source == path) {
             continue;
         }
         let executables = owners(&repository, sides, recipe, &path);
         // `--benches-from` may have copied files of one side to the other.
-        let digests = sides.map(|side| Digest::of_file(&side.sources.join(&path)).ok());
+        let digests = sides.map(|side| Digest::of_file(&side.file(&path)).ok());
         if executables.is_empty() || digests[0] == digests[1] {
             continue;
         }
-        let texts = sides.map(|side| disk::read_text(side.sources.join(&path)));
+        let texts = sides.map(|side| disk::read_text(side.file(&path)));
         let texts = texts.map(Result::unwrap_or_default);
         changed.extend(executables.into_iter().map(|executable| ChangedFile {
             path: seen_from(&repository.inside, &path),
@@ -183,7 +184,7 @@ fn of_bench_targets(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
         .collect();
     let words = words_for(path);
     let is_mentioned = |target: &&BenchTarget| {
-        let mut texts = sides.iter().map(|side| side.sources.join(&target.source));
+        let mut texts = sides.iter().map(|side| side.file(&target.source));
         texts.any(|file| disk::read_text(file).is_ok_and(|text| mentions(&text, &words)))
     };
     let mentioning: Vec<&BenchTarget> = around.iter().copied().filter(is_mentioned).collect();

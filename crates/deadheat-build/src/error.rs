@@ -178,6 +178,19 @@ pub enum BuildError {
         /// The path, and the reason why it is rejected.
         error: OutsideError,
     },
+    /// A manifest or lock file of a commit is a symbolic link out of the commit, or to another link
+    /// too often.
+    #[error(
+        "{revision} cannot get benchmarks of the other side: its {} is a symbolic link that leads out of \
+         {revision}\nhelp: commit a file in place of the link",
+        path.display()
+    )]
+    LinkedManifest {
+        /// The name of the affected side.
+        revision: String,
+        /// The path, relative to the top of the repository.
+        path: PathBuf,
+    },
     /// The build of a commit used a package of the working tree that differs from the commit's.
     #[error(
         "{revision} would race with the package in {} of the working tree, which is not the package of \
@@ -554,6 +567,7 @@ impl BuildError {
             | Self::FileOutside { .. }
             | Self::BenchInOwnBuild { .. }
             | Self::SharedPackage { .. }
+            | Self::LinkedManifest { .. }
             | Self::NotWithOurLibrary { .. }
             | Self::BenchesDoNotFit { .. } => Fault::Side,
             Self::Interrupted => Fault::Interruption,
@@ -625,11 +639,6 @@ pub enum Note {
         paths: Vec<PathBuf>,
         /// True if the working tree is a side of the race.
         raced: bool,
-    },
-    /// Git tracks builds in the working tree, so they are not used.
-    TrackedBuilds {
-        /// The first file that git tracks.
-        path: PathBuf,
     },
     /// The user's own configuration of cargo does not apply to the build of a commit by a command.
     ConfigurationLeftOut {
@@ -795,12 +804,6 @@ impl fmt::Display for Note {
                 };
                 write!(f, "changes inside submodules ({names}) are {part}")
             }
-            Self::TrackedBuilds { path } => write!(
-                f,
-                "git tracks {}, so a commit may have created its builds; deadheat ignores them, \
-                 and puts new ones into the user's cache",
-                path.display()
-            ),
             Self::ConfigurationLeftOut { revision, path } => write!(
                 f,
                 "{} is not in git, so it does not apply to the build of {revision}",

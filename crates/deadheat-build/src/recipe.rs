@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use deadheat_link::{Roles, RolesError};
+use deadheat_link::{Roles, RolesError, tracked_files};
 
 use crate::artifacts::Messages;
 use crate::benches::BenchTarget;
@@ -213,7 +213,7 @@ impl CargoBuild {
         tell: &mut dyn FnMut(Note),
     ) -> Result<Messages, BuildError> {
         let arguments = self.moved(&repository.top, site.top);
-        let command = self.apart(site, repository, UNSHOWN, &arguments);
+        let command = self.apart(site, repository, UNSHOWN, &arguments)?;
         let (done, messages) = self.run(command, site, &repository.interruption, tell)?;
         self.built(done, messages, site)
     }
@@ -228,7 +228,7 @@ impl CargoBuild {
         tell: &mut dyn FnMut(Note),
     ) -> Result<(Finished, Messages), BuildError> {
         let arguments = only(&self.moved(&repository.top, site.top), targets);
-        let command = self.apart(site, repository, UNSHOWN, &arguments);
+        let command = self.apart(site, repository, UNSHOWN, &arguments)?;
         self.run(command, site, &repository.interruption, tell)
     }
 
@@ -242,7 +242,7 @@ impl CargoBuild {
         tell: &mut dyn FnMut(Note),
     ) -> Result<(Finished, Messages), BuildError> {
         let arguments = without(&self.moved(&repository.top, site.top), dropped);
-        let command = self.apart(site, repository, UNSHOWN, &arguments);
+        let command = self.apart(site, repository, UNSHOWN, &arguments)?;
         self.run(command, site, &repository.interruption, tell)
     }
 
@@ -252,17 +252,18 @@ impl CargoBuild {
         repository: &Repository<'_>,
         format: &str,
         arguments: &[OsString],
-    ) -> Command {
+    ) -> Result<Command, BuildError> {
         let here = repository.top.join(&repository.inside);
         let mut command = self.bench(site, format, arguments);
         command.arg("--target-dir").arg(&site.target);
         command.env("CARGO_BUILD_BUILD_DIR", &site.target);
-        for file in configuration_above(&repository.top) {
-            // Files in a parent folder of the commit are left out, because cargo finds them itself.
-            if !site
-                .top
-                .starts_with(file.ancestors().nth(2).unwrap_or(&file))
-            {
+        for file in configuration_around(repository)? {
+            let folder = file.ancestors().nth(2).unwrap_or(&file);
+            // In a parent folder of the commit, cargo finds the file itself. A file of the commit at
+            // the same place takes the place of the user's.
+            let own = file.strip_prefix(&repository.top);
+            let is_replaced = own.is_ok_and(|own| site.top.join(own).exists());
+            if !site.top.starts_with(folder) && !is_replaced {
                 command.arg("--config").arg(file);
             }
         }
@@ -270,7 +271,7 @@ impl CargoBuild {
             command.env("RUSTUP_TOOLCHAIN", toolchain);
         }
         forget_the_repository(&mut command);
-        command
+        Ok(command)
     }
 
     /// Returns a cargo command with the toolchain of the user's folder `here` and with the
@@ -499,11 +500,23 @@ fn rustc(directory: &Path) -> Command {
     command
 }
 
-/// Returns cargo's configuration files above the top of a repository, the nearest first.
-pub(crate) fn configuration_above(top: &Path) -> Vec<PathBuf> {
-    let folders = top.ancestors().skip(1);
-    let files = folders.flat_map(|folder| configuration_in(&folder.join(".cargo")));
-    files.collect()
+/// Returns cargo's configuration files for the user's folder, those in the outermost folder first:
+/// those above the repository, and those in it that git does not track, which are the user's own.
+pub(crate) fn configuration_around(
+    repository: &Repository<'_>,
+) -> Result<Vec<PathBuf>, BuildError> {
+    let top = &repository.top;
+    let here = top.join(&repository.inside);
+    let mut found = Vec::new();
+    for folder in here.ancestors() {
+        for file in configuration_in(&folder.join(".cargo")) {
+            if !folder.starts_with(top) || tracked_files(&file)?.is_empty() {
+                found.push(file);
+            }
+        }
+    }
+    found.reverse();
+    Ok(found)
 }
 
 /// Returns the user's configuration files of cargo, which apply in all folders.

@@ -235,6 +235,13 @@ impl<'a> Repository<'a> {
         Ok(done.status.success())
     }
 
+    /// Returns true if a commit contains a symbolic link at this path, relative to the top.
+    pub(crate) fn is_link(&self, commit: &Commit, path: &Path) -> Result<bool, BuildError> {
+        let git = self.git(&["ls-tree", "--full-tree"]).words([&commit.id]);
+        let listing = self.output(git.paths([path]), &commit.name)?;
+        Ok(listing.starts_with(b"120000 "))
+    }
+
     /// Lists the files of a commit, by their paths relative to the top.
     pub(crate) fn files_of(&self, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
         let git = self.git(&["ls-tree", "-r", "-z", "--name-only"]);

@@ -23,7 +23,7 @@ use crate::manifest::Manifest;
 use crate::node::{NodeSite, installed_packages};
 use crate::packages::Packages;
 use crate::python::PytestSite;
-use crate::recipe::{CargoBuild, Recipe, Site};
+use crate::recipe::{CargoBuild, Recipe, Site, configuration_around};
 use crate::replacement::Replacement;
 use crate::repository::{Commit, Repository, Revisions, Unbuilt};
 use crate::slot::{Executable, Index, Slot};
@@ -73,6 +73,8 @@ pub struct Side {
     pub directory: PathBuf,
     /// The top of the side's sources.
     pub(crate) sources: PathBuf,
+    /// The top of a second copy of the sources, with bench targets of the other side.
+    with_additions: Option<PathBuf>,
     /// The bench targets that were built from the sources.
     pub(crate) benches: Vec<BenchTarget>,
     _slots: Vec<Slot>,
@@ -105,8 +107,16 @@ impl Side {
         self.executables.append(&mut added.executables);
         self.executables.sort_by(|a, b| a.name.cmp(&b.name));
         self.was_kept &= added.was_kept;
+        self.with_additions = Some(added.sources);
         self.benches.append(&mut added.benches);
         self._slots.append(&mut added._slots);
+    }
+
+    /// Returns the path of a file, given relative to the top of the sources. The file may be missing.
+    pub(crate) fn file(&self, path: &Path) -> PathBuf {
+        let own = self.sources.join(path);
+        let added = self.with_additions.as_ref().map(|top| top.join(path));
+        added.filter(|_| !own.exists()).unwrap_or(own)
     }
 
     fn name_by_package(&mut self, names: &BTreeSet<String>) {
@@ -259,7 +269,7 @@ pub fn build(
         let arguments = [&*build.arguments, &*of_head.arguments];
         if let Some(note) = unequal_builds(
             both,
-            &repository.top,
+            (&repository.top, &configuration_around(&repository)?),
             &folders,
             arguments,
             ignored.as_slice(),
@@ -384,6 +394,7 @@ impl Builder<'_> {
             commit,
             directory: source,
             sources: here,
+            with_additions: None,
             benches,
             _slots: place.into_iter().collect(),
             _replacement: way.replacement.clone(),
@@ -554,6 +565,7 @@ impl Builder<'_> {
             commit: Some(self.repository.commit_info(&commit.id)?),
             directory: sources.join(&self.repository.inside),
             sources,
+            with_additions: None,
             benches: index.benches,
             _slots: vec![slot],
             _replacement: way.replacement.clone(),

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
+use deadheat_link::open_lock;
 use serde::{Deserialize, Serialize};
 
 use crate::benches::BenchTarget;
@@ -65,7 +66,7 @@ impl Slot {
     /// Locks the folder of `key` exclusively; `None` if another process uses it.
     pub(crate) fn unused(home: &Path, key: &str) -> Option<Self> {
         let file = lock_file(home, key);
-        let lock = open(&file).ok()?;
+        let lock = open_lock(&file).ok()?;
         lock.try_lock().ok()?;
         same(&lock, &file).then(|| Self {
             folder: home.join(key),
@@ -93,15 +94,6 @@ fn lock_file(home: &Path, key: &str) -> PathBuf {
     home.join(format!("{key}.lock"))
 }
 
-fn open(file: &Path) -> io::Result<File> {
-    File::options()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(file)
-}
-
 /// Returns true if the path still refers to the open file.
 fn same(opened: &File, file: &Path) -> bool {
     match (opened.metadata(), fs::metadata(file)) {
@@ -119,7 +111,7 @@ fn wait(
     waiting: &mut dyn FnMut(),
 ) -> Result<Option<File>, BuildError> {
     let file = lock_file(home, key);
-    let lock = open(&file).map_err(BuildError::at(&file))?;
+    let lock = open_lock(&file).map_err(BuildError::at(&file))?;
     let mut has_said_so = false;
     loop {
         match attempt(&lock) {

@@ -348,12 +348,8 @@ pub(crate) struct Home {
 
 impl Home {
     /// Returns the folder in which a commit is built: a folder in the user's cache, outside of the
-    /// working tree, because many tools look for configuration in parent folders, and would read
-    /// that of the working tree for the commit.
-    ///
-    /// cargo and Go build in `.deadheat/builds` at the top of the working tree, because the user's
-    /// own configuration there applies to commits too. They also use the cache if git tracks files in
-    /// that folder, or if a build there would read tracked files of the working tree.
+    /// working tree. Many tools and programs look for files in parent folders, and would find those
+    /// of the working tree for the commit.
     pub(crate) fn of(
         repository: &Repository<'_>,
         commit: &Commit,
@@ -361,17 +357,10 @@ impl Home {
         tell: &mut dyn FnMut(Note),
     ) -> Result<Self, BuildError> {
         let top = &repository.top;
-        let tracked = Self::inside(top).tracked()?;
-        let is_apart = !matches!(recipe, Recipe::Cargo(_) | Recipe::Go(_));
-        if !is_apart && tracked.is_none() && !sees_the_working_tree(repository, commit)? {
-            return Self::inside(top).create(top);
-        }
         let outside = Self::outside(top).ok_or(BuildError::NoCacheOutside)?;
         let outside = outside.untracked()?.create(top)?;
         outside.note_the_working_tree(top)?;
-        if let Some(path) = tracked {
-            tell(Note::TrackedBuilds { path });
-        } else if matches!(recipe, Recipe::Command(_)) {
+        if matches!(recipe, Recipe::Command(_)) {
             // The command may well run cargo.
             for path in CARGO_CONFIGURATION.map(PathBuf::from) {
                 let file = top.join(&path);
@@ -595,71 +584,11 @@ impl Home {
     }
 }
 
-/// Returns true if cargo, rustup or Go, building a commit below the top of the working tree, would
-/// read tracked files of the working tree.
-fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result<bool, BuildError> {
-    for name in UPWARDS.map(Path::new) {
-        if repository.top.join(name).exists() && !repository.holds(commit, name)? {
-            return Ok(true);
-        }
-    }
-    // Untracked configuration files do not count: they are the user's own and apply to all builds.
-    for file in CARGO_CONFIGURATION {
-        let file = repository.top.join(file);
-        if file.exists() && !tracked_files(&file)?.is_empty() {
-            return Ok(true);
-        }
-    }
-    let manifest = Path::new("Cargo.toml");
-    let ours = match read(repository.top.join(manifest)) {
-        Ok(text) => Manifest::of(&text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(_) => Manifest::Unknown,
-    };
-    let theirs = repository.file_of(commit, manifest)?;
-    let is_whole = theirs.is_some_and(|text| Manifest::of(&text) == Manifest::Workspace);
-    Ok(ours != Manifest::Package && !is_whole)
-}
-
-/// What a manifest at the top of a working tree or commit says about workspaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manifest {
-    /// It names no workspace.
-    Package,
-    /// It is the root of a workspace that excludes no folder: cargo looks no further.
-    Workspace,
-    /// It names another root, excludes folders, for which cargo looks further up, or cannot be read.
-    Unknown,
-}
-
-impl Manifest {
-    fn of(text: &[u8]) -> Self {
-        let Ok(manifest) = String::from_utf8_lossy(text).parse::<toml::Table>() else {
-            return Self::Unknown;
-        };
-        let inner = |table: &str, key: &str| manifest.get(table)?.get(key).map(drop);
-        let is_root = manifest.contains_key("workspace");
-        match (
-            is_root,
-            inner("package", "workspace"),
-            inner("workspace", "exclude"),
-        ) {
-            (false, None, _) => Self::Package,
-            (true, None, None) => Self::Workspace,
-            _ => Self::Unknown,
-        }
-    }
-}
-
 /// Files and folders of a `.deadheat` that a project may commit.
 const DATA: [&str; 3] = ["accepted.toml", ".gitignore", "runs"];
 
 /// The files in which cargo looks for configuration, also in all folders above.
-const CARGO_CONFIGURATION: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
-
-/// Files that Go and rustup look for in the folder of a build and then in each folder above it.
-/// They use the first file that they find.
-const UPWARDS: [&str; 4] = ["go.mod", "go.work", "rust-toolchain.toml", "rust-toolchain"];
+pub(crate) const CARGO_CONFIGURATION: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
 
 #[cfg(test)]
 mod tests {
@@ -746,24 +675,6 @@ mod tests {
         assert!(!gone.folder.exists());
         assert_eq!(there.keys().len(), 1);
         assert_eq!(unknown.keys().len(), 1);
-    }
-
-    #[test]
-    fn a_manifest_tells_whether_cargo_looks_further_up() {
-        for (text, expected) in [
-            ("[package]\nname = 'a'\n", Manifest::Package),
-            ("[workspace]\nmembers = ['a']\n", Manifest::Workspace),
-            ("[ workspace ]\n", Manifest::Workspace),
-            ("workspace = { members = ['a'] }\n", Manifest::Workspace),
-            ("[workspace]\nexclude = ['a']\n", Manifest::Unknown),
-            (
-                "[package]\nname = 'a'\nworkspace = 'b'\n",
-                Manifest::Unknown,
-            ),
-            ("[package", Manifest::Unknown),
-        ] {
-            assert_eq!(Manifest::of(text.as_bytes()), expected, "{text}");
-        }
     }
 
     #[test]

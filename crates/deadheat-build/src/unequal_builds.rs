@@ -32,27 +32,26 @@ const DEFAULTS: [(&str, &str); 9] = [
 
 /// Returns a note on the differences between two builds that are not in their code, if there are
 /// any. `sides` are the name and the folder of the sources of each side, and `top` is the top of
-/// the working tree. `folders` are the user's package and all folders above it up to the top,
+/// the working tree. `user_configuration` has the files that cargo reads for both sides. `folders` are the user's package and all folders above it up to the top,
 /// relative to the top. `arguments` are the arguments of cargo for each side, which may set
 /// profiles. Packages in `ignored` are not compared. `has_one_lock` is true if `--lock-from` is given.
 pub(crate) fn unequal_builds(
     sides: [(&str, &Path); 2],
-    top: &Path,
+    (top, user_configuration): (&Path, &[PathBuf]),
     folders: &[PathBuf],
     arguments: [&[OsString]; 2],
     ignored: &[&str],
     has_one_lock: bool,
 ) -> Option<Note> {
     let mut settings = sides.map(|(_, sources)| {
-        // The configuration at the top of the working tree applies to all builds below it.
-        let is_below = sources != top && sources.starts_with(top);
-        let above = |path: &Path| {
-            let is_configuration = is_below && path.starts_with(".cargo");
-            is_configuration.then(|| disk::read_text(top.join(path)).ok())?
+        let user_s = |path: &Path| {
+            let file = top.join(path);
+            let is_of_all = user_configuration.contains(&file);
+            is_of_all.then(|| disk::read_text(file).ok())?
         };
         let read = |path: &Path| {
             let own = disk::read_text(sources.join(path)).ok();
-            own.or_else(|| above(path))
+            own.or_else(|| user_s(path))
         };
         Settings::of(folders, read)
     });

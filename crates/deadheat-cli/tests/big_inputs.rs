@@ -41,6 +41,28 @@ fn a_table_of_very_many_columns_ends() {
 }
 
 #[test]
+fn a_line_of_more_cells_than_memory_holds_is_refused() {
+    let track = Track::new();
+    let commas = ",".repeat(5_000);
+    for (file, content) in [
+        ("header.csv", format!("{commas}\n")),
+        (
+            "row.csv",
+            format!("benchmark,contender,wall_ns\na,b,1\n{commas}\n"),
+        ),
+        ("triton.csv", format!("size,A\n1,1\n{commas}\n")),
+        (
+            "dotnet.csv",
+            format!("Method;Mean\na;1.0 ns\n{}\n", ";".repeat(5_000)),
+        ),
+    ] {
+        fs::write(track.path(file), content).unwrap();
+        let told = [file, "more than 4096 cells", "DEADHEAT_MAX_INPUT"];
+        limited(&track, "1M", &["analyze", file]).fails_with(4, &told);
+    }
+}
+
+#[test]
 fn a_table_of_very_many_benchmarks_ends() {
     let rows = each(MANY / 5, |number| {
         format!("b{number},0,0,0,a,5\nb{number},0,0,1,b,6\n")

@@ -687,7 +687,9 @@ fn a_folder_below_the_top_and_a_manifest_elsewhere_lead_to_the_same_of_the_commi
         .current_dir(repo.path("deep"));
     let done = Finished::from(command.output().unwrap());
     assert_eq!(say(&done), expected);
-    assert!(repo.path(".deadheat/builds").exists(), "at the top");
+    let homes = folders_in(&repo.cache.path().join("deadheat/builds"));
+    assert_eq!(homes.len(), 1, "one for the whole working tree");
+    assert!(!repo.path(".deadheat/builds").exists());
 }
 
 #[test]
@@ -727,21 +729,26 @@ fn a_committed_build_does_not_take_the_place_of_the_baseline() {
     let built = race("HEAD..HEAD");
     let path = built.succeeds().stdout.split(['\t', '\n']).nth(2).unwrap();
     let path = path.to_owned();
-    assert!(path.contains("/.deadheat/builds/"), "{path}");
     fs::remove_file(&path).unwrap();
     fs::write(&path, "#!/bin/sh\necho forged\n").unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&path, mode).unwrap();
     let said = |name: &str, word: &str| pairs(&[(name, word), (name, word)]);
-    // Not committed, so deadheat takes the forged build for its own.
+    // In the user's cache, deadheat takes the forged build for its own.
     assert_eq!(say(&race("HEAD..HEAD")), said("HEAD", "forged"));
+    let home = folders_in(&repo.cache.path().join("deadheat/builds")).remove(0);
+    let key = folders_in(&home).remove(0);
+    let committed = repo.path(".deadheat/builds").join(key.file_name().unwrap());
+    fs::create_dir_all(repo.path(".deadheat/builds")).unwrap();
+    fs::rename(&key, &committed).unwrap();
+    let index = committed.join("index.json");
+    let text = fs::read_to_string(&index).unwrap();
+    let text = text.replace(common::text(&key), common::text(&committed));
+    fs::write(&index, text).unwrap();
     repo.git(&["add", "--force", ".deadheat"]);
     repo.commit(&[]);
     let done = race("HEAD~1..HEAD~1");
     assert_eq!(say(&done), said("HEAD~1", "old slow read"));
-    for words in ["git tracks", ".deadheat/builds"] {
-        assert!(done.stderr.contains(words), "{}", done.stderr);
-    }
 }
 
 #[test]
@@ -752,16 +759,10 @@ fn a_committed_link_in_the_place_of_the_builds_is_not_followed() {
     fs::create_dir(elsewhere.path().join("precious")).unwrap();
     fs::create_dir(repo.path(".deadheat")).unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), repo.path(".deadheat/builds")).unwrap();
-    // A folder that the user keeps elsewhere.
-    repo.cargo(&["HEAD..HEAD", "--no-run"]).succeeds();
-    let kept = folders_in(elsewhere.path());
-    assert_eq!(kept.len(), 2, "a build, and what was there: {kept:?}");
     repo.git(&["add", "--force", ".deadheat"]);
     repo.commit(&[]);
-    let done = repo.cargo(&["HEAD..HEAD", "--no-run"]);
-    done.succeeds();
-    assert!(done.stderr.contains("git tracks"), "{}", done.stderr);
-    assert_eq!(folders_in(elsewhere.path()), kept);
+    repo.cargo(&["HEAD..HEAD", "--no-run"]).succeeds();
+    assert_eq!(folders_in(elsewhere.path()).len(), 1);
 }
 
 #[test]
@@ -783,6 +784,40 @@ chmod +x out/program";
     assert_eq!(say(&done), pairs(&expected));
     let note = ".cargo/config.toml is not in git, so it does not apply to the build of HEAD";
     assert!(done.stderr.contains(note), "{}", done.stderr);
+}
+
+#[test]
+fn neither_cargo_nor_a_benchmark_finds_a_file_of_the_working_tree_above_a_commit() {
+    needs!("git");
+    let find = "fn find() -> String {
+        let here = std::env::current_dir().unwrap();
+        let mut found = here.ancestors().filter_map(|it| std::fs::read_to_string(it.join(\".env\")).ok());
+        found.next().unwrap_or(\"none\".into())
+    }";
+    let build = "include!(\"find.rs\");
+        fn main() { println!(\"cargo:rustc-env=FOUND={}\", find()); }";
+    let bench = "include!(\"../find.rs\");
+        fn main() { println!(\"{} {}\", env!(\"FOUND\"), find()); }";
+    let repo = Repo::new(&[
+        PACKAGE[0],
+        ("src/lib.rs", ""),
+        ("find.rs", find),
+        ("build.rs", build),
+        ("benches/race.rs", bench),
+    ]);
+    repo.write(".env", "some");
+    repo.commit(&[]);
+    let done = repo.cargo(&["HEAD~1", "--no-run"]);
+    let lines = done.succeeds().stdout.lines();
+    let said = lines.map(|line| {
+        let path = line.split('\t').nth(2).unwrap();
+        let mut sources = Path::new(path).ancestors().map(|it| it.join("tree"));
+        let sources = sources.find(|it| it.exists());
+        let sources = sources.unwrap_or_else(|| repo.path(""));
+        let output = Command::new(path).current_dir(sources).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    });
+    assert_eq!(said.collect::<Vec<_>>(), ["none none\n", "some some\n"]);
 }
 
 #[test]
@@ -1364,4 +1399,45 @@ fn a_package_of_the_working_tree_does_not_race_for_a_commit() {
     repo.write("helper/src/lib.rs", "pub const HOW: &str = \"new\";\n");
     let done = repo.cargo(&["HEAD", "--no-run"]);
     done.fails_with(3, &["in helper of the working tree", "commit the"]);
+}
+
+#[test]
+fn a_manifest_that_is_a_link_gets_the_benchmarks_of_the_other_side() {
+    needs!("git");
+    let repo = Repo::new(&PACKAGE);
+    fs::rename(repo.path("Cargo.toml"), repo.path("real.toml")).unwrap();
+    std::os::unix::fs::symlink("real.toml", repo.path("Cargo.toml")).unwrap();
+    let bench = PACKAGE[2].1.replace("slow", "slower");
+    repo.commit(&[("src/lib.rs", NEW), ("benches/race.rs", &bench)]);
+    let done = repo.cargo(&["HEAD~1..HEAD", "--no-run", "--benches-from", "HEAD~1"]);
+    let expected = [("HEAD~1", "old slow read"), ("HEAD", "new slow read")];
+    assert_eq!(say(&done), pairs(&expected));
+    // Out of the commit.
+    let file = repo.path("real.toml");
+    fs::remove_file(repo.path("Cargo.toml")).unwrap();
+    std::os::unix::fs::symlink(&file, repo.path("Cargo.toml")).unwrap();
+    repo.commit(&[("src/lib.rs", NEW)]);
+    let done = repo.cargo(&["HEAD~2..HEAD", "--no-run", "--benches-from", "HEAD~2"]);
+    done.fails_with(
+        3,
+        &["Cargo.toml is a symbolic link", "in place of the link"],
+    );
+}
+
+#[test]
+fn the_source_of_a_benchmark_is_no_prose_whatever_its_name() {
+    needs!("git");
+    let manifest = PACKAGE[0].1.replace(
+        "harness = false",
+        "harness = false\npath = \"benches/race.md\"",
+    );
+    let repo = Repo::new(&[
+        ("Cargo.toml", &manifest),
+        PACKAGE[1],
+        ("benches/race.md", PACKAGE[2].1),
+    ]);
+    repo.write("benches/race.md", &PACKAGE[2].1.replace("slow", "slower"));
+    let done = repo.cargo(&["HEAD", "--max-replicates=2"]);
+    let told = [done.stdout.as_str(), &done.stderr].concat();
+    assert!(told.contains("benchmark itself changed"), "{told}");
 }

@@ -59,15 +59,22 @@ pub fn with_parameters(name: &str, parameters: &[(String, String)]) -> String {
 pub fn distinct_names(names: impl Iterator<Item = String>, sign: &str) -> Vec<String> {
     let names: Vec<String> = names.collect();
     let mut taken: HashSet<String> = HashSet::new();
-    let distinct = |name: &String| {
-        let numbered = (2..).map(|count| format!("{name}{sign}{count}"));
-        let mut choices = std::iter::once(name.clone()).chain(numbered);
-        let free = choices.find(|choice| !taken.contains(choice));
-        let free = free.expect("there are more numbers than names");
-        taken.insert(free.clone());
-        free
+    // The first number of each name that may be free, because thousands of benchmarks may share one.
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let distinct = |name| {
+        let number = numbers.entry(name).or_insert(1);
+        loop {
+            let choice = match *number {
+                1 => name.to_owned(),
+                count => format!("{name}{sign}{count}"),
+            };
+            *number += 1;
+            if taken.insert(choice.clone()) {
+                return choice;
+            }
+        }
     };
-    names.iter().map(distinct).collect()
+    names.iter().map(String::as_str).map(distinct).collect()
 }
 
 #[cfg(test)]

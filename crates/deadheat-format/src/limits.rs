@@ -80,6 +80,50 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
+/// A reader that fails if a line of a table has too many cells: 1,048,576 by default, at least 4,096.
+/// The parser of tables needs more than 50 bytes per cell. A line of 60 MB of commas, in a file of
+/// 58 kB, exhausted a limit of 4 GiB.
+#[derive(Debug)]
+pub struct FewCells<R> {
+    inner: R,
+    /// The commas and semicolons in the current line.
+    separators: u64,
+    most: u64,
+}
+
+impl<R> FewCells<R> {
+    /// Bounds a reader by the limit.
+    pub fn new(inner: R) -> io::Result<Self> {
+        let most = (most_bytes()? >> 10).max(1 << 12);
+        Ok(Self {
+            inner,
+            separators: 0,
+            most,
+        })
+    }
+}
+
+impl<R: Read> Read for FewCells<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        for byte in &buffer[..read] {
+            match byte {
+                b'\n' => self.separators = 0,
+                b',' | b';' => self.separators += 1,
+                _ => continue,
+            }
+            if self.separators >= self.most {
+                let most = self.most;
+                return Err(io::Error::other(format!(
+                    "one of its lines has more than {most} cells{HELP}set {VARIABLE}, such as \
+                     {VARIABLE}=8G, which raises this limit, too"
+                )));
+            }
+        }
+        Ok(read)
+    }
+}
+
 /// Fails if a file of this size in bytes is too large to be read.
 pub(crate) fn refuse_larger(bytes: u64) -> io::Result<()> {
     let most = most_bytes()?;
@@ -155,13 +199,18 @@ pub fn refuse_large_names(bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns the largest number of benchmarks of a file, as [`refuse_many_benchmarks`] explains.
+pub fn most_benchmarks() -> io::Result<u64> {
+    Ok((most_bytes()? >> 10).max(1 << 12))
+}
+
 /// Fails if a file has too many benchmarks, where each contender of a benchmark counts as one. The
 /// limit is 1,048,576 by default, scales with `DEADHEAT_MAX_INPUT`, and is at least 4,096.
 ///
 /// The analysis needs up to 10 kB of memory per benchmark, even if the file has only a few bytes for
 /// it. Comparing two tables of 100,000 benchmarks and 4 MB each exhausted a limit of 1 GiB.
 pub fn refuse_many_benchmarks(count: usize) -> io::Result<()> {
-    let most = (most_bytes()? >> 10).max(1 << 12);
+    let most = most_benchmarks()?;
     if count as u64 > most {
         return Err(io::Error::other(format!(
             "it has {count} benchmarks, counted once per contender, but deadheat reads at most \

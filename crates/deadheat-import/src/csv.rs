@@ -11,7 +11,7 @@ use deadheat_model::{
 };
 
 use super::csv_rows::{Kept, Place, Recording, RecordingPlan, Row};
-use deadheat_format::limits::{Allowance, refuse_long_name};
+use deadheat_format::limits::{Allowance, FewCells, refuse_long_name};
 use deadheat_format::{FileProblem, FormatError, cannot_read};
 
 /// Reads tidy CSV; `name` is the name of the file in errors.
@@ -27,6 +27,7 @@ pub fn read_csv_from(
     plan: &RecordingPlan,
 ) -> Result<Run, FormatError> {
     let file = name.as_ref();
+    let reader = FewCells::new(reader).map_err(cannot_read(file))?;
     let mut reader = ReaderBuilder::new().from_reader(reader);
     let header = reader.headers().map_err(|error| explain(file, error))?;
     if header.is_empty() {

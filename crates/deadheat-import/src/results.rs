@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use deadheat_format::limits::most_bytes_of_names;
+use deadheat_format::limits::{most_benchmarks, most_bytes_of_names};
 use deadheat_model::{Metric, ResultFacts};
 
 use crate::identity::Identity;
@@ -32,6 +32,8 @@ pub struct Results {
     pub(crate) bytes_of_names: u64,
     /// The limit for `bytes_of_names`; `None` before the first benchmark.
     most_bytes_of_names: Option<u64>,
+    /// The limit for the number of benchmarks; `None` before the first benchmark.
+    most_benchmarks: Option<u64>,
 }
 
 impl Results {
@@ -53,11 +55,13 @@ impl Results {
     /// Adds a benchmark. A second benchmark of the same name becomes `name #2`, so that the
     /// benchmarks of two files with the same repeated names are still compared.
     ///
-    /// Ignores the benchmark if the names of the file [are too large](Self::are_full).
+    /// Ignores the benchmark if the file [has too many](Self::are_full).
     pub fn push(&mut self, benchmark: ResultBenchmark) {
         self.bytes_of_names += benchmark.bytes_of_names();
         let limit = || most_bytes_of_names().unwrap_or(0);
         self.most_bytes_of_names.get_or_insert_with(limit);
+        let limit = || most_benchmarks().unwrap_or(0);
+        self.most_benchmarks.get_or_insert_with(limit);
         if !self.are_full() {
             self.add(benchmark);
         }
@@ -76,11 +80,13 @@ impl Results {
         self.benchmarks.push(benchmark);
     }
 
-    /// Returns true if the names need more memory than a file's names may have. Such a file is
-    /// refused after it was read.
+    /// Returns true if the file has more benchmarks than may be read, or if their names need too much
+    /// memory. Such a file is refused after it was read.
     pub(crate) fn are_full(&self) -> bool {
-        let most = self.most_bytes_of_names;
-        most.is_some_and(|most| self.bytes_of_names > most)
+        let names = self.most_bytes_of_names;
+        let count = self.benchmarks.len() as u64;
+        names.is_some_and(|most| self.bytes_of_names > most)
+            || self.most_benchmarks.is_some_and(|most| count > most)
     }
 
     /// Renames the benchmarks by their identities. A benchmark keeps its name if `name` returns

@@ -33,7 +33,7 @@ pub use link::{LinkError, Linked, Note, link};
 pub use placements::{Line, placements};
 pub use record::{Argument, Digest, LinkRecord, Obstacle, RecordError, StoredInput};
 pub use roles::{Roles, RolesError};
-pub use store::drop_unneeded;
+pub use store::{drop_unneeded, open_lock};
 pub use tracked::{
     REPOSITORY_VARIABLES, TrackedError, refuse_committed, refuse_tracked, refuse_tracked_journals,
     tracked_files,

@@ -245,9 +245,22 @@ fn read(file: &Path) -> Option<LinkRecord> {
 /// Opens the file that a process locks while it changes anything in `home`, a folder
 /// `.deadheat/links`.
 pub(crate) fn lock_file(home: &Path) -> io::Result<File> {
+    open_lock(&home.join("lock"))
+}
+
+/// Opens a file for a lock, and creates it if it is missing.
+///
+/// # Errors
+///
+/// The path is anything but a regular file. An unpacked archive may contain a named pipe, which
+/// would be opened for ever, or a link, at whose end a file would be created.
+pub fn open_lock(path: &Path) -> io::Result<File> {
+    if fs::symlink_metadata(path).is_ok_and(|about| !about.is_file()) {
+        return Err(io::Error::other("it is not a file, so it cannot be locked"));
+    }
     let mut options = File::options();
-    options.create(true).truncate(false).write(true);
-    options.open(home.join("lock"))
+    options.create(true).truncate(false).read(true).write(true);
+    options.open(path)
 }
 
 /// Locks a folder `.deadheat/links` exclusively; `None` while a race runs. The lock is on the

@@ -6,7 +6,7 @@ use deadheat_model::{Better, Metric, Unit};
 use serde::Deserialize;
 
 use super::json::{Number, from_json_entries, without_mark};
-use super::rows::{Rows, broken_row, failed, summarised};
+use super::rows::{Rows, broken_row, failed, few_cells, summarised};
 use deadheat_format::FileProblem;
 
 #[derive(Deserialize)]
@@ -81,7 +81,7 @@ pub(super) fn is_table(line: &[u8]) -> bool {
 pub(super) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)
-        .from_reader(without_mark(text));
+        .from_reader(few_cells(without_mark(text))?);
     let is_rate = reader.headers().map_err(broken_row)?.get(1) == Some("ops/sec");
     let mut results = Results::new("", "bench-node");
     for record in reader.records() {

@@ -15,7 +15,7 @@ use super::json::{Number, from_json, lenient, without_mark};
 use super::rows::{Rows, failed, summarised};
 use super::{modified, unknown};
 use deadheat_format::content;
-use deadheat_format::limits::Allowance;
+use deadheat_format::limits::{Allowance, FewCells};
 use deadheat_format::{FileProblem, FormatError, cannot_read};
 
 /// Name of the set with the latest measurement.
@@ -130,7 +130,7 @@ impl Set {
 
 /// Returns the unit of a set's values, from the first row of `raw.csv`.
 fn unit_of(raw: &[u8]) -> Option<String> {
-    let mut reader = csv::Reader::from_reader(raw);
+    let mut reader = csv::Reader::from_reader(FewCells::new(raw).ok()?);
     let column = reader.headers().ok()?.iter().position(|it| it == "unit")?;
     let first = reader.records().next()?.ok()?;
     first.get(column).map(str::to_owned)

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use crate::results::{ResultBenchmark, ResultState};
 use deadheat_format::FileProblem;
-use deadheat_format::limits::Allowance;
+use deadheat_format::limits::{Allowance, FewCells};
 use deadheat_model::Metric;
 use serde_json::Value;
 
@@ -38,7 +38,15 @@ pub(super) fn fail_unless(
 /// Returns the problem for a row of a CSV file that the parser refuses.
 pub(super) fn broken_row(error: csv::Error) -> FileProblem {
     let line = error.position().map_or(1, csv::Position::line);
-    FileProblem::at(line, "the row is not text in UTF-8")
+    match error.into_kind() {
+        csv::ErrorKind::Io(problem) => FileProblem::CannotRead(problem),
+        _ => FileProblem::at(line, "the row is not text in UTF-8"),
+    }
+}
+
+/// Bounds the number of cells in a line of a CSV file.
+pub(super) fn few_cells(text: &[u8]) -> Result<FewCells<&[u8]>, FileProblem> {
+    FewCells::new(text).map_err(FileProblem::CannotRead)
 }
 
 /// Returns the message of an error that a JavaScript benchmark threw; `None` if it threw none.

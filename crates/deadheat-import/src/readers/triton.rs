@@ -7,7 +7,7 @@ use csv::ReaderBuilder;
 use deadheat_model::{Better, Metric, Unit};
 
 use super::json::without_mark;
-use super::rows::{Rows, broken_row, failed, summarised};
+use super::rows::{Rows, broken_row, failed, few_cells, summarised};
 use deadheat_format::FileProblem;
 
 /// Units of time in a plot, with their length in nanoseconds.
@@ -66,7 +66,7 @@ fn without_zeros(number: &str) -> &str {
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)
-        .from_reader(without_mark(text));
+        .from_reader(few_cells(without_mark(text))?);
     let header = reader.headers().map_err(broken_row)?.clone();
     let parameters = header.iter().take_while(|column| line_of(column).is_none());
     let parameters: Vec<&str> = parameters.collect();

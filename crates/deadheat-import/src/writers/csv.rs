@@ -1,11 +1,12 @@
 //! Writes a run as tidy CSV: one row per sample.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
 use csv::Writer;
-use deadheat_model::{Flags, Metric, Origin, Run, TextCells};
+use deadheat_model::{Flags, HELP, Metric, Origin, Run, TextCells};
 
 use deadheat_format::number::{push_integer, push_value};
 use deadheat_format::{FormatError, benchmark_names, cannot_write, distinct_names};
@@ -23,24 +24,41 @@ pub fn write_csv(
     name: impl AsRef<Path>,
     names: TextCells,
 ) -> Result<(), FormatError> {
-    write_rows(run, out, names).map_err(cannot_write(name.as_ref()))
+    let name = name.as_ref();
+    let others = others(run);
+    if others.len() > MOST_METRICS {
+        let count = others.len();
+        let problem = format!(
+            "the run has {count} metrics, but deadheat writes a table of at most {MOST_METRICS}\
+             {HELP}use --json or the run file"
+        );
+        return Err(FormatError::whole(name, problem));
+    }
+    write_rows(run, out, &others, names).map_err(cannot_write(name))
 }
 
-fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
+/// Maximum number of columns for metrics. Each benchmark may have metrics of its own, so that the
+/// size of the table grows with the square of their number: 3 MB of samples became 400 MB.
+const MOST_METRICS: usize = 1024;
+
+/// Returns the metrics except the wall and CPU times, each with a column of the table.
+fn others(run: &Run) -> Vec<&Metric> {
+    let recorded = &run.header.metrics;
+    let mut known: HashSet<&Metric> = recorded.iter().chain([&Metric::Wall]).collect();
+    let of_all = recorded.iter();
+    let of_all = of_all.filter(|metric| !matches!(metric, Metric::Wall | Metric::Cpu));
+    let benchmarks = &run.header.plan.benchmarks;
+    let counters = benchmarks.iter().flat_map(|one| &one.counters);
+    of_all
+        .chain(counters.filter(|counter| known.insert(counter)))
+        .collect()
+}
+
+fn write_rows(run: &Run, out: impl Write, others: &[&Metric], cells: TextCells) -> io::Result<()> {
     let recorded = &run.header.metrics;
     let paired = run.header.origin != Origin::UnpairedRecording;
     let cpu = recorded.contains(&Metric::Cpu);
-    let mut others: Vec<&Metric> = recorded
-        .iter()
-        .filter(|metric| !matches!(metric, Metric::Wall | Metric::Cpu))
-        .collect();
     let benchmarks = &run.header.plan.benchmarks;
-    for counter in benchmarks.iter().flat_map(|one| &one.counters) {
-        let column_of_its_own = *counter != Metric::Wall && !recorded.contains(counter);
-        if column_of_its_own && !others.contains(&counter) {
-            others.push(counter);
-        }
-    }
     let mut table = Table {
         writer: Writer::from_writer(out),
         number: Vec::new(),
@@ -60,7 +78,7 @@ fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
         table.text("cpu_ns")?;
     }
     table.text("flags")?;
-    for metric in &others {
+    for metric in others {
         table.text(&cells.cell(&column_name(metric)))?;
     }
     table.end_row()?;

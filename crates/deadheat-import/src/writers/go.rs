@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use deadheat::parts::report::{Glyphs, escape_line, harmless};
 use deadheat_model::{Benchmark, Better, Metric, Run, Unit};
 
 use super::samples_by_themselves;
@@ -18,8 +19,9 @@ use deadheat_format::{FormatError, cannot_write, distinct_names};
 ///
 /// `name` is the name of the file in errors.
 pub fn write_go(run: &Run, mut out: impl Write, name: impl AsRef<Path>) -> Result<(), FormatError> {
-    let text = text(run);
-    out.write_all(&text)
+    let text = String::from_utf8_lossy(&text(run)).into_owned();
+    // Benchmarks may be named like an order to a CI system.
+    out.write_all(harmless(&text).as_bytes())
         .and_then(|()| out.flush())
         .map_err(cannot_write(name.as_ref()))
 }
@@ -67,6 +69,7 @@ fn text(run: &Run) -> Vec<u8> {
         if let Some(raced) = raced.iter().find(|raced| raced.index == failure.benchmark) {
             out.extend(format!("--- FAIL: Benchmark{}\n", raced.name).bytes());
             for line in failure.message.lines() {
+                let line = escape_line(line, Glyphs::Unicode);
                 out.extend(format!("    {line}\n").bytes());
             }
         }
@@ -183,13 +186,20 @@ fn name(benchmark: &Benchmark) -> String {
 fn word(text: &str) -> String {
     match text.trim() {
         "" => "_".to_owned(),
-        text => text.replace(|c: char| c.is_whitespace() || c.is_control(), "_"),
+        text => text.replace(|c: char| c.is_whitespace() || is_obeyed(c), "_"),
     }
 }
 
-/// Replaces the characters that would end a line, and removes blanks around the text.
+/// Replaces the characters that would end a line or reverse the reading direction, and removes blanks
+/// around the text.
 fn one_line(text: &str) -> String {
-    text.trim().replace(char::is_control, "_")
+    text.trim().replace(is_obeyed, "_")
+}
+
+/// Returns true for characters that a terminal would obey and not show.
+fn is_obeyed(c: char) -> bool {
+    let is_of_direction = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
+    c.is_control() || is_of_direction || matches!(c, '\u{2060}'..='\u{2069}')
 }
 
 /// Returns the unit of a metric per iteration, if possible the one that Go's own tools use.

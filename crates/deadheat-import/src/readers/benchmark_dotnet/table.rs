@@ -7,7 +7,9 @@ use csv::{ReaderBuilder, StringRecord};
 use deadheat_model::Metric;
 
 use super::super::json::without_mark;
-use super::super::rows::{Rows, broken_row, summarised};
+use super::super::rows::{Rows, broken_row, few_cells, summarised};
+use deadheat_format::limits::refuse_many_benchmarks;
+
 use super::{NOTHING_MEASURED, of_method, unquoted, with_job};
 use deadheat_format::FileProblem;
 
@@ -47,11 +49,12 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .delimiter(separator)
         .flexible(true)
-        .from_reader(text);
+        .from_reader(few_cells(text)?);
     let header = reader.headers().map_err(broken_row)?.clone();
     let mut records = Vec::new();
     for record in reader.records() {
         records.push(record.map_err(broken_row)?);
+        refuse_many_benchmarks(records.len()).map_err(FileProblem::CannotRead)?;
     }
     let table = Table::of(&header, &records);
     let mut results = Results::new("", "BenchmarkDotNet");
