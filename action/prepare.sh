@@ -61,32 +61,32 @@ output comment "$comment"
 fetched() {
     local version=${1#v}
     if ! [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ && $REPOSITORY == http*://* ]]; then return 1; fi
-    local archive root url
+    local archive url
     archive=deadheat-$version-$(uname -m)-$(uname -s | tr '[:upper:]' '[:lower:]')
-    root=$cache/$archive
-    if [ -x "$root/bin/deadheat" ]; then
-        echo "$root/bin/deadheat"
-        return
-    fi
     url=${REPOSITORY%.git}/releases/download/$1/$archive.tar.gz
-    local work=$folder/fetched
-    mkdir -p "$work"
-    curl --fail --silent --location --retry 2 --max-time 300 --output "$work/$archive.tar.gz" "$url" || return 1
+    local work=$RUNNER_TEMP/deadheat-program stored=$cache/$archive.tar.gz
+    rm -rf "$work"
+    mkdir -p "$work" "$cache"
+    if ! [ -f "$stored" ]; then
+        curl --fail --silent --location --retry 2 --max-time 300 --output "$work/$archive.tar.gz" "$url" || return 1
+        mv "$work/$archive.tar.gz" "$stored"
+        echo "deadheat $version was fetched from $url" >&2
+    fi
+    # Checked by every job: an earlier job may have run code of a pull request, which could replace
+    # what is stored. The program is unpacked anew for the same reason.
+    cp "$stored" "$work/$archive.tar.gz"
     if ! curl --fail --silent --location --retry 2 --max-time 60 --output "$work/$archive.tar.gz.sha256" "$url.sha256"; then
+        rm -f "$stored"
         say error "$url has no checksum file, so the action does not use it" >&2
         return 2
     fi
     if ! (cd "$work" && sha256sum --check --status "$archive.tar.gz.sha256"); then
-        say error "$url does not match its checksum, so the action does not use it" >&2
+        rm -f "$stored"
+        say error "$url, or the copy of it in $cache, does not match its checksum, so the action does not use it" >&2
         return 2
     fi
     tar --extract --gzip --file "$work/$archive.tar.gz" --directory "$work" || return 2
-    mkdir -p "$cache"
-    rm -rf "$root"
-    mv "$work/$archive" "$root"
-    rm -rf "$work"
-    echo "deadheat $version was fetched from $url" >&2
-    echo "$root/bin/deadheat"
+    echo "$work/$archive/bin/deadheat"
 }
 
 # A build is stored under its commit or the digest of its sources, so that a cache of this folder

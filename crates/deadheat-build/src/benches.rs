@@ -61,6 +61,8 @@ pub(crate) struct BenchSource {
 pub(crate) struct Overlay {
     /// The added bench targets.
     pub(crate) targets: Vec<BenchTarget>,
+    /// Bench targets that are not added, with the reasons.
+    pub(crate) left_out: Vec<(BenchTarget, String)>,
     /// True if the commit keeps a bench target of the same name as one of the other side.
     pub(crate) shares: bool,
     /// Files to copy from the side that provides the bench targets.
@@ -105,14 +107,15 @@ impl Overlay {
             return Err(BuildError::BenchesDoNotFit {
                 revision: commit.name.clone(),
                 from: bench_source.name.clone(),
-                problems: format!(
-                    "{} cannot be added to {}",
-                    target.name,
-                    target.manifest.display()
-                ),
+                problems: match planning.overlay.left_out.first() {
+                    Some((target, problem)) => format!("{}: {problem}", target.name),
+                    None => format!("{}: its manifest cannot be changed", target.name),
+                },
             });
         }
-        let is_needed = !planning.overlay.targets.is_empty() || !dropped.is_empty();
+        let overlay = &planning.overlay;
+        let is_needed =
+            !(overlay.targets.is_empty() && overlay.left_out.is_empty() && dropped.is_empty());
         if is_needed {
             planning.lock(locks)?;
         }
@@ -194,6 +197,20 @@ fn way_for(commit: &Commit, top: &Path, path: &Path) -> Result<PathBuf, BuildErr
         fs::create_dir_all(folder).map_err(BuildError::at(folder))?;
     }
     Ok(file)
+}
+
+/// Returns true if a file or folder has Rust code. cargo requires a target of every package, so a
+/// package of benchmarks may have an empty library.
+fn has_code(path: &Path) -> bool {
+    if is_folder(path) {
+        return entries(path).any(|path| has_code(&path));
+    }
+    let is_code = |text: String| {
+        let mut lines = text.lines().map(str::trim);
+        lines.any(|line| !line.is_empty() && !line.starts_with("//") && !line.starts_with("#!["))
+    };
+    path.extension() == Some(OsStr::new("rs"))
+        && disk::read_text(path).map_or(path.exists(), is_code)
 }
 
 /// The largest number of symbolic links from one to the next.
@@ -300,6 +317,13 @@ impl Planning<'_> {
         if targets.is_empty() || folder.as_os_str().is_empty() {
             return Ok(());
         }
+        if let Some(problem) = self.why_not_whole(folder, theirs) {
+            let left_out = targets
+                .into_iter()
+                .map(|target| (target, problem.to_owned()));
+            self.overlay.left_out.extend(left_out);
+            return Ok(());
+        }
         self.overlay.targets.extend(targets);
         self.copy_below(folder)?;
         if !theirs.has_workspace()
@@ -315,6 +339,27 @@ impl Planning<'_> {
         let mut taken = Manifest::default().add_dev_dependencies(theirs, true);
         taken.extend(theirs.dependencies());
         self.dependencies(folder, &taken)
+    }
+
+    /// Returns the reason why a package that the commit lacks is not added to it; `None` if it is.
+    fn why_not_whole(&self, folder: &Path, theirs: &Manifest) -> Option<&'static str> {
+        // Git lists a link or a submodule like a file, and none of the files in it.
+        let folders = folder.ancestors().filter(|it| !it.as_os_str().is_empty());
+        if folders
+            .into_iter()
+            .any(|folder| self.files.contains(folder))
+        {
+            return Some("its folder is a symbolic link or a submodule in the commit");
+        }
+        // Both sides would race with the same library.
+        let top = self.bench_source.top.join(folder);
+        let sources = theirs.sources().into_iter();
+        let mut sources = sources.filter(|source| source != "build.rs");
+        let has_code = sources.any(|source| has_code(&top.join(source)));
+        has_code.then_some(
+            "the commit lacks its package, which has a library or program of its own; both sides \
+             would race with that code",
+        )
     }
 
     /// Adds the dependencies in `taken` that the commit lacks: packages of the repository, and
@@ -522,7 +567,7 @@ impl Planning<'_> {
 }
 
 /// Resolves `..` in a path; `None` if the path leaves the repository.
-fn below_top(path: &Path) -> Option<PathBuf> {
+pub(crate) fn below_top(path: &Path) -> Option<PathBuf> {
     let mut below = PathBuf::new();
     for part in path.components() {
         match part {

@@ -178,6 +178,12 @@ pub enum BuildError {
         /// The path, and the reason why it is rejected.
         error: OutsideError,
     },
+    /// A revision is the name of a branch or tag, and the beginning of the id of another commit.
+    #[error(
+        "'{0}' is a branch or tag and also the beginning of another commit's id\nhelp: write more digits \
+         of the id, or refs/heads/{0} or refs/tags/{0}"
+    )]
+    AmbiguousRevision(String),
     /// A manifest or lock file of a commit is a symbolic link out of the commit, or to another link
     /// too often.
     #[error(
@@ -531,6 +537,7 @@ impl BuildError {
         match self {
             Self::NoRepository { .. }
             | Self::UnknownRevision { .. }
+            | Self::AmbiguousRevision(_)
             | Self::NoBranchName(_)
             | Self::CheckedOut(_)
             | Self::Tracked(_)

@@ -64,6 +64,13 @@ impl Git {
         self
     }
 
+    /// Adds an option and its value as one argument, such as `--disambiguate=ea105b9e`.
+    pub(crate) fn attached(mut self, option: &'static str, value: &str) -> Self {
+        assert!(!self.has_ended, "options come before all other words");
+        self.command.arg(format!("{option}={value}"));
+        self
+    }
+
     /// Adds an option and its value as two arguments. Git takes the second one as the value even if
     /// it starts with a dash.
     pub(crate) fn value(mut self, option: &'static str, value: impl AsRef<OsStr>) -> Self {

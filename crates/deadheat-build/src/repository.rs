@@ -138,6 +138,9 @@ impl Commit {
     }
 }
 
+/// The length of the shortest abbreviation of a commit id that git accepts.
+const SHORTEST_ID: usize = 4;
+
 impl<'a> Repository<'a> {
     /// Finds the repository that contains `directory`.
     pub(crate) fn around(
@@ -208,10 +211,33 @@ impl<'a> Repository<'a> {
                 is_shallow: self.is_shallow()?,
             });
         }
+        if self.is_ambiguous(name, &id)? {
+            return Err(BuildError::AmbiguousRevision(name.to_owned()));
+        }
         Ok(Commit {
             name: name.to_owned(),
             id,
         })
+    }
+
+    /// Returns true if `name`, which git resolves to the commit `id`, is also the beginning of another
+    /// commit's id. Git prefers a branch or tag of this name, which anyone who pushes can create.
+    fn is_ambiguous(&self, name: &str, id: &str) -> Result<bool, BuildError> {
+        let is_hexadecimal = name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if name.len() < SHORTEST_ID || !is_hexadecimal || id.starts_with(&name.to_lowercase()) {
+            return Ok(false);
+        }
+        let git = self.git(&["rev-parse"]).attached("--disambiguate", name);
+        let listed = self.run(git)?.stdout;
+        for other in String::from_utf8_lossy(&listed).lines() {
+            let kind = self
+                .run(self.git(&["cat-file", "-t"]).words([other]))?
+                .stdout;
+            if kind.trim_ascii() == b"commit" {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns the content of a file in a commit, by its path relative to the top; `None` if the

@@ -294,8 +294,26 @@ pub(crate) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds both sides from their commits, the baseline first; `None` is the working tree.
+    /// Builds both sides as [`Self::make_sides`] does, and gives executables of the same name the name
+    /// of their package on both sides, also if only one side has several.
     fn sides(
+        &mut self,
+        request: &Request<'_>,
+        ways: &[Way<'_>; 2],
+        commits: &[Option<Commit>; 2],
+    ) -> Result<Sides, BuildError> {
+        let mut sides = self.make_sides(request, ways, commits)?;
+        let both = [&sides.baseline, &sides.candidate].into_iter();
+        let names = both.flat_map(|side| &side.executables);
+        let names = names.filter_map(|it| Some(it.name.rsplit_once('/')?.1.to_owned()));
+        let names: BTreeSet<String> = names.collect();
+        sides.baseline.name_by_package(&names);
+        sides.candidate.name_by_package(&names);
+        Ok(sides)
+    }
+
+    /// Builds both sides from their commits, the baseline first; `None` is the working tree.
+    fn make_sides(
         &mut self,
         request: &Request<'_>,
         [base_way, head_way]: &[Way<'_>; 2],
@@ -468,6 +486,18 @@ impl Builder<'_> {
         let Some(overlay) = overlay else {
             return self.commit_with(way, commit, &locks, None);
         };
+        let (revision, from) = (&commit.name, &bench_source.name);
+        for (bench, problem) in &overlay.left_out {
+            (self.tell)(Note::BenchLeftOut {
+                revision: revision.clone(),
+                from: from.clone(),
+                bench: bench.name.clone(),
+                problem: problem.clone(),
+            });
+        }
+        if overlay.targets.is_empty() {
+            return self.commit_with(way, commit, &locks, None);
+        }
         if !overlay.shares {
             return self.commit_with(way, commit, &locks, Some((bench_source, overlay)));
         }

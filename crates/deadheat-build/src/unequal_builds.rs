@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+use crate::benches::below_top;
 use crate::disk;
 use crate::error::Note;
 
@@ -30,10 +31,13 @@ const DEFAULTS: [(&str, &str); 9] = [
     ("strip", "\"none\""),
 ];
 
+/// The largest number of configuration files that include each other in a row.
+const MOST_INCLUDED: usize = 8;
+
 /// Returns a note on the differences between two builds that are not in their code, if there are
 /// any. `sides` are the name and the folder of the sources of each side, and `top` is the top of
-/// the working tree. `user_configuration` has the files that cargo reads for both sides. `folders` are the user's package and all folders above it up to the top,
-/// relative to the top. `arguments` are the arguments of cargo for each side, which may set
+/// the working tree. `user_configuration` has the files that cargo reads for both sides. `folders` are
+/// the user's package and all folders above it up to the top, relative to the top. `arguments` are the arguments of cargo for each side, which may set
 /// profiles. Packages in `ignored` are not compared. `has_one_lock` is true if `--lock-from` is given.
 pub(crate) fn unequal_builds(
     sides: [(&str, &Path); 2],
@@ -103,16 +107,7 @@ impl Settings {
         for folder in folders.iter().rev() {
             for name in ["config.toml", "config"] {
                 let path = folder.join(".cargo").join(name);
-                if let Some(text) = read(&path) {
-                    let table: Table = text.parse().unwrap_or_default();
-                    for profile in PROFILES {
-                        let found = table.get("profile").and_then(|all| all.get(profile));
-                        if let Some(found) = found {
-                            flatten(profile, found, &mut settings.profiles);
-                        }
-                    }
-                    settings.configuration.insert(path, text);
-                }
+                settings.configure(path, MOST_INCLUDED, &mut read);
             }
         }
         let locks = folders
@@ -122,6 +117,39 @@ impl Settings {
             settings.packages.extend(packages(&lock));
         }
         settings
+    }
+
+    /// Applies a configuration file of cargo, after the files that it includes.
+    fn configure(
+        &mut self,
+        path: PathBuf,
+        most: usize,
+        read: &mut impl FnMut(&Path) -> Option<String>,
+    ) {
+        // Files may include each other.
+        if most == 0 || self.configuration.contains_key(&path) {
+            return;
+        }
+        let Some(text) = read(&path) else {
+            return;
+        };
+        self.configuration.insert(path.clone(), text.clone());
+        let table: Table = text.parse().unwrap_or_default();
+        let include = table.get("include");
+        let several = include.and_then(Value::as_array).map(Vec::as_slice);
+        for included in several.unwrap_or(include.map_or(&[], std::slice::from_ref)) {
+            let file = included.get("path").unwrap_or(included).as_str();
+            let folder = path.parent().unwrap_or(Path::new(""));
+            if let Some(file) = file.and_then(|file| below_top(&folder.join(file))) {
+                self.configure(file, most - 1, read);
+            }
+        }
+        for profile in PROFILES {
+            let found = table.get("profile").and_then(|all| all.get(profile));
+            if let Some(found) = found {
+                flatten(profile, found, &mut self.profiles);
+            }
+        }
     }
 
     /// Applies the profile settings in cargo's `--config` arguments.

@@ -1425,19 +1425,25 @@ fn a_manifest_that_is_a_link_gets_the_benchmarks_of_the_other_side() {
 }
 
 #[test]
-fn the_source_of_a_benchmark_is_no_prose_whatever_its_name() {
+fn a_tag_does_not_take_the_place_of_an_abbreviated_commit() {
     needs!("git");
-    let manifest = PACKAGE[0].1.replace(
-        "harness = false",
-        "harness = false\npath = \"benches/race.md\"",
-    );
-    let repo = Repo::new(&[
-        ("Cargo.toml", &manifest),
-        PACKAGE[1],
-        ("benches/race.md", PACKAGE[2].1),
-    ]);
-    repo.write("benches/race.md", &PACKAGE[2].1.replace("slow", "slower"));
-    let done = repo.cargo(&["HEAD", "--max-replicates=2"]);
-    let told = [done.stdout.as_str(), &done.stderr].concat();
-    assert!(told.contains("benchmark itself changed"), "{told}");
+    let repo = two();
+    let base = repo.git(&["rev-parse", "--short=10", "HEAD~1"]);
+    let base = base.trim();
+    repo.git(&["tag", base, "HEAD"]);
+    let build = [
+        &[
+            "--build",
+            "mkdir -p out; cp value out/program; chmod +x out/program",
+        ],
+        &EXE[..],
+    ];
+    let build = build.concat();
+    let done = repo.rev(&[&[base], &build[..]].concat());
+    done.fails_with(2, &["is a branch or tag and also", "write more digits"]);
+    repo.rev(&[&[&*format!("refs/tags/{base}")], &build[..]].concat())
+        .succeeds();
+    // Not the beginning of an id.
+    repo.git(&["tag", "cafe", "HEAD~1"]);
+    repo.rev(&[&["cafe"], &build[..]].concat()).succeeds();
 }

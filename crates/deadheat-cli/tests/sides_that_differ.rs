@@ -433,6 +433,28 @@ fn a_changed_bench_target_concerns_its_rows_unless_both_sides_have_one_version()
     let expected = ["BM_One: benches/one.rs", "BM_Two: benches/data/words.txt"];
     assert_eq!(race(&[]), expected);
     assert_eq!(race(&["--benches-from", "bench"]), [""; 0]);
+    // The sources of a benchmark may be called like documentation, and a benchmark that only one side
+    // has is not changed.
+    let path = "harness = false\npath = 'benches/two.md'\n";
+    let manifest = manifest.replacen("harness = false\n", path, 1);
+    let with_new = format!("{manifest}[[bench]]\nname = 'new'\nharness = false\n");
+    repo.commit(
+        "prose",
+        &[("Cargo.toml", &manifest), ("benches/two.md", &two)],
+    );
+    let changed = format!("{two}// Another version.\n");
+    let new = bench("BM_New");
+    repo.commit(
+        "changed",
+        &[
+            ("Cargo.toml", &with_new),
+            ("benches/two.md", &changed),
+            ("benches/new.rs", &new),
+        ],
+    );
+    let words = ["rev", "prose..changed", "--max-replicates", "2", "--json"];
+    let told = warned(&json(&repo.deadheat(&words)));
+    assert_eq!(told, ["BM_Two: benches/two.md"]);
 }
 
 #[test]

@@ -31,12 +31,20 @@ const MOST_OF_A_LINE: u64 = 64 << 20;
 /// about 3 bytes.
 const MEMORY_FACTOR: u64 = 4;
 
+/// Estimated memory in bytes for a JSON value, with the copies made of it while it is read.
+const MEMORY_OF_JSON_VALUE: u64 = 64;
+
 /// Appends the next line, with its line end, to `line`. Returns its length in bytes; 0 at the end
-/// of the input. Fails for a line longer than 64 MiB.
+/// of the input. Fails for a line longer than 64 MiB, or whose JSON would need too much memory.
 pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     let bytes = reader.take(MOST_OF_A_LINE + 1).read_until(b'\n', line)?;
     if bytes as u64 > MOST_OF_A_LINE {
         return Err(io::Error::other("one of its lines is longer than 64 MiB"));
+    }
+    // In shorter lines, the memory is no problem.
+    if bytes > 1 << 20 {
+        let values = memchr::memchr3_iter(b'{', b',', b'[', line).count() as u64;
+        Allowance::of_memory()?.take(bytes as u64 + MEMORY_OF_JSON_VALUE * values)?;
     }
     Ok(bytes)
 }
@@ -215,6 +223,19 @@ pub fn refuse_many_benchmarks(count: usize) -> io::Result<()> {
         return Err(io::Error::other(format!(
             "it has {count} benchmarks, counted once per contender, but deadheat reads at most \
              {most}{HELP}set {VARIABLE}, such as {VARIABLE}=8G, which raises this limit, too"
+        )));
+    }
+    Ok(())
+}
+
+/// Fails if the benchmarks of a file have too many distinct metrics. The limit is that of the
+/// benchmarks: a metric has a name of its own, too, and a column for its values.
+pub fn refuse_many_metrics(count: usize) -> io::Result<()> {
+    let most = most_benchmarks()?;
+    if count as u64 > most {
+        return Err(io::Error::other(format!(
+            "its benchmarks have {count} metrics, but deadheat reads at most {most}{HELP}set \
+             {VARIABLE}, such as {VARIABLE}=8G, which raises this limit, too"
         )));
     }
     Ok(())

@@ -91,8 +91,10 @@ const MOST_BYTES_OF_A_PATTERN: usize = 4096;
 /// 128 characters is found in time proportional to the length of the name.
 const MOST_CHARACTERS_OF_A_PART: usize = 128;
 
-/// Maximum number of patterns: each one is compared with every name.
+/// Maximum number of patterns with wildcards, and of patterns in all: each one is compared with
+/// every name.
 const MOST_PATTERNS: usize = 1000;
+const MOST_NAMES: usize = 4000;
 
 const HOW_TO_WRITE_A_PATTERN: &str =
     "write the name of a benchmark, in which * matches any characters";
@@ -168,7 +170,7 @@ struct Document<'t> {
     /// Position of the first byte of each line.
     lines: Vec<usize>,
     /// Number of patterns with `*` or `?` read so far.
-    patterns: Cell<usize>,
+    patterns: Cell<(usize, usize)>,
 }
 
 /// A key of a table and its value.
@@ -185,7 +187,7 @@ impl<'t> Document<'t> {
         Self {
             text,
             lines: std::iter::once(0).chain(ends).collect(),
-            patterns: Cell::new(0),
+            patterns: Cell::new((0, 0)),
         }
     }
 
@@ -384,11 +386,14 @@ impl Document<'_> {
     }
 
     fn pattern(&self, at: usize, text: String) -> Result<Glob, FileProblem> {
-        // A name without wildcards does not count, because comparing it is cheap: most names differ
-        // in their lengths.
         let is_name = !text.contains(['*', '?']);
-        let count = self.patterns.get() + usize::from(!is_name);
-        self.patterns.set(count);
+        let (count, all) = self.patterns.get();
+        let (count, all) = (count + usize::from(!is_name), all + 1);
+        self.patterns.set((count, all));
+        if all > MOST_NAMES {
+            let problem = format!("the file has more than {MOST_NAMES} names of benchmarks");
+            return Err(self.wrong(at, problem, "replace several names by one pattern with *"));
+        }
         if !is_name && text.len() > MOST_BYTES_OF_A_PATTERN {
             let problem = format!("the pattern is longer than {MOST_BYTES_OF_A_PATTERN} bytes");
             return Err(self.wrong(at, problem, HOW_TO_WRITE_A_PATTERN));

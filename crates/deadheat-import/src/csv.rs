@@ -11,7 +11,7 @@ use deadheat_model::{
 };
 
 use super::csv_rows::{Kept, Place, Recording, RecordingPlan, Row};
-use deadheat_format::limits::{Allowance, FewCells, refuse_long_name};
+use deadheat_format::limits::{Allowance, FewCells, refuse_long_name, refuse_many_benchmarks};
 use deadheat_format::{FileProblem, FormatError, cannot_read};
 
 /// Reads tidy CSV; `name` is the name of the file in errors.
@@ -48,6 +48,9 @@ pub fn read_csv_from(
         let known = recording.benchmarks.len();
         read_row(file, &columns, &record, &mut foreign, &mut recording)?;
         let new = recording.benchmarks.len() > known;
+        if new {
+            refuse_many_benchmarks(known + 1).map_err(cannot_read(file))?;
+        }
         if let Some(benchmark) = recording.benchmarks.get(known) {
             refuse_long_name(&benchmark.name).map_err(cannot_read(file))?;
         }

@@ -295,6 +295,7 @@ impl<'a> Reading<'a> {
         }
         let new = self.rows.len() > known;
         if new {
+            refuse_many_benchmarks(self.rows.len()).ok()?;
             refuse_long_name(name).ok()?;
         }
         let held = memory_of_row(columns.metrics.len(), new);

@@ -170,31 +170,49 @@ pub enum Idle {
 /// none and slashes, `?` matches one character. All other characters match themselves, including
 /// brackets, because names such as `test[1]` contain them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glob(String);
+pub struct Glob {
+    pattern: String,
+    wildcards: Wildcards,
+}
+
+/// The wildcards in a pattern, of which thousands may be compared with thousands of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wildcards {
+    None,
+    Stars,
+    QuestionMarks,
+}
 
 impl Glob {
     /// Returns a pattern with this text. Every text is a valid pattern.
     pub fn new(pattern: impl Into<String>) -> Self {
-        Self(pattern.into())
+        let pattern = pattern.into();
+        let wildcards = match (pattern.contains('?'), pattern.contains('*')) {
+            (true, _) => Wildcards::QuestionMarks,
+            (_, true) => Wildcards::Stars,
+            _ => Wildcards::None,
+        };
+        Self { pattern, wildcards }
     }
 
     /// Returns the pattern as written.
     pub fn pattern(&self) -> &str {
-        &self.0
+        &self.pattern
     }
 
     /// Returns true if the pattern matches the whole name.
     pub fn fits(&self, name: &str) -> bool {
-        match self.0.contains('?') {
-            true => self.fits_by_characters(name),
-            false => self.fits_by_parts(name),
+        match self.wildcards {
+            Wildcards::None => self.pattern == name,
+            Wildcards::Stars => self.fits_by_parts(name),
+            Wildcards::QuestionMarks => self.fits_by_characters(name),
         }
     }
 
     /// Matches a pattern without `?`, in time proportional to the sum of both lengths.
     fn fits_by_parts(&self, name: &str) -> bool {
-        let Some((head, rest)) = self.0.split_once('*') else {
-            return self.0 == name;
+        let Some((head, rest)) = self.pattern.split_once('*') else {
+            return self.pattern == name;
         };
         let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
         let Some(mut name) = name.strip_prefix(head) else {
@@ -216,8 +234,8 @@ impl Glob {
     fn fits_by_characters(&self, name: &str) -> bool {
         let name: Vec<char> = name.chars().collect();
         let characters = |text: &str| text.chars().collect::<Vec<char>>();
-        let Some((head, rest)) = self.0.split_once('*') else {
-            return fits_part(&characters(&self.0), &name);
+        let Some((head, rest)) = self.pattern.split_once('*') else {
+            return fits_part(&characters(&self.pattern), &name);
         };
         let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
         let (head, tail) = (characters(head), characters(tail));
@@ -276,7 +294,7 @@ fn end_of_part(part: &[char], text: &[char]) -> Option<usize> {
 
 impl fmt::Display for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.pattern)
     }
 }
 

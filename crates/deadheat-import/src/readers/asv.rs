@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::json::{Number, Text, from_json, lenient, text_of};
 use super::rows::{Rows, summarised};
 use deadheat_format::FileProblem;
-use deadheat_format::limits::refuse_large_names;
+use deadheat_format::limits::{most_benchmarks, refuse_large_names};
 
 #[derive(Deserialize)]
 struct WireFile {
@@ -56,7 +56,8 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
             columns: &columns,
             value,
         };
-        let combinations = entry.combinations(left)?;
+        let room = most_benchmarks().map_err(FileProblem::CannotRead)?;
+        let combinations = entry.combinations(left.min(room as usize))?;
         left -= combinations.len().min(left);
         for (index, combination) in combinations.iter().enumerate() {
             let name = match &combination[..] {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::json::{Number, without_mark};
 use super::rows::Rows;
 use deadheat_format::FileProblem;
-use deadheat_format::limits::Allowance;
+use deadheat_format::limits::{Allowance, refuse_many_benchmarks};
 
 /// Maximum number of configuration keys that distinguish benchmarks. Any output of a program may
 /// look like a configuration line, so their number must be limited.
@@ -38,6 +38,8 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
         held.map_err(FileProblem::CannotRead)?;
         let line = String::from_utf8_lossy(line);
         reader.take(&line, &before);
+        let count = reader.groups.len() + reader.faults.len();
+        refuse_many_benchmarks(count).map_err(FileProblem::CannotRead)?;
         before = line;
     }
     reader.settle(true);

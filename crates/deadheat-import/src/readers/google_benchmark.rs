@@ -20,6 +20,7 @@ use serde_json::Value;
 use super::json::{Number, Text, from_json_entries, give_to_known, lenient};
 use super::rows::{Rows, summarised, tool};
 use deadheat_format::FileProblem;
+use deadheat_format::limits::refuse_many_metrics;
 
 /// The supported version of the JSON. Files of older releases have no version.
 const SCHEMA_VERSION: &str = "1";
@@ -146,6 +147,8 @@ impl Families {
             let value = value.ok_or_else(|| missing(field))?;
             rows.set(&metric, value.measured(factor, || field.to_owned())?);
         }
+        let metrics = row.counters.len().max(self.counters.len());
+        refuse_many_metrics(metrics).map_err(FileProblem::CannotRead)?;
         for (name, value) in row.counters.drain(..) {
             if let Some(value) = value.optional(1.0) {
                 rows.set(known(&mut self.counters, &name), value);
