@@ -60,6 +60,15 @@ fn a_non_zero_exit_names_the_command_and_keeps_what_was_measured() {
         again.succeeds().stdout.contains("exited with code 1"),
         "{again:?}"
     );
+    // No gate passes on what is left of it.
+    let gated = [
+        "analyze",
+        text(&save),
+        "--fail-on",
+        "slower",
+        "--allow-unjudged",
+    ];
+    assert_eq!(track.run(&gated).code, Some(3));
 }
 
 #[test]

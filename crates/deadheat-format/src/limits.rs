@@ -41,7 +41,7 @@ pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<us
     if bytes as u64 > MOST_OF_A_LINE {
         return Err(io::Error::other("one of its lines is longer than 64 MiB"));
     }
-    // In shorter lines, the memory is no problem.
+    // Shorter lines cannot need much.
     if bytes > 1 << 20 {
         let values = memchr::memchr3_iter(b'{', b',', b'[', line).count() as u64;
         Allowance::of_memory()?.take(bytes as u64 + MEMORY_OF_JSON_VALUE * values)?;

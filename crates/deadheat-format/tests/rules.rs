@@ -357,6 +357,9 @@ fn a_pattern_that_takes_long_to_compare_is_refused() {
     assert!(read(&list(1000, "*")).is_ok() && read(&list(2000, "")).is_ok());
     let told = problem(&list(1001, "?"));
     assert!(told.contains("more than 1000 patterns"), "{told}");
+    assert!(read(&list(4000, "")).is_ok());
+    let told = problem(&list(4001, ""));
+    assert!(told.contains("more than 4000 names"), "{told}");
 }
 
 #[test]

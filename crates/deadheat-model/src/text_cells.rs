@@ -56,7 +56,7 @@ pub const ORDERS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 /// Returns true if a spreadsheet may run a text as a formula, or if [`text_of_cell`] would change
 /// it.
 fn needs_apostrophe(text: &str) -> bool {
-    let text = text.trim_start_matches('\'');
+    let text = text.trim_start_matches(['\'', '"', ' ']);
     text.starts_with(begins_a_formula) || text.starts_with(['\t', '\r', '\n', '\\'])
 }
 
@@ -87,10 +87,12 @@ fn is_obeyed(text: &str) -> bool {
 }
 
 /// Returns true for characters that move the cursor, change the colour or reverse the reading
-/// direction.
+/// direction, and for invisible ones, behind which a formula could begin.
 fn is_control(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{feff}' => true,
+        '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{e0000}'..='\u{e007f}' => true,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
             true
         }

@@ -338,19 +338,27 @@ fn code(name: &str) -> String {
 }
 
 /// Escapes all markup, so that the text cannot open a tag, a link, a table cell or emphasis, and
-/// cannot notify GitHub users by `@name`.
+/// cannot notify GitHub users by `@name`. Addresses of pages do not become links, because names come
+/// from files of strangers.
 fn prose(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
+    for (at, character) in text.char_indices() {
         match character {
             '`' | '|' | '\\' | '<' | '>' | '&' | '*' | '_' | '[' | ']' | '~' | '$' | '#' => {
                 safe += &format!("&#{};", u32::from(character));
             }
             '@' => safe += "@<!-- -->",
+            ':' if text[at..].starts_with("://") => safe += ":<!-- -->",
+            '.' if ends_with_www(&text[..at]) => safe += "<!-- -->.",
             other => safe.push(other),
         }
     }
     safe
+}
+
+fn ends_with_www(text: &str) -> bool {
+    let end = text.len().checked_sub(3).and_then(|at| text.get(at..));
+    end.is_some_and(|end| end.eq_ignore_ascii_case("www"))
 }
 
 #[cfg(test)]
@@ -360,6 +368,17 @@ mod tests {
     #[test]
     fn ordinary_names_are_readable_code() {
         assert_eq!(code("./new --level=9"), "`./new --level=9`");
+    }
+
+    #[test]
+    fn addresses_do_not_become_links() {
+        for (text, expected) in [
+            ("see https://a.example", "see https:<!-- -->//a.example"),
+            ("WWW.a.example", "WWW<!-- -->.a.example"),
+            ("a:b c.d", "a:b c.d"),
+        ] {
+            assert_eq!(prose(text), expected);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use deadheat_analysis::{Options, analyse};
 use deadheat_engine::stdout_was_closed;
 use deadheat_format::{NOWHERE, are_first_runs};
-use deadheat_model::{Analysis, Run, TextCells};
+use deadheat_model::{Analysis, EndReason, Ending, Run, TextCells};
 use deadheat_report::{
     Detail, Glyphs, TextOptions, TimeUnit, escape_line, harmless, judged_nothing, to_json, to_text,
 };
@@ -211,7 +211,10 @@ impl Answer {
             .comparisons
             .iter()
             .filter_map(|one| one.suite.gate.as_ref());
-        if !analysis.failures.is_empty() {
+        // A race that failed before its end may pass no gate, but what it measured can be analysed.
+        let has_failed = matches!(analysis.ending, Ending::Recorded(EndReason::Failed(_)));
+        let is_gated = !analysis.gates.asked.is_empty();
+        if (has_failed && is_gated) || !analysis.failures.is_empty() {
             Status::ContenderFailed
         } else if hits.any(|hit| hit.fails()) {
             Status::ConditionHolds

@@ -293,8 +293,8 @@ fn refuse_plan_of(name: &str, results: &Results) -> Result<(), Failure> {
     }
 }
 
-/// Subtracts the memory of these results, named so many times, from what is left for all results of
-/// the command.
+/// Subtracts the memory of these results, which the user named `times` times, from what is left for
+/// all results of the command.
 fn take_memory(memory: &Mutex<Allowance>, results: &Results, times: usize) -> Result<(), Failure> {
     let mut left = memory.lock().unwrap_or_else(PoisonError::into_inner);
     let taken = left.take(results.memory().saturating_mul(times as u64));
