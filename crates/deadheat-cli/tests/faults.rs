@@ -60,15 +60,22 @@ fn a_non_zero_exit_names_the_command_and_keeps_what_was_measured() {
         again.succeeds().stdout.contains("exited with code 1"),
         "{again:?}"
     );
-    // No gate passes on what is left of it.
-    let gated = [
-        "analyze",
-        text(&save),
-        "--fail-on",
-        "slower",
-        "--allow-unjudged",
-    ];
-    assert_eq!(track.run(&gated).code, Some(3));
+}
+
+#[test]
+fn no_gate_passes_on_what_is_left_of_a_race_that_failed() {
+    let track = Track::new();
+    let counter = track.path("counter");
+    let script = format!(
+        "echo x >> {0}; test $(wc -l < {0}) -lt 20",
+        counter.display()
+    );
+    let race = ["run", "-w", "0", "-S", "sh", "--save", "run.jsonl", "--"];
+    let done = track.run(&[&race[..], &["true", &script]].concat());
+    done.fails_with(3, &["exited with code 1"]);
+    track.run(&["analyze", "run.jsonl"]).succeeds();
+    let gated = track.run(&["analyze", "run.jsonl", "--fail-on", "not-equivalent"]);
+    assert_eq!(gated.code, Some(3), "{gated:?}");
 }
 
 #[test]
