@@ -70,7 +70,18 @@ fn no_gate_passes_on_what_is_left_of_a_race_that_failed() {
         "echo x >> {0}; test $(wc -l < {0}) -lt 20",
         counter.display()
     );
-    let race = ["run", "-w", "0", "-S", "sh", "--save", "run.jsonl", "--"];
+    let race = [
+        "run",
+        "-r",
+        "50",
+        "-w",
+        "0",
+        "-S",
+        "sh",
+        "--save",
+        "run.jsonl",
+        "--",
+    ];
     let done = track.run(&[&race[..], &["true", &script]].concat());
     done.fails_with(3, &["exited with code 1"]);
     track.run(&["analyze", "run.jsonl"]).succeeds();
