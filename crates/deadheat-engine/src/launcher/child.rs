@@ -1,5 +1,5 @@
-//! Starts one process of the launcher with a single `clone` call, waits for its end or a message of
-//! deadheat, and kills descendants.
+//! Starts one process of the launcher, waits for its end or a message of deadheat, and kills
+//! descendants.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::stat::{Mode, fstat};
-use nix::unistd::{Pid, read};
+use nix::unistd::{ForkResult, Pid, fork, pipe2, read, write};
 
 use super::image::{EnvironmentImage, Image, MOST_OUTPUT};
 use super::left_behind::reap_others;
@@ -30,11 +30,22 @@ const STACK_BYTES: usize = 64 * 1024;
 /// The attributes of a new process that are the same for every launch.
 pub(crate) struct Spawner {
     stack: Vec<u8>,
+    memory: ChildMemory,
     /// The signal mask of new processes: the one that deadheat was started with.
     pub(super) mask: SigSet,
     cpus: Option<CpuSet>,
     /// The terminal that deadheat was started in, if there is one.
     terminal: Option<OwnedFd>,
+}
+
+/// The memory of a child before its `execve`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChildMemory {
+    /// That of the launcher, which is held meanwhile. Such a start takes the least time.
+    Shared,
+    /// A copy, if the system refuses the flags of `clone` for the other way, as emulators and
+    /// sandboxes do.
+    Copied,
 }
 
 /// A process that was started and not yet waited for.
@@ -194,6 +205,7 @@ impl Spawner {
         });
         Self {
             stack: vec![0; STACK_BYTES],
+            memory: ChildMemory::Shared,
             mask,
             cpus,
             terminal: open(
@@ -241,6 +253,33 @@ impl Spawner {
             traced,
             ..SpawnArgs::new(image, env, streams, &self.mask)
         };
+        let mut started = match self.memory {
+            ChildMemory::Shared => self.start_in_shared_memory(&mut args),
+            ChildMemory::Copied => start_in_copied_memory(&mut args),
+        };
+        if let Err(libc::EINVAL | libc::ENOSYS | libc::EPERM) = started
+            && self.memory == ChildMemory::Shared
+        {
+            self.memory = ChildMemory::Copied;
+            started = start_in_copied_memory(&mut args);
+        }
+        let (pid, pidfd) = started?;
+        if args.errno != 0 {
+            let mut status = 0;
+            // SAFETY: `pid` is our own child, which has exited.
+            unsafe { libc::waitpid(pid, &mut status, 0) };
+            return Err(args.errno);
+        }
+        let traced = args.traced;
+        Ok(Child { pid, pidfd, traced })
+    }
+
+    /// Starts a child with one `clone` call. Fails with the error number of `clone`; the child
+    /// writes that of a later step into `args`.
+    fn start_in_shared_memory(
+        &mut self,
+        args: &mut SpawnArgs,
+    ) -> Result<(libc::pid_t, OwnedFd), c_int> {
         let mut pidfd: c_int = -1;
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
         // The stack grows down and must be aligned to 16 bytes.
@@ -256,7 +295,7 @@ impl Spawner {
                 exec_in_child,
                 top as *mut c_void,
                 flags,
-                (&raw mut args).cast(),
+                (&raw mut *args).cast(),
                 &raw mut pidfd,
             )
         };
@@ -264,15 +303,65 @@ impl Spawner {
             return Err(Errno::last_raw());
         }
         // SAFETY: on success the kernel stored a new descriptor that has no other owner.
-        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-        if args.errno != 0 {
-            let mut status = 0;
-            // SAFETY: `pid` is our own child, which has exited.
-            unsafe { libc::waitpid(pid, &mut status, 0) };
-            return Err(args.errno);
+        Ok((pid, unsafe { OwnedFd::from_raw_fd(pidfd) }))
+    }
+}
+
+/// Starts a child by `fork`. A pipe that `execve` closes brings what the child would otherwise write
+/// into `args`: whether it is traced, and the error number of a failed step.
+fn start_in_copied_memory(args: &mut SpawnArgs) -> Result<(libc::pid_t, OwnedFd), c_int> {
+    let (reader, writer) = pipe2(OFlag::O_CLOEXEC).map_err(|errno| errno as c_int)?;
+    // SAFETY: this process has one thread, so the child may do anything; it makes system calls only
+    // and ends in `execve` or `_exit`.
+    let pid = match unsafe { fork() }.map_err(|errno| errno as c_int)? {
+        ForkResult::Parent { child } => child.as_raw(),
+        // SAFETY: all that `args` points to is alive in this copy of the launcher.
+        ForkResult::Child => unsafe {
+            let set_up = args.set_up();
+            let _ = write(&writer, &[u8::from(args.traced)]);
+            let errno = match set_up {
+                Ok(()) => args.execute(),
+                Err(errno) => errno,
+            };
+            let _ = write(&writer, &errno.to_ne_bytes());
+            libc::_exit(127)
+        },
+    };
+    drop(writer);
+    let pidfd = pidfd_of(pid)?;
+    let mut told = [0_u8; 1 + size_of::<c_int>()];
+    let mut length = 0;
+    while length < told.len() {
+        match read(&reader, &mut told[length..]) {
+            Ok(0) => break,
+            Ok(bytes) => length += bytes,
+            Err(Errno::EINTR) => {}
+            Err(_) => break,
         }
-        let traced = args.traced;
-        Ok(Child { pid, pidfd, traced })
+    }
+    let [traced, errno @ ..] = told;
+    args.traced = traced != 0;
+    args.errno = match length {
+        // Killed before it could tell anything.
+        0 => libc::ESRCH,
+        _ => c_int::from_ne_bytes(errno),
+    };
+    Ok((pid, pidfd))
+}
+
+/// Returns a descriptor that becomes readable when a child ends. Kills the child if that fails.
+pub(super) fn pidfd_of(pid: libc::pid_t) -> Result<OwnedFd, c_int> {
+    // SAFETY: `pid` is our own child and not waited for yet; the kernel returns a descriptor that
+    // only we own, or -1.
+    unsafe {
+        let pidfd = libc::syscall(libc::SYS_pidfd_open, pid, 0) as c_int;
+        if pidfd < 0 {
+            let errno = Errno::last_raw();
+            libc::kill(pid, libc::SIGKILL);
+            libc::waitpid(pid, std::ptr::null_mut(), 0);
+            return Err(errno);
+        }
+        Ok(OwnedFd::from_raw_fd(pidfd))
     }
 }
 

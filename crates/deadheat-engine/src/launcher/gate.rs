@@ -2,7 +2,7 @@
 //! same moment on the same core.
 #![allow(unsafe_code)]
 
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::raw::c_int;
 
 use nix::errno::Errno;
@@ -12,7 +12,7 @@ use nix::sched::CpuSet;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{ForkResult, Pid, fork, pipe2, read, write};
 
-use super::child::{Child, SpawnArgs, Spawner};
+use super::child::{Child, SpawnArgs, Spawner, pidfd_of};
 use super::image::{EnvironmentImage, Image};
 use crate::usage::{read_ns, wait};
 
@@ -156,18 +156,7 @@ impl Spawner {
                 libc::_exit(127)
             },
         };
-        // SAFETY: `pid` is our own child and not waited for yet; the kernel returns a descriptor
-        // that only we own, or -1.
-        let pidfd = unsafe {
-            let pidfd = libc::syscall(libc::SYS_pidfd_open, pid, 0) as c_int;
-            if pidfd < 0 {
-                let errno = Errno::last_raw();
-                libc::kill(pid, libc::SIGKILL);
-                libc::waitpid(pid, std::ptr::null_mut(), 0);
-                return Err(errno);
-            }
-            OwnedFd::from_raw_fd(pidfd)
-        };
+        let pidfd = pidfd_of(pid)?;
         let is_there = gate.await_arrival(&pidfd);
         let errno = gate.notes(place).errno;
         if !is_there || errno != 0 {
