@@ -523,6 +523,7 @@ mod tests {
             loop_ms: 8.0,
             scheduler: None,
             slices: false,
+            forks: false,
             autogroup: None,
             nice: None,
             policy: None,

@@ -1,7 +1,7 @@
 //! The kernel's scheduler, the settings that commands inherit from deadheat, and the problems that
 //! both cause for commands on one core.
 
-use deadheat_engine::can_set_slices;
+use deadheat_engine::{can_set_slices, can_share_memory};
 use deadheat_model::doctor::{Facts, Policy, Scheduler, SharingFlaw};
 
 use crate::procfs::{Root, nice_and_policy};
@@ -17,6 +17,7 @@ pub(crate) fn sharing_facts(root: &Root, core: Option<u32>, shared: Option<&Shar
         loop_ms: LOOP_NS / 1e6,
         scheduler: scheduler(root),
         slices: can_set_slices(),
+        forks: !can_share_memory(),
         autogroup: root
             .number::<u8>("proc/sys/kernel/sched_autogroup_enabled")
             .map(|enabled| enabled != 0),

@@ -21,6 +21,7 @@ mod stopped;
 mod trace;
 pub(crate) mod wire;
 
+pub use child::can_share_memory;
 pub use gate::can_set_slices;
 pub use image::ImageError;
 

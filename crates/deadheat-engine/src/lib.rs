@@ -85,7 +85,7 @@ pub use interrupt::{Interrupts, held_back_signal, outlive_file_limits};
 #[cfg(feature = "commands")]
 pub use launch_folder::{LaunchFolder, NumberedFile};
 #[cfg(feature = "commands")]
-pub use launcher::can_set_slices;
+pub use launcher::{can_set_slices, can_share_memory};
 #[cfg(feature = "commands")]
 pub use lone_worker::{LoneWorker, LoneWorkerError};
 #[cfg(feature = "commands")]

@@ -281,7 +281,6 @@ impl Spawner {
         args: &mut SpawnArgs,
     ) -> Result<(libc::pid_t, OwnedFd), c_int> {
         let mut pidfd: c_int = -1;
-        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
         // The stack grows down and must be aligned to 16 bytes.
         let top = (self.stack.as_mut_ptr() as usize + self.stack.len()) & !15;
         // SAFETY: `top` is the aligned end of a live 64 KiB buffer that nothing else uses.
@@ -294,7 +293,7 @@ impl Spawner {
             libc::clone(
                 exec_in_child,
                 top as *mut c_void,
-                flags,
+                SHARING,
                 (&raw mut *args).cast(),
                 &raw mut pidfd,
             )
@@ -348,6 +347,36 @@ fn start_in_copied_memory(args: &mut SpawnArgs) -> Result<(libc::pid_t, OwnedFd)
     };
     Ok((pid, pidfd))
 }
+
+/// Returns true if the launcher can start a child in its own memory, and false if it must fork.
+pub fn can_share_memory() -> bool {
+    extern "C" fn end(_: *mut c_void) -> c_int {
+        // SAFETY: `_exit` has no preconditions.
+        unsafe { libc::_exit(0) }
+    }
+    let mut stack = vec![0_u8; STACK_BYTES];
+    let top = (stack.as_mut_ptr() as usize + stack.len()) & !15;
+    let mut pidfd: c_int = -1;
+    // Tried in a child, because a signal handler of this process must not run in shared memory.
+    // SAFETY: the child makes system calls only and ends in `_exit`.
+    match unsafe { fork() } {
+        Err(_) => false,
+        Ok(ForkResult::Parent { child }) => {
+            let waited = wait(child.as_raw(), 0).unwrap_or_default();
+            libc::WIFEXITED(waited.status) && libc::WEXITSTATUS(waited.status) == 0
+        }
+        // SAFETY: as in `start_in_shared_memory`; the stack is this process's copy.
+        Ok(ForkResult::Child) => unsafe {
+            let _ = SigSet::all().thread_block();
+            let top = top as *mut c_void;
+            let pid = libc::clone(end, top, SHARING, std::ptr::null_mut(), &raw mut pidfd);
+            libc::_exit(i32::from(pid < 0))
+        },
+    }
+}
+
+/// The flags of `clone` for a child in the memory of the launcher.
+const SHARING: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
 
 /// Returns a descriptor that becomes readable when a child ends. Kills the child if that fails.
 pub(super) fn pidfd_of(pid: libc::pid_t) -> Result<OwnedFd, c_int> {
@@ -565,6 +594,41 @@ pub(super) fn kill_descendants() {
         }
         if wait(-1, 0).is_none() {
             return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_start_in_copied_memory_tells_the_same_as_one_in_shared_memory() {
+        let env = EnvironmentImage::inherited();
+        let null = open("/dev/null", OFlag::O_RDWR, Mode::empty()).unwrap();
+        let streams = [null.as_raw_fd(); 3];
+        let image = |words: &[&str], folder: &str| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            let image = Image::of_words(&words).unwrap();
+            image.within(Some(Path::new(folder))).unwrap()
+        };
+        for memory in [ChildMemory::Shared, ChildMemory::Copied] {
+            let mut spawner = Spawner::new(SigSet::empty(), &[]);
+            spawner.memory = memory;
+            let mut ended = |image: &Image| {
+                let child = spawner.spawn(image, &env, streams, false)?;
+                let mut fds = [PollFd::new(child.pidfd.as_fd(), PollFlags::POLLIN)];
+                assert_eq!(poll(&mut fds, PollTimeout::from(10_000_u16)), Ok(1));
+                Ok(libc::WEXITSTATUS(wait(child.pid, 0).unwrap().status))
+            };
+            let words = ["sh", "-c", "test $PWD = /usr && exit 3"];
+            assert_eq!(ended(&image(&words, "/usr")), Ok(3), "{memory:?}");
+            let missing = image(&["/no/such/program"], "/");
+            assert_eq!(ended(&missing), Err(libc::ENOENT), "{memory:?}");
+            let lost = image(&["true"], "/no/such/folder");
+            assert_eq!(ended(&lost), Err(libc::ENOENT), "{memory:?}");
         }
     }
 }

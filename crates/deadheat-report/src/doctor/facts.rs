@@ -156,6 +156,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
         Facts::Sharing {
             scheduler,
             slices,
+            forks,
             autogroup,
             nice,
             policy,
@@ -175,6 +176,9 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                 false => ", and no program may choose its time slice",
             };
             let mut text = format!("{name}{slices}.");
+            if *forks {
+                text += " Commands start by fork, because the system refuses the faster clone.";
+            }
             match autogroup {
                 Some(true) => text += " Autogroup is on.",
                 Some(false) => text += " Autogroup is off.",

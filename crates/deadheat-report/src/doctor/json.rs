@@ -154,6 +154,7 @@ fn facts(facts: &Facts) -> Object {
             loop_ms,
             scheduler,
             slices,
+            forks,
             autogroup,
             nice,
             policy,
@@ -166,6 +167,7 @@ fn facts(facts: &Facts) -> Object {
                 .with("loop_ms", *loop_ms)
                 .with("scheduler", scheduler.map(|one| one.name()))
                 .with("slices", *slices)
+                .with("forks", *forks)
                 .with("autogroup", *autogroup)
                 .with("nice", *nice)
                 .with("policy", policy.map(|one| one.name()))
