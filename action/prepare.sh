@@ -69,19 +69,28 @@ fetched() {
     mkdir -p "$work" "$cache"
     if ! [ -f "$stored" ]; then
         curl --fail --silent --location --retry 2 --max-time 300 --output "$work/$archive.tar.gz" "$url" || return 1
-        mv "$work/$archive.tar.gz" "$stored"
+        # Runners may share this folder, so the archive appears as a whole.
+        rm -rf "$stored"
+        mv "$work/$archive.tar.gz" "$stored.$$"
+        mv "$stored.$$" "$stored"
         echo "deadheat $version was fetched from $url" >&2
     fi
     # Checked by every job: an earlier job may have run code of a pull request, which could replace
     # what is stored. The program is unpacked anew for the same reason.
     cp "$stored" "$work/$archive.tar.gz"
-    if ! curl --fail --silent --location --retry 2 --max-time 60 --output "$work/$archive.tar.gz.sha256" "$url.sha256"; then
-        rm -f "$stored"
-        say error "$url has no checksum file, so the action does not use it" >&2
+    local status=0
+    curl --fail --silent --location --retry 2 --max-time 60 --output "$work/$archive.tar.gz.sha256" "$url.sha256" || status=$?
+    if [ "$status" -ne 0 ]; then
+        # Of curl's exit codes, 22 is an answer such as 404.
+        if [ "$status" -eq 22 ]; then
+            say error "$url has no checksum file, so the action does not use it" >&2
+        else
+            say error "the checksum file of $url could not be fetched, so the action does not use the archive" >&2
+        fi
         return 2
     fi
     if ! (cd "$work" && sha256sum --check --status "$archive.tar.gz.sha256"); then
-        rm -f "$stored"
+        rm -rf "$stored"
         say error "$url, or the copy of it in $cache, does not match its checksum, so the action does not use it" >&2
         return 2
     fi

@@ -1,9 +1,12 @@
 //! Code placement: the scope that a verdict may have, the change that placement alone causes, and
 //! the other sources of variation between blocks.
 
+use std::collections::HashSet;
+use std::hash::Hash;
+
 use deadheat_model::{
     Aspects, Benchmark, Contender, ContenderId, Estimate, LogRatio, ObservedProcess, Placed,
-    Placing, RerunKind, Run, Samples, Scope, Spreads, Warning,
+    Placing, RefusedLink, RerunKind, Run, Samples, Scope, Spreads, Warning,
 };
 use deadheat_stats::dist::f_upper_tail;
 use deadheat_stats::{
@@ -170,24 +173,16 @@ impl<'a> Placement<'a> {
                 warnings.extend(apart(measurement, aspects));
                 warnings.extend(self.unmatched(aspects));
                 let links = self.run.header.environment.neutral_links.iter();
-                let mut objects: Vec<String> = Vec::new();
-                for object in links.flat_map(|links| &links.unsectioned) {
-                    if !objects.contains(object) {
-                        objects.push(object.clone());
-                    }
-                }
+                let objects = once_each(links.flat_map(|links| &links.unsectioned));
+                let objects: Vec<String> = objects.cloned().collect();
                 if !objects.is_empty() {
                     warnings.push(Warning::Unsectioned { objects });
                 }
             }
         }
-        let mut refused: Vec<_> = Vec::new();
-        for link in self.placed.iter().flat_map(|one| &one.refused) {
-            // A replicate that was placed again may have drawn the same link.
-            if !refused.contains(&link) {
-                refused.push(link);
-            }
-        }
+        // A replicate that was placed again may have drawn the same link.
+        let refused = once_each(self.placed.iter().flat_map(|one| &one.refused));
+        let refused: Vec<&RefusedLink> = refused.collect();
         if let Some(first) = refused.first() {
             warnings.push(Warning::LinksRefused {
                 seeds: refused.iter().map(|link| link.seed).collect(),
@@ -240,6 +235,12 @@ impl<'a> Placement<'a> {
         };
         fallen_back.or_else(impossible)
     }
+}
+
+/// Removes items that came before.
+fn once_each<T: Copy + Eq + Hash>(items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+    let mut seen = HashSet::new();
+    items.filter(move |item| seen.insert(*item))
 }
 
 /// Returns the numbers of the replicates in the order run.

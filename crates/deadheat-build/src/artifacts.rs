@@ -132,7 +132,7 @@ impl Messages {
             .collect()
     }
 
-    /// Returns the messages without the executables of other bench targets than these.
+    /// Removes all executables except those of these bench targets.
     pub(crate) fn of_targets(mut self, top: &Path, targets: &[BenchTarget]) -> Self {
         self.0.retain(|message| {
             let is_wanted = |bench| targets.contains(&bench);

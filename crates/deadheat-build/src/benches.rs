@@ -63,17 +63,30 @@ pub(crate) struct Overlay {
     pub(crate) targets: Vec<BenchTarget>,
     /// Bench targets that are not added, with the reasons.
     pub(crate) left_out: Vec<(BenchTarget, String)>,
-    /// True if the commit keeps a bench target of the same name as one of the other side.
-    pub(crate) shares: bool,
+    /// The names of the commit's own bench targets that the other side has, too.
+    pub(crate) shared: BTreeSet<String>,
     /// Files to copy from the side that provides the bench targets.
     copies: BTreeSet<PathBuf>,
     texts: BTreeMap<PathBuf, String>,
 }
 
 impl Overlay {
+    /// Returns true if the commit has some of the other side's bench targets itself.
+    pub(crate) fn shares(&self) -> bool {
+        !self.shared.is_empty()
+    }
+
+    /// Returns the names of the bench targets that the commit itself lacks.
+    pub(crate) fn missing(&self) -> Vec<&str> {
+        let added = self.targets.iter();
+        let all = added.chain(self.left_out.iter().map(|(target, _)| target));
+        let names = all.map(|target| &*target.name);
+        names.filter(|name| !self.shared.contains(*name)).collect()
+    }
+
     /// Plans how a commit with the lock files `locks` gets the bench targets of the other side,
     /// except those in `dropped`. Returns `None` if no target needs to be added and none was
-    /// dropped.
+    /// dropped or left out.
     pub(crate) fn plan(
         repository: &Repository<'_>,
         commit: &Commit,
@@ -199,8 +212,8 @@ fn way_for(commit: &Commit, top: &Path, path: &Path) -> Result<PathBuf, BuildErr
     Ok(file)
 }
 
-/// Returns true if a file or folder has Rust code. cargo requires a target of every package, so a
-/// package of benchmarks may have an empty library.
+/// Returns true if a file or folder has Rust code. A package of benchmarks may have an empty
+/// library.
 fn has_code(path: &Path) -> bool {
     if is_folder(path) {
         return entries(path).any(|path| has_code(&path));
@@ -213,7 +226,7 @@ fn has_code(path: &Path) -> bool {
         && disk::read_text(path).map_or(path.exists(), is_code)
 }
 
-/// The largest number of symbolic links from one to the next.
+/// Maximum number of files that are read to resolve a symbolic link.
 const MOST_LINKS: usize = 8;
 
 /// The state while planning an overlay.
@@ -253,7 +266,7 @@ impl Planning<'_> {
         for target in targets {
             let is_own = own.iter().any(|(name, _)| *name == target.name);
             if is_own && !self.bench_source.replaces {
-                self.overlay.shares = true;
+                self.overlay.shared.insert(target.name.clone());
                 continue;
             }
             own.retain(|(name, _)| *name != target.name);
@@ -341,9 +354,9 @@ impl Planning<'_> {
         self.dependencies(folder, &taken)
     }
 
-    /// Returns the reason why a package that the commit lacks is not added to it; `None` if it is.
+    /// Returns why a package that the commit lacks cannot be added; `None` if it can.
     fn why_not_whole(&self, folder: &Path, theirs: &Manifest) -> Option<&'static str> {
-        // Git lists a link or a submodule like a file, and none of the files in it.
+        // Git lists a link or a submodule as one path, without the files in it.
         let folders = folder.ancestors().filter(|it| !it.as_os_str().is_empty());
         if folders
             .into_iter()
@@ -355,10 +368,20 @@ impl Planning<'_> {
         let top = self.bench_source.top.join(folder);
         let sources = theirs.sources().into_iter();
         let mut sources = sources.filter(|source| source != "build.rs");
-        let has_code = sources.any(|source| has_code(&top.join(source)));
-        has_code.then_some(
-            "the commit lacks its package, which has a library or program of its own; both sides \
-             would race with that code",
+        if sources.any(|source| has_code(&top.join(source))) {
+            return Some(
+                "the commit lacks its package, which has a library or program of its own; both sides \
+                 would race with that code",
+            );
+        }
+        let dependencies = theirs.dependencies().into_iter();
+        let mut folders = dependencies.filter_map(|one| below_top(&folder.join(one.path?)));
+        let is_new = folders.any(|folder| {
+            let has_manifest = self.files.contains(&folder.join("Cargo.toml"));
+            !has_manifest && has_code(&self.bench_source.top.join(folder))
+        });
+        is_new.then_some(
+            "the commit lacks a package that it depends on; both sides would race with that code",
         )
     }
 
@@ -515,7 +538,7 @@ impl Planning<'_> {
             return Ok(None);
         }
         let mut path = path.to_owned();
-        // A manifest may be a symbolic link, whose text is the path of another file.
+        // A manifest may be a symbolic link, which git stores as the path of its target.
         for _ in 0..MOST_LINKS {
             let Some(bytes) = self.repository.file_of(self.commit, &path)? else {
                 return Ok(None);

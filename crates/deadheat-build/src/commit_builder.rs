@@ -14,8 +14,7 @@ use crate::storage::Home;
 use crate::subprocess::Interruption;
 use crate::way::Way;
 
-/// Builds commits of one repository, each in its own folder below `.deadheat` or in the user's
-/// cache.
+/// Builds commits of one repository, each in its own folder in the user's cache.
 pub struct CommitBuilder<'a> {
     repository: Repository<'a>,
     /// The recipe, compiler and environment, read once so that all commits are built alike.

@@ -184,11 +184,11 @@ pub enum BuildError {
          of the id, or refs/heads/{0} or refs/tags/{0}"
     )]
     AmbiguousRevision(String),
-    /// A manifest or lock file of a commit is a symbolic link out of the commit, or to another link
-    /// too often.
+    /// A manifest or lock file of a commit is a symbolic link that leads out of the commit, or that
+    /// leads to too many other links.
     #[error(
         "{revision} cannot get benchmarks of the other side: its {} is a symbolic link that leads out of \
-         {revision}\nhelp: commit a file in place of the link",
+         {revision}, or to too many other links\nhelp: commit a file in place of the link",
         path.display()
     )]
     LinkedManifest {
@@ -450,9 +450,8 @@ pub enum BuildError {
     },
     /// The builds of commits need a folder outside of the working tree, and there is none.
     #[error(
-        "builds of commits would read files of the working tree, such as its settings of cargo or \
-         pytest, and the cache folder is in the working tree, too, or unknown\nhelp: set HOME or \
-         XDG_CACHE_HOME to a folder outside of the working tree"
+        "commits are built in a folder for caches outside of the working tree, and there is none\nhelp: \
+         set HOME or XDG_CACHE_HOME to a folder outside of the working tree"
     )]
     NoCacheOutside,
     /// A program prints more than deadheat reads.
@@ -601,7 +600,7 @@ pub enum Note {
         revision: String,
         /// The commit, abbreviated.
         commit: String,
-        /// The side whose bench targets alone are built; `None` for the commit's own bench targets.
+        /// The side that provides the bench targets, if only these are built; otherwise `None`.
         benches_of: Option<String>,
     },
     /// Another deadheat process is building the same side.
@@ -703,7 +702,7 @@ pub enum Note {
         bench: String,
         /// The side that the bench target comes from.
         from: String,
-        /// The reason why the bench target does not compile.
+        /// The reason, such as the first error of the compiler.
         problem: String,
     },
     /// The link record of an executable is missing, so it is linked again.
@@ -861,8 +860,7 @@ impl fmt::Display for Note {
                 problem,
             } => write!(
                 f,
-                "bench target {bench} from {from} is left out because {revision} does not build \
-                 with it ({problem})"
+                "bench target {bench} from {from} is left out of {revision}: {problem}"
             ),
             Self::LinkedAgain { executable } => write!(
                 f,

@@ -44,8 +44,8 @@ const SETTINGS: [&str; 17] = [
     "CXX",
 ];
 
-/// The option of Go that leaves out git's state, which would differ between the sides. To read the
-/// state, Go runs `git status`, which runs the repository's hooks.
+/// The option of Go that omits git's state from programs, because it differs between the sides. To
+/// read the state, Go would also run `git status`, which runs the hooks of the repository.
 const NO_GIT: &str = "-buildvcs=false";
 
 /// A `go list` format with one package per line: its import path, its folder, and the numbers of

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use deadheat_link::join_inside;
+
 use crate::disk::{self, unless_gone};
 use crate::error::{BuildError, Note};
 use crate::repository::{Commit, Repository, Revisions, Unbuilt};
@@ -76,12 +78,18 @@ impl GivenLock {
     }
 }
 
-/// Replaces a lock file below `top` that is a symbolic link by a copy, because cargo writes through
-/// the link, which may lead out of the sources.
+/// Replaces symbolic links named `Cargo.lock` in these folders below `top` by copies, because cargo
+/// writes through a link, which may lead out of the sources.
 pub(crate) fn replace_links(top: &Path, folders: &[PathBuf]) -> Result<(), BuildError> {
     for folder in folders {
-        let path = top.join(folder).join("Cargo.lock");
-        // cargo reports a link that it cannot read either.
+        let folder = match folder.as_os_str().is_empty() {
+            true => Ok(top.to_owned()),
+            false => join_inside(top, folder),
+        };
+        let Ok(path) = folder.map(|folder| folder.join("Cargo.lock")) else {
+            continue;
+        };
+        // If the link cannot be read, it stays, and cargo reports it.
         if path.is_symlink()
             && let Ok(text) = disk::read(&path)
         {

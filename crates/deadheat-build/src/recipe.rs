@@ -14,6 +14,7 @@ use deadheat_link::{Roles, RolesError, tracked_files};
 use crate::artifacts::Messages;
 use crate::benches::BenchTarget;
 use crate::cmake::CmakeBuild;
+use crate::disk::entries;
 use crate::error::BuildError;
 use crate::error::Note;
 use crate::git::forget_the_repository;
@@ -44,12 +45,11 @@ pub enum Recipe {
 }
 
 impl Recipe {
-    /// Returns the recipe without these bench targets among those that cargo is asked for.
-    pub(crate) fn without_benches(&self, targets: &[BenchTarget]) -> Self {
+    /// Returns the recipe without the `--bench` options for targets of these names.
+    pub(crate) fn without_benches(&self, names: &[&str]) -> Self {
         let mut recipe = self.clone();
         if let Self::Cargo(build) = &mut recipe {
-            let names: Vec<&str> = targets.iter().map(|target| &*target.name).collect();
-            build.arguments = without_targets(&build.arguments, &names);
+            build.arguments = without_targets(&build.arguments, names);
         }
         recipe
     }
@@ -213,7 +213,7 @@ impl CargoBuild {
         tell: &mut dyn FnMut(Note),
     ) -> Result<Messages, BuildError> {
         let arguments = self.moved(&repository.top, site.top);
-        let command = self.apart(site, repository, UNSHOWN, &arguments)?;
+        let command = self.apart(site, repository, UNSHOWN, &arguments);
         let (done, messages) = self.run(command, site, &repository.interruption, tell)?;
         self.built(done, messages, site)
     }
@@ -228,7 +228,7 @@ impl CargoBuild {
         tell: &mut dyn FnMut(Note),
     ) -> Result<(Finished, Messages), BuildError> {
         let arguments = only(&self.moved(&repository.top, site.top), targets);
-        let command = self.apart(site, repository, UNSHOWN, &arguments)?;
+        let command = self.apart(site, repository, UNSHOWN, &arguments);
         self.run(command, site, &repository.interruption, tell)
     }
 
@@ -242,7 +242,7 @@ impl CargoBuild {
         tell: &mut dyn FnMut(Note),
     ) -> Result<(Finished, Messages), BuildError> {
         let arguments = without(&self.moved(&repository.top, site.top), dropped);
-        let command = self.apart(site, repository, UNSHOWN, &arguments)?;
+        let command = self.apart(site, repository, UNSHOWN, &arguments);
         self.run(command, site, &repository.interruption, tell)
     }
 
@@ -252,26 +252,28 @@ impl CargoBuild {
         repository: &Repository<'_>,
         format: &str,
         arguments: &[OsString],
-    ) -> Result<Command, BuildError> {
+    ) -> Command {
         let here = repository.top.join(&repository.inside);
-        let mut command = self.bench(site, format, arguments);
-        command.arg("--target-dir").arg(&site.target);
-        command.env("CARGO_BUILD_BUILD_DIR", &site.target);
-        for file in configuration_around(repository)? {
-            let folder = file.ancestors().nth(2).unwrap_or(&file);
-            // In a parent folder of the commit, cargo finds the file itself. A file of the commit at
-            // the same place takes the place of the user's.
-            let own = file.strip_prefix(&repository.top);
-            let is_replaced = own.is_ok_and(|own| site.top.join(own).exists());
-            if !site.top.starts_with(folder) && !is_replaced {
-                command.arg("--config").arg(file);
+        let mut words = Vec::new();
+        for file in configuration_above(&repository.top) {
+            // cargo itself finds files in parent folders of the commit. The user's own arguments come
+            // later, because the last one wins.
+            if !site
+                .top
+                .starts_with(file.ancestors().nth(2).unwrap_or(&file))
+            {
+                words.extend([OsString::from("--config"), file.into_os_string()]);
             }
         }
+        words.extend_from_slice(arguments);
+        let mut command = self.bench(site, format, &words);
+        command.arg("--target-dir").arg(&site.target);
+        command.env("CARGO_BUILD_BUILD_DIR", &site.target);
         if let Some(toolchain) = self.toolchain(&here, &repository.interruption) {
             command.env("RUSTUP_TOOLCHAIN", toolchain);
         }
         forget_the_repository(&mut command);
-        Ok(command)
+        command
     }
 
     /// Returns a cargo command with the toolchain of the user's folder `here` and with the
@@ -500,22 +502,36 @@ fn rustc(directory: &Path) -> Command {
     command
 }
 
-/// Returns cargo's configuration files for the user's folder, those in the outermost folder first:
-/// those above the repository, and those in it that git does not track, which are the user's own.
-pub(crate) fn configuration_around(
-    repository: &Repository<'_>,
-) -> Result<Vec<PathBuf>, BuildError> {
-    let top = &repository.top;
-    let here = top.join(&repository.inside);
+/// Returns cargo's configuration files above a repository, those in the outermost folder first,
+/// except those that apply in all folders.
+pub(crate) fn configuration_above(top: &Path) -> Vec<PathBuf> {
+    let of_all = configuration_of_the_user();
+    let folders = top.ancestors().skip(1);
+    let files = folders.flat_map(|folder| configuration_in(&folder.join(".cargo")));
+    let mut files: Vec<PathBuf> = files.filter(|file| !of_all.contains(file)).collect();
+    files.reverse();
+    files
+}
+
+/// Returns the files of cargo's configuration in a repository that git does not track, which are the
+/// user's own, for the user's folder and the folders above it. Paths are relative to the top.
+pub(crate) fn own_configuration(repository: &Repository<'_>) -> Result<Vec<PathBuf>, BuildError> {
     let mut found = Vec::new();
-    for folder in here.ancestors() {
-        for file in configuration_in(&folder.join(".cargo")) {
-            if !folder.starts_with(top) || tracked_files(&file)?.is_empty() {
-                found.push(file);
+    for folder in repository.inside.ancestors() {
+        for path in entries(&repository.top.join(folder).join(".cargo")) {
+            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            // A file of configuration may include others. The credentials are none.
+            let is_wanted = name == "config" || (name.ends_with(".toml") && !name.contains("cred"));
+            if is_wanted
+                && path.is_file()
+                && tracked_files(&path)?.is_empty()
+                && let Ok(below) = path.strip_prefix(&repository.top)
+            {
+                found.push(below.to_owned());
             }
         }
     }
-    found.reverse();
+    found.sort();
     Ok(found)
 }
 

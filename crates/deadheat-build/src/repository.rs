@@ -200,8 +200,7 @@ impl<'a> Repository<'a> {
 
     /// Returns the commit that `name` refers to.
     pub(crate) fn commit(&self, name: &str) -> Result<Commit, BuildError> {
-        let wanted = format!("{name}^{{commit}}");
-        let done = self.run(self.git(&["rev-parse", "--verify"]).words([&wanted]))?;
+        let done = self.ask_for_commit(name)?;
         let id = String::from_utf8_lossy(&done.stdout).trim().to_owned();
         // Git accepts `^main`, but prints `^ID`, which excludes commits instead of naming one.
         if !done.status.success() || !is_object_id(&id) {
@@ -211,7 +210,7 @@ impl<'a> Repository<'a> {
                 is_shallow: self.is_shallow()?,
             });
         }
-        if self.is_ambiguous(name, &id)? {
+        if self.is_ambiguous(name)? {
             return Err(BuildError::AmbiguousRevision(name.to_owned()));
         }
         Ok(Commit {
@@ -220,11 +219,21 @@ impl<'a> Repository<'a> {
         })
     }
 
-    /// Returns true if `name`, which git resolves to the commit `id`, is also the beginning of another
-    /// commit's id. Git prefers a branch or tag of this name, which anyone who pushes can create.
-    fn is_ambiguous(&self, name: &str, id: &str) -> Result<bool, BuildError> {
+    fn ask_for_commit(&self, name: &str) -> Result<Finished, BuildError> {
+        let wanted = format!("{name}^{{commit}}");
+        self.run(self.git(&["rev-parse", "--verify"]).words([&wanted]))
+    }
+
+    /// Returns true if `name` is a branch or tag, and also the beginning of another commit's id. Git prefers a branch or tag of this name, which anyone who pushes can create.
+    fn is_ambiguous(&self, name: &str) -> Result<bool, BuildError> {
+        // As in `ea105b9e~1`.
+        let name = name.split(['~', '^', '@', ':']).next().unwrap_or(name);
         let is_hexadecimal = name.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if name.len() < SHORTEST_ID || !is_hexadecimal || id.starts_with(&name.to_lowercase()) {
+        if name.len() < SHORTEST_ID || !is_hexadecimal {
+            return Ok(false);
+        }
+        let found = self.ask_for_commit(name)?.stdout;
+        if String::from_utf8_lossy(&found).starts_with(&name.to_lowercase()) {
             return Ok(false);
         }
         let git = self.git(&["rev-parse"]).attached("--disambiguate", name);
@@ -288,7 +297,12 @@ impl<'a> Repository<'a> {
     pub(crate) fn differs(&self, commit: &Commit, folder: &Path) -> Result<bool, BuildError> {
         let words = ["diff", "--quiet", "--no-ext-diff", "--no-textconv"];
         let git = self.git(&words).words([&commit.id]).paths([folder]);
-        Ok(!self.run(git)?.status.success())
+        let done = self.run(git)?;
+        match done.status.code() {
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            _ => Err(done.failed(&commit.name, "git diff", None)),
+        }
     }
 
     /// Lists the submodules of the working tree with uncommitted changes.

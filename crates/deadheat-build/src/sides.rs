@@ -7,7 +7,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use deadheat_link::{LinkRecord, Roles, drop_unneeded, join_inside, refuse_committed};
+use deadheat_link::{
+    LinkRecord, Roles, drop_unneeded, join_inside, refuse_committed, tracked_files,
+};
 
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchSource, BenchTarget, BenchesFrom, Overlay};
@@ -23,7 +25,7 @@ use crate::manifest::Manifest;
 use crate::node::{NodeSite, installed_packages};
 use crate::packages::Packages;
 use crate::python::PytestSite;
-use crate::recipe::{CargoBuild, Recipe, Site, configuration_around};
+use crate::recipe::{CargoBuild, Recipe, Site, own_configuration};
 use crate::replacement::Replacement;
 use crate::repository::{Commit, Repository, Revisions, Unbuilt};
 use crate::slot::{Executable, Index, Slot};
@@ -94,14 +96,13 @@ impl Side {
         }
     }
 
-    /// Adds the executables of another build of this side, with other bench targets. Executables of
-    /// the same name become `PACKAGE/TARGET`.
-    fn add(&mut self, added: Self) {
+    /// Adds the executables of a second build of this side, which has other bench targets. An
+    /// executable name in both builds becomes `PACKAGE/TARGET`.
+    fn add(&mut self, mut added: Self) {
         let names = |side: &Self| -> BTreeSet<String> {
             side.executables.iter().map(|it| it.name.clone()).collect()
         };
         let both = &names(self) & &names(&added);
-        let mut added = added;
         self.name_by_package(&both);
         added.name_by_package(&both);
         self.executables.append(&mut added.executables);
@@ -112,21 +113,29 @@ impl Side {
         self._slots.append(&mut added._slots);
     }
 
-    /// Returns the path of a file, given relative to the top of the sources. The file may be missing.
+    /// Returns the path of a file in the sources, or in the second copy if only that has the file.
+    /// The file may be missing.
     pub(crate) fn file(&self, path: &Path) -> PathBuf {
         let own = self.sources.join(path);
         let added = self.with_additions.as_ref().map(|top| top.join(path));
         added.filter(|_| !own.exists()).unwrap_or(own)
     }
 
+    /// Renames executables of these names to `PACKAGE/TARGET`.
     fn name_by_package(&mut self, names: &BTreeSet<String>) {
+        let tops = [Some(&self.sources), self.with_additions.as_ref()];
         for executable in &mut self.executables {
-            let mut targets = self.benches.iter();
-            if names.contains(&executable.name)
-                && let Some(target) = targets.find(|it| it.name == executable.name)
-                && let Ok(text) = disk::read_text(self.sources.join(&target.manifest))
-                && let Some(package) =
-                    Manifest::read(&text).and_then(|it| it.package().map(str::to_owned))
+            if !names.contains(&executable.name) {
+                continue;
+            }
+            let folders = tops.into_iter().flatten().filter_map(|top| {
+                let below = executable.directory.as_ref()?.strip_prefix(top).ok()?;
+                Some(top.join(below).join("Cargo.toml"))
+            });
+            let mut texts = folders.filter_map(|manifest| disk::read_text(manifest).ok());
+            if let Some(text) = texts.next()
+                && let Some(manifest) = Manifest::read(&text)
+                && let Some(package) = manifest.package()
             {
                 executable.name = format!("{package}/{}", executable.name);
             }
@@ -164,7 +173,7 @@ impl Side {
 }
 
 /// Builds both sides, or reuses earlier builds. The working tree is built in place, each commit in
-/// its own folder below `.deadheat` or in the user's cache.
+/// its own folder in the user's cache.
 ///
 /// Passes notes for the user to `tell` as they arise. Compiler output goes to standard error.
 ///
@@ -269,7 +278,6 @@ pub fn build(
         let arguments = [&*build.arguments, &*of_head.arguments];
         if let Some(note) = unequal_builds(
             both,
-            (&repository.top, &configuration_around(&repository)?),
             &folders,
             arguments,
             ignored.as_slice(),
@@ -294,8 +302,8 @@ pub(crate) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds both sides as [`Self::make_sides`] does, and gives executables of the same name the name
-    /// of their package on both sides, also if only one side has several.
+    /// Builds both sides with [`Self::make_sides`]. If one side calls an executable
+    /// `PACKAGE/TARGET`, the other side does too, so that the names match.
     fn sides(
         &mut self,
         request: &Request<'_>,
@@ -396,7 +404,7 @@ impl Builder<'_> {
                 let messages = build.run_here(&site, beside, interruption, self.tell)?;
                 benches = messages.bench_targets(top);
                 // Files that git tracks came with a commit, so the other side does not reuse them.
-                if !self.repository.tracks(&[&site.target])? {
+                if tracked_files(&site.target)?.is_empty() {
                     self.seed = Some(Seed {
                         files: messages.dependencies(top, &site.target),
                         target: site.target,
@@ -464,11 +472,11 @@ impl Builder<'_> {
     /// Builds a commit, or reuses an earlier build. The commit also gets those bench targets of
     /// `bench_source` that it lacks.
     ///
-    /// The commit's own bench targets are built and run in its unchanged sources. The additions have
-    /// sources of their own, because they reach whatever is built or run next to them: their
-    /// dependencies change features and versions, the programs of the package are built again, and
-    /// files in their folder are read at run time. A pull request could slow down its baseline that
-    /// way.
+    /// Bench targets that both sides have are built and run in the unchanged sources of the commit.
+    /// Added bench targets get a second copy of the sources, because they affect everything that is
+    /// built or run with them: their dependencies change features and versions, the programs of the
+    /// package are built again, and files in their folder can be read at run time. Otherwise a pull
+    /// request could slow down its baseline.
     pub(crate) fn commit(
         &mut self,
         way: &Way<'_>,
@@ -495,13 +503,10 @@ impl Builder<'_> {
                 problem: problem.clone(),
             });
         }
-        if overlay.targets.is_empty() {
-            return self.commit_with(way, commit, &locks, None);
-        }
-        if !overlay.shares {
+        if !overlay.shares() && !overlay.targets.is_empty() {
             return self.commit_with(way, commit, &locks, Some((bench_source, overlay)));
         }
-        let recipe = way.recipe.without_benches(&overlay.targets);
+        let recipe = way.recipe.without_benches(&overlay.missing());
         let mut own_way = Way {
             recipe: &recipe,
             ..way.clone()
@@ -510,6 +515,9 @@ impl Builder<'_> {
             own_way.key_inputs.add("benches", "own");
         }
         let mut side = self.commit_with(&own_way, commit, &locks, None)?;
+        if overlay.targets.is_empty() {
+            return Ok(side);
+        }
         side.add(self.commit_with(way, commit, &locks, Some((bench_source, overlay)))?);
         Ok(side)
     }
@@ -530,7 +538,7 @@ impl Builder<'_> {
         if let Some((bench_source, overlay)) = &put_in {
             overlay.add_to(&mut key_inputs, bench_source);
         }
-        let is_of_additions = put_in.as_ref().is_some_and(|(_, overlay)| overlay.shares);
+        let is_of_additions = put_in.as_ref().is_some_and(|(_, overlay)| overlay.shares());
         let key = key_inputs.key(commit);
         loop {
             let mut waiting = || {
@@ -611,7 +619,7 @@ impl Builder<'_> {
         locks: &[GivenLock],
         put_in: Option<(&BenchSource, Overlay)>,
     ) -> Result<(Slot, Index), BuildError> {
-        let added = put_in.as_ref().filter(|(_, overlay)| overlay.shares);
+        let added = put_in.as_ref().filter(|(_, overlay)| overlay.shares());
         (self.tell)(Note::Building {
             revision: commit.name.clone(),
             commit: commit.short().to_owned(),
@@ -637,7 +645,6 @@ impl Builder<'_> {
         for lock in locks {
             index.notes.push(lock.write(&tree.path)?);
         }
-        replace_links(&tree.path, &way.recipe.lock_folders(self.repository))?;
         // In a commit, the user's folder may be a symbolic link that leads out of the tree.
         let inside = &self.repository.inside;
         let directory = match inside.as_os_str().is_empty() {
@@ -650,6 +657,10 @@ impl Builder<'_> {
                 folder: inside.clone(),
             });
         };
+        if matches!(way.recipe, Recipe::Cargo(_)) {
+            replace_links(&tree.path, &way.recipe.lock_folders(self.repository))?;
+            self.copy_configuration(&tree.path)?;
+        }
         let (revision, interruption) = (&*commit.name, &self.repository.interruption);
         index.executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, tree.lock())?,
@@ -718,25 +729,47 @@ impl Builder<'_> {
         Ok((slot, index))
     }
 
-    /// Fails if one of these folders of packages is in the working tree, tracked by git, and other than
-    /// in the commit. Configuration that git does not track can name such a folder, and both sides
-    /// would race with the same sources.
+    /// Copies cargo's configuration that git does not track into the sources of a commit below `top`,
+    /// except files that the commit has itself.
+    fn copy_configuration(&self, top: &Path) -> Result<(), BuildError> {
+        for path in own_configuration(self.repository)? {
+            if !top.join(&path).exists()
+                && let Ok(to) = join_inside(top, &path)
+                && let Some(folder) = to.parent()
+            {
+                fs::create_dir_all(folder)
+                    .and_then(|()| fs::copy(self.repository.top.join(&path), &to))
+                    .map_err(BuildError::at(&to))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if one of these package folders is in the working tree, git tracks it, and it differs
+    /// from the commit. Untracked configuration can name such a folder, and then both sides would
+    /// race with the same sources.
     fn refuse_shared(&self, commit: &Commit, folders: &[PathBuf]) -> Result<(), BuildError> {
         let top = &self.repository.top;
-        for folder in folders.iter().filter_map(|it| it.strip_prefix(top).ok()) {
+        let folders = folders.iter().filter_map(|it| it.strip_prefix(top).ok());
+        let folders: Vec<PathBuf> = folders.map(|folder| Path::new(".").join(folder)).collect();
+        // One question first, because there may be hundreds of packages in an ignored folder.
+        if folders.is_empty() || !self.repository.tracks(&folders)? {
+            return Ok(());
+        }
+        for folder in &folders {
             if self.repository.tracks(&[folder])? && self.repository.differs(commit, folder)? {
                 return Err(BuildError::SharedPackage {
                     revision: commit.name.clone(),
-                    folder: folder.to_owned(),
+                    folder: folder.clone(),
                 });
             }
         }
         Ok(())
     }
 
-    /// Builds a commit with bench targets of the other side: only these if the commit has some of
-    /// its own, which are in another build. Targets that do not compile with the commit are left
-    /// out, and the build is repeated.
+    /// Builds a commit with bench targets of the other side. If both sides have a bench target of
+    /// the same name, builds only the added ones, because the others have a build of their own. If
+    /// a target does not compile with the commit, leaves it out and builds again.
     fn with_benches(
         &mut self,
         build: &CargoBuild,
@@ -748,20 +781,21 @@ impl Builder<'_> {
     ) -> Result<Messages, BuildError> {
         let mut dropped: Vec<(BenchTarget, String)> = Vec::new();
         loop {
-            if overlay.shares && overlay.targets.is_empty() {
+            if overlay.shares() && overlay.targets.is_empty() {
                 note_benches(commit, bench_source, &[], dropped, index);
                 return Ok(Messages::default());
             }
             overlay.write(bench_source, commit, site.top)?;
-            let without: Vec<&str> = dropped.iter().map(|(bench, _)| &*bench.name).collect();
-            let (done, messages) = match overlay.shares {
+            let left_out = overlay.left_out.iter().chain(&dropped);
+            let without: Vec<&str> = left_out.map(|(bench, _)| &*bench.name).collect();
+            let (done, messages) = match overlay.shares() {
                 true => build.try_only(site, self.repository, &overlay.targets, self.tell)?,
                 false => build.try_apart(site, self.repository, &without, self.tell)?,
             };
             if done.status.success() {
                 note_benches(commit, bench_source, &overlay.targets, dropped, index);
                 let messages = build.built(done, messages, site)?;
-                return Ok(match overlay.shares {
+                return Ok(match overlay.shares() {
                     true => messages.of_targets(site.top, &overlay.targets),
                     false => messages,
                 });
@@ -778,7 +812,7 @@ impl Builder<'_> {
                 let problem = match errors.first() {
                     None => "cargo cannot find what it needs; its output is above",
                     // The commit's own code does not compile with the added dependencies.
-                    Some(error) if overlay.shares => &error.problem,
+                    Some(error) if overlay.shares() => &error.problem,
                     // The commit does not compile without the added targets either.
                     Some(_) => return build.built(done, messages, site),
                 };
@@ -789,7 +823,7 @@ impl Builder<'_> {
             let gone: Vec<BenchTarget> = dropped.iter().map(|(bench, _)| bench.clone()).collect();
             overlay = Overlay::plan(self.repository, commit, locks, bench_source, &gone)?
                 .unwrap_or_default();
-            if overlay.targets.is_empty() && !overlay.shares {
+            if overlay.targets.is_empty() && !overlay.shares() {
                 let problems = dropped.iter();
                 let problems =
                     problems.map(|(bench, problem)| format!("{}: {problem}", bench.name));
@@ -817,7 +851,7 @@ impl Builder<'_> {
             let path = folder.join("Cargo.lock");
             let to = site.top.join(&path);
             if let Some(own) = self.repository.file_of(commit, &path)?
-                && !to.is_symlink()
+                && !self.repository.is_link(commit, &path)?
             {
                 fs::write(&to, own).map_err(BuildError::at(&to))?;
             }

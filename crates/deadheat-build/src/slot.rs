@@ -130,7 +130,7 @@ fn wait(
     }
 }
 
-const SCHEMA: &str = "deadheat.build/2";
+const SCHEMA: &str = "deadheat.build/3";
 const FILE: &str = "index.json";
 
 /// The description of a finished build. It is written last and atomically, so a build with an index

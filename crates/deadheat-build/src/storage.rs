@@ -333,7 +333,7 @@ fn resolved_so_far(path: &Path) -> PathBuf {
 }
 
 /// The largest number of builds to keep in a folder.
-const MOST_BUILDS: usize = 8;
+const MOST_BUILDS: usize = 16;
 /// The largest total size of the builds in a folder, in bytes.
 const MOST_BYTES: u64 = 2 << 30;
 
@@ -347,9 +347,9 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Returns the folder in which a commit is built: a folder in the user's cache, outside of the
-    /// working tree. Many tools and programs look for files in parent folders, and would find those
-    /// of the working tree for the commit.
+    /// Returns the folder for builds of commits. It is in the user's cache, outside of the working
+    /// tree, because many tools and programs look for files in parent folders, and would find those
+    /// of the working tree.
     pub(crate) fn of(
         repository: &Repository<'_>,
         commit: &Commit,
@@ -387,8 +387,8 @@ impl Home {
 
     /// Returns a file in this folder that git tracks, if any. A commit, and so a pull request, can
     /// contain files that look like stored builds, or a symbolic link to a folder of the user's. If
-    /// the folder is in a `.deadheat`, any tracked file there counts, except a project's data: cargo,
-    /// for example, would read a `.deadheat/.cargo/config.toml` for every build below.
+    /// the folder is in a `.deadheat`, any tracked file there counts, except a project's data: build
+    /// tools would read a configuration file there for every build below.
     fn tracked(&self) -> Result<Option<PathBuf>, BuildError> {
         let ours = self.folder.parent().filter(|ours| ours.ends_with(OURS));
         if let Some(ours) = ours {
@@ -567,7 +567,7 @@ impl Home {
         for (count, (_, key)) in builds.iter().rev().enumerate() {
             let (size, _) = tally.add(&self.folder.join(key));
             bytes += size;
-            let is_too_much = count >= MOST_BUILDS || (count > 1 && bytes > MOST_BYTES);
+            let is_too_much = count >= MOST_BUILDS || (count > 3 && bytes > MOST_BYTES);
             if is_too_much && let Some(slot) = Slot::unused(&self.folder, key) {
                 bytes -= size;
                 let _ = slot.clear();
@@ -631,28 +631,28 @@ mod tests {
         let home = Home {
             folder: folder.path().to_owned(),
         };
-        for age in 0..12 {
+        for age in 0..MOST_BUILDS as u64 + 4 {
             build(&home, &key(age), age * 100);
         }
         fs::create_dir(home.folder.join("notes")).unwrap();
-        let held = Slot::unused(&home.folder, &key(10)).unwrap();
+        let held = Slot::unused(&home.folder, &key(MOST_BUILDS as u64 + 2)).unwrap();
         held.share().unwrap();
         home.trim();
         let mut keys = home.keys();
         keys.sort();
-        let newest: Vec<String> = (0..8).map(key).collect();
-        assert_eq!(keys[..8], newest);
-        assert_eq!(keys[8..], [key(10)]);
+        let newest: Vec<String> = (0..MOST_BUILDS as u64).map(key).collect();
+        assert_eq!(keys[..MOST_BUILDS], newest);
+        assert_eq!(keys[MOST_BUILDS..], [key(MOST_BUILDS as u64 + 2)]);
         drop(held);
         // A program that another test is starting may hold the lock until it calls exec.
         for _ in 0..500 {
             home.trim();
-            if home.keys().len() == 8 {
+            if home.keys().len() == MOST_BUILDS {
                 break;
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        assert_eq!(home.keys().len(), 8);
+        assert_eq!(home.keys().len(), MOST_BUILDS);
         assert!(home.folder.join("notes").is_dir());
     }
 

@@ -31,32 +31,23 @@ const DEFAULTS: [(&str, &str); 9] = [
     ("strip", "\"none\""),
 ];
 
-/// The largest number of configuration files that include each other in a row.
+/// Maximum length of a chain of configuration files that include one another.
 const MOST_INCLUDED: usize = 8;
 
 /// Returns a note on the differences between two builds that are not in their code, if there are
-/// any. `sides` are the name and the folder of the sources of each side, and `top` is the top of
-/// the working tree. `user_configuration` has the files that cargo reads for both sides. `folders` are
-/// the user's package and all folders above it up to the top, relative to the top. `arguments` are the arguments of cargo for each side, which may set
-/// profiles. Packages in `ignored` are not compared. `has_one_lock` is true if `--lock-from` is given.
+/// any. `sides` are the name and the folder of the sources of each side. `folders` are the user's
+/// package and all folders above it up to the top, relative to the top. `arguments` are the arguments
+/// of cargo for each side, which may set profiles. Packages in `ignored` are not compared.
+/// `has_one_lock` is true if `--lock-from` is given.
 pub(crate) fn unequal_builds(
     sides: [(&str, &Path); 2],
-    (top, user_configuration): (&Path, &[PathBuf]),
     folders: &[PathBuf],
     arguments: [&[OsString]; 2],
     ignored: &[&str],
     has_one_lock: bool,
 ) -> Option<Note> {
     let mut settings = sides.map(|(_, sources)| {
-        let user_s = |path: &Path| {
-            let file = top.join(path);
-            let is_of_all = user_configuration.contains(&file);
-            is_of_all.then(|| disk::read_text(file).ok())?
-        };
-        let read = |path: &Path| {
-            let own = disk::read_text(sources.join(path)).ok();
-            own.or_else(|| user_s(path))
-        };
+        let read = |path: &Path| disk::read_text(sources.join(path)).ok();
         Settings::of(folders, read)
     });
     for (settings, arguments) in settings.iter_mut().zip(arguments) {

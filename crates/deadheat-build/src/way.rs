@@ -9,7 +9,7 @@ use crate::google_benchmark_library::GoogleBenchmarkLibrary;
 use crate::key::KeyInputs;
 use crate::library::{Library, LibraryChoice, OfferedLibrary};
 use crate::node::NodeBuild;
-use crate::recipe::{Recipe, configuration_around, configuration_of_the_user};
+use crate::recipe::{Recipe, configuration_above, configuration_of_the_user, own_configuration};
 use crate::replacement::Replacement;
 use crate::repository::Repository;
 
@@ -55,9 +55,13 @@ impl<'a> Way<'a> {
                 let here = repository.top.join(&repository.inside);
                 compiler = build.compiler(&here, &repository.interruption)?;
                 key_inputs.add("compiler", &compiler);
-                let around = configuration_around(repository)?;
-                for file in around.iter().chain(&configuration_of_the_user()) {
+                let above = configuration_above(&repository.top);
+                for file in above.iter().chain(&configuration_of_the_user()) {
                     key_inputs.add_file(file);
+                }
+                for path in own_configuration(repository)? {
+                    let file = repository.top.join(&path);
+                    key_inputs.add_content("configuration", &path, &file);
                 }
                 &build.variables
             }

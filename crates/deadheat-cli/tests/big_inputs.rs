@@ -52,6 +52,10 @@ fn a_line_of_more_cells_than_memory_holds_is_refused() {
         ),
         ("triton.csv", format!("size,A\n1,1\n{commas}\n")),
         (
+            "quoted.csv",
+            format!("benchmark,contender,wall_ns\n{}\n", "\"\n\",".repeat(5_000)),
+        ),
+        (
             "dotnet.csv",
             format!("Method;Mean\na;1.0 ns\n{}\n", ";".repeat(5_000)),
         ),
@@ -60,6 +64,10 @@ fn a_line_of_more_cells_than_memory_holds_is_refused() {
         let told = [file, "more than 4096 cells", "DEADHEAT_MAX_INPUT"];
         limited(&track, "1M", &["analyze", file]).fails_with(4, &told);
     }
+    // Commas in quotes separate no cells.
+    let note = format!("benchmark,contender,wall_ns,note\na,b,1,\"{commas}\"\n");
+    fs::write(track.path("note.csv"), note).unwrap();
+    limited(&track, "1M", &["analyze", "note.csv"]).succeeds();
 }
 
 #[test]

@@ -970,8 +970,8 @@ fn a_bench_target_that_does_not_compile_with_the_other_side_is_named_and_the_res
         ("working tree", "2"),
     ];
     assert_eq!(say(&done), pairs(&expected));
-    let note = "bench target newer from working tree is left out because HEAD does not build with \
-                it (cannot find function `more` in crate `one`)";
+    let note = "bench target newer from working tree is left out of HEAD: cannot find function \
+                `more` in crate `one`";
     assert!(done.stderr.contains(note), "{}", done.stderr);
     // Nothing is left to race.
     fs::remove_file(repo.path("benches/fits.rs")).unwrap();
@@ -1175,8 +1175,8 @@ fn own_benches_race_where_cargo_cannot_find_what_the_others_need() {
         ("working tree", "new race"),
     ];
     assert_eq!(say(&done), pairs(&expected));
-    let note = "bench target added from working tree is left out because HEAD does not build with it \
-                (cargo cannot find what it needs";
+    let note = "bench target added from working tree is left out of HEAD: cargo cannot find what it \
+                needs";
     assert!(done.stderr.contains(note), "{}", done.stderr);
     assert!(
         !done.stderr.contains("is built with bench targets"),
@@ -1393,12 +1393,69 @@ fn a_package_of_the_working_tree_does_not_race_for_a_commit() {
     let patch = "[patch.crates-io]\nhelper = { path = \"helper\" }\n";
     repo.write(".cargo/config.toml", patch);
     repo.write("src/lib.rs", NEW);
-    let done = repo.cargo(&["HEAD", "--no-run"]);
-    let expected = [("HEAD", "old"), ("working tree", "old")];
-    assert_eq!(say(&done), pairs(&expected), "the sides share one package");
     repo.write("helper/src/lib.rs", "pub const HOW: &str = \"new\";\n");
     let done = repo.cargo(&["HEAD", "--no-run"]);
-    done.fails_with(3, &["in helper of the working tree", "commit the"]);
+    let expected = [("HEAD", "old"), ("working tree", "new")];
+    assert_eq!(say(&done), pairs(&expected), "each side has its own");
+    let folder = repo.path("helper");
+    let patch = format!("[patch.crates-io]\nhelper = {{ path = {folder:?} }}\n");
+    repo.write(".cargo/config.toml", &patch);
+    let done = repo.cargo(&["HEAD", "--no-run"]);
+    done.fails_with(3, &["in ./helper of the working tree", "commit the"]);
+    repo.write("helper/src/lib.rs", "pub const HOW: &str = \"old\";\n");
+    let done = repo.cargo(&["HEAD", "--no-run"]);
+    let expected = [("HEAD", "old"), ("working tree", "old")];
+    assert_eq!(say(&done), pairs(&expected), "both have the same");
+}
+
+#[test]
+fn benchmarks_of_one_name_are_told_apart_by_their_packages_on_both_sides() {
+    needs!("git");
+    let manifest = |name: &str, bench: &str| {
+        format!(
+            "[package]\nname = \"{name}\"\nedition = \"2024\"\n\
+             [[bench]]\nname = \"{bench}\"\nharness = false\n"
+        )
+    };
+    let bench = |word: &str| format!("fn main() {{ println!(\"{word}\"); }}\n");
+    let root = |members: &str| format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\n");
+    let repo = Repo::new(&[
+        ("Cargo.toml", &root("\"a\"")),
+        ("a/Cargo.toml", &manifest("a", "race")),
+        ("a/benches/race.rs", &bench("old a")),
+    ]);
+    repo.write("Cargo.toml", &root("\"a\", \"c\", \"d\""));
+    repo.write("a/benches/race.rs", &bench("new a"));
+    repo.write("c/Cargo.toml", &manifest("c", "race"));
+    repo.write("c/benches/race.rs", &bench("c"));
+    // Both sides would race with the library of the working tree.
+    repo.write("d/Cargo.toml", &manifest("d", "extra"));
+    repo.write("d/src/lib.rs", "pub fn f() {}\n");
+    repo.write("d/benches/extra.rs", &bench("d"));
+    for words in [&[][..], &["--bench", "race", "--bench", "extra"]] {
+        let done = repo.cargo(&[&["HEAD", "--no-run"], words].concat());
+        let expected = [
+            ("HEAD", "old a"),
+            ("HEAD", "c"),
+            ("working tree", "d"),
+            ("working tree", "new a"),
+            ("working tree", "c"),
+        ];
+        let mut said = say(&done);
+        said.sort();
+        let mut expected = pairs(&expected);
+        expected.sort();
+        assert_eq!(said, expected);
+        let names = done
+            .stdout
+            .lines()
+            .map(|line| line.split('\t').nth(1).unwrap());
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        assert_eq!(names, ["a/race", "a/race", "c/race", "c/race", "extra"]);
+        let note = "bench target extra from working tree is left out of HEAD";
+        assert!(done.stderr.contains(note), "{}", done.stderr);
+    }
 }
 
 #[test]

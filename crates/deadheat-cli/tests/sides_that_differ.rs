@@ -433,8 +433,8 @@ fn a_changed_bench_target_concerns_its_rows_unless_both_sides_have_one_version()
     let expected = ["BM_One: benches/one.rs", "BM_Two: benches/data/words.txt"];
     assert_eq!(race(&[]), expected);
     assert_eq!(race(&["--benches-from", "bench"]), [""; 0]);
-    // The sources of a benchmark may be called like documentation, and a benchmark that only one side
-    // has is not changed.
+    // The source of a bench target may be named like documentation. A bench target that only one
+    // side has does not count as changed.
     let path = "harness = false\npath = 'benches/two.md'\n";
     let manifest = manifest.replacen("harness = false\n", path, 1);
     let with_new = format!("{manifest}[[bench]]\nname = 'new'\nharness = false\n");

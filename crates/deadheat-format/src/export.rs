@@ -59,7 +59,7 @@ pub fn with_parameters(name: &str, parameters: &[(String, String)]) -> String {
 pub fn distinct_names(names: impl Iterator<Item = String>, sign: &str) -> Vec<String> {
     let names: Vec<String> = names.collect();
     let mut taken: HashSet<String> = HashSet::new();
-    // The first number of each name that may be free, because thousands of benchmarks may share one.
+    // The next number to try for each name. Starting from 2 each time would take quadratic time.
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let distinct = |name| {
         let number = numbers.entry(name).or_insert(1);

@@ -35,7 +35,8 @@ const MEMORY_FACTOR: u64 = 4;
 const MEMORY_OF_JSON_VALUE: u64 = 64;
 
 /// Appends the next line, with its line end, to `line`. Returns its length in bytes; 0 at the end
-/// of the input. Fails for a line longer than 64 MiB, or whose JSON would need too much memory.
+/// of the input. Fails if the line is longer than 64 MiB, or if its JSON would need too much
+/// memory.
 pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     let bytes = reader.take(MOST_OF_A_LINE + 1).read_until(b'\n', line)?;
     if bytes as u64 > MOST_OF_A_LINE {
@@ -91,25 +92,39 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// A reader that fails if a line of a table has too many cells: 1,048,576 by default, at least 4,096.
-/// The parser of tables needs more than 50 bytes per cell. A line of 60 MB of commas, in a file of
-/// 58 kB, exhausted a limit of 4 GiB.
+/// A reader that fails if a row of a table has too many cells. The limit is 1,048,576 by default,
+/// scales with `DEADHEAT_MAX_INPUT`, and is at least 4,096. The parser needs more than 50 bytes for
+/// each cell: a compressed file of 58 kB with one line of 60 MB of commas exhausted a limit of 4
+/// GiB.
 #[derive(Debug)]
 pub struct FewCells<R> {
     inner: R,
-    /// The commas and semicolons in the current line.
+    separator: u8,
+    place: CellPlace,
+    /// The separators in the current row.
     separators: u64,
     most: u64,
 }
 
+/// The place of the next byte in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CellPlace {
+    Begin,
+    Plain,
+    Quoted,
+    /// Behind a quotation mark in quotes, which ends the cell unless another one follows.
+    AfterQuote,
+}
+
 impl<R> FewCells<R> {
-    /// Bounds a reader by the limit.
-    pub fn new(inner: R) -> io::Result<Self> {
-        let most = (most_bytes()? >> 10).max(1 << 12);
+    /// Bounds the rows of a table whose cells are separated by this byte.
+    pub fn new(inner: R, separator: u8) -> io::Result<Self> {
         Ok(Self {
             inner,
+            separator,
+            place: CellPlace::Begin,
             separators: 0,
-            most,
+            most: (most_bytes()? >> 10).max(1 << 12),
         })
     }
 }
@@ -118,15 +133,24 @@ impl<R: Read> Read for FewCells<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         for byte in &buffer[..read] {
-            match byte {
-                b'\n' => self.separators = 0,
-                b',' | b';' => self.separators += 1,
-                _ => continue,
-            }
+            self.place = match (self.place, *byte) {
+                (CellPlace::Begin | CellPlace::AfterQuote, b'"') => CellPlace::Quoted,
+                (CellPlace::Quoted, b'"') => CellPlace::AfterQuote,
+                (CellPlace::Quoted, _) => CellPlace::Quoted,
+                (_, b'\n' | b'\r') => {
+                    self.separators = 0;
+                    CellPlace::Begin
+                }
+                (_, byte) if byte == self.separator => {
+                    self.separators += 1;
+                    CellPlace::Begin
+                }
+                _ => CellPlace::Plain,
+            };
             if self.separators >= self.most {
                 let most = self.most;
                 return Err(io::Error::other(format!(
-                    "one of its lines has more than {most} cells{HELP}set {VARIABLE}, such as \
+                    "one of its rows has more than {most} cells{HELP}set {VARIABLE}, such as \
                      {VARIABLE}=8G, which raises this limit, too"
                 )));
             }
@@ -155,10 +179,10 @@ pub fn holds(bytes: u64) -> bool {
     most_bytes().is_ok_and(|most| bytes <= most)
 }
 
-/// Returns the number of files that may be read at once, so that reading takes at most half of the
-/// usable memory; at least 1.
-pub fn files_at_once() -> usize {
-    let most = most_bytes().unwrap_or(MOST_BYTES);
+/// Returns how many files may be read at once, at least 1, so that reading needs at most half of the
+/// usable memory. `largest` is the size in bytes of the largest file, after decompression.
+pub fn files_at_once(largest: u64) -> usize {
+    let most = most_bytes().unwrap_or(MOST_BYTES).min(largest);
     let of_a_file = most.saturating_mul(MEMORY_FACTOR).max(1);
     usize::try_from(memory::usable() / 2 / of_a_file).map_or(usize::MAX, |files| files.max(1))
 }
@@ -231,8 +255,8 @@ pub fn refuse_many_benchmarks(count: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Fails if the benchmarks of a file have too many distinct metrics. The limit is that of the
-/// benchmarks: a metric has a name of its own, too, and a column for its values.
+/// Fails if the benchmarks of a file have too many distinct metrics. The limit is the same as for
+/// benchmarks, because each metric also has a name and a column of values.
 pub fn refuse_many_metrics(count: usize) -> io::Result<()> {
     let most = most_benchmarks()?;
     if count as u64 > most {
@@ -257,7 +281,7 @@ pub fn refuse_many_parameters(count: usize) -> io::Result<()> {
 }
 
 /// The memory in bytes, or the number of files and folders, that a reader may still use.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Allowance {
     left: u64,
     most: u64,

@@ -91,9 +91,10 @@ const MOST_BYTES_OF_A_PATTERN: usize = 4096;
 /// 128 characters is found in time proportional to the length of the name.
 const MOST_CHARACTERS_OF_A_PART: usize = 128;
 
-/// Maximum number of patterns with wildcards, and of patterns in all: each one is compared with
-/// every name.
+/// Maximum number of patterns with `*` or `?`.
 const MOST_PATTERNS: usize = 1000;
+
+/// Maximum number of patterns, with wildcards or without: each is compared with every name.
 const MOST_NAMES: usize = 4000;
 
 const HOW_TO_WRITE_A_PATTERN: &str =
@@ -169,7 +170,7 @@ struct Document<'t> {
     text: &'t str,
     /// Position of the first byte of each line.
     lines: Vec<usize>,
-    /// Number of patterns with `*` or `?` read so far.
+    /// Numbers of patterns read so far: those with `*` or `?`, and all.
     patterns: Cell<(usize, usize)>,
 }
 

@@ -185,7 +185,7 @@ fn race_pages(
     let (mut pages, mut gone) = (BTreeMap::new(), 0);
     let way = way(page, folder);
     for path in paths {
-        // The index may be a stranger's.
+        // The index may be untrusted, so its paths must not leave the folder of runs.
         let mut parts = Path::new(path).components();
         let is_below = parts.all(|part| matches!(part, Component::Normal(_)));
         let run = is_below.then(|| read_run(runs.join(path)).ok()).flatten();

@@ -27,7 +27,7 @@ pub fn read_csv_from(
     plan: &RecordingPlan,
 ) -> Result<Run, FormatError> {
     let file = name.as_ref();
-    let reader = FewCells::new(reader).map_err(cannot_read(file))?;
+    let reader = FewCells::new(reader, b',').map_err(cannot_read(file))?;
     let mut reader = ReaderBuilder::new().from_reader(reader);
     let header = reader.headers().map_err(|error| explain(file, error))?;
     if header.is_empty() {

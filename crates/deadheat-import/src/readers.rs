@@ -72,6 +72,7 @@ fn of_file(file: &Path, mut results: Results) -> Result<Results, FormatError> {
     results.source = file.display().to_string();
     let date = results.facts.date.as_deref();
     results.facts.moment = date.and_then(rows::moment).or(results.facts.moment);
+    results.refuse_too_large().map_err(cannot_read(file))?;
     refuse_large_names(results.bytes_of_names).map_err(cannot_read(file))?;
     refuse_many_benchmarks(results.benchmarks.len()).map_err(cannot_read(file))?;
     for benchmark in &results.benchmarks {

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 
-use deadheat_format::limits::{most_benchmarks, most_bytes_of_names};
+use deadheat_format::limits::{Allowance, most_benchmarks, most_bytes_of_names};
 use deadheat_model::{Metric, ResultFacts};
 
 use crate::identity::Identity;
@@ -34,6 +35,10 @@ pub struct Results {
     most_bytes_of_names: Option<u64>,
     /// The limit for the number of benchmarks; `None` before the first benchmark.
     most_benchmarks: Option<u64>,
+    /// The memory that the benchmarks may still take; `None` before the first benchmark.
+    allowance: Option<Allowance>,
+    /// True if the benchmarks need more memory than the allowance.
+    is_too_large: bool,
 }
 
 impl Results {
@@ -46,22 +51,39 @@ impl Results {
         }
     }
 
-    /// Returns the estimated memory in bytes that the results, and their part of an analysis, need
-    /// while a command holds them.
+    /// Returns the estimated memory in bytes for the results, including the copies that an analysis
+    /// makes.
     pub fn memory(&self) -> u64 {
         self.benchmarks.iter().map(ResultBenchmark::memory).sum()
+    }
+
+    /// Fails if the results need more memory than all results of a command may have. They are then
+    /// incomplete.
+    pub(crate) fn refuse_too_large(&self) -> io::Result<()> {
+        match self.is_too_large {
+            true => Allowance::of_results()?.take(u64::MAX),
+            false => Ok(()),
+        }
     }
 
     /// Adds a benchmark. A second benchmark of the same name becomes `name #2`, so that the
     /// benchmarks of two files with the same repeated names are still compared.
     ///
-    /// Ignores the benchmark if the file [has too many](Self::are_full).
+    /// Ignores the benchmark if the file [exceeds a limit](Self::are_full).
     pub fn push(&mut self, benchmark: ResultBenchmark) {
         self.bytes_of_names += benchmark.bytes_of_names();
         let limit = || most_bytes_of_names().unwrap_or(0);
         self.most_bytes_of_names.get_or_insert_with(limit);
         let limit = || most_benchmarks().unwrap_or(0);
         self.most_benchmarks.get_or_insert_with(limit);
+        let allowance = self
+            .allowance
+            .take()
+            .or_else(|| Allowance::of_results().ok());
+        self.allowance = allowance.map(|mut allowance| {
+            self.is_too_large |= allowance.take(benchmark.memory()).is_err();
+            allowance
+        });
         if !self.are_full() {
             self.add(benchmark);
         }
@@ -80,12 +102,13 @@ impl Results {
         self.benchmarks.push(benchmark);
     }
 
-    /// Returns true if the file has more benchmarks than may be read, or if their names need too much
-    /// memory. Such a file is refused after it was read.
+    /// Returns true if the file has too many benchmarks, or if their names need too much memory.
+    /// Such a file is refused after it was read.
     pub(crate) fn are_full(&self) -> bool {
         let names = self.most_bytes_of_names;
         let count = self.benchmarks.len() as u64;
-        names.is_some_and(|most| self.bytes_of_names > most)
+        self.is_too_large
+            || names.is_some_and(|most| self.bytes_of_names > most)
             || self.most_benchmarks.is_some_and(|most| count > most)
     }
 

@@ -252,8 +252,8 @@ pub(crate) fn lock_file(home: &Path) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// The path is anything but a regular file. An unpacked archive may contain a named pipe, which
-/// would be opened for ever, or a link, at whose end a file would be created.
+/// The path is not a regular file. An unpacked archive may contain a symbolic link, through which
+/// this function would create a file elsewhere, or a named pipe.
 pub fn open_lock(path: &Path) -> io::Result<File> {
     if fs::symlink_metadata(path).is_ok_and(|about| !about.is_file()) {
         return Err(io::Error::other("it is not a file, so it cannot be locked"));

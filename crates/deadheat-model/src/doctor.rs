@@ -254,8 +254,8 @@ pub enum Facts {
         scheduler: Option<Scheduler>,
         /// True if a task may choose its time slice, which Linux supports from 6.12 on.
         slices: bool,
-        /// True if commands start by `fork`, because the system refuses the flags of `clone` for the
-        /// faster way.
+        /// True if commands start by `fork`, because the system refuses the flags of `clone` for a
+        /// faster start.
         forks: bool,
         /// True if the kernel divides a core among sessions first, and then among the tasks of
         /// each.

@@ -175,7 +175,8 @@ pub struct Glob {
     wildcards: Wildcards,
 }
 
-/// The wildcards in a pattern, of which thousands may be compared with thousands of names.
+/// The wildcards in a pattern. They are found once, because thousands of patterns may be compared
+/// with thousands of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wildcards {
     None,

@@ -372,7 +372,7 @@ pub enum Placing {
 }
 
 /// A neutral link that could not be raced.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RefusedLink {
     /// The seed of the shuffled function sections.
     pub seed: u32,

@@ -87,7 +87,7 @@ fn is_obeyed(text: &str) -> bool {
 }
 
 /// Returns true for characters that move the cursor, change the colour or reverse the reading
-/// direction, and for invisible ones, behind which a formula could begin.
+/// direction, and for invisible characters, which could hide the start of a formula.
 fn is_control(character: char) -> bool {
     match character {
         '\n' | '\t' => false,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::{HarnessListing, Inspected};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{Harness, LeftOut, Program, without_help};
+use deadheat::parts::model::{HELP, Harness, LeftOut, Program, without_help};
 use deadheat::parts::pairing::{
     self, Families, Launched, Listed, Pairing, Target, Worker, families, families_between,
     pair_names,
@@ -58,13 +58,22 @@ pub enum Field {
     Harness(Vec<Launched>),
 }
 
+/// The programs of a race, with what is missing.
+struct Inspection {
+    field: Field,
+    /// True if a program of the candidate failed to list its benchmarks, and that of the baseline
+    /// listed them. The code under test may have crashed, so the race must not succeed.
+    candidate_failed: bool,
+}
+
 /// Lists the benchmarks of all programs. A single target must have benchmarks. Of several targets,
 /// those without benchmarks are reported and skipped, and so are executables of harnesses if other
 /// targets are workers.
-pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Field, Failure> {
+fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Inspection, Failure> {
     let mut workers: Vec<Worker> = Vec::new();
     let mut launched: Vec<Launched> = Vec::new();
     let mut failure = None;
+    let mut candidate_failed = false;
     for target in targets {
         let mut worker = Worker::default();
         let mut of_harness = Launched::default();
@@ -82,7 +91,10 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
                 Err(error @ RaceError::Interrupted { .. }) => return Err(error.into()),
                 Err(error) if targets.len() == 1 => return Err(error.into()),
                 Err(error) => {
-                    if !options.quiet {
+                    let is_listed = first(&worker).is_some() || first(&of_harness).is_some();
+                    let has_failed = place == 1 && is_listed;
+                    candidate_failed |= has_failed;
+                    if has_failed || !options.quiet {
                         to_stderr(
                             "deadheat",
                             &format!("skipped: {}", without_help(&error.to_string())),
@@ -116,10 +128,20 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
         workers.first().and_then(first),
         launched.first().and_then(first),
     );
-    match (found, failure) {
-        ((None, None), Some(error)) => Err(error.into()),
+    let field = match (found, failure) {
+        ((None, None), Some(error)) => return Err(error.into()),
         ((Some(_), Some(_)), _) => {
-            let passed_over = launched.iter().filter_map(of);
+            let mut passed_over = launched.iter().filter_map(of);
+            if !options.rules.gate().fail_on.is_empty()
+                && let Some((program, harness)) = passed_over.next()
+            {
+                return Err(Failure::Usage(format!(
+                    "the gate cannot judge '{}', because it is {} and other targets are workers{HELP}\
+                     name the targets to race, once those of each kind",
+                    program.executable.display(),
+                    called(harness)
+                )));
+            }
             for (program, harness) in passed_over.filter(|_| !options.quiet) {
                 let file = program.executable.display();
                 let said = format!(
@@ -129,22 +151,29 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
                 );
                 to_stderr("deadheat", &said);
             }
-            Ok(Field::Workers(workers))
+            Field::Workers(workers)
         }
-        ((None, Some(_)), _) => Ok(Field::Harness(launched)),
-        _ => Ok(Field::Workers(workers)),
-    }
+        ((None, Some(_)), _) => Field::Harness(launched),
+        _ => Field::Workers(workers),
+    };
+    Ok(Inspection {
+        field,
+        candidate_failed,
+    })
 }
 
 /// Lists the benchmarks like [`inspect`], but turns pyperf scripts into workers if possible.
-fn inspect_for_race(targets: &[Target<Program>], options: &BenchOptions) -> Result<Field, Failure> {
-    Ok(match inspect(targets, options)? {
-        Field::Harness(launched) => match pyperf::as_workers(&launched, options)? {
-            Some(workers) => Field::Workers(workers),
-            None => Field::Harness(launched),
-        },
-        workers => workers,
-    })
+fn inspect_for_race(
+    targets: &[Target<Program>],
+    options: &BenchOptions,
+) -> Result<Inspection, Failure> {
+    let mut inspection = inspect(targets, options)?;
+    if let Field::Harness(launched) = &inspection.field
+        && let Some(workers) = pyperf::as_workers(launched, options)?
+    {
+        inspection.field = Field::Workers(workers);
+    }
+    Ok(inspection)
 }
 
 /// Returns the program of the first side that has one.
@@ -222,12 +251,19 @@ pub fn nothing_selected<'a>(
 pub fn race(entrants: &BuildPrograms, options: &BenchOptions) -> Result<AnsweredRace, Failure> {
     options.exports.check(None)?;
     let sides = &entrants.names;
-    let field = inspect_for_race(&entrants.targets, options)?;
+    let Inspection {
+        field,
+        candidate_failed,
+    } = inspect_for_race(&entrants.targets, options)?;
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
     }
     let pair = |selection: &Selection| pair_builds(&field, sides, selection);
-    race_selected(pair, Some(sides), options)
+    let mut answered = race_selected(pair, Some(sides), options)?;
+    if candidate_failed {
+        answered.status = answered.status.max(Status::ContenderFailed);
+    }
+    Ok(answered)
 }
 
 /// Races the selected benchmarks of two builds as one of many races, without an answer.
@@ -235,7 +271,7 @@ pub fn race_silently(
     entrants: &BuildPrograms,
     options: &BenchOptions,
 ) -> Result<RaceOutcome, Failure> {
-    let field = inspect_for_race(&entrants.targets, options)?;
+    let Inspection { field, .. } = inspect_for_race(&entrants.targets, options)?;
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
     }
@@ -260,7 +296,7 @@ pub fn race_alone(program: Program, options: &BenchOptions) -> Result<AnsweredRa
         name: None,
         sides: [Some(program), None],
     };
-    match inspect(&[target], options)? {
+    match inspect(&[target], options)?.field {
         Field::Workers(targets) => {
             let pair = |selection: &Selection| pairing::race_alone(&targets, selection);
             race_selected(pair, None, options)
@@ -285,7 +321,7 @@ pub fn race_families(
     options: &BenchOptions,
 ) -> Result<AnsweredRace, Failure> {
     options.exports.check(None)?;
-    let Field::Harness(targets) = inspect(&entrants.targets, options)? else {
+    let Field::Harness(targets) = inspect(&entrants.targets, options)?.field else {
         return Err(Failure::Usage(
             "filters choose families only in executables of harnesses; workers have contenders \
              instead"

@@ -338,8 +338,8 @@ fn code(name: &str) -> String {
 }
 
 /// Escapes all markup, so that the text cannot open a tag, a link, a table cell or emphasis, and
-/// cannot notify GitHub users by `@name`. Addresses of pages do not become links, because names come
-/// from files of strangers.
+/// cannot notify GitHub users by `@name`. URLs do not become links, because names come from
+/// untrusted files.
 fn prose(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for (at, character) in text.char_indices() {

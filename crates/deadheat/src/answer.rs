@@ -211,7 +211,7 @@ impl Answer {
             .comparisons
             .iter()
             .filter_map(|one| one.suite.gate.as_ref());
-        // A race that failed before its end may pass no gate, but what it measured can be analysed.
+        // A race that failed early must not pass a gate, but its samples can still be analysed.
         let has_failed = matches!(analysis.ending, Ending::Recorded(EndReason::Failed(_)));
         let is_gated = !analysis.gates.asked.is_empty();
         if (has_failed && is_gated) || !analysis.failures.is_empty() {

@@ -293,12 +293,21 @@ fn refuse_plan_of(name: &str, results: &Results) -> Result<(), Failure> {
     }
 }
 
-/// Subtracts the memory of these results, which the user named `times` times, from what is left for
-/// all results of the command.
+/// Subtracts the memory of `results` from what is left for the command, once for each of the
+/// `times` that the user named the file.
 fn take_memory(memory: &Mutex<Allowance>, results: &Results, times: usize) -> Result<(), Failure> {
     let mut left = memory.lock().unwrap_or_else(PoisonError::into_inner);
     let taken = left.take(results.memory().saturating_mul(times as u64));
     taken.map_err(|error| Failure::Data(format!("cannot compare these files: {error}")))
+}
+
+/// Returns the size of a file in bytes after decompression; `u64::MAX` if it is unknown.
+fn size_when_read(name: &str) -> u64 {
+    let about = std::fs::metadata(name).ok().filter(|about| about.is_file());
+    let is_packed = [".gz", ".zst"].iter().any(|end| name.ends_with(end));
+    about
+        .filter(|_| !is_packed)
+        .map_or(u64::MAX, |about| about.len())
 }
 
 /// All files of results, each read once even if it is named several times, because standard input
@@ -309,8 +318,8 @@ struct Files {
 }
 
 impl Files {
-    /// Reads the files in parallel, one per core at a time. Takes the memory of their results from
-    /// `memory`.
+    /// Reads the files in parallel, at most one per core, and so many that reading leaves half of
+    /// the memory free. Subtracts the memory of the results from `memory`.
     fn read(
         request: &[NamedSide],
         kinds: &[Vec<Kind>],
@@ -350,7 +359,9 @@ impl Files {
             }
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = cores.min(files_at_once()).min(times.len());
+        let sizes = times.iter().map(|(name, _)| size_when_read(name));
+        let at_once = files_at_once(sizes.max().unwrap_or(0));
+        let threads = cores.min(at_once).min(times.len());
         let mut all = std::thread::scope(|scope| {
             // This thread reads files, too, so that it can reuse the memory that it frees.
             let others = 1..threads;

@@ -41,10 +41,10 @@ pub(crate) struct Spawner {
 /// The memory of a child before its `execve`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChildMemory {
-    /// That of the launcher, which is held meanwhile. Such a start takes the least time.
+    /// The launcher's memory. The kernel suspends the launcher until `execve`. This is the fastest
+    /// start.
     Shared,
-    /// A copy, if the system refuses the flags of `clone` for the other way, as emulators and
-    /// sandboxes do.
+    /// A copy. Emulators and sandboxes may refuse the flags of `clone` for shared memory.
     Copied,
 }
 
@@ -274,8 +274,8 @@ impl Spawner {
         Ok(Child { pid, pidfd, traced })
     }
 
-    /// Starts a child with one `clone` call. Fails with the error number of `clone`; the child
-    /// writes that of a later step into `args`.
+    /// Starts a child with one `clone` call. Fails with the error number of `clone`. If a later
+    /// step fails, the child stores its error number in `args`.
     fn start_in_shared_memory(
         &mut self,
         args: &mut SpawnArgs,
@@ -306,12 +306,12 @@ impl Spawner {
     }
 }
 
-/// Starts a child by `fork`. A pipe that `execve` closes brings what the child would otherwise write
-/// into `args`: whether it is traced, and the error number of a failed step.
+/// Starts a child with `fork`. The child reports through a pipe whether it is traced, and the error
+/// number of a failed step, because it cannot write into the launcher's `args`. A successful
+/// `execve` closes the pipe.
 fn start_in_copied_memory(args: &mut SpawnArgs) -> Result<(libc::pid_t, OwnedFd), c_int> {
     let (reader, writer) = pipe2(OFlag::O_CLOEXEC).map_err(|errno| errno as c_int)?;
-    // SAFETY: this process has one thread, so the child may do anything; it makes system calls only
-    // and ends in `execve` or `_exit`.
+    // SAFETY: this process has one thread, and the child ends in `execve` or `_exit`.
     let pid = match unsafe { fork() }.map_err(|errno| errno as c_int)? {
         ForkResult::Parent { child } => child.as_raw(),
         // SAFETY: all that `args` points to is alive in this copy of the launcher.
@@ -341,7 +341,7 @@ fn start_in_copied_memory(args: &mut SpawnArgs) -> Result<(libc::pid_t, OwnedFd)
     let [traced, errno @ ..] = told;
     args.traced = traced != 0;
     args.errno = match length {
-        // Killed before it could tell anything.
+        // The child was killed before it wrote to the pipe.
         0 => libc::ESRCH,
         _ => c_int::from_ne_bytes(errno),
     };
@@ -357,7 +357,7 @@ pub fn can_share_memory() -> bool {
     let mut stack = vec![0_u8; STACK_BYTES];
     let top = (stack.as_mut_ptr() as usize + stack.len()) & !15;
     let mut pidfd: c_int = -1;
-    // Tried in a child, because a signal handler of this process must not run in shared memory.
+    // Tried in a forked child, so that no signal handler of this process runs in shared memory.
     // SAFETY: the child makes system calls only and ends in `_exit`.
     match unsafe { fork() } {
         Err(_) => false,
@@ -378,7 +378,7 @@ pub fn can_share_memory() -> bool {
 /// The flags of `clone` for a child in the memory of the launcher.
 const SHARING: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
 
-/// Returns a descriptor that becomes readable when a child ends. Kills the child if that fails.
+/// Returns a descriptor that becomes readable when a child ends. If there is none, kills the child.
 pub(super) fn pidfd_of(pid: libc::pid_t) -> Result<OwnedFd, c_int> {
     // SAFETY: `pid` is our own child and not waited for yet; the kernel returns a descriptor that
     // only we own, or -1.

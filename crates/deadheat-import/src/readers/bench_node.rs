@@ -81,7 +81,7 @@ pub(super) fn is_table(line: &[u8]) -> bool {
 pub(super) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)
-        .from_reader(few_cells(without_mark(text))?);
+        .from_reader(few_cells(without_mark(text), b',')?);
     let is_rate = reader.headers().map_err(broken_row)?.get(1) == Some("ops/sec");
     let mut results = Results::new("", "bench-node");
     for record in reader.records() {

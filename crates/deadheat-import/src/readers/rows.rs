@@ -44,9 +44,9 @@ pub(super) fn broken_row(error: csv::Error) -> FileProblem {
     }
 }
 
-/// Bounds the number of cells in a line of a CSV file.
-pub(super) fn few_cells(text: &[u8]) -> Result<FewCells<&[u8]>, FileProblem> {
-    FewCells::new(text).map_err(FileProblem::CannotRead)
+/// Bounds the number of cells in a row of a CSV file.
+pub(super) fn few_cells(text: &[u8], separator: u8) -> Result<FewCells<&[u8]>, FileProblem> {
+    FewCells::new(text, separator).map_err(FileProblem::CannotRead)
 }
 
 /// Returns the message of an error that a JavaScript benchmark threw; `None` if it threw none.

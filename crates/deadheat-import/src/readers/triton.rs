@@ -66,7 +66,7 @@ fn without_zeros(number: &str) -> &str {
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)
-        .from_reader(few_cells(without_mark(text))?);
+        .from_reader(few_cells(without_mark(text), b',')?);
     let header = reader.headers().map_err(broken_row)?.clone();
     let parameters = header.iter().take_while(|column| line_of(column).is_none());
     let parameters: Vec<&str> = parameters.collect();

@@ -29,8 +29,8 @@ pub fn write_csv(
     if others.len() > MOST_METRICS {
         let count = others.len();
         let problem = format!(
-            "the run has {count} metrics, but deadheat writes a table of at most {MOST_METRICS}\
-             {HELP}use --json or the run file"
+            "the run has {count} metrics besides wall and CPU time, but a table can have at most \
+             {MOST_METRICS}{HELP}use --json or the run file"
         );
         return Err(FormatError::whole(name, problem));
     }
@@ -38,7 +38,7 @@ pub fn write_csv(
 }
 
 /// Maximum number of columns for metrics. Each benchmark may have metrics of its own, so that the
-/// size of the table grows with the square of their number: 3 MB of samples became 400 MB.
+/// table grows with the square of the number of benchmarks: 3 MB of samples became 400 MB.
 const MOST_METRICS: usize = 1024;
 
 /// Returns the metrics except the wall and CPU times, each with a column of the table.

@@ -20,7 +20,7 @@ use deadheat_format::{FormatError, cannot_write, distinct_names};
 /// `name` is the name of the file in errors.
 pub fn write_go(run: &Run, mut out: impl Write, name: impl AsRef<Path>) -> Result<(), FormatError> {
     let text = String::from_utf8_lossy(&text(run)).into_owned();
-    // Benchmarks may be named like an order to a CI system.
+    // The name of a benchmark may look like a workflow command of a CI system.
     out.write_all(harmless(&text).as_bytes())
         .and_then(|()| out.flush())
         .map_err(cannot_write(name.as_ref()))
@@ -196,7 +196,8 @@ fn one_line(text: &str) -> String {
     text.trim().replace(is_obeyed, "_")
 }
 
-/// Returns true for characters that a terminal would obey and not show.
+/// Returns true for control characters, invisible characters, and characters that change the
+/// reading direction.
 fn is_obeyed(c: char) -> bool {
     let is_of_direction = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
     c.is_control() || is_of_direction || matches!(c, '\u{2060}'..='\u{2069}')

@@ -49,7 +49,7 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .delimiter(separator)
         .flexible(true)
-        .from_reader(few_cells(text)?);
+        .from_reader(few_cells(text, separator)?);
     let header = reader.headers().map_err(broken_row)?.clone();
     let mut records = Vec::new();
     for record in reader.records() {
