@@ -83,6 +83,7 @@ fetched() {
     if [ "$status" -ne 0 ]; then
         # Of curl's exit codes, 22 is an answer such as 404.
         if [ "$status" -eq 22 ]; then
+            rm -rf "$stored"
             say error "$url has no checksum file, so the action does not use it" >&2
         else
             say error "the checksum file of $url could not be fetched, so the action does not use the archive" >&2

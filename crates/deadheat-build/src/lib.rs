@@ -61,7 +61,7 @@ pub use error::{BuildError, CargoError, Fault, Note};
 pub use go::GoBuild;
 pub use library::{Library, LibraryChoice};
 pub use missing_project::MissingProject;
-pub use node::{NodeBuild, NodeSuite};
+pub use node::{NodeBuild, NodeSuite, is_tracked_package};
 pub use packages::{Packages, differing_packages};
 pub use python::{PytestBuild, PythonPackage};
 pub use python_environment::PythonEnvironment;

@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use deadheat_link::{TrackedError, tracked_files};
+
 use crate::disk;
 use crate::error::BuildError;
 use crate::git::forget_the_repository;
@@ -319,6 +321,27 @@ fn quoted(word: &str) -> String {
 
 fn utf8(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+/// Returns true if git tracks a file of an npm package, or the file at the end of a link in it. npm
+/// makes untracked links to packages of the repository itself.
+///
+/// # Errors
+///
+/// Git cannot list the files that it tracks.
+pub fn is_tracked_package(folder: &Path) -> Result<bool, TrackedError> {
+    let code = folder.join("lib");
+    let files: Vec<PathBuf> = disk::entries(&code).collect();
+    let own = [folder.to_owned(), folder.join("package.json"), code];
+    for path in own.into_iter().chain(files) {
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        for path in [path, real] {
+            if !tracked_files(&path)?.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 #[cfg(test)]

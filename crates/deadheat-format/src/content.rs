@@ -245,6 +245,18 @@ pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
     all_bytes(path).map_err(cannot_read(path))
 }
 
+/// Returns the size of a file in bytes; `None` for a file whose name says that it is compressed, and
+/// for anything that is not a file.
+pub fn plain_size(path: impl AsRef<Path>) -> Option<u64> {
+    let path = path.as_ref();
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    if matches!(ending, Some("gz" | "zst")) {
+        return None;
+    }
+    let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some(about.len())
+}
+
 #[cfg(test)]
 mod tests {
 

@@ -7,7 +7,7 @@ use clap::Args;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::belongs_to_another;
 use deadheat::parts::model::HELP;
-use deadheat_build::{NodeBuild, NodeSuite, tracked_files};
+use deadheat_build::{NodeBuild, NodeSuite, is_tracked_package};
 
 /// The environment variable that names the folder of the npm package `deadheat`.
 const PACKAGE: &str = "DEADHEAT_JAVASCRIPT_PACKAGE";
@@ -90,27 +90,15 @@ fn package() -> Result<PathBuf, Failure> {
 /// Returns the folder of a package that was found, or an error if it came with a commit or belongs
 /// to another user: its code runs the benchmarks of both sides.
 fn own_package(folder: PathBuf) -> Result<PathBuf, Failure> {
-    // npm makes untracked links to packages of the repository.
-    let code = folder.join("lib");
-    let files = std::fs::read_dir(&code).into_iter().flatten().flatten();
-    let files = files.map(|entry| entry.path());
-    let mut is_tracked = false;
-    for path in [folder.clone(), folder.join("package.json"), code]
-        .into_iter()
-        .chain(files)
-    {
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        for path in [path, real] {
-            let tracked = tracked_files(&path);
-            let tracked = tracked.map_err(|error| Failure::Usage(error.to_string()))?;
-            is_tracked |= !tracked.is_empty();
-        }
-    }
     let start = env::current_dir().unwrap_or_default();
-    let why = match is_tracked.then_some(()) {
-        Some(()) => "git tracks it, so it comes from a commit",
-        None if belongs_to_another(&folder, &start) => "it belongs to another user",
-        None => return Ok(folder),
+    let is_tracked = is_tracked_package(&folder);
+    let is_tracked = is_tracked.map_err(|error| Failure::Usage(error.to_string()))?;
+    let why = if is_tracked {
+        "git tracks it, so it comes from a commit"
+    } else if belongs_to_another(&folder, &start) {
+        "it belongs to another user"
+    } else {
+        return Ok(folder);
     };
     let folder = folder.display();
     Err(Failure::Usage(format!(

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use deadheat::parts::exit::Failure;
+use deadheat::parts::format::content::plain_size;
 use deadheat::parts::format::limits::{Allowance, files_at_once};
 use deadheat::parts::format::{Found, found_at, read_header, refuse_plan, similar_file};
 use deadheat::parts::model::{HELP, Program, suggestion};
@@ -301,15 +302,6 @@ fn take_memory(memory: &Mutex<Allowance>, results: &Results, times: usize) -> Re
     taken.map_err(|error| Failure::Data(format!("cannot compare these files: {error}")))
 }
 
-/// Returns the size of a file in bytes after decompression; `u64::MAX` if it is unknown.
-fn size_when_read(name: &str) -> u64 {
-    let about = std::fs::metadata(name).ok().filter(|about| about.is_file());
-    let is_packed = [".gz", ".zst"].iter().any(|end| name.ends_with(end));
-    about
-        .filter(|_| !is_packed)
-        .map_or(u64::MAX, |about| about.len())
-}
-
 /// All files of results, each read once even if it is named several times, because standard input
 /// cannot be read twice.
 struct Files {
@@ -318,8 +310,8 @@ struct Files {
 }
 
 impl Files {
-    /// Reads the files in parallel, at most one per core, and so many that reading leaves half of
-    /// the memory free. Subtracts the memory of the results from `memory`.
+    /// Reads the files in parallel, at most one per core, and fewer if their size requires it.
+    /// Subtracts the memory of the results from `memory`.
     fn read(
         request: &[NamedSide],
         kinds: &[Vec<Kind>],
@@ -359,8 +351,9 @@ impl Files {
             }
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let sizes = times.iter().map(|(name, _)| size_when_read(name));
-        let at_once = files_at_once(sizes.max().unwrap_or(0));
+        let sizes = times.iter().map(|(name, _)| plain_size(name));
+        let largest = sizes.map(|size| size.unwrap_or(u64::MAX)).max();
+        let at_once = files_at_once(largest.unwrap_or(0));
         let threads = cores.min(at_once).min(times.len());
         let mut all = std::thread::scope(|scope| {
             // This thread reads files, too, so that it can reuse the memory that it frees.
