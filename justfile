@@ -87,7 +87,7 @@ _fuzz target seeds words longest seconds:
 deny:
     cargo deny --locked check
 
-# What people are handed: one archive with both programs, manual pages and completions, which needs nothing of the machine; some minutes
+# The archive of a release: both programs, linked statically, with manual pages and completions; some minutes
 dist *target:
     .ci/dist {{target}}
 

@@ -75,8 +75,8 @@ fetched() {
         mv "$stored.$$" "$stored"
         echo "deadheat $version was fetched from $url" >&2
     fi
-    # Checked by every job: an earlier job may have run code of a pull request, which could replace
-    # what is stored. The program is unpacked anew for the same reason.
+    # Every job checks the archive and unpacks it again, because code of a pull request in an earlier
+    # job could have replaced the stored copy.
     cp "$stored" "$work/$archive.tar.gz"
     local status=0
     curl --fail --silent --location --retry 2 --max-time 60 --output "$work/$archive.tar.gz.sha256" "$url.sha256" || status=$?

@@ -71,7 +71,7 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// Returns true if the commit has some of the other side's bench targets itself.
+    /// Returns true if both sides have a bench target of the same name.
     pub(crate) fn shares(&self) -> bool {
         !self.shared.is_empty()
     }
@@ -112,11 +112,11 @@ impl Overlay {
         for manifest in manifests {
             planning.package(manifest, dropped)?;
         }
-        let unchanged = bench_source
+        let not_added = bench_source
             .targets
             .iter()
             .find(|it| !dropped.contains(it) && !planning.overlay.targets.contains(it));
-        if let Some(target) = unchanged.filter(|_| bench_source.replaces) {
+        if let Some(target) = not_added.filter(|_| bench_source.replaces) {
             return Err(BuildError::BenchesDoNotFit {
                 revision: commit.name.clone(),
                 from: bench_source.name.clone(),
@@ -357,14 +357,10 @@ impl Planning<'_> {
     /// Returns why a package that the commit lacks cannot be added; `None` if it can.
     fn why_not_whole(&self, folder: &Path, theirs: &Manifest) -> Option<&'static str> {
         // Git lists a link or a submodule as one path, without the files in it.
-        let folders = folder.ancestors().filter(|it| !it.as_os_str().is_empty());
-        if folders
-            .into_iter()
-            .any(|folder| self.files.contains(folder))
-        {
+        let mut folders = folder.ancestors().filter(|it| !it.as_os_str().is_empty());
+        if folders.any(|folder| self.files.contains(folder)) {
             return Some("its folder is a symbolic link or a submodule in the commit");
         }
-        // Both sides would race with the same library.
         let top = self.bench_source.top.join(folder);
         let sources = theirs.sources().into_iter();
         let mut sources = sources.filter(|source| source != "build.rs");

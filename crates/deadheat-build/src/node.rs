@@ -348,6 +348,47 @@ pub fn is_tracked_package(folder: &Path) -> Result<bool, TrackedError> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_package_whose_files_lead_to_tracked_ones_is_tracked() {
+        let top = tempfile::tempdir().unwrap();
+        let git = |args: &[&str]| {
+            let done = Command::new("git")
+                .args(args)
+                .current_dir(top.path())
+                .output();
+            done.is_ok_and(|done| done.status.success())
+        };
+        if !git(&["init", "--quiet"]) {
+            return;
+        }
+        let path = |path: &str| top.path().join(path);
+        for folder in ["evil/lib", "plain/lib", "modules/copy/lib"] {
+            fs::create_dir_all(path(folder)).unwrap();
+        }
+        for file in ["evil/package.json", "evil/lib/a.js"] {
+            fs::write(path(file), "{}").unwrap();
+        }
+        assert!(git(&["add", "evil"]));
+        fs::write(path("plain/lib/a.js"), "{}").unwrap();
+        let link = |to: &str, at: &str| std::os::unix::fs::symlink(path(to), path(at)).unwrap();
+        link("evil", "modules/whole");
+        link("evil/lib/a.js", "modules/copy/lib/a.js");
+        link("plain", "modules/own");
+        for (package, expected) in [
+            ("evil", true),
+            ("modules/whole", true),
+            ("modules/copy", true),
+            ("modules/own", false),
+            ("plain", false),
+        ] {
+            assert_eq!(
+                is_tracked_package(&path(package)).unwrap(),
+                expected,
+                "{package}"
+            );
+        }
+    }
+
     fn site(directory: &Path) -> NodeSite<'_> {
         NodeSite {
             revision: "v1",

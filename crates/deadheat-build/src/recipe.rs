@@ -520,8 +520,9 @@ pub(crate) fn own_configuration(repository: &Repository<'_>) -> Result<Vec<PathB
     for folder in repository.inside.ancestors() {
         for path in entries(&repository.top.join(folder).join(".cargo")) {
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            // A file of configuration may include others. The credentials are none.
-            let is_wanted = name == "config" || (name.ends_with(".toml") && !name.contains("cred"));
+            // `config.toml` may include other files, but not the one with the user's secrets.
+            let is_wanted =
+                name == "config" || (name.ends_with(".toml") && name != "credentials.toml");
             if is_wanted
                 && path.is_file()
                 && tracked_files(&path)?.is_empty()

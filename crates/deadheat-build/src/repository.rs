@@ -224,7 +224,8 @@ impl<'a> Repository<'a> {
         self.run(self.git(&["rev-parse", "--verify"]).words([&wanted]))
     }
 
-    /// Returns true if `name` is a branch or tag, and also the beginning of another commit's id. Git prefers a branch or tag of this name, which anyone who pushes can create.
+    /// Returns true if a revision begins with the name of a branch or tag that is also the beginning
+    /// of another commit's id. Git prefers the branch or tag, which anyone who may push can create.
     fn is_ambiguous(&self, name: &str) -> Result<bool, BuildError> {
         // As in `ea105b9e~1`.
         let name = name.split(['~', '^', '@', ':']).next().unwrap_or(name);

@@ -387,8 +387,8 @@ impl Home {
 
     /// Returns a file in this folder that git tracks, if any. A commit, and so a pull request, can
     /// contain files that look like stored builds, or a symbolic link to a folder of the user's. If
-    /// the folder is in a `.deadheat`, any tracked file there counts, except a project's data: build
-    /// tools would read a configuration file there for every build below.
+    /// the folder is in a `.deadheat`, every tracked file there counts, except a project's data,
+    /// because build tools would read a configuration file there for all builds below it.
     fn tracked(&self) -> Result<Option<PathBuf>, BuildError> {
         let ours = self.folder.parent().filter(|ours| ours.ends_with(OURS));
         if let Some(ours) = ours {
@@ -588,7 +588,7 @@ impl Home {
 const DATA: [&str; 3] = ["accepted.toml", ".gitignore", "runs"];
 
 /// The files in which cargo looks for configuration, also in all folders above.
-pub(crate) const CARGO_CONFIGURATION: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
+const CARGO_CONFIGURATION: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
 
 #[cfg(test)]
 mod tests {

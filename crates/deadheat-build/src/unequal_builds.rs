@@ -117,7 +117,7 @@ impl Settings {
         most: usize,
         read: &mut impl FnMut(&Path) -> Option<String>,
     ) {
-        // Files may include each other.
+        // Files may include each other, so each is read once.
         if most == 0 || self.configuration.contains_key(&path) {
             return;
         }

@@ -219,6 +219,25 @@ fn limited(track: &Track, limit: &str, args: &[&str]) -> Finished {
 }
 
 #[test]
+fn a_histogram_that_stands_for_very_many_samples_is_refused() {
+    let track = Track::new();
+    let benchmark = |number: usize| {
+        let iterations = list(100, |value| format!("[[{value},1000000000]]"));
+        let metric =
+            format!(r#"{{"score":1,"scoreUnit":"ns/op","rawDataHistogram":[{iterations}]}}"#);
+        format!(r#"{{"benchmark":"b{number}","mode":"sample","primaryMetric":{metric}}}"#)
+    };
+    fs::write(track.path("jmh.json"), list(20, benchmark)).unwrap();
+    let told = ["jmh.json", "the results together need more than 2097152"];
+    for args in [
+        &["analyze", "jmh.json"][..],
+        &["report", "jmh.json", "--json"],
+    ] {
+        limited(&track, "1M", args).fails_with(4, &told);
+    }
+}
+
+#[test]
 fn files_that_are_too_much_together_are_refused() {
     let track = Track::new();
     let values = "1,".repeat(10_000);

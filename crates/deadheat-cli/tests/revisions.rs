@@ -1500,7 +1500,7 @@ fn a_tag_does_not_take_the_place_of_an_abbreviated_commit() {
     done.fails_with(2, &["is a branch or tag and also", "write more digits"]);
     repo.rev(&[&[&*format!("refs/tags/{base}")], &build[..]].concat())
         .succeeds();
-    // Not the beginning of an id.
+    // No id of a commit begins with `cafe`.
     repo.git(&["tag", "cafe", "HEAD~1"]);
     repo.rev(&[&["cafe"], &build[..]].concat()).succeeds();
 }

@@ -345,6 +345,67 @@ fn a_changed_file_of_a_program_that_a_command_builds_concerns_the_rows_it_names(
 }
 
 #[test]
+fn a_candidate_that_cannot_list_its_benchmarks_is_no_success() {
+    needs!("git", "python3");
+    let repo = Repo::new(&[("one.py", HARNESS), ("two.py", HARNESS)]);
+    let build = "mkdir -p out && cp one.py two.py out && chmod +x out/*";
+    let race = |revisions: &str| {
+        let words = ["rev", revisions, "--build", build, "--exe", "out/one.py"];
+        let rest = ["--exe", "out/two.py", "--max-replicates", "2", "-q"];
+        repo.deadheat(&[&words[..], &rest].concat())
+    };
+    for (tag, broken) in [
+        ("crash", "#!/bin/sh\nkill -SEGV $$\n"),
+        ("exit", "#!/bin/sh\nexit 1\n"),
+        ("talk", "#!/bin/sh\necho nothing of a harness\n"),
+    ] {
+        repo.commit(tag, &[("two.py", broken)]);
+        let done = race(&format!("base..{tag}"));
+        assert_eq!(done.code, Some(3), "{done:?}");
+        assert!(done.stderr.contains("two.py"), "{done:?}");
+        assert!(
+            done.stdout.contains("BM_Sort/100"),
+            "the others race: {done:?}"
+        );
+        // A baseline that cannot list them, such as an old one, hides nothing.
+        assert_eq!(race(&format!("{tag}..base")).code, Some(0));
+    }
+}
+
+#[test]
+fn a_gate_does_not_pass_over_executables_beside_workers() {
+    needs!("git", "python3", "gcc");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let source = root.join("examples/c/worker_pair/old.c");
+    let build = format!(
+        "mkdir -p out && gcc -O1 -I{} {} -o out/worker -pthread && cp one.py out && chmod +x out/one.py",
+        root.join("include").display(),
+        source.display()
+    );
+    let repo = Repo::new(&[("one.py", HARNESS)]);
+    repo.commit("next", &[("README", "one")]);
+    let race = |gate: &[&str]| {
+        let words = [
+            "rev",
+            "base..next",
+            "--build",
+            &build,
+            "--exe",
+            "out/worker",
+        ];
+        let rest = ["--exe", "out/one.py", "--max-replicates", "2", "-q"];
+        repo.deadheat(&[&words[..], &rest, gate].concat())
+    };
+    race(&[]).succeeds();
+    let told = [
+        "the gate cannot judge",
+        "one.py",
+        "other targets are workers",
+    ];
+    race(&["--fail-on", "slower"]).fails_with(2, &told);
+}
+
+#[test]
 fn a_changed_test_file_of_go_concerns_the_benchmarks_in_it() {
     needs!("git", "go");
     let one = "package p\nimport \"testing\"\nfunc BenchmarkOne(b *testing.B) { for i := 0; i < b.N; \

@@ -245,16 +245,16 @@ pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
     all_bytes(path).map_err(cannot_read(path))
 }
 
-/// Returns the size of a file in bytes; `None` for a file whose name says that it is compressed, and
-/// for anything that is not a file.
+/// Returns the size of a file in bytes; `None` for a compressed file, and for anything that is not a
+/// plain file.
 pub fn plain_size(path: impl AsRef<Path>) -> Option<u64> {
-    let path = path.as_ref();
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    if matches!(ending, Some("gz" | "zst")) {
-        return None;
-    }
-    let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    Some(about.len())
+    let file = open_plain(path.as_ref()).ok()?;
+    let size = fs::metadata(path.as_ref()).ok()?.len();
+    let mut beginning = Vec::new();
+    file.take(ZSTD.len() as u64)
+        .read_to_end(&mut beginning)
+        .ok()?;
+    (!is_packed(&beginning)).then_some(size)
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ pub struct FewCells<R> {
     inner: R,
     separator: u8,
     place: CellPlace,
-    /// The separators in the current row.
+    /// Number of separators in the current row so far.
     separators: u64,
     most: u64,
 }
@@ -222,6 +222,12 @@ pub fn most_bytes_of_names() -> io::Result<u64> {
     Ok((most_bytes()? >> 4).max(4 << 20))
 }
 
+/// Returns the largest estimated memory of all results that a command holds at once: twice the limit
+/// on the size of a file. Without it, 16 files of 105 kB, each within its own limits, took 13 GB.
+pub fn most_memory_of_results() -> io::Result<u64> {
+    Ok(most_bytes()?.saturating_mul(2))
+}
+
 /// Fails if the names of a file's benchmarks are larger together than [`most_bytes_of_names`].
 pub fn refuse_large_names(bytes: u64) -> io::Result<()> {
     let most = most_bytes_of_names()?;
@@ -281,7 +287,7 @@ pub fn refuse_many_parameters(count: usize) -> io::Result<()> {
 }
 
 /// The memory in bytes, or the number of files and folders, that a reader may still use.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Allowance {
     left: u64,
     most: u64,
@@ -299,13 +305,11 @@ impl Allowance {
         Ok(Self::to(most, "bytes of memory"))
     }
 
-    /// Returns an allowance for all results that a command holds at once: twice the limit on the
-    /// size of a file. Without it, 16 files of 105 kB, each within its own limits, took 13 GB.
+    /// Returns an allowance for [all results](most_memory_of_results) that a command holds at once.
     pub fn of_results() -> io::Result<Self> {
-        let most = most_bytes()?.saturating_mul(2);
         Ok(Self {
             what: "the results together need",
-            ..Self::to(most, "bytes of memory")
+            ..Self::to(most_memory_of_results()?, "bytes of memory")
         })
     }
 

@@ -5,7 +5,9 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 
-use deadheat_format::limits::{Allowance, most_benchmarks, most_bytes_of_names};
+use deadheat_format::limits::{
+    Allowance, most_benchmarks, most_bytes_of_names, most_memory_of_results,
+};
 use deadheat_model::{Metric, ResultFacts};
 
 use crate::identity::Identity;
@@ -31,14 +33,30 @@ pub struct Results {
     names: HashMap<String, u32>,
     /// The total length of the names and parameters of all benchmarks, in bytes.
     pub(crate) bytes_of_names: u64,
-    /// The limit for `bytes_of_names`; `None` before the first benchmark.
-    most_bytes_of_names: Option<u64>,
-    /// The limit for the number of benchmarks; `None` before the first benchmark.
-    most_benchmarks: Option<u64>,
-    /// The memory that the benchmarks may still take; `None` before the first benchmark.
-    allowance: Option<Allowance>,
-    /// True if the benchmarks need more memory than the allowance.
-    is_too_large: bool,
+    /// The estimated memory of all benchmarks pushed so far, in bytes.
+    memory_pushed: u64,
+    /// `None` before the first benchmark.
+    limits: Option<Limits>,
+}
+
+/// The limits for the results of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Limits {
+    bytes_of_names: u64,
+    benchmarks: u64,
+    memory: u64,
+}
+
+impl Limits {
+    /// Returns the limits that the user set, or nothing if their value cannot be read, which reading
+    /// the file reports.
+    fn of_the_user() -> Self {
+        Self {
+            bytes_of_names: most_bytes_of_names().unwrap_or(0),
+            benchmarks: most_benchmarks().unwrap_or(0),
+            memory: most_memory_of_results().unwrap_or(0),
+        }
+    }
 }
 
 impl Results {
@@ -60,10 +78,7 @@ impl Results {
     /// Fails if the results need more memory than all results of a command may have. They are then
     /// incomplete.
     pub(crate) fn refuse_too_large(&self) -> io::Result<()> {
-        match self.is_too_large {
-            true => Allowance::of_results()?.take(u64::MAX),
-            false => Ok(()),
-        }
+        Allowance::of_results()?.take(self.memory_pushed)
     }
 
     /// Adds a benchmark. A second benchmark of the same name becomes `name #2`, so that the
@@ -72,18 +87,8 @@ impl Results {
     /// Ignores the benchmark if the file [exceeds a limit](Self::are_full).
     pub fn push(&mut self, benchmark: ResultBenchmark) {
         self.bytes_of_names += benchmark.bytes_of_names();
-        let limit = || most_bytes_of_names().unwrap_or(0);
-        self.most_bytes_of_names.get_or_insert_with(limit);
-        let limit = || most_benchmarks().unwrap_or(0);
-        self.most_benchmarks.get_or_insert_with(limit);
-        let allowance = self
-            .allowance
-            .take()
-            .or_else(|| Allowance::of_results().ok());
-        self.allowance = allowance.map(|mut allowance| {
-            self.is_too_large |= allowance.take(benchmark.memory()).is_err();
-            allowance
-        });
+        self.memory_pushed += benchmark.memory();
+        self.limits.get_or_insert_with(Limits::of_the_user);
         if !self.are_full() {
             self.add(benchmark);
         }
@@ -105,11 +110,11 @@ impl Results {
     /// Returns true if the file has too many benchmarks, or if their names need too much memory.
     /// Such a file is refused after it was read.
     pub(crate) fn are_full(&self) -> bool {
-        let names = self.most_bytes_of_names;
-        let count = self.benchmarks.len() as u64;
-        self.is_too_large
-            || names.is_some_and(|most| self.bytes_of_names > most)
-            || self.most_benchmarks.is_some_and(|most| count > most)
+        self.limits.is_some_and(|most| {
+            self.bytes_of_names > most.bytes_of_names
+                || self.benchmarks.len() as u64 > most.benchmarks
+                || self.memory_pushed > most.memory
+        })
     }
 
     /// Renames the benchmarks by their identities. A benchmark keeps its name if `name` returns
@@ -270,7 +275,8 @@ impl ResultBenchmark {
     /// Returns the estimated memory in bytes, as [`Results::memory`] does.
     pub(crate) fn memory(&self) -> u64 {
         const BENCHMARK: u64 = 512;
-        // The copies that an analysis makes: 16 bytes were half of what was measured per value.
+        // Half of what an analysis was measured to need, because all results of a command may take an
+        // eighth of the usable memory.
         const VALUE: u64 = 16;
         const COPIES_OF_NAMES: u64 = 3;
         let values = self.values.len() + self.processes.len();

@@ -136,7 +136,7 @@ pub use setting_values::{
 pub use shard::{Conditions, Disturbance, Host, Limits, Merged, Shard, ShardBy, ShardNumber};
 pub use suggestion::suggestion;
 pub use surroundings::{PackageVersions, SharedSuite, Surroundings};
-pub use text_cells::{ORDERS, TextCells, is_workflow_command, text_of_cell};
+pub use text_cells::{ORDERS, TextCells, is_hidden, is_workflow_command, text_of_cell};
 pub use warning::{ClockCause, CutShortKept, Observation, Warning};
 pub use workload::{
     CommandLine, ExitPolicy, FunctionCalls, Harness, HarnessCalls, Hooks, Input, Output, Program,

@@ -80,7 +80,7 @@ fn splits_before_a_formula(text: &str) -> bool {
 const SEPARATORS: [char; 2] = [';', '\t'];
 
 fn is_obeyed(text: &str) -> bool {
-    text.contains(is_control)
+    text.contains(is_hidden)
         || text.lines().any(is_workflow_command)
         || ORDERS.iter().any(|order| text.contains(order))
         || (text.match_indices(SEPARATORS)).any(|(at, _)| splits_before_a_formula(&text[at..]))
@@ -88,7 +88,7 @@ fn is_obeyed(text: &str) -> bool {
 
 /// Returns true for characters that move the cursor, change the colour or reverse the reading
 /// direction, and for invisible characters, which could hide the start of a formula.
-fn is_control(character: char) -> bool {
+pub fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{feff}' => true,
@@ -110,7 +110,7 @@ fn escaped(text: &str) -> String {
         for (at, character) in line.char_indices() {
             match character {
                 '\\' => safe += r"\\",
-                _ if is_control(character)
+                _ if is_hidden(character)
                     || Some(at) == command
                     || ORDERS.iter().any(|order| line[at..].starts_with(order))
                     || splits_before_a_formula(&line[at..]) =>
@@ -217,7 +217,7 @@ mod tests {
             prop_assert!(!cell.starts_with(begins_a_formula));
             prop_assert!(!cell.starts_with(['\t', '\r', '\n']));
             prop_assert!(!cell.contains(";=") && !cell.contains(";\"="));
-            prop_assert!(!cell.contains(is_control));
+            prop_assert!(!cell.contains(is_hidden));
             prop_assert!(!cell.lines().any(is_workflow_command));
             prop_assert!(!ORDERS.iter().any(|order| cell.contains(order)));
             prop_assert_eq!(text_of_cell(&cell), text.as_str());

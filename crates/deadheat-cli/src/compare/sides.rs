@@ -311,7 +311,7 @@ struct Files {
 
 impl Files {
     /// Reads the files in parallel, at most one per core, and fewer if their size requires it.
-    /// Subtracts the memory of the results from `memory`.
+    /// Takes the estimated memory of the results from the allowance `memory`.
     fn read(
         request: &[NamedSide],
         kinds: &[Vec<Kind>],

@@ -1,4 +1,4 @@
-//! Starts one process of the launcher, waits for its end or a message of deadheat, and kills
+//! Starts one process of the launcher, waits for its end or a message from deadheat, and kills
 //! descendants.
 #![allow(unsafe_code)]
 

@@ -267,6 +267,8 @@ fn within(file: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn read_alone(text: &str) -> Results {
@@ -309,6 +311,25 @@ mod tests {
         ] {
             assert_eq!(within(file), Path::new(path), "{file}");
         }
+    }
+
+    #[test]
+    fn a_link_in_place_of_samples_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        fs::write(&secret, 1.0_f32.to_le_bytes()).unwrap();
+        let results = folder.path().join("results");
+        fs::create_dir_all(results.join("a.json-bin")).unwrap();
+        let file = results.join("a.json-bin/0.bin");
+        std::os::unix::fs::symlink(&secret, &file).unwrap();
+        std::os::unix::fs::symlink(folder.path(), results.join("b.json-bin")).unwrap();
+        for name in ["a.json-bin/0.bin", "b.json-bin/secret"] {
+            let problem = samples(&results, name).unwrap_err();
+            assert!(problem.contains("is a symbolic link"), "{problem}");
+        }
+        fs::remove_file(&file).unwrap();
+        fs::copy(&secret, &file).unwrap();
+        assert_eq!(samples(&results, "a.json-bin/0.bin"), Ok(vec![1e9]));
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub fn write_csv(
 /// table grows with the square of the number of benchmarks: 3 MB of samples became 400 MB.
 const MOST_METRICS: usize = 1024;
 
-/// Returns the metrics except the wall and CPU times, each with a column of the table.
+/// Returns the metrics that have a column each: all except wall and CPU time.
 fn others(run: &Run) -> Vec<&Metric> {
     let recorded = &run.header.metrics;
     let mut known: HashSet<&Metric> = recorded.iter().chain([&Metric::Wall]).collect();

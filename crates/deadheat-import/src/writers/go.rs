@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use deadheat::parts::report::{Glyphs, escape_line, harmless};
-use deadheat_model::{Benchmark, Better, Metric, Run, Unit};
+use deadheat_model::{Benchmark, Better, Metric, Run, Unit, is_hidden};
 
 use super::samples_by_themselves;
 use deadheat_format::number::{push_integer, push_value};
@@ -186,21 +186,18 @@ fn name(benchmark: &Benchmark) -> String {
 fn word(text: &str) -> String {
     match text.trim() {
         "" => "_".to_owned(),
-        text => text.replace(|c: char| c.is_whitespace() || is_obeyed(c), "_"),
+        text => text.replace(
+            |c: char| c.is_whitespace() || c.is_control() || is_hidden(c),
+            "_",
+        ),
     }
 }
 
 /// Replaces the characters that would end a line or reverse the reading direction, and removes blanks
 /// around the text.
 fn one_line(text: &str) -> String {
-    text.trim().replace(is_obeyed, "_")
-}
-
-/// Returns true for control characters, invisible characters, and characters that change the
-/// reading direction.
-fn is_obeyed(c: char) -> bool {
-    let is_of_direction = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
-    c.is_control() || is_of_direction || matches!(c, '\u{2060}'..='\u{2069}')
+    text.trim()
+        .replace(|c: char| c.is_control() || is_hidden(c), "_")
 }
 
 /// Returns the unit of a metric per iteration, if possible the one that Go's own tools use.
