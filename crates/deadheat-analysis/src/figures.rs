@@ -547,7 +547,10 @@ const MOST: u64 = 1 << 62;
 /// The unit is the nanosecond. If a positive time is below a microsecond, whole nanoseconds would
 /// lose its digits, so all values of the run are in picoseconds. A run that also has times of 53
 /// days or more keeps nanoseconds, because picoseconds would overflow.
-pub fn histograms(run: &Run) -> Histograms {
+///
+/// Each histogram is computed when it is taken: a sample of some days takes 200 kB of buckets, and a
+/// table of 780 kB may hold ten thousand of them.
+pub fn histograms(run: &Run) -> Histograms<impl Iterator<Item = ContenderHistogram>> {
     let mut all: Vec<(usize, ContenderId, Vec<f64>)> = Vec::new();
     let plans = &run.header.plan.benchmarks;
     for (benchmark, (plan, samples)) in plans.iter().zip(&run.benchmarks).enumerate() {
@@ -565,9 +568,9 @@ pub fn histograms(run: &Run) -> Histograms {
         (HistogramUnit::Nanoseconds, 1.0)
     };
     // The cast saturates.
-    let steps = |ns: f64| ((ns * per_ns).round() as u64).min(MOST);
+    let steps = move |ns: f64| ((ns * per_ns).round() as u64).min(MOST);
     let highest = steps(largest).max(2);
-    let count = |(benchmark, contender, times): (usize, ContenderId, Vec<f64>)| {
+    let count = move |(benchmark, contender, times): (usize, ContenderId, Vec<f64>)| {
         let mut histogram = Histogram::new(highest, DIGITS).ok()?;
         let mut largest = 0;
         for ns in times {
@@ -585,7 +588,7 @@ pub fn histograms(run: &Run) -> Histograms {
         unit,
         significant_digits: DIGITS,
         highest,
-        contenders: all.into_iter().filter_map(count).collect(),
+        contenders: all.into_iter().filter_map(count),
     }
 }
 

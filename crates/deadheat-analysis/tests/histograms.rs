@@ -3,8 +3,7 @@
 mod common;
 
 use common::{Block, run};
-use deadheat_analysis::histograms;
-use deadheat_model::{HistogramUnit, Origin, Run};
+use deadheat_model::{ContenderHistogram, HistogramUnit, Histograms, Origin, Run};
 
 /// A block of each pair of times.
 fn paired(times: &[(f64, f64)]) -> Run {
@@ -13,6 +12,21 @@ fn paired(times: &[(f64, f64)]) -> Run {
     };
     let blocks: Vec<Block> = times.iter().enumerate().map(block).collect();
     run(Origin::PairedRecording, 2, &blocks)
+}
+
+fn histograms(run: &Run) -> Histograms<Vec<ContenderHistogram>> {
+    let Histograms {
+        unit,
+        significant_digits,
+        highest,
+        contenders,
+    } = deadheat_analysis::histograms(run);
+    Histograms {
+        unit,
+        significant_digits,
+        highest,
+        contenders: contenders.collect(),
+    }
 }
 
 #[test]

@@ -251,6 +251,14 @@ pub enum BuildError {
         /// The kind of project that the command needs, if the sources lack it.
         missing: Option<MissingProject>,
     },
+    /// A commit lacks the project that its build needs.
+    #[error("{revision} cannot be built\nhelp: {missing}")]
+    NoProject {
+        /// The name of the affected side.
+        revision: String,
+        /// The kind of project that the commit lacks.
+        missing: MissingProject,
+    },
     /// The build succeeded, but the executable is missing or cannot be run.
     #[error(
         "{revision}: the build succeeded, but {} {problem}\nhelp: --exe PATH names the executable that \
@@ -562,6 +570,7 @@ impl BuildError {
                 CargoError::TargetDir { .. } | CargoError::NoManifest(_) | CargoError::NoPackage(_),
             ) => Fault::Request,
             Self::Failed { .. }
+            | Self::NoProject { .. }
             | Self::NoExecutable { .. }
             | Self::NoTests { .. }
             | Self::NoCmakeTarget { .. }

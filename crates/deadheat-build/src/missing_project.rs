@@ -23,6 +23,22 @@ impl MissingProject {
     /// Returns `self` if no project file of this kind is in `directory` or, except for pip and
     /// CMake, in a folder above.
     pub(crate) fn above(self, directory: &Path) -> Option<Self> {
+        // pip and CMake do not search the folders above.
+        let folders = match self {
+            Self::Python | Self::Cmake => 1,
+            Self::Cargo | Self::Go | Self::Node => usize::MAX,
+        };
+        self.among(directory.ancestors().take(folders))
+    }
+
+    /// Returns `self` if no project file of this kind is in `directory` or in a folder above, up to
+    /// `top`.
+    pub(crate) fn below(self, top: &Path, directory: &Path) -> Option<Self> {
+        let folders = directory.ancestors();
+        self.among(folders.take_while(|folder| folder.starts_with(top)))
+    }
+
+    fn among<'a>(self, mut folders: impl Iterator<Item = &'a Path>) -> Option<Self> {
         let names: &[&str] = match self {
             Self::Cargo => &["Cargo.toml"],
             Self::Go => &["go.mod", "go.work"],
@@ -31,13 +47,7 @@ impl MissingProject {
             Self::Node => &["package.json"],
         };
         let is_here = |folder: &Path| names.iter().any(|name| folder.join(name).exists());
-        // pip and CMake do not search the folders above.
-        let folders = match self {
-            Self::Python | Self::Cmake => 1,
-            Self::Cargo | Self::Go | Self::Node => usize::MAX,
-        };
-        let found = directory.ancestors().take(folders).any(is_here);
-        (!found).then_some(self)
+        (!folders.any(is_here)).then_some(self)
     }
 }
 
@@ -84,6 +94,8 @@ mod tests {
             assert_eq!(project.above(folder.path()), None);
         }
         assert_eq!(Cargo.above(&below), None);
+        assert_eq!(Cargo.below(folder.path(), &below), None);
+        assert_eq!(Cargo.below(&folder.path().join("a"), &below), Some(Cargo));
         assert_eq!(Go.above(&below), None);
         assert_eq!(Python.above(&below), Some(Python));
         std::fs::write(folder.path().join("CMakeLists.txt"), "").unwrap();

@@ -388,6 +388,11 @@ impl CargoBuild {
             .collect()
     }
 
+    /// Returns true if the arguments name a manifest, so that cargo searches for none.
+    pub(crate) fn names_manifest(&self) -> bool {
+        self.metadata.iter().any(|word| word == "--manifest-path")
+    }
+
     /// Returns the folders whose `Cargo.lock` may apply: from the package up to the top of the
     /// repository.
     pub(crate) fn lock_folders(&self, repository: &Repository<'_>) -> Vec<PathBuf> {

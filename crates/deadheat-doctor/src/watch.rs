@@ -25,7 +25,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Returns the share of the time that this core was busy while a core was watched.
+    /// Returns the share of the watched time during which `core` was busy; `None` if it is unknown.
     pub(crate) fn busy_share(&self, core: u32) -> Option<f64> {
         let of_core = self.busy.iter().find(|(one, _)| *one == core);
         of_core.map(|(_, share)| *share)

@@ -185,6 +185,6 @@ fn a_histogram_log_is_written_as_before() {
         ],
     };
     let mut log = Vec::new();
-    write_hdr(&run, &histograms, &mut log, "run.hlog").unwrap();
+    write_hdr(&run, histograms, &mut log, "run.hlog").unwrap();
     compare("run.hlog", &log);
 }

@@ -20,7 +20,7 @@ fn run() -> Run {
     run
 }
 
-fn histograms(highest: u64, counts: &[Vec<u64>]) -> Histograms {
+fn histograms(highest: u64, counts: &[Vec<u64>]) -> Histograms<Vec<ContenderHistogram>> {
     let places = [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)];
     let one = |((benchmark, contender), counts): ((usize, u8), &Vec<u64>)| ContenderHistogram {
         benchmark,
@@ -36,7 +36,7 @@ fn histograms(highest: u64, counts: &[Vec<u64>]) -> Histograms {
     }
 }
 
-fn log(run: &Run, histograms: &Histograms) -> String {
+fn log(run: &Run, histograms: Histograms<Vec<ContenderHistogram>>) -> String {
     let mut log = Vec::new();
     write_hdr(run, histograms, &mut log, "x.hlog").unwrap();
     String::from_utf8(log).unwrap()
@@ -96,7 +96,7 @@ proptest! {
             counts.resize(counts.len() + gap, 0);
             counts.push(1 + (bits >> 1 >> size) / 64);
         }
-        let log = log(&run(), &histograms(1 << 40, std::slice::from_ref(&counts)));
+        let log = log(&run(), histograms(1 << 40, std::slice::from_ref(&counts)));
         let (lines, _) = read(&log);
         prop_assert_eq!(lines.len(), 1);
         let found = &lines[0].4;
@@ -109,7 +109,7 @@ proptest! {
 #[test]
 fn every_line_names_its_contender_its_interval_and_its_maximum() {
     let counts = [vec![0, 1], vec![2], vec![3], vec![4], vec![5]];
-    let (lines, times) = read(&log(&run(), &histograms(2_500_001, &counts)));
+    let (lines, times) = read(&log(&run(), histograms(2_500_001, &counts)));
     assert_eq!(times, [1_709_210_096.0; 2], "start and base");
     let tags: Vec<&str> = lines.iter().map(|line| line.0.as_str()).collect();
     assert_eq!(
@@ -141,7 +141,7 @@ fn tags_that_would_be_alike_are_numbered() {
     (a.name, b.name) = ("x y".to_owned(), "x,y".to_owned());
     let (lines, _) = read(&log(
         &run,
-        &histograms(9, &[vec![], vec![], vec![1], vec![1]]),
+        histograms(9, &[vec![], vec![], vec![1], vec![1]]),
     ));
     assert_eq!((&*lines[2].0, &*lines[3].0), ("three/x_y", "three/x_y_#2"));
 }
@@ -151,7 +151,7 @@ fn a_recording_lasts_as_long_as_its_samples_and_starts_at_no_known_time() {
     let mut run = run();
     run.elapsed_ns = 0;
     run.header.started_at = None;
-    let (lines, times) = read(&log(&run, &histograms(9, &[vec![1]])));
+    let (lines, times) = read(&log(&run, histograms(9, &[vec![1]])));
     // 18 samples of a millisecond and a little.
     assert_eq!(lines[0].2, Duration::from_millis(18));
     assert!(times.is_empty());
@@ -162,7 +162,7 @@ fn counts_too_many_for_one_stored_block_come_back_too() {
     let counts: Vec<u64> = (0..40_000).map(|at| 70 + at % 3).collect();
     let (lines, _) = read(&log(
         &run(),
-        &histograms(1 << 60, std::slice::from_ref(&counts)),
+        histograms(1 << 60, std::slice::from_ref(&counts)),
     ));
     assert_eq!(lines[0].4[..counts.len()], counts[..]);
 }
@@ -174,7 +174,7 @@ fn a_run_without_wall_times_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/x.hlog");
     let write =
-        |run: &Run| write_export(&path, |out| write_hdr(run, &histograms(9, &[]), out, &path));
+        |run: &Run| write_export(&path, |out| write_hdr(run, histograms(9, &[]), out, &path));
     let error = write(&Run::new(header)).unwrap_err();
     assert!(matches!(error.problem, FileProblem::NoWallTimes), "{error}");
     write(&run()).unwrap();

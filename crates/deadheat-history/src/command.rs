@@ -54,7 +54,7 @@ pub(crate) enum HistoryCommand {
     Page(PageArgs),
 }
 
-/// The commits of git that make the line.
+/// The commits that a history covers: a range, or the newest ones up to a commit.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LineArgs {
     /// From commit A (included) to commit B [default: the newest commits up to HEAD]

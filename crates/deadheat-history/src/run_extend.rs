@@ -53,7 +53,7 @@ impl ExtendArgs {
         if design.confirm.is_some_and(|confirm| confirm) {
             return refused(
                 "--confirm",
-                "loops of races already confirm the races of a history",
+                "deadheat history tests instead whether its races agree, such as A-B, B-C and A-C",
             );
         }
         if self.spans.contains(&0) || self.max_span == Some(0) {

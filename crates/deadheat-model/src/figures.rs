@@ -249,7 +249,7 @@ impl HistogramUnit {
 /// High dynamic range (HDR) histograms of the wall times of a run. All have the same buckets, so
 /// that they can be overlaid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Histograms {
+pub struct Histograms<Contenders> {
     /// The unit of all values.
     pub unit: HistogramUnit,
     /// Decimal digits of precision, 1 to 5.
@@ -257,8 +257,8 @@ pub struct Histograms {
     /// Largest value with a bucket, at least 2 and below 2⁶³. The smallest value distinguished from
     /// 0 is 1.
     pub highest: u64,
-    /// One per contender that ran, in the order of the plan.
-    pub contenders: Vec<ContenderHistogram>,
+    /// One [`ContenderHistogram`] per contender that ran, in the order of the plan.
+    pub contenders: Contenders,
 }
 
 /// Histogram of the times of a contender, one count per sample.

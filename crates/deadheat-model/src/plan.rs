@@ -79,9 +79,9 @@ impl std::fmt::Display for PlanError {
             Self::OutOfRange { of, value, range } => {
                 write!(f, "{of} must be {range}, not {value}")
             }
-            Self::MalformedLooks => {
-                f.write_str("looks must increase, and each needs a level and a weight")
-            }
+            Self::MalformedLooks => f.write_str(
+                "each look must have more replicates than the one before, a level and a weight",
+            ),
             Self::Contenders {
                 benchmark,
                 count,

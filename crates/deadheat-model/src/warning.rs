@@ -341,9 +341,9 @@ named! {
         /// The waiting time was kept in all samples, because the contender had threads or child
         /// processes, which it may have waited for, or another priority than deadheat.
         WaitingOfItsOwn {
-            /// The contenders whose waiting time was kept.
+            /// The contenders that had threads, child processes or another priority.
             contenders: Vec<String>,
-            /// Share of the samples of these contenders in which the waiting time was kept.
+            /// Share of the samples of these contenders in which they had them.
             share: f64,
         } = "waiting-of-its-own",
         /// The waiting time could not be read, so it was not subtracted.

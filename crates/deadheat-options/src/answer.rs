@@ -467,7 +467,7 @@ impl ExportArgs {
                 }
                 Shape::Hyperfine => write_export(path, |out| write_hyperfine(run, out, path)),
                 Shape::Csv => write_export(path, |out| write_csv(run, out, path, answer.cells)),
-                Shape::Hdr => write_export(path, |out| write_hdr(run, &histograms(run), out, path)),
+                Shape::Hdr => write_export(path, |out| write_hdr(run, histograms(run), out, path)),
                 Shape::GoogleBenchmark(side) => {
                     write_export(path, |out| write_google_benchmark(run, side, out, path))
                 }

@@ -199,8 +199,8 @@ pub fn variance_components(clusters: &Clusters) -> Option<Components> {
 ///
 /// θ̂ and its standard error depend on an effect only through its score ψ((d − θ̂)/σ̂), and θ̂ +
 /// σ̂ψ is the clamped effect. With the ratio of these variances, [`optimal_blocks`] therefore
-/// minimises the error of θ̂. With raw effects, 2% of pre-emption spikes lead to the largest
-/// allowed number of blocks, although the estimate ignores those spikes.
+/// minimises the error of θ̂. With raw effects, pre-emptions in 2% of the blocks lead to the
+/// largest allowed number of blocks, although the estimate all but ignores such blocks.
 ///
 /// `None` if [`variance_components`] is, and for an estimate with a scale of 0.
 ///

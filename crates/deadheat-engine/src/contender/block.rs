@@ -171,7 +171,7 @@ impl WorkerSession {
         }
         if !gpu_clock.is_empty() && gpu_clock.len() != turns {
             return wrong(format!(
-                "it reports the GPU's clock for {} samples of {turns}",
+                "it reports the GPU's clock for {} of {turns} samples",
                 gpu_clock.len()
             ));
         }

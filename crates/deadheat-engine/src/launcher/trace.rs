@@ -38,7 +38,7 @@ impl Tracer {
         }
     }
 
-    /// Returns true if the process may stop and wait for this tracer.
+    /// Returns true if the process can still stop, and then waits until this tracer continues it.
     pub(super) fn is_active(&self) -> bool {
         !self.is_over
     }

@@ -18,7 +18,7 @@ use crate::error::{FormatError, cannot_write};
 /// `name` is the name of the file in errors.
 pub fn write_hdr(
     run: &Run,
-    histograms: &Histograms,
+    histograms: Histograms<impl IntoIterator<Item = ContenderHistogram>>,
     out: impl Write,
     name: impl AsRef<Path>,
 ) -> Result<(), FormatError> {
@@ -27,7 +27,11 @@ pub fn write_hdr(
     write_log(run, histograms, out).map_err(cannot_write(file))
 }
 
-fn write_log(run: &Run, histograms: &Histograms, mut out: impl Write) -> io::Result<()> {
+fn write_log(
+    run: &Run,
+    histograms: Histograms<impl IntoIterator<Item = ContenderHistogram>>,
+    mut out: impl Write,
+) -> io::Result<()> {
     let unit = histograms.unit;
     writeln!(out, "#[Histogram log format version 1.3]")?;
     let version = &run.header.tool_version;
@@ -53,12 +57,12 @@ fn write_log(run: &Run, histograms: &Histograms, mut out: impl Write) -> io::Res
     )?;
     let length = seconds_of(run);
     let tags = tags(run);
-    for histogram in &histograms.contenders {
+    for histogram in histograms.contenders {
         let of_benchmark = tags.get(histogram.benchmark);
         let Some(tag) = of_benchmark.and_then(|tags| tags.get(histogram.contender.index())) else {
             continue;
         };
-        let max = milliseconds(histogram, unit);
+        let max = milliseconds(&histogram, unit);
         let (digits, highest) = (histograms.significant_digits, histograms.highest);
         let text = encoded(digits, highest, &histogram.counts);
         // Seconds with three decimals, because some readers take the digits after the point for a

@@ -308,10 +308,11 @@ impl Open {
         }
     }
 
-    /// Returns two pivots around the place that the rank would have if the entries were spread
-    /// evenly, with a quarter of `enough` entries between them; `None` if one end is unknown. After
-    /// one round the entries are spread almost evenly: in 420 selections from 2,000 times against
-    /// 2,000, the rank was always between the pivots.
+    /// Returns two pivots, below and above the value that entry `k` would have if the remaining
+    /// entries were spread evenly between `from` and `to`. Then a quarter of `enough` entries would
+    /// lie between the pivots. `None` if `from` or `to` is infinite, or both are equal. After one
+    /// round the entries are spread almost evenly: in 420 selections from 2,000 times against
+    /// 2,000, entry `k` was always between the pivots.
     fn between(&self, k: usize, enough: usize) -> Option<(f64, f64)> {
         let width = self.to - self.from;
         let at = |rank: f64| {

@@ -225,7 +225,7 @@ impl CommandRaceSpec {
         }
         let quantile = |benchmark: usize| plan.quantile(benchmark).is_some();
         if (0..plan.benchmarks.len()).any(quantile) {
-            return Some("--quantile is about single launches".to_owned());
+            return Some("--quantile judges the times of launches that run alone".to_owned());
         }
         if self.values.file.is_some() {
             return Some("both commands would write the same --value-file".to_owned());

@@ -312,7 +312,7 @@ impl Files {
         let (run, analysis) = (&raced.first.run, &raced.analysis);
         for (flag, path) in self.exports() {
             if flag == "--export-hdr" {
-                write_export(path, |out| write_hdr(run, &histograms(run), out, path))
+                write_export(path, |out| write_hdr(run, histograms(run), out, path))
             } else {
                 let figures = answer.figures;
                 write_text(

@@ -88,7 +88,8 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Returns true if the program ended at fixed addresses although it was started at random ones.
+    /// Returns true if the process had fixed addresses at its end although deadheat started it at
+    /// random ones: the program turned off address randomisation and started itself again.
     pub(super) fn fixes_addresses(&self) -> bool {
         let at = |state: Option<ProcessState>, addresses| {
             state.is_some_and(|state| state.addresses == addresses)
