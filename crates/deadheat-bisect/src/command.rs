@@ -13,7 +13,7 @@ use deadheat_options::commit_command::CommitCommand;
 use deadheat_options::commit_race::CommitRaceArgs;
 use deadheat_options::repository::{ends, refuse_path, refuse_split_range};
 
-use crate::log::{BisectLimits, BisectPrior};
+use crate::log::{BisectLimits, BisectPrior, MOST_RACES};
 use crate::log_store::{digest, latest_bisect_log, read_bisect_log};
 
 /// Shown at the end of `deadheat bisect --help`.
@@ -52,7 +52,7 @@ pub const REFUSED: [&str; 9] = [
 ];
 
 /// The default limit on the races of a search.
-const MOST_RACES: u32 = 40;
+const USUAL_RACES: u32 = 40;
 
 /// Options of `deadheat bisect`.
 #[derive(Debug, Args)]
@@ -93,8 +93,8 @@ pub struct BisectArgs {
         help_heading = "Search"
     )]
     pub(crate) prior: BisectPrior,
-    /// Run at most N races [default: 40]
-    #[arg(long, value_name = "N", value_parser = positive_number::<u32>, help_heading = "Search")]
+    /// Run at most N races, 200 or fewer [default: 40]
+    #[arg(long, value_name = "N", value_parser = max_races, help_heading = "Search")]
     max_races: Option<u32>,
     /// Continue a search that stopped [default: the last search here]
     #[arg(
@@ -117,6 +117,14 @@ pub struct BisectArgs {
 }
 
 /// The choices of `--prior`.
+fn max_races(text: &str) -> Result<u32, String> {
+    let races = positive_number::<u32>(text)?;
+    if races as usize > MOST_RACES {
+        return Err(format!("a search has at most {MOST_RACES} races"));
+    }
+    Ok(races)
+}
+
 fn prior() -> impl TypedValueParser<Value = BisectPrior> {
     PossibleValuesParser::new(BisectPrior::ALL.map(BisectPrior::name)).try_map(|name| {
         let mut all = BisectPrior::ALL.into_iter();
@@ -295,7 +303,7 @@ impl BisectArgs {
     pub(crate) fn limits(&self) -> BisectLimits {
         BisectLimits {
             budget: self.race.options.rules.settings().budget,
-            races: self.max_races.unwrap_or(MOST_RACES),
+            races: self.max_races.unwrap_or(USUAL_RACES),
         }
     }
 

@@ -12,7 +12,7 @@ use deadheat::parts::format::{
 use deadheat::parts::model::Json;
 use deadheat::parts::note_made_file;
 
-use crate::log::{BisectEvent, BisectLog, BisectRequest};
+use crate::log::{BisectEvent, BisectLog, BisectRequest, MOST_RACES};
 use crate::wire::{FirstLineError, first_line, read_event, read_first_line};
 
 const FOLDER: &str = "bisect";
@@ -124,6 +124,11 @@ fn add_line(
         return Ok(());
     };
     let event = read_event(json, log.request.last()).map_err(wrong)?;
+    let is_race = |event: &BisectEvent| matches!(event, BisectEvent::Raced(_));
+    let races = || log.events.iter().filter(|event| is_race(event)).count();
+    if event.as_ref().is_some_and(is_race) && races() == MOST_RACES {
+        return Err(wrong(format!("a search has at most {MOST_RACES} races")));
+    }
     log.events.extend(event);
     Ok(())
 }
@@ -141,7 +146,7 @@ mod tests {
     use deadheat::parts::model::{LogRatio, Metric};
 
     use super::*;
-    use crate::log::{BisectCommit, BisectPrior, CommitsBegun};
+    use crate::log::{BisectCommit, BisectPrior, CommitsBegun, CommitsRaced};
 
     fn request() -> BisectRequest {
         let commit = |id: &str| BisectCommit {
@@ -206,6 +211,33 @@ mod tests {
         fs::write(&path, "{\"schema\":\"deadheat.run/1\"}\n").unwrap();
         let error = read_bisect_log(&path).unwrap_err().to_string();
         assert!(error.contains("not a record of deadheat bisect"), "{error}");
+    }
+
+    #[test]
+    fn refuses_more_races_than_a_search_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("search.jsonl");
+        let mut writer = BisectLogWriter::create(&path, &request()).unwrap();
+        let raced = BisectEvent::Raced(CommitsRaced {
+            from: 0,
+            to: 2,
+            benchmark: "parse".to_owned(),
+            effect: LogRatio(0.1),
+            se: 0.01,
+            df: 5.0,
+            replicates: 6,
+            seconds: 1.0,
+            file: "run.jsonl".into(),
+            was_cut: false,
+            is_placed: false,
+        });
+        for _ in 0..MOST_RACES {
+            writer.append(&raced).unwrap();
+        }
+        assert_eq!(read_bisect_log(&path).unwrap().events.len(), MOST_RACES);
+        writer.append(&raced).unwrap();
+        let error = read_bisect_log(&path).unwrap_err();
+        assert_eq!(error.line(), Some(MOST_RACES as u64 + 2));
     }
 
     #[test]
