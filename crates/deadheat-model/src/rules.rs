@@ -277,14 +277,19 @@ fn end_of_part(part: &[char], text: &[char]) -> Option<usize> {
     }
     // Shift-and search: bit n of `open` is set if the text read so far ends with a match of the
     // first n + 1 characters of the part.
-    let mut known: BTreeMap<char, u128> = BTreeMap::new();
+    // A table for ASCII, because the time of long names is that of this lookup.
+    let (mut ascii, mut others) = ([0_u128; 128], BTreeMap::new());
     for (at, one) in part.iter().enumerate() {
-        *known.entry(*one).or_default() |= 1 << at;
+        *match ascii.get_mut(*one as usize) {
+            Some(places) => places,
+            None => others.entry(*one).or_default(),
+        } |= 1 << at;
     }
-    let any = known.remove(&'?').unwrap_or(0);
+    let any = ascii[usize::from(b'?')];
     let mut open = 0_u128;
     for (at, found) in text.iter().enumerate() {
-        let fitting = known.get(found).copied().unwrap_or(0) | any;
+        let places = ascii.get(*found as usize).or_else(|| others.get(found));
+        let fitting = places.copied().unwrap_or(0) | any;
         open = (open << 1 | 1) & fitting;
         if open >> last & 1 == 1 {
             return Some(at + 1);
