@@ -102,6 +102,18 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
         .commands
         .extend(merged(commit_builder, &bisection.log)?);
     answer(&args, &bisection, &file)?;
+    let options = &args.race.options.answer;
+    let is_gate = FailOn::ALL
+        .into_iter()
+        .any(|one| options.asks_to_fail_on(one));
+    let allows_unjudged = args.race.options.rules.settings().allow_unjudged == Some(true);
+    if is_gate && !allows_unjudged && bisection.races().next().is_none() {
+        return Err(Failure::Usage(
+            "no race ended, so --fail-on could judge nothing\nhelp: deadheat bisect --resume \
+             continues the search, and --allow-unjudged accepts it"
+                .to_owned(),
+        ));
+    }
     Ok(status(&args, &bisection.log))
 }
 

@@ -183,8 +183,18 @@ const REFUSED: [(&str, &[&str]); 3] = [
     (
         "extend",
         &[
-            "save", "list", "shard", "shard-by", "confirm", "html", "markdown", "junit", "svg",
+            "save",
+            "list",
+            "shard",
+            "shard-by",
+            "confirm",
+            "html",
+            "markdown",
+            "junit",
+            "svg",
             "png",
+            "fail-on",
+            "allow-unjudged",
         ],
     ),
     // For saved results. If the user names programs, these options apply as in `deadheat bench`.

@@ -3,9 +3,9 @@
 
 mod common;
 
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use common::{Finished, Track, lives, text, wait_until};
 use deadheat_testing::{blocks_in, kill, skip};
@@ -580,6 +580,16 @@ fn a_failure_quotes_the_message_of_a_panic_and_not_its_backtrace() {
 
 #[test]
 fn no_process_survives_when_deadheat_is_killed() {
+    is_survived_by_no_process(|deadheat| deadheat.to_string());
+}
+
+#[test]
+fn no_process_survives_when_the_process_group_of_deadheat_is_killed() {
+    is_survived_by_no_process(|deadheat| format!("-{deadheat}"));
+}
+
+/// Kills what `target` makes of the process id of deadheat, in the middle of a race.
+fn is_survived_by_no_process(target: fn(u32) -> String) {
     let track = Track::new();
     let save = track.path("run.jsonl");
     let pids = track.path("pids");
@@ -602,12 +612,15 @@ fn no_process_survives_when_deadheat_is_killed() {
         "--",
         &script,
     ];
-    let mut child = track.start(&args);
+    let mut command = track.command();
+    command.args(args).process_group(0);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
     let lines = || std::fs::read_to_string(&pids).unwrap_or_default();
     wait_until("the long launch is under way", || {
         lines().lines().count() >= 27
     });
-    child.kill().unwrap();
+    assert!(kill(&["-KILL", &target(child.id())]));
     assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
     let last: Vec<String> = lines().lines().skip(24).map(str::to_owned).collect();
     wait_until("all of them are gone", || {

@@ -158,7 +158,11 @@ fn orders_in_a_plan_and_in_accepted_steps_are_shown_and_not_obeyed() {
     std::fs::create_dir(track.path(".deadheat")).unwrap();
     let list = ["history", "accept", "--list"];
     for field in ["why", "benchmark"] {
-        let fields = [("commit", "12345678"), ("benchmark", "b"), ("why", "w")];
+        let fields = [
+            ("commit", "0123456789012345678901234567890123456789"),
+            ("benchmark", "b"),
+            ("why", "w"),
+        ];
         let text = fields.into_iter().map(|(name, value)| {
             let value = if name == field { &escaped } else { value };
             format!("{name} = \"{value}\"\n")

@@ -37,7 +37,7 @@ use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::stat::Mode;
 use nix::sys::time::TimeSpec;
 use nix::sys::wait::waitpid;
-use nix::unistd::{ForkResult, Pid, fork, pipe2};
+use nix::unistd::{ForkResult, Pid, fork, pipe2, setpgid};
 
 use crate::counters::Counters;
 use crate::interrupt::{Interrupts, held_back_signal};
@@ -349,6 +349,8 @@ impl Drop for Launcher {
 /// run in both processes.
 fn live_as_launcher(server: Server) -> ! {
     let _ = SigSet::all().thread_set_mask();
+    // `timeout -k` kills the process group of deadheat: the launcher must survive to end the commands.
+    let _ = setpgid(Pid::from_raw(0), Pid::from_raw(0));
     let served = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| server.serve()));
     // SAFETY: _exit has no preconditions.
     unsafe { libc::_exit(if served.is_ok() { 0 } else { 70 }) }

@@ -100,7 +100,9 @@ pub use placement::Placements;
 pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use stack::with_enough_stack;
 pub use start_failure::not_executable;
-pub use terminal::{Ended, run_in_foreground, stdout_was_closed, terminal_width};
+pub use terminal::{
+    Ended, discard_typed_input, run_in_foreground, stdout_was_closed, terminal_width,
+};
 #[cfg(feature = "commands")]
 pub use tool::{Captured, Ending, Tool, ToolError, ToolInput};
 pub use usage::ThreadUsage;

@@ -30,6 +30,12 @@ pub fn stdout_was_closed() -> bool {
     STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
 }
 
+/// Discards what was typed into the terminal of standard input and not read yet.
+pub fn discard_typed_input() {
+    // SAFETY: tcflush fails if the descriptor is not a terminal, and touches no memory.
+    unsafe { libc::tcflush(libc::STDIN_FILENO, libc::TCIFLUSH) };
+}
+
 /// Returns the number of columns of the terminal of a descriptor; `None` if it is not a terminal,
 /// or if its width is unknown.
 pub fn terminal_width(fd: RawFd) -> Option<u16> {

@@ -13,6 +13,7 @@ use deadheat::parts::format::{
     FileProblem, FormatError, belongs_to_another, cannot_read, cannot_write, read_plain_text,
     write_export,
 };
+use deadheat::parts::model::is_object_id;
 use toml::de::{DeTable, DeValue};
 
 /// The name of the file, in the folder of the index.
@@ -173,14 +174,11 @@ fn entry_of(
         };
         *field = Some(text.to_string());
     }
-    let is_name = |commit: &String| {
-        let digits = commit
-            .bytes()
-            .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
-        commit.len() >= 4 && digits
-    };
-    let (Some(commit), Some(why)) = (commit.filter(is_name), why) else {
-        let problem = "an acceptance needs a commit of four digits or more and a reason (why)";
+    // A list of all 65,536 beginnings of four digits would accept every commit.
+    let commit = commit.filter(|commit| is_object_id(commit));
+    let (Some(commit), Some(why)) = (commit, why) else {
+        let problem =
+            "an acceptance needs the full id of a commit (40 or 64 digits) and a reason (why)";
         return Err(FileProblem::at(at, problem));
     };
     Ok(Accepted {
@@ -208,7 +206,11 @@ mod tests {
         let index = folder.path().join("history.sqlite");
         assert_eq!(read_accepted(&index).unwrap(), []);
         let all = vec![
-            accepted("0123abcd", None, "a \"reason\" of \\ two\nlines\u{7}"),
+            accepted(
+                &"0123abcd".repeat(5),
+                None,
+                "a \"reason\" of \\ two\nlines\u{7}",
+            ),
             accepted(&"a".repeat(40), Some("parse = [1]"), ""),
         ];
         fs::write(folder.path().join(".gitignore"), "*\n").unwrap();
@@ -223,7 +225,11 @@ mod tests {
     fn what_says_something_odd_is_named_by_its_line() {
         for (text, line, word) in [
             ("[[accepted]]\ncommit = 'abcd'\n", 1, "a reason"),
-            ("[[accepted]]\ncommit = 'abc'\nwhy = ''\n", 1, "four digits"),
+            (
+                "[[accepted]]\ncommit = '0123abcd'\nwhy = ''\n",
+                1,
+                "full id",
+            ),
             ("\n[[other]]\n", 2, "[[accepted]]"),
             ("[[accepted]]\ncommit = 'abcd'\nwhen = ''\n", 3, "'when'"),
             ("[[accepted]]\ncommit = 1\nwhy = ''\n", 2, "a string"),

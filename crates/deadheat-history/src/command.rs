@@ -266,7 +266,7 @@ pub(crate) struct CheckArgs {
     /// Fail on improvements too, until they are accepted
     #[arg(long)]
     pub(crate) both: bool,
-    /// Pass if the range has no race at all; the check exits with 2 otherwise
+    /// Pass if no races compare two commits of the range; the check exits with 2 otherwise
     #[arg(long)]
     pub(crate) allow_unjudged: bool,
 }

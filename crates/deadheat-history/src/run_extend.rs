@@ -56,6 +56,12 @@ impl ExtendArgs {
                 "deadheat history tests instead whether its races agree, such as A-B, B-C and A-C",
             );
         }
+        if let Some(flag) = self.race.options.answer.gate_flag() {
+            return refused(
+                flag,
+                "deadheat history check fails on steps, which more than one race shows",
+            );
+        }
         if self.spans.contains(&0) || self.max_span == Some(0) {
             return refused("--spans", "the distance of two commits is at least 1");
         }

@@ -23,9 +23,9 @@ use crate::json::to_history_json;
 use crate::judge::history;
 use crate::page::{HistoryTextOptions, to_history_markdown, to_history_text};
 use crate::run_repository::Repository;
-use crate::timeline::{History, Timeline, TimelineChange};
+use crate::timeline::{CommitOrder, History, Timeline, TimelineChange};
 use crate::window::{RequestedCommits, Window};
-use crate::words::check_lines;
+use crate::words::{check_lines, limits_of_check};
 
 /// The default number of commits.
 const NEWEST: usize = 50;
@@ -97,24 +97,38 @@ pub fn show(args: &ShowArgs) -> Result<Status, Failure> {
 /// Fails if there is a change that was not accepted.
 pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
-    if found.timelines.is_empty() && !args.allow_unjudged {
+    let compares_commits = |timeline: &Timeline| {
+        let mut parts = BTreeSet::new();
+        timeline.commits.iter().any(|one| !parts.insert(one.part))
+    };
+    if !found.timelines.iter().any(compares_commits) && !args.allow_unjudged {
         return Err(Failure::Usage(
-            "the index has no race of these commits, so nothing was checked\nhelp: deadheat \
-             history \
+            "no races compare two of these commits, so nothing was checked\nhelp: deadheat history \
              extend races them, and --allow-unjudged accepts it"
                 .to_owned(),
         ));
     }
+    for remark in limits_of_check(&found) {
+        to_stderr("note", &remark);
+    }
     let glyphs = Glyphs::new(terminal::speaks_unicode());
     let least = LogRatio::from_change(args.margin.unwrap_or(0.0)).0;
-    let fails =
-        |change: &&TimelineChange| (args.both || change.is_worse) && change.effect.0.abs() >= least;
     let mut lines = Vec::new();
     for timeline in &found.timelines {
         let changes = |kind: Failing, all: fn(&Timeline) -> &[TimelineChange]| {
             let all = all(timeline)
                 .iter()
                 .filter(|_| args.fail_on.contains(&kind));
+            // The author of a commit can choose its date, and so the direction of a step between
+            // commits in order of time.
+            let has_order = |change: &TimelineChange| {
+                [change.from, change.to].map(|at| timeline.commits[at].order)
+            };
+            let is_sure = |change: &TimelineChange| has_order(change) == [CommitOrder::OnLine; 2];
+            let fails = |change: &&TimelineChange| {
+                let is_meant = args.both || change.is_worse || !is_sure(change);
+                is_meant && change.effect.0.abs() >= least
+            };
             all.filter(fails).collect::<Vec<_>>()
         };
         let steps = changes(Failing::Step, |timeline| &timeline.steps);

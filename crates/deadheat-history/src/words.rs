@@ -196,6 +196,37 @@ pub(crate) fn heading(history: &History, glyphs: Glyphs) -> String {
 
 /// Returns remarks on the shown commits, and on the error rate of the tests.
 pub(crate) fn remarks(history: &History) -> Vec<String> {
+    let mut remarks = on_order(history);
+    if history.older {
+        remarks.push("older commits are left out; --all, --last and --range show them".to_owned());
+    }
+    remarks.extend(on_gaps(history));
+    if history.timelines.iter().any(|one| one.commits.len() > 1) {
+        remarks.push(format!(
+            "the chance of any false step in this answer is at most {}, and the same holds for \
+             false creep; each interval alone has a confidence of {}",
+            share(history.alpha),
+            share(history.confidence)
+        ));
+    }
+    remarks
+}
+
+/// Returns the reasons why a check can miss a change for the worse.
+pub(crate) fn limits_of_check(history: &History) -> Vec<String> {
+    let mut limits = on_order(history);
+    if history.unknown > 0 || !history.has_git {
+        limits.push(
+            "next to a commit that is placed by time, a step in either direction fails the check"
+                .to_owned(),
+        );
+    }
+    limits.extend(on_gaps(history));
+    limits
+}
+
+/// Returns remarks on commits that are not in order of git's line.
+fn on_order(history: &History) -> Vec<String> {
     let mut remarks = Vec::new();
     if history.unknown > 0 {
         remarks.push(format!(
@@ -214,12 +245,14 @@ pub(crate) fn remarks(history: &History) -> Vec<String> {
     if !history.has_git && history.shown > 0 {
         remarks.push("git is not available here, so commits are in order of time".to_owned());
     }
-    if history.older {
-        remarks.push("older commits are left out; --all, --last and --range show them".to_owned());
-    }
+    remarks
+}
+
+/// Returns a remark on neighbouring commits that no races connect; `None` without any.
+fn on_gaps(history: &History) -> Option<String> {
     let unconnected: usize = history.timelines.iter().map(|one| one.unconnected).sum();
-    if unconnected > 0 {
-        remarks.push(format!(
+    (unconnected > 0).then(|| {
+        format!(
             "no races connect {}; after such a gap, levels are relative to the first commit after \
              it",
             counted(
@@ -227,17 +260,8 @@ pub(crate) fn remarks(history: &History) -> Vec<String> {
                 "pair of neighbours",
                 "pairs of neighbours"
             )
-        ));
-    }
-    if history.timelines.iter().any(|one| one.commits.len() > 1) {
-        remarks.push(format!(
-            "the chance of any false step in this answer is at most {}, and the same holds for \
-             false creep; each interval alone has a confidence of {}",
-            share(history.alpha),
-            share(history.confidence)
-        ));
-    }
-    remarks
+        )
+    })
 }
 
 /// Returns the lines that a check prints: each change that fails it, with commands to investigate

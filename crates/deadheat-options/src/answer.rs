@@ -109,6 +109,13 @@ impl AnswerArgs {
         asked.into_iter().any(|one| *one == condition)
     }
 
+    /// Returns the first option of a gate on the command line.
+    pub fn gate_flag(&self) -> Option<&'static str> {
+        let fails = &self.fails.0;
+        let fail_on = fails.fail_on.as_ref().map(|_| "--fail-on");
+        fail_on.or_else(|| fails.allow_unjudged.map(|_| "--allow-unjudged"))
+    }
+
     /// Returns these options with the rules file that `other` names.
     pub fn with_rules_of(self, other: Self) -> Self {
         Self {

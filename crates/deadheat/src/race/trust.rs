@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, stderr, stdin};
 use std::path::Path;
 
-use deadheat_engine::user;
+use deadheat_engine::{discard_typed_input, user};
 use deadheat_format::{FileDigest, MadeFiles};
 use deadheat_link::tracked_files;
 use deadheat_model::{CommandLine, HELP, Input, Output, Plan, Program, Workload};
@@ -105,8 +105,10 @@ impl StartedFile<'_> {
     }
 }
 
-/// Reads a line from standard input, and returns true for `y` and `yes`.
+/// Reads a line from the terminal, and returns true for `y` and `yes`. Discards what was typed before
+/// the question.
 fn agrees() -> bool {
+    discard_typed_input();
     let mut answer = String::new();
     let read = stdin().read_line(&mut answer);
     read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
