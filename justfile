@@ -91,6 +91,18 @@ deny:
 dist *target:
     .ci/dist {{target}}
 
+# The Debian package of an archive that `just dist` made (cargo install cargo-deb)
+deb *target:
+    .ci/deb {{target}}
+
+# Every crate as crates.io would get it, built from what is packed: some ten minutes; `just package --allow-dirty` before a commit
+package *options:
+    .ci/crates {{options}}
+
+# Every script of the shell by ShellCheck, every workflow by actionlint (shellcheck; actionlint, or Go, which fetches it)
+lint:
+    .ci/lint
+
 # The archive for aarch64 Linux, made on another machine and tried under QEMU: some fifteen minutes (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)
 cross:
     .ci/cross

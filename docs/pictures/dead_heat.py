@@ -80,7 +80,7 @@ def transcript(folder: str) -> list[tuple[str, str]]:
         sys.exit(f"Welch's test found nothing in {MOST_RUNS} runs; try again")
     nth = f", run {number}" if number > 1 else ""
     version = run("hyperfine --version", folder).split()[1]
-    deadheat = run("deadheat --version", folder).strip()
+    deadheat = run("deadheat -V", folder).strip()
     lines = [
         ("heading", f"hyperfine {version}{nth}: a program and its copy"),
         ("prompt", "$ cp sum copy && hyperfine -N ./sum ./copy"),

@@ -46,7 +46,7 @@ impl Workshop {
     }
 
     pub fn version(&self) -> String {
-        told(Command::new(&self.deadheat).arg("--version"))
+        told(Command::new(&self.deadheat).arg("-V"))
     }
 
     pub fn released(&self, name: &str) -> PathBuf {

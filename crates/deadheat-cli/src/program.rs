@@ -17,7 +17,12 @@ use crate::{
 
 /// Is B faster than A, by how much, how sure?
 #[derive(Debug, Parser)]
-#[command(name = "deadheat", version, max_term_width = 100)]
+#[command(
+    name = "deadheat",
+    version,
+    long_version = env!("DEADHEAT_LONG_VERSION"),
+    max_term_width = 100
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
