@@ -107,6 +107,10 @@ lint:
 cross:
     .ci/cross
 
+# The program for Windows, which only reads results, made on Linux and tried under Wine; then a check for macOS: some fifteen minutes (apt-get install gcc-mingw-w64-x86-64 wine64; pip install cargo-zigbuild)
+cross-windows:
+    .ci/cross-windows
+
 # What is promised, measured on a machine that does nothing else: races of commands, of functions, on neutral links, of two builds, and reports
 validate: validate-commands validate-functions validate-gate validate-placement validate-builds validate-reports
 

@@ -2,9 +2,9 @@
 //! working tree and its index stay unchanged.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+
+use deadheat_model::path_of_bytes;
 
 use crate::error::BuildError;
 use crate::git::Git;
@@ -102,9 +102,9 @@ impl<'a> Branch<'a> {
         // MODE TYPE ID, a tab and the path; the modes of files begin with 100.
         let paths = entries.filter_map(|entry| {
             let tab = entry.iter().position(|byte| *byte == b'\t')?;
-            let path = Path::new(OsStr::from_bytes(&entry[tab + 1..]));
-            let is_file = entry.starts_with(b"100") && is_wanted(path);
-            (is_file && seen.insert(entry[..tab].to_owned())).then(|| path.to_owned())
+            let path = path_of_bytes(&entry[tab + 1..]);
+            let is_file = entry.starts_with(b"100") && is_wanted(&path);
+            (is_file && seen.insert(entry[..tab].to_owned())).then_some(path)
         });
         Ok(Some(paths.collect()))
     }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use deadheat_link::{OutsideError, RolesError, TrackedError};
+#[cfg(target_os = "linux")]
+use deadheat_link::RolesError;
+use deadheat_link::{OutsideError, TrackedError};
 use serde::{Deserialize, Serialize};
 
 use crate::library::Library;
@@ -438,6 +440,7 @@ pub enum BuildError {
     #[error(transparent)]
     Cargo(#[from] CargoError),
     /// The links that replace compiler and linker cannot be installed.
+    #[cfg(target_os = "linux")]
     #[error(transparent)]
     Roles(#[from] RolesError),
     /// A program could not be started.

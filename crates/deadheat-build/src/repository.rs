@@ -1,10 +1,10 @@
 //! The user's git repository, and the revisions to compare: `BASE` or `BASE..HEAD`.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use deadheat_model::is_object_id;
+use deadheat_link::canonicalize;
+use deadheat_model::{is_object_id, path_of_bytes};
 
 use crate::disk::{self, top_of};
 use crate::error::BuildError;
@@ -163,9 +163,7 @@ impl<'a> Repository<'a> {
         }
         let [top, common] = two_lines(&done.stdout)
             .ok_or_else(|| missing("git reports no working tree".to_owned()))?;
-        let here = directory
-            .canonicalize()
-            .map_err(BuildError::at(directory))?;
+        let here = canonicalize(directory).map_err(BuildError::at(directory))?;
         let inside = here
             .strip_prefix(&top)
             .map_err(|_| missing(format!("its working tree is {}", top.display())))?;
@@ -283,8 +281,7 @@ impl<'a> Repository<'a> {
         let git = self.git(&["ls-tree", "-r", "-z", "--name-only"]);
         let listing = self.output(git.words([&commit.id]), &commit.name)?;
         let paths = listing.split(|byte| *byte == 0);
-        let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
-        Ok(paths.collect())
+        Ok(paths.map(path_of_bytes).collect())
     }
 
     /// Returns true if git tracks any of these files or anything below these folders.
@@ -322,7 +319,7 @@ impl<'a> Repository<'a> {
             let kind = words.nth(2)?;
             let path = words.nth(5)?;
             let changed = kind.first() == Some(&b'S') && kind != b"S...";
-            changed.then(|| PathBuf::from(OsStr::from_bytes(path)))
+            changed.then(|| path_of_bytes(path))
         });
         Ok(dirty.collect())
     }
@@ -330,7 +327,7 @@ impl<'a> Repository<'a> {
 
 fn two_lines(text: &[u8]) -> Option<[PathBuf; 2]> {
     let mut lines = text.split(|byte| *byte == b'\n');
-    let mut path = || Some(PathBuf::from(OsString::from_vec(lines.next()?.to_vec())));
+    let mut path = || lines.next().map(path_of_bytes);
     Some([path()?, path()?]).filter(|[top, _]| top.is_absolute())
 }
 

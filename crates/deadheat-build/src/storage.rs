@@ -12,11 +12,12 @@ use std::time::{Duration, SystemTime};
 
 use deadheat_link::{Digest, StoredLinks, TrackedError, refuse_tracked, tracked_files};
 
-use crate::disk::{OURS, Tally, entries, is_folder, read, remove_all, top_of};
+use crate::disk::{OURS, entries, is_folder, read, remove_all, top_of};
 use crate::error::{BuildError, Note};
 use crate::recipe::Recipe;
 use crate::repository::{Commit, Repository};
 use crate::slot::{Index, Slot};
+use crate::tally::Tally;
 use crate::tree;
 
 /// The kinds of stored files, which differ in how they can be made again.

@@ -4,18 +4,23 @@
 //! they start. A build may leave a compiler cache server running, gets time to end when
 //! interrupted, and inherits a lock.
 
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod linux;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, killpg};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::Pid;
+#[cfg(not(target_os = "linux"))]
+use elsewhere::{end, in_own_group, stopped_by};
+#[cfg(target_os = "linux")]
+use linux::{end, in_own_group, stopped_by};
 
 use crate::error::BuildError;
 use crate::missing_project::MissingProject;
@@ -27,9 +32,6 @@ const LONGEST: Duration = Duration::from_millis(10);
 
 /// The longest time that a child may be in the stopped state before it is killed.
 const LONGEST_STOP: Duration = Duration::from_millis(500);
-
-/// The time that a child gets to end after SIGTERM, before SIGKILL.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Environment variables with their values.
 pub type Variables = Vec<(String, String)>;
@@ -121,8 +123,7 @@ impl Interruption<'_> {
         if let Some(path) = absolute_search_path(command) {
             command.env("PATH", path);
         }
-        // A separate process group, so that all processes that the program starts can be killed.
-        let child = command.stdin(input).process_group(0).spawn();
+        let child = in_own_group(command.stdin(input)).spawn();
         let mut child = child.map_err(|problem| not_started(command, problem))?;
         let out = child.stdout.take().map(reading);
         let err = child.stderr.take().map(reading);
@@ -196,31 +197,6 @@ fn absolute_search_path(command: &Command) -> Option<OsString> {
     }
     let here = std::env::current_dir().ok()?;
     std::env::join_paths(std::env::split_paths(&path).map(|folder| here.join(folder))).ok()
-}
-
-/// Returns the signal that stopped a child, if it is still stopped. The kernel stops a background
-/// process group that reads from the terminal.
-fn stopped_by(child: &Child) -> Option<Signal> {
-    let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-    match waitid(Id::Pid(Pid::from_raw(child.id().cast_signed())), flags) {
-        Ok(WaitStatus::Stopped(_, signal)) => Some(signal),
-        _ => None,
-    }
-}
-
-/// Ends a child and its process group, first by SIGTERM, then by SIGKILL.
-fn end(child: &mut Child) -> io::Result<()> {
-    let group = Pid::from_raw(child.id().cast_signed());
-    let _ = killpg(group, Signal::SIGTERM);
-    // A stopped process receives SIGTERM only when it continues.
-    let _ = killpg(group, Signal::SIGCONT);
-    let begin = Instant::now();
-    while child.try_wait()?.is_none() && begin.elapsed() < PATIENCE {
-        thread::sleep(LONGEST);
-    }
-    // Processes that the child started may outlive it.
-    let _ = killpg(group, Signal::SIGKILL);
-    child.wait().map(drop)
 }
 
 /// The maximum number of bytes that are read of an output. A few kB of git objects can hold a file

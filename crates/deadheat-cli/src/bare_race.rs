@@ -1,11 +1,11 @@
 //! `deadheat 'A' 'B'`: the same as `deadheat run 'A' 'B'`.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, is_separator};
 
 use clap::Command;
-use deadheat::parts::engine::find_executable;
 use deadheat::parts::format::{Found, found_at};
+use deadheat::parts::system::find_executable;
 
 use crate::synonyms;
 
@@ -21,6 +21,7 @@ pub fn with_run(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
 
 /// Returns the command of a race if the user typed one bare word without `run`, such as `init` or
 /// `reboot`. The user more likely meant a subcommand of deadheat than a program to start.
+#[cfg(target_os = "linux")]
 pub fn bare_word<'a>(typed: &[OsString], commands: &'a [String]) -> Option<&'a str> {
     let [only] = commands else {
         return None;
@@ -48,7 +49,7 @@ fn races(words: &[OsString], program: &Command) -> bool {
             false
         }
         _ if first.contains(char::is_whitespace) => true,
-        _ if first.contains('/') => exists(first),
+        _ if first.contains(is_separator) => exists(first),
         _ => words.len() > 2 && !words[2..].iter().any(asks_for_help) && exists(first),
     }
 }
@@ -64,7 +65,8 @@ fn is_data(word: &OsString) -> bool {
 
 /// Returns true if `word` is a program in `PATH` or the path of an existing file.
 pub fn exists(word: &str) -> bool {
-    find_executable(word).is_some() || (word.contains('/') && Path::new(OsStr::new(word)).exists())
+    find_executable(word).is_some()
+        || (word.contains(is_separator) && Path::new(OsStr::new(word)).exists())
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 
 mod compat;
 mod held_output;
+#[cfg_attr(not(target_os = "linux"), path = "compare/races_elsewhere.rs")]
+mod races;
 mod sides;
 
 use std::borrow::Cow;
@@ -14,7 +16,6 @@ use deadheat::parts::answer::{Format, line_to_stdout, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_writable, is_same_file, write_text};
 use deadheat::parts::model::{Analysis, HELP, LeftOut, LeftOutReason, Run, Warning};
-use deadheat::parts::pairing::{Target, side_names};
 use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
     to_json, to_paired,
@@ -26,12 +27,13 @@ use deadheat_import::{
 };
 use deadheat_options::answer::choice;
 use deadheat_options::bench_options::BenchOptions;
-use deadheat_options::build_race::{BuildPrograms, race as race_two, race_alone, race_families};
 
-use self::sides::{NamedSide, ProgramSide, Sides, read, refuse_two_tools, some_names};
+use self::races::race_programs;
+use self::sides::{NamedSide, Sides, read, refuse_two_tools, some_names, times};
 use crate::help;
 
 pub(crate) use self::compat::role;
+#[cfg(target_os = "linux")]
 pub(crate) use self::sides::is_called_a_result;
 
 /// Shown at the end of `deadheat compare --help`.
@@ -293,13 +295,6 @@ fn rename(sides: &mut [Side], names: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn times(count: usize) -> String {
-    match count {
-        1 => "once".to_owned(),
-        count => format!("{count} times"),
-    }
-}
-
 const DUMP: &str = "--dump_to_json";
 
 /// Joins the sides and analyses their common benchmarks. For a million rows, the sides, their
@@ -440,41 +435,4 @@ fn nothing_in_common(analysis: &Analysis, gated: bool) -> Result<(), Failure> {
          names: deadheat compare benchmarksfiltered OLD FILTER NEW FILTER{rename}",
         names.join(" and ")
     )))
-}
-
-/// Races two programs, or two families of their benchmarks, in the way of `deadheat bench`.
-fn race_programs(
-    programs: &[ProgramSide; 2],
-    names: &[String],
-    options: &BenchOptions,
-) -> Result<Status, Failure> {
-    let [old, new] = programs;
-    let filters = old.filter.clone().zip(new.filter.clone());
-    if let (Some((ours, theirs)), true) = (&filters, old.named == new.named) {
-        let mut options = options.clone();
-        options.filters = vec![ours.clone(), theirs.clone()];
-        return race_alone(old.program.clone(), &options).map(|done| done.status);
-    }
-    let names = match names {
-        [] => side_names([&old.named, &new.named]),
-        [old, new] if old != new => [old.clone(), new.clone()],
-        names => {
-            return Err(Failure::Usage(format!(
-                "--name was given {} for 2 programs\nhelp: give it twice, with names that differ",
-                times(names.len())
-            )));
-        }
-    };
-    let entrants = BuildPrograms {
-        targets: vec![Target {
-            name: None,
-            sides: [Some(old.program.clone()), Some(new.program.clone())],
-        }],
-        names,
-    };
-    let done = match filters {
-        Some((ours, theirs)) => race_families(&entrants, &[ours, theirs], options),
-        None => race_two(&entrants, options),
-    };
-    done.map(|done| done.status)
 }

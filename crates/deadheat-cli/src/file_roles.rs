@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
+#[cfg(target_os = "linux")]
 use deadheat::parts::calibration::calibration_file;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{FileIdentity, find_rules, path_without_links, read_header};
@@ -263,6 +264,7 @@ fn named(name: &str, command: &Command, matches: &ArgMatches) -> Vec<Named> {
                     find_rules(Path::new("")).ok().flatten()
                 }
                 "index" => IndexArgs::default().path().ok(),
+                #[cfg(target_os = "linux")]
                 "save" if name == "calibrate" => calibration_file(),
                 _ => None,
             };

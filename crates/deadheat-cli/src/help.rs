@@ -20,7 +20,7 @@ pub fn in_one_group(one: &str, other: &str) -> bool {
 }
 
 /// The options that `-h` shows for commands whose full list exceeds one screen.
-const SHORT: [(&str, &[&str]); 9] = [
+const SHORT: &[(&str, &[&str])] = &[
     (
         "report",
         &[
@@ -107,6 +107,7 @@ const SHORT: [(&str, &[&str]); 9] = [
             "history",
         ],
     ),
+    #[cfg(target_os = "linux")]
     ("bisect", &deadheat_bisect::SHORT_HELP),
     (
         "compare",
@@ -178,7 +179,8 @@ const SHORT: [(&str, &[&str]); 9] = [
 ];
 
 /// Options that a command shares with others but refuses, or that have no effect in it.
-const REFUSED: [(&str, &[&str]); 3] = [
+const REFUSED: &[(&str, &[&str])] = &[
+    #[cfg(target_os = "linux")]
     ("bisect", &deadheat_bisect::REFUSED),
     (
         "extend",
@@ -246,11 +248,15 @@ const SHORT_EXAMPLES: usize = 3;
 /// Returns the program with its help texts arranged.
 pub fn arranged(program: Command) -> Command {
     let groups = grouped(&program);
+    let program_races = program.find_subcommand("run").is_some();
     let program = program
         .help_template("{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}")
-        .override_usage(
-            "deadheat <COMMAND>\n       deadheat 'COMMAND A' 'COMMAND B'    (as deadheat run)",
-        )
+        .override_usage(match program_races {
+            true => {
+                "deadheat <COMMAND>\n       deadheat 'COMMAND A' 'COMMAND B'    (as deadheat run)"
+            }
+            false => "deadheat <COMMAND>    (racing needs Linux)",
+        })
         .after_help(groups);
     let names: Vec<String> = program
         .get_subcommands()
@@ -269,9 +275,9 @@ fn grouped(program: &Command) -> String {
     };
     let group = |(title, names): &(&str, &[&str])| {
         let lines: String = names.iter().filter_map(line).collect();
-        format!("{title}:\n{lines}")
+        (!lines.is_empty()).then(|| format!("{title}:\n{lines}"))
     };
-    let groups: Vec<String> = GROUPS.iter().map(group).collect();
+    let groups: Vec<String> = GROUPS.iter().filter_map(group).collect();
     let grouped = |name: &&str| GROUPS.iter().any(|(_, names)| names.contains(name));
     let all = program.get_subcommands().filter(|one| !one.is_hide_set());
     let others: Vec<&str> = all
@@ -294,7 +300,7 @@ fn shortened(command: Command, above: &str) -> Command {
         let found = table.iter().find(|(command, _)| *command == name);
         found.map(|(_, options)| *options)
     };
-    let (short, refused) = (listed(&SHORT), listed(&REFUSED).unwrap_or_default());
+    let (short, refused) = (listed(SHORT), listed(REFUSED).unwrap_or_default());
     let refuses_exports = REFUSE_EXPORTS.contains(&&*name);
     let command = command.mut_args(|arg| {
         let long = arg.get_long().unwrap_or_default().to_owned();
@@ -355,7 +361,7 @@ mod tests {
     #[test]
     fn every_option_of_the_tables_is_an_option_of_its_command() {
         let all = commands(&crate::program::command());
-        for (name, options) in SHORT.iter().chain(&REFUSED) {
+        for (name, options) in SHORT.iter().chain(REFUSED) {
             let command = all.iter().find(|one| one.get_name() == *name).unwrap();
             for option in *options {
                 let is_there = command

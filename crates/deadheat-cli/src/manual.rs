@@ -13,8 +13,20 @@ use deadheat::parts::answer::{line_to_stdout, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_folder, path_in, write_text};
 
-use crate::cargo_deadheat::HELP;
-use crate::rev::CargoRace;
+/// Returns the help of `cargo deadheat`, and its options behind `--`; `None` on systems without that
+/// command.
+#[cfg(target_os = "linux")]
+fn cargo_deadheat() -> Option<(&'static str, Command)> {
+    Some((
+        crate::cargo_deadheat::HELP,
+        crate::rev::CargoRace::options(),
+    ))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cargo_deadheat() -> Option<(&'static str, Command)> {
+    None
+}
 
 /// Shown at the end of `deadheat man --help`.
 pub const MAN_EXAMPLES: &str = "\
@@ -68,10 +80,15 @@ pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
 fn reference(program: Command) -> String {
     let mut program = program;
     program.build();
-    let mut after_dashes = CargoRace::options();
-    after_dashes.build();
-    markdown::page(&program) + &markdown::cargo_part(HELP, &after_dashes)
+    let mut page = markdown::page(&program);
+    if let Some((help, mut after_dashes)) = cargo_deadheat() {
+        after_dashes.build();
+        page += &markdown::cargo_part(help, &after_dashes);
+    }
+    page
 }
+
+const CARGO_DEADHEAT: &str = "cargo-deadheat";
 
 struct Page {
     file: String,
@@ -86,7 +103,8 @@ fn pages(program: Command) -> Vec<Page> {
     let named = |command: &Command| format!("deadheat-{}", command.get_name());
     let names: Vec<String> = commands.iter().map(named).collect();
     let mut others: Vec<&str> = names.iter().map(String::as_str).collect();
-    others.push("cargo-deadheat");
+    let cargo_page = cargo_page();
+    others.extend(cargo_page.iter().map(|_| CARGO_DEADHEAT));
     let mut pages = vec![page("deadheat", program, &others)];
     for (name, command) in names.iter().zip(commands) {
         let below = command.clone().disable_help_subcommand(true);
@@ -102,7 +120,7 @@ fn pages(program: Command) -> Vec<Page> {
             pages.push(page(below, command.clone(), &["deadheat", name]));
         }
     }
-    pages.push(cargo_page());
+    pages.extend(cargo_page);
     pages
 }
 
@@ -130,23 +148,25 @@ fn page(name: &str, command: Command, see_also: &[&str]) -> Page {
 
 /// Returns the page of `cargo deadheat`, which consists of its help and the options behind `--`.
 /// clap does not know the other arguments, because `cargo deadheat` reads them as cargo does.
-fn cargo_page() -> Page {
-    let name = "cargo-deadheat";
-    let (about, rest) = HELP.split_once("\n\n").unwrap_or((HELP, ""));
+fn cargo_page() -> Option<Page> {
+    let name = CARGO_DEADHEAT;
+    let (help, options_of_race) = cargo_deadheat()?;
+    let (about, rest) = help.split_once("\n\n").unwrap_or((help, ""));
     let (usage, rest) = rest.split_once("\n\n").unwrap_or(("", rest));
     let (description, options) = rest.split_once("\n\nOptions:\n").unwrap_or((rest, ""));
-    let command = CargoRace::options()
+    let command = options_of_race
         .name(name)
         .disable_help_flag(true)
         .about(about.replace('\n', " "))
         .override_usage(usage.trim_start_matches("Usage: ").to_owned());
-    Text::of(command, name)
+    let page = Text::of(command, name)
         .section(Man::render_name_section)
         .section(Man::render_synopsis_section)
         .verbatim("DESCRIPTION", description)
         .verbatim("OPTIONS BEFORE --", options)
         .section(Man::render_options_section)
-        .end(name, &["deadheat", "deadheat-rev", "cargo-bench"])
+        .end(name, &["deadheat", "deadheat-rev", "cargo-bench"]);
+    Some(page)
 }
 
 /// Replaces characters outside ASCII with troff escapes, which print in every locale.
@@ -274,7 +294,7 @@ mod tests {
 
     #[test]
     fn the_page_of_cargo_deadheat_has_all_of_its_help() {
-        let page = cargo_page();
+        let page = cargo_page().unwrap();
         for words in [
             "[BASE[..HEAD]]",
             "Without BASE",

@@ -1,18 +1,18 @@
 //! The `deadheat` command: its subcommands, and the dispatch to them.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use deadheat::parts::engine::{Owner, outlive_file_limits};
 use deadheat::parts::exit::{Failure, code, on_enough_stack};
+use deadheat::parts::system::outlive_file_limits;
 
+use crate::measuring::{self, Words};
+#[cfg(target_os = "linux")]
+use crate::measuring::{HiddenCommand, MachineCommand, PlanCommand, RaceCommand};
 use crate::{
-    bare_race, bench, calibrate, cargo_deadheat, clean, committed_links, compare, doctor,
-    file_roles, help, link, manual, misread, modes, normalise, pack, plan, recorded, rev, run,
-    usage_error,
+    committed_links, compare, file_roles, help, manual, misread, modes, recorded, usage_error,
 };
 
 /// Is B faster than A, by how much, how sure?
@@ -30,18 +30,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Race whole commands; the first is the baseline
-    #[command(after_help = run::EXAMPLES)]
-    Run(Box<run::RunArgs>),
-    /// Race two builds, benchmark by benchmark, or the contenders of one build
-    #[command(after_help = bench::EXAMPLES)]
-    Bench(Box<bench::BenchArgs>),
-    /// Race two git revisions, or one and the working tree
-    #[command(after_help = rev::EXAMPLES)]
-    Rev(Box<rev::RevArgs>),
-    /// Find the commit that changed the time, by races
-    #[command(after_help = deadheat_bisect::EXAMPLES)]
-    Bisect(Box<deadheat_bisect::BisectArgs>),
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    Race(RaceCommand),
     /// Compare saved results of any tool, or race two programs
     #[command(after_help = compare::EXAMPLES)]
     Compare(Box<compare::CompareArgs>),
@@ -51,42 +42,27 @@ enum Command {
     /// Write a page, a comment or pictures of recorded results
     #[command(after_help = recorded::REPORT_EXAMPLES)]
     Report(Box<recorded::ReportCommand>),
-    /// Write the plan of a race to a file, to race it elsewhere or later
-    #[command(after_help = plan::PLAN_EXAMPLES)]
-    Plan(plan::PlanArgs),
-    /// Pack a plan and its programs into one file, for other machines
-    #[command(after_help = pack::PACK_EXAMPLES)]
-    Pack(pack::PackArgs),
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    Plan(PlanCommand),
     /// Merge the parts that several machines raced, and print the answer
     #[command(after_help = recorded::MERGE_EXAMPLES)]
     Merge(Box<recorded::MergeArgs>),
     /// Follow benchmarks over commits: their levels, steps and creep
     #[command(after_help = deadheat_history::EXAMPLES)]
     History(Box<deadheat_history::HistoryArgs>),
-    /// Show where the time went: what both sides execute, function by function
-    #[command(after_help = deadheat_explain::EXAMPLES)]
-    Explain(deadheat_explain::ExplainArgs),
-    /// Find what disturbs measurements on this machine, by how much, and what helps
-    #[command(after_help = doctor::EXAMPLES)]
-    Doctor(doctor::DoctorArgs),
-    /// Test how often verdicts are wrong on this machine
-    #[command(after_help = calibrate::EXAMPLES)]
-    Calibrate(Box<calibrate::CalibrateArgs>),
-    /// Show the disk space that deadheat uses, and remove what it can make again
-    #[command(after_help = clean::EXAMPLES)]
-    Clean(clean::CleanArgs),
-    /// Link a program, and record how, so that races can vary its code layout
-    #[command(after_help = link::EXAMPLES)]
-    Link(link::LinkArgs),
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    Machine(MachineCommand),
     /// Print a completion script for a shell
     #[command(after_help = manual::COMPLETIONS_EXAMPLES)]
     Completions(manual::CompletionsArgs),
     /// Print a manual page, or write all of them into a folder
     #[command(after_help = manual::MAN_EXAMPLES)]
     Man(manual::ManArgs),
-    /// Make neutral links of an executable (for other programs to call)
-    #[command(hide = true)]
-    Placements(link::PlacementsArgs),
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    Hidden(HiddenCommand),
 }
 
 /// Returns the command line without the hidden subcommands, which only programs call.
@@ -150,7 +126,7 @@ fn quoted(word: &OsStr) -> String {
 /// Runs the whole program and returns its exit code.
 pub fn deadheat() -> ExitCode {
     // This check comes first, because a raced process must do nothing else.
-    if let Some(code) = calibrate::role(std::env::args_os()) {
+    if let Some(code) = measuring::contender() {
         return code;
     }
     on_enough_stack(program)
@@ -159,73 +135,42 @@ pub fn deadheat() -> ExitCode {
 fn program() -> ExitCode {
     outlive_file_limits();
     // Dropped at the very end, where it removes the folder of an owner that has ended.
-    let _owner = Owner::watched();
-    let mut args = std::env::args_os();
-    let name = PathBuf::from(args.next().unwrap_or_default());
-    // In release archives, `deadheat` and `cargo-deadheat` are one executable with two names.
-    if name
-        .file_name()
-        .is_some_and(|name| name == "cargo-deadheat")
-    {
-        return cargo_deadheat::program();
-    }
-    // Cargo starts this executable under other names while it builds revisions.
-    if let Some(code) = cargo_deadheat::role(&name, &args.collect::<Vec<_>>()) {
+    let _owner = measuring::watched_owner();
+    if let Some(code) = measuring::role() {
         return code;
     }
     if let Some(code) = compare::role(std::env::args_os()) {
         return code;
     }
-    if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
-        return link::link(&args).into();
-    }
-    let typed: Vec<OsString> = std::env::args_os().collect();
-    let with_run = bare_race::with_run(typed.clone(), &command());
-    let is_short = with_run.len() > typed.len();
-    let (words, use_of_plan) = plan::taken_out(with_run.into_iter());
-    let words = bench::passed_on(normalise::normalise(words.into_iter()));
-    if let Err(failure) = misread::refuse(&words, &command()) {
+    let words = match Words::of(std::env::args_os().collect(), &command()) {
+        Ok(words) => words,
+        Err(failure) => return failure.report().into(),
+    };
+    if let Err(failure) = misread::refuse(&words.parsed, &command()) {
         return failure.report().into();
     }
-    let cli = match parsed(&words) {
+    let cli = match parsed(&words.parsed) {
         Ok(cli) => cli,
         Err(code) => return code,
     };
     if let Err(failure) = committed_links::refuse() {
         return failure.report().into();
     }
-    let done = match cli.command {
-        Command::Run(mut args) => {
-            if is_short && let Some(word) = bare_race::bare_word(&typed, &args.commands) {
-                return usage_error::no_command(word, &command()).report().into();
-            }
-            args.use_of_plan = use_of_plan;
-            run::run(*args)
-        }
-        Command::Bench(mut args) => {
-            args.options.use_of_plan = use_of_plan;
-            bench::bench(*args)
-        }
-        Command::Rev(mut args) => {
-            args.race.options.use_of_plan = use_of_plan;
-            rev::rev(*args)
-        }
-        Command::Bisect(args) => deadheat_bisect::bisect(*args),
-        Command::Plan(args) => plan::plan(&args),
-        Command::Pack(args) => pack::pack(&args),
+    code(match cli.command {
+        #[cfg(target_os = "linux")]
+        Command::Race(race) => return race.run(&words, &command()),
         Command::Compare(args) => compare::compare(*args),
         Command::Analyze(args) => recorded::analyze(*args),
         Command::Report(args) => recorded::report(*args),
+        #[cfg(target_os = "linux")]
+        Command::Plan(plan) => return plan.run(),
         Command::Merge(args) => recorded::merge(*args),
         Command::History(args) => deadheat_history::history(*args),
-        Command::Explain(args) => deadheat_explain::explain(&args),
-        Command::Doctor(args) => doctor::doctor(&args),
-        Command::Calibrate(args) => calibrate::calibrate(&args),
-        Command::Clean(args) => clean::clean(&args),
-        Command::Link(args) => return link::link(&args).into(),
+        #[cfg(target_os = "linux")]
+        Command::Machine(command) => return command.run(),
         Command::Completions(args) => manual::completions(&args, command()),
         Command::Man(args) => manual::man(&args, command()),
-        Command::Placements(args) => link::placements(&args),
-    };
-    code(done)
+        #[cfg(target_os = "linux")]
+        Command::Hidden(command) => return command.run(),
+    })
 }

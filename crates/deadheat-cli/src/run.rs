@@ -277,7 +277,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
                 let mut progress = LiveProgress::new(&plan.benchmarks, true);
                 let planned = race_commands(plan, &options, &mut progress);
                 let planned = planned.map_err(|error| error.into_failure(&rules))?;
-                return tell_of_plan(&planned);
+                return tell_of_plan(&planned.run.header.plan, &planned.path);
             }
             let settings = spec.settings.clone();
             let save = args.save.as_deref();

@@ -12,7 +12,6 @@ mod unpacked;
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use deadheat_model::HELP;
@@ -20,6 +19,7 @@ use deadheat_model::HELP;
 use crate::error::{FormatError, cannot_read};
 use crate::limits::{self, Bounded};
 use crate::named_pipe::{is_pipe, open_to_read};
+use crate::platform::is_device;
 
 #[cfg(feature = "read")]
 pub use lines::{Lines, in_parts, worthwhile_parts};
@@ -33,7 +33,7 @@ pub const BUFFER: usize = 1 << 16;
 pub fn open(path: &Path) -> io::Result<Bounded<File>> {
     let about = fs::metadata(path)?;
     let kind = about.file_type();
-    if kind.is_char_device() || kind.is_block_device() {
+    if is_device(kind) {
         return Err(io::Error::other("it is a device, not a file"));
     }
     // Without this check, a file of 2 GiB would be read for a minute before it is refused.

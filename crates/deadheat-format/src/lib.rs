@@ -29,15 +29,16 @@ mod export;
 mod json_lines;
 #[cfg(any(feature = "read", feature = "reports"))]
 pub mod limits;
-#[cfg(feature = "read")]
+#[cfg(all(unix, feature = "read"))]
 mod made_files;
 mod named_pipe;
 pub mod number;
 mod output;
 mod output_kind;
 mod owner;
-#[cfg(feature = "read")]
+#[cfg(all(unix, feature = "read"))]
 mod pack;
+mod platform;
 mod rules;
 mod run_file;
 mod same_file;
@@ -63,16 +64,17 @@ pub use error::{FileProblem, FormatError, Place, cannot_read, cannot_write, simi
 pub use export::{benchmark_names, distinct_names, ensure_wall_times, with_parameters, write_hdr};
 #[cfg(feature = "read")]
 pub use json_lines::{JsonLinesWriter, read_json_lines};
-#[cfg(feature = "read")]
+#[cfg(all(unix, feature = "read"))]
 pub use made_files::{FileDigest, MadeFiles};
 pub use output::{
     ensure_folder, ensure_writable, path_in, refuse_file_in_use, set_aside, write_bytes,
     write_export, write_text, write_text_by,
 };
 pub use output_kind::OutputKind;
-pub use owner::belongs_to_another;
-#[cfg(feature = "read")]
+pub use owner::{belongs_to_another, is_open_to_others};
+#[cfg(all(unix, feature = "read"))]
 pub use pack::{PackedFile, contents, copy_pack, is_pack, unpack, write_pack};
+pub use platform::canonicalize;
 pub use rules::{RULES_FILE, find_rules, read_rules, read_rules_from};
 #[cfg(feature = "read")]
 pub use run_file::merge_parts;

@@ -3,7 +3,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -11,6 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use deadheat_model::HELP;
+
+use crate::platform;
 
 /// Longest wait for the other end of a named pipe. A shell opens both ends of `<(COMMAND)` and of
 /// `COMMAND >PIPE &` at once, however long the command takes.
@@ -47,7 +48,7 @@ pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
 
 /// Returns true if the path leads to a pipe, with or without a name.
 pub(crate) fn is_pipe(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
+    fs::metadata(path).is_ok_and(|about| platform::is_pipe(about.file_type()))
 }
 
 fn open(path: &Path, options: &OpenOptions, use_of_other_end: &str) -> io::Result<File> {

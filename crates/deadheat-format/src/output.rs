@@ -4,13 +4,13 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use deadheat_model::under_new_name;
 
 use crate::error::{FileProblem, FormatError, cannot_write, create_folder_of};
 use crate::named_pipe::{is_pipe, open_to_write};
+use crate::platform;
 
 /// Renames a file to the first free name of `NAME.before`, `NAME.before-2` and so on, so that a new
 /// file can take its name. Returns the new path.
@@ -137,14 +137,16 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
 
 /// Returns true if the file is executable and begins like a program or a script.
 fn is_program(path: &Path) -> bool {
-    let is_executable = fs::metadata(path)
-        .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0);
+    let is_executable =
+        fs::metadata(path).is_ok_and(|about| about.is_file() && platform::is_executable(&about));
     let mut beginning = Vec::new();
     is_executable
         && File::open(path)
             .and_then(|file| file.take(4).read_to_end(&mut beginning))
             .is_ok()
-        && (beginning.starts_with(b"\x7fELF") || beginning.starts_with(b"#!"))
+        && [&b"\x7fELF"[..], b"#!", b"MZ"]
+            .iter()
+            .any(|sign| beginning.starts_with(sign))
 }
 
 /// Writes a file through `write`. An older file stays unchanged until the new one is on the disk,
@@ -203,18 +205,21 @@ impl Beside {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        // Until it has the permissions of the older file, only this user may read the new one.
-        let mode = if older.is_some() { 0o600 } else { 0o666 };
         let name = |random: u64| format!(".deadheat-{random:016x}");
         let created = under_new_name(folder, name, |path| {
             let mut options = OpenOptions::new();
-            options.write(true).create_new(true).mode(mode).open(path)
+            options.write(true).create_new(true);
+            // Until it has the permissions of the older file, only this user may read the new one.
+            if older.is_some() {
+                platform::for_this_user(&mut options);
+            }
+            options.open(path)
         });
         let (path, file) = created.map_err(|(_, error)| error)?;
         let beside = Self { path };
         if let Some(older) = older {
             let new = file.metadata()?;
-            if (older.uid(), older.gid()) != (new.uid(), new.gid()) {
+            if !platform::have_one_owner(&older, &new) {
                 return Ok(None);
             }
             file.set_permissions(older.permissions())?;

@@ -1,8 +1,14 @@
 //! The owner of a file that deadheat finds by itself in a folder above.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+use crate::platform;
+
+/// Returns true if users other than the owner can create files in a folder.
+pub fn is_open_to_others(folder: &Path) -> bool {
+    fs::metadata(folder).is_ok_and(|about| platform::is_open_to_others(&about))
+}
 
 /// Returns true if a file belongs neither to root, nor to this user, nor to the owner of the folder
 /// in which the search for the file began; an empty path is the current folder. Anybody can put files into `/tmp`, and they would count
@@ -12,9 +18,13 @@ pub fn belongs_to_another(file: &Path, start: &Path) -> bool {
         true => Path::new("."),
         false => start,
     };
-    let owner = |place: &Path| fs::metadata(place).map(|about| about.uid()).ok();
+    let owner = |place: &Path| {
+        fs::metadata(place)
+            .map(|about| platform::owner(&about))
+            .ok()
+    };
     let known = [Some(0), owner(start), owner(Path::new("/proc/self"))];
     // A link is as good as the user who made it, wherever it leads.
-    let found = fs::symlink_metadata(file).map(|about| about.uid());
+    let found = fs::symlink_metadata(file).map(|about| platform::owner(&about));
     found.is_ok_and(|owner| !known.contains(&Some(owner)))
 }

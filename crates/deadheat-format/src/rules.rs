@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use deadheat_model::{
@@ -17,6 +16,7 @@ use toml::de::{DeTable, DeValue};
 use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::named_pipe::open_to_read;
 use crate::owner::belongs_to_another;
+use crate::platform::{canonicalize, is_pipe, is_socket};
 
 /// File name of the rules.
 pub const RULES_FILE: &str = "deadheat.toml";
@@ -30,7 +30,7 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
     } else {
         folder
     };
-    let absolute = fs::canonicalize(here).map_err(cannot_read(here))?;
+    let absolute = canonicalize(here).map_err(cannot_read(here))?;
     let mut seen = folder.to_owned();
     for place in absolute.ancestors() {
         let file = place.join(RULES_FILE);
@@ -74,8 +74,8 @@ fn no_rules(seen: &Path, kind: &str) -> FormatError {
 fn file_kind(kind: fs::FileType) -> &'static str {
     match kind {
         _ if kind.is_dir() => "a folder",
-        _ if kind.is_fifo() => "a pipe",
-        _ if kind.is_socket() => "a socket",
+        _ if is_pipe(kind) => "a pipe",
+        _ if is_socket(kind) => "a socket",
         _ => "a device",
     }
 }

@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+
+use crate::platform::identity;
 
 /// Maximum length of a chain of links to follow, as in the kernel.
 const MOST_LINKS: usize = 40;
@@ -30,9 +31,9 @@ impl FileIdentity {
     pub fn of(path: impl AsRef<Path>) -> Self {
         let path = goal_of(path.as_ref());
         match fs::metadata(&path) {
-            Ok(about) if about.is_file() || about.is_dir() => Self::Existing {
-                device: about.dev(),
-                inode: about.ino(),
+            Ok(about) if about.is_file() || about.is_dir() => match identity(&path, &about) {
+                Some((device, inode)) => Self::Existing { device, inode },
+                None => Self::Missing(resolved(&path)),
             },
             Ok(_) => Self::Special,
             Err(_) => Self::Missing(resolved(&path)),

@@ -1,13 +1,13 @@
 //! Temporary files and folders that are removed on drop.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use deadheat_model::under_new_name;
 
 use crate::error::{FormatError, cannot_write};
+use crate::platform;
 
 /// A new folder that only this user may enter. It is removed with all its contents on drop.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl ScratchFolder {
     fn create_with_prefix(folder: &Path, prefix: &str) -> Result<Self, FormatError> {
         let name = |random: u64| format!("{prefix}{random:016x}");
         let (path, ()) = create_under_new_name(folder, name, |path| {
-            DirBuilder::new().mode(0o700).create(path)
+            platform::private_folders().create(path)
         })?;
         Ok(Self { path, _busy: None })
     }
@@ -67,7 +67,7 @@ impl ScratchFolder {
         });
         made._busy = Some(locked.map_err(cannot_write(&busy))?);
         if let Ok(own) = fs::metadata(&made.path) {
-            remove_abandoned(folder, own.uid());
+            remove_abandoned(folder, platform::owner(&own));
         }
         Ok(made)
     }
@@ -115,7 +115,7 @@ fn remove_abandoned(folder: &Path, user: u32) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_large = entry.file_name().to_string_lossy().starts_with(LARGE);
         // `DirEntry::metadata` does not follow links.
-        let own = |about: fs::Metadata| about.is_dir() && about.uid() == user;
+        let own = |about: fs::Metadata| about.is_dir() && platform::owner(&about) == user;
         if !is_large || !entry.metadata().is_ok_and(own) {
             continue;
         }
@@ -151,7 +151,7 @@ impl TemporaryFile {
         };
         let created = create_under_new_name(folder.as_ref(), name, |path| {
             let mut options = OpenOptions::new();
-            options.write(true).create_new(true).mode(0o600).open(path)
+            platform::for_this_user(options.write(true).create_new(true)).open(path)
         });
         let (path, _) = created?;
         Ok(Self { path })

@@ -8,6 +8,7 @@ use deadheat::parts::model::{Day, fraction, positive_number};
 use deadheat_build::Revisions;
 use deadheat_options::age::age;
 use deadheat_options::answer::ShapeArgs;
+#[cfg(target_os = "linux")]
 use deadheat_options::commit_race::CommitRaceArgs;
 use deadheat_options::repository::{ParentsArgs, range};
 
@@ -47,6 +48,7 @@ pub(crate) enum HistoryCommand {
     #[command(after_help = ACCEPT_EXAMPLES)]
     Accept(AcceptArgs),
     /// Race the commits of a range until their levels are precise enough
+    #[cfg(target_os = "linux")]
     #[command(after_help = EXTEND_EXAMPLES)]
     Extend(Box<ExtendArgs>),
     /// Write the history as an HTML page
@@ -301,6 +303,7 @@ fn since(text: &str) -> Result<Since, String> {
 }
 
 /// Shown at the end of `deadheat history extend --help`.
+#[cfg(target_os = "linux")]
 const EXTEND_EXAMPLES: &str = "\
 Examples:
   deadheat history extend v1.0..HEAD
@@ -308,6 +311,7 @@ Examples:
   deadheat history extend v1.0..v1.1 parse --max-span 4 -- --bench text";
 
 /// Options of `deadheat history extend`.
+#[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 pub(crate) struct ExtendArgs {
     /// Two commits, the older one first; uncommitted changes are ignored

@@ -50,6 +50,7 @@ mod index_store;
 mod json;
 mod judge;
 pub mod levels;
+#[cfg(target_os = "linux")]
 mod links;
 pub mod misclosure;
 mod page;
@@ -59,6 +60,7 @@ mod row;
 mod run;
 mod run_accept;
 mod run_add;
+#[cfg(target_os = "linux")]
 mod run_extend;
 mod run_index;
 mod run_repository;

@@ -5,6 +5,7 @@ use deadheat::parts::exit::{Failure, Status};
 use crate::command::{HistoryArgs, HistoryCommand};
 use crate::run_accept::accept;
 use crate::run_add::{add, push};
+#[cfg(target_os = "linux")]
 use crate::run_extend::extend;
 use crate::run_show::{check, page, show};
 
@@ -16,6 +17,7 @@ pub fn history(args: HistoryArgs) -> Result<Status, Failure> {
         HistoryCommand::Show(args) => show(&args),
         HistoryCommand::Check(args) => check(&args),
         HistoryCommand::Accept(args) => accept(&args),
+        #[cfg(target_os = "linux")]
         HistoryCommand::Extend(args) => extend(*args),
         HistoryCommand::Page(args) => page(&args),
     }

@@ -1,14 +1,14 @@
 //! The path of the index, and the addition of runs to it.
 
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use deadheat::parts::answer::line_to_stdout;
-use deadheat::parts::engine::held_back_signal;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::belongs_to_another;
 use deadheat::parts::model::{Commit, HELP};
 use deadheat::parts::report::units::counted;
 use deadheat::parts::settings::Selection;
+use deadheat::parts::system::held_back_signal;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{refuse_tracked, refuse_tracked_journals, top_of};
 use deadheat_options::repository::{here, shown};
@@ -163,6 +163,10 @@ impl Adding {
 
     /// Returns the combined standard error of all races between two commits, one value for each
     /// benchmark whose name contains one of `names`.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only further races depend on it")
+    )]
     pub fn errors_between(
         &self,
         old: &str,
@@ -189,7 +193,8 @@ impl Adding {
         to_stderr("error", &failure.to_string());
     }
 
-    /// Returns a path for the index, relative to the index's base folder if it is below that.
+    /// Returns a path for the index, relative to the index's base folder if it is below that, and
+    /// with slashes, so that other systems find the file, too.
     fn path_of(&self, path: &Path) -> String {
         // `BRANCH:PATH` names a file on a git branch and is not a path on disk.
         if path.to_string_lossy().contains(':') && !path.exists() {
@@ -197,7 +202,7 @@ impl Adding {
         }
         let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let below = whole.strip_prefix(&self.base).unwrap_or(&whole);
-        below.display().to_string()
+        below.display().to_string().replace(MAIN_SEPARATOR, "/")
     }
 
     /// Prints the outcome, and fails if a file was refused.

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use deadheat::parts::engine::Interrupts;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::model::Commit;
+use deadheat::parts::system::Interrupts;
 use deadheat_build::{BuildError, CommitInfo, Interruption, Line, commit_named, known_commits};
 use deadheat_options::repository::{commit, failure, here, interrupts};
 

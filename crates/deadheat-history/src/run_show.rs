@@ -7,12 +7,12 @@ use std::path::{Component, Path, absolute};
 use deadheat::parts::ReportFiles;
 use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::answer::{line_to_stdout, to_stdout};
-use deadheat::parts::engine::unix_seconds;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_folder, path_in, read_run, write_text};
 use deadheat::parts::model::{HELP, LogRatio};
 use deadheat::parts::report::Glyphs;
 use deadheat::parts::report::units::counted;
+use deadheat::parts::system::unix_seconds;
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_options::repository::shown;
 

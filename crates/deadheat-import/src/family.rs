@@ -1,7 +1,7 @@
 //! Selects a family of benchmarks of a file by a regular expression.
 
 use deadheat::parts::exit::Failure;
-use deadheat::parts::pairing::pattern;
+use deadheat::parts::families::pattern;
 use regex_lite::NoExpand;
 
 use crate::identity::Identity;

@@ -3,13 +3,12 @@
 //! contain files that look alike, and so can a folder that several users write.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-use deadheat_format::belongs_to_another;
+use deadheat_format::{belongs_to_another, canonicalize, is_open_to_others};
+use deadheat_model::path_of_bytes;
 
 /// The name of the folder in which deadheat stores its files.
 const OURS: &str = ".deadheat";
@@ -99,9 +98,9 @@ pub fn refuse_tracked(state: &Path) -> Result<(), TrackedError> {
     }
     let ours = resolved(base).join(OURS);
     let wanted = ours.join(name);
-    let (link, wanted) = (ours.as_os_str().as_bytes(), wanted.as_os_str().as_bytes());
+    let [link, wanted] = [&ours, &wanted].map(|path| path.as_os_str().as_encoded_bytes());
     let found = tracked_files(&ours)?.into_iter().find(|path| {
-        let path = path.as_os_str().as_bytes();
+        let path = path.as_os_str().as_encoded_bytes();
         // Git lists the folder itself if it is a symbolic link or a submodule, and otherwise files
         // in it.
         path.eq_ignore_ascii_case(link)
@@ -180,7 +179,8 @@ fn tracked_at(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
             Ok(Ok(listed)) => {
                 let names = listed.split(|byte| *byte == 0);
                 let names = names.filter(|name| !name.is_empty());
-                let paths = names.map(|name| top.join(OsStr::from_bytes(name)));
+                // Git separates the parts of a path by slashes on every system.
+                let paths = names.map(|name| top.join(path_of_bytes(name)).components().collect());
                 return Ok(paths.collect());
             }
             // Git does not take every folder of this name for a repository.
@@ -195,13 +195,8 @@ fn tracked_at(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
     Ok(Vec::new())
 }
 
-/// Returns true if users other than the owner can create files in a folder.
-fn is_open_to_others(folder: &Path) -> bool {
-    fs::metadata(folder).is_ok_and(|about| about.mode() & 0o022 != 0)
-}
-
 fn resolved(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns the folder that contains the innermost `.deadheat` of a path, and the name after

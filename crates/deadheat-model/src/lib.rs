@@ -107,7 +107,7 @@ pub use message::{
 pub use metric::{
     Better, FIXED_COLUMNS, ForeignMetric, Metric, Unit, column_name, metric_of_column,
 };
-pub use names::{is_inner_path, is_object_id};
+pub use names::{is_inner_path, is_object_id, path_of_bytes};
 pub use new_name::under_new_name;
 pub use observed::{AddressSpace, Observed, ObservedImage, ObservedProcess, ProcessDifference};
 pub use plan::{Plan, PlanError};

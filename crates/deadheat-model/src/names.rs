@@ -1,8 +1,7 @@
 //! Names from files or repositories, which are not trusted: ids of git objects, and paths that must
 //! stay below a folder.
 
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 /// Returns true for the full id of an object of git: 40 or 64 hexadecimal digits. No other text may
 /// reach a command line of git as a commit, because git would take `--output=FILE` for an option
@@ -14,7 +13,7 @@ pub fn is_object_id(text: &str) -> bool {
 /// Returns true for a relative path that stays below any folder it is joined to: it has a name, no
 /// `.`, no `..`, no root and no NUL. Symbolic links on the disk are not checked.
 pub fn is_inner_path(path: &Path) -> bool {
-    let bytes = path.as_os_str().as_bytes();
+    let bytes = path.as_os_str().as_encoded_bytes();
     // The bytes are split here, because `components` would skip `.` and doubled slashes.
     !bytes.is_empty()
         && !bytes.contains(&0)
@@ -24,6 +23,19 @@ pub fn is_inner_path(path: &Path) -> bool {
         && path
             .components()
             .all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Returns the path that a program such as git prints as bytes.
+#[cfg(unix)]
+pub fn path_of_bytes(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::ffi::OsStr::from_bytes(bytes).into()
+}
+
+/// Returns the path that a program such as git prints as bytes. Outside of Unix, these are UTF-8.
+#[cfg(not(unix))]
+pub fn path_of_bytes(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! Options of answers: how a race is judged, how its answer is printed, and the files that the
 //! answer is also written to.
 
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use deadheat::parts::analysis::histograms;
 use deadheat::parts::answer::{Answer, Format};
-use deadheat::parts::engine::find_executable;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{write_export, write_hdr, write_text};
 use deadheat::parts::model::{Analysis, Better, HELP, Metric, Run, TextCells};
@@ -17,6 +16,7 @@ use deadheat::parts::report::{
 };
 use deadheat::parts::rules::{CliOverrides, Gate, Rules, RulesSource};
 use deadheat::parts::settings::{Color, FailOn, Front, RaceSettings, Setting, ValueKind};
+use deadheat::parts::system::find_executable;
 use deadheat::parts::{ReportFiles, check_file};
 use deadheat_import::{
     GoogleSide, Recorded, write_bmf, write_csv, write_go, write_google_benchmark, write_hyperfine,
@@ -536,7 +536,7 @@ fn refuse_command(flag: &str, path: &Path) -> Result<(), Failure> {
         return Ok(());
     };
     let first_word = text.split_whitespace().next().unwrap_or_default();
-    let is_plain_name = path.extension().is_none() && !text.contains('/');
+    let is_plain_name = path.extension().is_none() && !text.contains(is_separator);
     let is_command = (is_plain_name || first_word != text) && find_executable(first_word).is_some();
     if is_command {
         return Err(Failure::Usage(format!(

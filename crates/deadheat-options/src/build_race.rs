@@ -7,11 +7,9 @@ use std::path::PathBuf;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::{HarnessListing, Inspected};
 use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::families::{Families, families, families_between};
 use deadheat::parts::model::{HELP, Harness, LeftOut, Program, without_help};
-use deadheat::parts::pairing::{
-    self, Families, Launched, Listed, Pairing, Target, Worker, families, families_between,
-    pair_names,
-};
+use deadheat::parts::pairing::{self, Launched, Listed, Pairing, Target, Worker, pair_names};
 use deadheat::parts::report::{Glyphs, escape, sentences};
 use deadheat::parts::settings::{self, Front, Ignored, Selection};
 use deadheat::parts::terminal::{self, to_stderr};
@@ -394,7 +392,8 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<AnsweredRace
     let answered = (&options.answer, &options.exports);
     if options.use_of_plan == PlanUse::Save {
         let planned = race_entries(&first, entries, options)?;
-        return tell_of_plan(&planned).map(AnsweredRace::without_files);
+        return tell_of_plan(&planned.run.header.plan, &planned.path)
+            .map(AnsweredRace::without_files);
     }
     if let Some(outcome) = options.begun_part(&first)? {
         let told = tell_of_one(outcome, &options.answer, &options.exports);

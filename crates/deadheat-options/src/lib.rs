@@ -3,6 +3,8 @@
 //! `deadheat-cli` and the crates of single subcommands use these options, so that an option means
 //! the same everywhere.
 //!
+//! On systems other than Linux, only the options of commands that measure nothing exist.
+//!
 //! | module | content |
 //! | --- | --- |
 //! | [`age`] | ages of stored files |
@@ -16,15 +18,27 @@
 pub mod age;
 pub mod answer;
 pub mod bench_options;
+#[cfg(target_os = "linux")]
+mod bench_race;
+#[cfg(target_os = "linux")]
 pub mod build_race;
+#[cfg(target_os = "linux")]
 pub mod cargo_arguments;
+#[cfg(target_os = "linux")]
 pub mod changed_suite;
+#[cfg(target_os = "linux")]
 pub mod commit_command;
+#[cfg(target_os = "linux")]
 pub mod commit_race;
+#[cfg(target_os = "linux")]
 pub mod library_option;
+#[cfg(target_os = "linux")]
 mod node;
+#[cfg(target_os = "linux")]
 mod pyperf;
+#[cfg(target_os = "linux")]
 pub mod races;
+#[cfg(target_os = "linux")]
 pub mod recipe;
 pub mod repository;
 pub mod saved_plan;

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use deadheat::parts::answer::RunFiles;
 use deadheat::parts::engine::LinkProgram;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::read_header;
@@ -76,7 +75,7 @@ fn tell(raced: Raced, answer: &AnswerArgs, exports: &ExportArgs) -> Result<Statu
     let (first, analysis) = (&raced.first, &raced.analysis);
     let written = exports.write(&first.run, analysis, &answer)?;
     let below = [room(&first.path), written].concat();
-    let files = RunFiles::new(&raced);
+    let files = raced.files();
     let reports = exports.reports();
     reports.print_beside(&answer, analysis, &files, &below)?;
     let status = answer.settle(analysis);

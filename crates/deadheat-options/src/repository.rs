@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadheat::parts::engine::Interrupts;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{Found, found_at};
 use deadheat::parts::model::{Commit, HELP};
+use deadheat::parts::system::Interrupts;
 use deadheat_build::{
     BuildError, CommitInfo, Fault, Interruption, Parents, Revisions, commit_named,
 };

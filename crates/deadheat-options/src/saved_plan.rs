@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use deadheat::parts::RaceOutcome;
 use deadheat::parts::answer::line_to_stdout;
 use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::Plan;
 use deadheat::parts::report::units::counted;
 use deadheat::parts::settings::RaceSettings;
 
@@ -28,10 +28,9 @@ pub fn check_plan(
 }
 
 /// Prints where the plan was saved and how to race it.
-pub fn tell_of_plan(planned: &RaceOutcome) -> Result<Status, Failure> {
-    let plan = &planned.run.header.plan;
+pub fn tell_of_plan(plan: &Plan, file: &Path) -> Result<Status, Failure> {
     let raced = plan.benchmarks.iter().filter(|one| one.rerun.is_none());
-    let file = planned.path.to_string_lossy();
+    let file = file.to_string_lossy();
     let quoted = shell_words::quote(&file);
     line_to_stdout(&format!(
         "plan in {file}: {}, {} at most, seed {}",

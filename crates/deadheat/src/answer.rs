@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::Path;
 
 use deadheat_analysis::{Options, analyse};
-use deadheat_engine::stdout_was_closed;
 use deadheat_format::{NOWHERE, are_first_runs};
 use deadheat_model::{Analysis, EndReason, Ending, Run, TextCells};
 use deadheat_report::{
@@ -18,9 +17,9 @@ use deadheat_report::{MarkdownOptions, to_markdown_with, to_paired};
 use deadheat_report::{Sort, to_comparison_csv};
 
 use crate::exit::{Failure, Status};
-use crate::race::Raced;
 use crate::rules::Gate;
 use crate::settings::Color;
+use crate::system::stdout_was_closed;
 use crate::terminal;
 
 /// Maximum number of points per series in plots made of characters: several points for each column
@@ -119,16 +118,15 @@ pub struct RunFiles {
 }
 
 impl RunFiles {
-    /// Returns the run files of a race, including the file of its second race if there was one.
-    pub fn new(raced: &Raced) -> RunFiles {
-        let first = &raced.first.path;
+    /// Returns the run files of a race: the file of the race itself, and that of its second race if
+    /// there was one.
+    pub fn new(first: &Path, second: Option<&Path>) -> RunFiles {
         if first == Path::new(NOWHERE) {
             return RunFiles {
                 lines: vec!["not recorded".to_owned()],
                 are_the_first: false,
             };
         }
-        let second = raced.second.as_ref().map(|second| &second.path);
         let second = second.filter(|second| *second != Path::new(NOWHERE));
         let count = 1 + usize::from(second.is_some());
         let named = |words: &str, file: &Path| {

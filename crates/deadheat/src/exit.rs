@@ -4,14 +4,13 @@ use std::process::ExitCode;
 #[cfg(feature = "commands")]
 use std::{panic::catch_unwind, thread};
 
-#[cfg(feature = "commands")]
-use deadheat_engine::with_enough_stack;
-use deadheat_engine::{EngineError, held_back_signal};
 use deadheat_format::{FileProblem, FormatError};
 #[cfg(feature = "commands")]
 use deadheat_model::HELP;
 
-use crate::terminal;
+#[cfg(feature = "commands")]
+use crate::system::with_enough_stack;
+use crate::{system::held_back_signal, terminal};
 
 /// The list of exit codes for help texts.
 pub const EXIT_CODES: &str = "\
@@ -150,16 +149,6 @@ impl Failure {
         }
     }
 
-    /// Converts an error of the engine; `text` is the message of the failure.
-    pub fn of_engine(error: &EngineError, text: String) -> Self {
-        match error {
-            EngineError::Sample { .. } => Self::Internal(text),
-            error if error.is_of_a_contender() => Self::Contender(text),
-            error if error.is_of_the_plan() => Self::Usage(text),
-            _ => Self::Internal(text),
-        }
-    }
-
     /// Returns the failure with `part`, the name of the part of the work that failed, in front of
     /// its message.
     pub fn of_part(self, part: &str) -> Self {
@@ -226,7 +215,6 @@ pub fn code(done: Result<Status, Failure>) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_engine::AffinityError;
 
     #[test]
     fn of_several_answers_the_gravest_decides() {
@@ -254,18 +242,5 @@ mod tests {
             },
         ];
         assert_eq!(failures.map(|failure| failure.code()), [2, 3, 4, 5, 130]);
-    }
-
-    #[test]
-    fn who_is_to_blame_for_an_error_of_the_engine_is_told_apart() {
-        let error = EngineError::Affinity(AffinityError::NotAllowed {
-            core: 9,
-            allowed: "0, 1".to_owned(),
-        });
-        let failure = Failure::of_engine(&error, error.to_string());
-        assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
-        assert_eq!(failure.to_string(), error.to_string());
-        let failure = Failure::of_engine(&EngineError::Interrupted, String::new());
-        assert!(matches!(failure, Failure::Internal(_)), "{failure:?}");
     }
 }

@@ -17,12 +17,12 @@ use self::arguments::{Arguments, Mode, help};
 use crate::answer::{Format, to_stdout};
 use crate::exit::{Failure, Status};
 use crate::race::{
-    BenchmarkRace, Entries, PlanUse, Planned, RaceError, Raced, race_benchmarks,
-    refuse_old_confirmation, smoke_test,
+    BenchmarkRace, Entries, Planned, RaceError, Raced, race_benchmarks, refuse_old_confirmation,
+    smoke_test,
 };
 use crate::repetition::{of_a_bench_target, this_program, words_of_this_process};
 use crate::rules::Rules;
-use crate::settings::{Selection, nothing_selected};
+use crate::settings::{PlanUse, Selection, nothing_selected};
 use crate::suite::Suite;
 use crate::terminal::{self, LiveProgress, to_stderr};
 

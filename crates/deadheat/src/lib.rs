@@ -42,6 +42,9 @@
 //! The [`Analysis`] of a race contains a [`Comparison`] for every candidate. A comparison has a
 //! [`Verdict`], an estimate with its interval, and warnings.
 //!
+//! Functions race on Linux. On other systems, this crate has only what reads recorded results, for
+//! deadheat's own programs.
+//!
 //! # Features
 //!
 //! No feature is enabled by default, and no feature changes a verdict.
@@ -51,32 +54,48 @@
 //! | `reports` | `--html`, `--markdown`, `--junit`, `--export-markdown`, `--export-hdr`, `--figures`, `--plot` and the formats `markdown` and `paired` of a bench target; the calibration of the machine, quoted | no crate, some ten seconds of building |
 //! | `commands` | `reports`, and what the program `deadheat` needs in addition: races of commands and of Google Benchmark executables, hardware counters, run files read back | some twenty more crates |
 
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "races also call what reading does not need")
+)]
 #![allow(
     clippy::needless_doctest_main,
     reason = "a bench target is a `main` and nothing else"
 )]
 
 mod answer;
-#[cfg(feature = "commands")]
+#[cfg(all(target_os = "linux", feature = "commands"))]
 mod calibration;
-#[cfg(feature = "commands")]
+#[cfg(all(target_os = "linux", feature = "commands"))]
 mod command_race;
 mod exit;
-mod harness;
 #[cfg(feature = "commands")]
+mod families;
+#[cfg(target_os = "linux")]
+mod harness;
+#[cfg(all(target_os = "linux", feature = "commands"))]
 mod pairing;
+#[cfg(target_os = "linux")]
 mod race;
 mod repetition;
 #[cfg(feature = "reports")]
 mod report_files;
 mod rules;
+#[cfg(feature = "commands")]
+mod scheduler;
+mod second_race;
 mod settings;
+#[cfg(target_os = "linux")]
 pub mod suite;
+mod system;
 mod terminal;
 
+#[cfg(target_os = "linux")]
 pub use deadheat_engine::{AsyncExecutor, CountingAllocator};
 pub use deadheat_model::{Analysis, Comparison, Verdict};
+#[cfg(target_os = "linux")]
 pub use harness::{Compare, compare, compare_with, main};
+#[cfg(target_os = "linux")]
 pub use suite::Suite;
 
 /// The internal API for deadheat's own programs: re-exported crates, and the modules that connect
@@ -84,25 +103,32 @@ pub use suite::Suite;
 #[doc(hidden)]
 pub mod parts {
     pub use deadheat_analysis as analysis;
+    #[cfg(target_os = "linux")]
     pub use deadheat_engine as engine;
     pub use deadheat_format as format;
     pub use deadheat_model as model;
     pub use deadheat_report as report;
 
+    #[cfg(target_os = "linux")]
     pub use crate::race::{
-        BenchmarkRace, Entries, PlanUse, RaceError, RaceOutcome, Raced, SecondRace,
-        race_benchmarks, refuse_old_confirmation, second_race_path, with_second_analysis,
+        BenchmarkRace, Entries, RaceError, RaceOutcome, Raced, SecondRace, race_benchmarks,
+        refuse_old_confirmation,
     };
-    #[cfg(feature = "commands")]
+    #[cfg(all(target_os = "linux", feature = "commands"))]
     pub use crate::race::{
         PlannedPart, RaceOptions, Resumable, ResumeOptions, StartedFile, begun_part, finish_part,
         harness_benchmark, inspect_program, is_made_here, note_made_file, overrun, race_commands,
-        race_planned, read_plan, resume_race, settle_shard, starts, take_over_signals,
-        with_second_race_of,
+        race_planned, read_plan, resume_race, starts, take_over_signals,
     };
     #[cfg(feature = "reports")]
     pub use crate::report_files::{ReportFiles, check_file, refuse_another_kind};
     #[cfg(feature = "commands")]
+    pub use crate::scheduler::settle_shard;
+    #[cfg(feature = "commands")]
+    pub use crate::second_race::with_second_race_of;
+    pub use crate::second_race::{second_race_path, with_second_analysis};
+    pub use crate::settings::PlanUse;
+    #[cfg(all(target_os = "linux", feature = "commands"))]
     pub use crate::terminal::{LiveProgress, StatusLine};
 
     /// Printing of answers, and their exit status.
@@ -111,13 +137,13 @@ pub mod parts {
     }
 
     /// Calibration: the rates of wrong verdicts on this machine.
-    #[cfg(feature = "commands")]
+    #[cfg(all(target_os = "linux", feature = "commands"))]
     pub mod calibration {
         pub use crate::calibration::*;
     }
 
     /// Races of whole commands: from the request to the plan.
-    #[cfg(feature = "commands")]
+    #[cfg(all(target_os = "linux", feature = "commands"))]
     pub mod command_race {
         pub use crate::command_race::*;
     }
@@ -127,14 +153,21 @@ pub mod parts {
         pub use crate::exit::*;
     }
 
+    /// Pairs of benchmarks by two filters.
+    #[cfg(feature = "commands")]
+    pub mod families {
+        pub use crate::families::*;
+    }
+
     /// The harness of a bench target, for benchmarks that are not registered in a `Suite`.
+    #[cfg(target_os = "linux")]
     pub mod harness {
         pub use crate::harness::run_planned;
         pub use crate::race::Planned;
     }
 
     /// Pairs of benchmarks of two builds.
-    #[cfg(feature = "commands")]
+    #[cfg(all(target_os = "linux", feature = "commands"))]
     pub mod pairing {
         pub use crate::pairing::*;
     }
@@ -152,6 +185,11 @@ pub mod parts {
     /// The parsing of setting values, shared by all front ends.
     pub mod settings {
         pub use crate::settings::*;
+    }
+
+    /// The operating system: signals, programs, the time and the terminal.
+    pub mod system {
+        pub use crate::system::*;
     }
 
     /// The terminal: width, colours, messages and progress.

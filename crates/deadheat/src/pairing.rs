@@ -1,14 +1,12 @@
 //! Pairs the benchmarks of two builds for a race, and lists those that cannot race. Each selected
 //! benchmark is either in a pair or in the list of benchmarks left out, with a reason.
 
-mod families;
 mod names;
 mod pair;
 
 use deadheat_engine::{ListedBenchmark, WorkerListing};
 use deadheat_model::{Benchmark, LeftOut, Metric, Program};
 
-pub use families::{Families, families, families_between, pattern};
 pub use names::{Launched, pair_names, side_names};
 pub use pair::{Worker, pair, race_alone};
 

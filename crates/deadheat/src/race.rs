@@ -44,11 +44,7 @@ pub use benchmarks::race_benchmarks;
 pub(crate) use benchmarks::smoke_test;
 #[cfg(feature = "commands")]
 pub use commands::{RaceOptions, race_commands};
-#[cfg(feature = "commands")]
-pub use confirm::with_second_race_of;
-pub use confirm::{
-    Raced, SecondRace, refuse_old_confirmation, second_race_path, with_second_analysis,
-};
+pub use confirm::{Raced, SecondRace, refuse_old_confirmation};
 pub use entries::{BenchmarkRace, Entries, Planned};
 #[cfg(feature = "commands")]
 pub use from_file::{
@@ -60,9 +56,8 @@ pub use harness::harness_benchmark;
 pub use known_calibration::{CALIBRATION_VARIABLE, calibration_file};
 #[cfg(feature = "commands")]
 pub use overrun::overrun;
-pub use session::PlanUse;
 #[cfg(feature = "commands")]
-pub use shard::{begun_part, settle_shard};
+pub use shard::begun_part;
 #[cfg(feature = "commands")]
 pub use trust::{StartedFile, is_made_here, note_made_file, starts};
 
@@ -219,6 +214,18 @@ pub(super) fn not_started(error: EngineError, interrupts: &Interrupts) -> RaceEr
     }
 }
 
+impl Failure {
+    /// Converts an error of the engine; `text` is the message of the failure.
+    pub fn of_engine(error: &EngineError, text: String) -> Self {
+        match error {
+            EngineError::Sample { .. } => Self::Internal(text),
+            error if error.is_of_a_contender() => Self::Contender(text),
+            error if error.is_of_the_plan() => Self::Usage(text),
+            _ => Self::Internal(text),
+        }
+    }
+}
+
 impl From<RaceError> for Failure {
     fn from(error: RaceError) -> Self {
         let text = error.to_string();
@@ -290,6 +297,7 @@ fn use_of_older_run(file: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_engine::AffinityError;
     use deadheat_model::{RaceSettings, RulesFile};
 
     use super::*;
@@ -317,5 +325,18 @@ mod tests {
         );
         let told = error().into_failure(&Rules::default());
         assert_eq!(told.to_string(), "--metric cpu: there is only wall");
+    }
+
+    #[test]
+    fn who_is_to_blame_for_an_error_of_the_engine_is_told_apart() {
+        let error = EngineError::Affinity(AffinityError::NotAllowed {
+            core: 9,
+            allowed: "0, 1".to_owned(),
+        });
+        let failure = Failure::of_engine(&error, error.to_string());
+        assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
+        assert_eq!(failure.to_string(), error.to_string());
+        let failure = Failure::of_engine(&EngineError::Interrupted, String::new());
+        assert!(matches!(failure, Failure::Internal(_)), "{failure:?}");
     }
 }

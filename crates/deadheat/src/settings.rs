@@ -4,6 +4,7 @@
 //! Every parser takes the text as the user typed it, and returns the value or an error message.
 
 #[cfg(feature = "commands")]
+#[cfg_attr(not(target_os = "linux"), path = "settings/program_elsewhere.rs")]
 mod program;
 
 use deadheat_model::{Glob, HELP};
@@ -33,6 +34,18 @@ pub struct Selection {
     pub include: Vec<Glob>,
     /// Patterns of a rules file. A benchmark is not selected if it matches any of them.
     pub exclude: Vec<Glob>,
+}
+
+/// The source of a plan (made for this race, or saved before), and whether to race it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlanUse {
+    /// The plan is raced as soon as it is frozen.
+    #[default]
+    Race,
+    /// The plan is saved and not raced, for other machines or another time.
+    Save,
+    /// The plan was saved before. It is raced without calibration runs, and is not changed.
+    Saved,
 }
 
 /// The treatment of benchmarks that are marked as ignored.

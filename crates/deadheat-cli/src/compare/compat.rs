@@ -2,18 +2,17 @@
 //! of Google Benchmark's compare.py.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Arg, Args, Command, FromArgMatches};
-use deadheat::parts::engine::{Ended, run_in_foreground};
 use deadheat::parts::format::{
     FileKind, FormatError, TemporaryFile, ensure_readable, file_kind, open_pieces, read_bytes,
     write_text_by,
 };
-use deadheat::parts::model::HELP;
+use deadheat::parts::model::{HELP, path_of_bytes};
+use deadheat::parts::system::{Ended, run_in_foreground};
 use deadheat_compat::{Document, JsonError, Layout, Problem, Refusal, Report, Results};
 
 use super::held_output::{HeldOutput, complain};
@@ -205,10 +204,12 @@ fn argument(name: &'static str) -> Arg {
 }
 
 /// Returns the value of the last option that begins with `prefix`, which ends in an equals sign.
-pub fn flag<'o>(prefix: &str, options: &'o [OsString]) -> Option<&'o OsStr> {
-    let options = options.iter().rev().map(|option| option.as_bytes());
+pub fn flag(prefix: &str, options: &[OsString]) -> Option<OsString> {
+    let options = options.iter().rev().map(|option| option.as_encoded_bytes());
     let mut values = options.filter_map(|option| option.strip_prefix(prefix.as_bytes()));
-    values.next().map(OsStr::from_bytes)
+    values
+        .next()
+        .map(|value| path_of_bytes(value).into_os_string())
 }
 
 /// The name under which this program behaves like compare.py.
@@ -333,7 +334,7 @@ impl Run<'_> {
         {
             self.output.line(&[
                 b"WARNING: '--benchmark_out=",
-                file.as_bytes(),
+                file.as_encoded_bytes(),
                 b"' will be passed to both benchmarks causing it to be overwritten",
             ]);
         }
@@ -342,7 +343,7 @@ impl Run<'_> {
             .all(|input| matches!(input, Input::Loaded(loaded) if loaded.is_ok()))
         {
             let filter = b"--benchmark_filter=";
-            let options = options.iter().map(|option| option.as_bytes());
+            let options = options.iter().map(|option| option.as_encoded_bytes());
             for option in options.filter(|option| !option.starts_with(filter)) {
                 let effect = b" has no effect since both inputs are JSON";
                 self.output.line(&[b"WARNING: passing ", option, effect]);
@@ -354,7 +355,7 @@ impl Run<'_> {
         };
         let refused = b"ERROR: passing '--benchmark_out_format=";
         let end = b"' to 'compare.py` is not supported.";
-        self.output.line(&[refused, format.as_bytes(), end]);
+        self.output.line(&[refused, format.as_encoded_bytes(), end]);
         Err(FAILED)
     }
 
@@ -372,7 +373,7 @@ impl Run<'_> {
         };
         let words = [
             b"Invalid input file: '",
-            file.as_bytes(),
+            file.as_encoded_bytes(),
             b"' ",
             invalid.as_bytes(),
         ];
@@ -391,7 +392,7 @@ impl Run<'_> {
         let mut options = options.to_vec();
         let mut temporary = None;
         let written = match flag("--benchmark_out=", &options) {
-            Some(written) => written.to_owned(),
+            Some(written) => written,
             None => {
                 let created = self.temporary(file)?;
                 let written = created.path().as_os_str().to_owned();
@@ -404,7 +405,8 @@ impl Run<'_> {
         let words: Vec<&OsStr> = words
             .chain(options.iter().map(OsString::as_os_str))
             .collect();
-        self.output.line(&[words.join(OsStr::new(" ")).as_bytes()]);
+        self.output
+            .line(&[words.join(OsStr::new(" ")).as_encoded_bytes()]);
         match run_in_foreground(file, &options) {
             Ok(Ended::Exited(0)) => {}
             Ok(ended) => {
@@ -480,7 +482,8 @@ impl Run<'_> {
             alpha: options.alpha,
             colour: !options.no_color,
         };
-        self.output.line(&[self.arguments.description.as_bytes()]);
+        self.output
+            .line(&[self.arguments.description.as_encoded_bytes()]);
         if let Ok(Some(problem)) = report.table(&layout, self.output) {
             complain(self.program, &problem.to_string());
             return Err(FAILED);
@@ -499,7 +502,7 @@ impl Run<'_> {
             Refusal::Problem(problem) => self.failed(file, problem),
             Refusal::Schema(version) => {
                 let schema = b", got unsupported JSON schema version: ";
-                let words = [b"In ", file.as_bytes(), schema, version.as_bytes()];
+                let words = [b"In ", file.as_encoded_bytes(), schema, version.as_bytes()];
                 self.output.line(&[&words.concat(), b", expected 1"]);
                 FAILED
             }
@@ -531,7 +534,8 @@ impl Input {
             Ok(FileKind::Executable) => Self::Executable,
             Ok(FileKind::Plain) => match document(file) {
                 Ok(document) => {
-                    let filter = flag("--benchmark_filter=", options).map(OsStr::to_string_lossy);
+                    let filter = flag("--benchmark_filter=", options);
+                    let filter = filter.as_deref().map(OsStr::to_string_lossy);
                     let results = document.map(|document| document.results(filter.as_deref()));
                     Self::Loaded(Box::new(results))
                 }
@@ -713,7 +717,7 @@ mod tests {
     #[test]
     fn the_last_of_several_flags_counts() {
         let flags = ["--a=1", "--b=2", "--a=3", "--a"].map(OsString::from);
-        assert_eq!(flag("--a=", &flags), Some(OsStr::new("3")));
+        assert_eq!(flag("--a=", &flags), Some(OsString::from("3")));
         assert_eq!(flag("--c=", &flags), None);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::panic::catch_unwind;
-use std::path::Path;
+use std::path::{Path, is_separator};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -437,7 +437,8 @@ fn named_sets(request: &[NamedSide], baseline: Option<&str>) -> Result<Option<Si
     let (Some((folder, sets)), true) = (names.split_first(), request.iter().all(plain)) else {
         return Ok(None);
     };
-    let nothing = |name: &&str| !name.contains(['/', ' ']) && !Path::new(name).exists();
+    let is_part_of_a_path = |c: char| c == ' ' || is_separator(c);
+    let nothing = |name: &&str| !name.contains(is_part_of_a_path) && !Path::new(name).exists();
     let named = !sets.is_empty() && baseline.is_none() && sets.iter().all(nothing);
     if !named || !Path::new(folder).is_dir() {
         return Ok(None);
@@ -505,6 +506,14 @@ pub fn some_names(results: &Results) -> Vec<String> {
         names.push("…".to_owned());
     }
     names
+}
+
+/// Returns a number of times in words.
+pub fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
 }
 
 /// Refuses results of different tools: tools time differently, even if their benchmarks have the

@@ -185,15 +185,15 @@ fn the_arrows_are_read_from_the_manifests_and_not_from_thin_air() {
         arrows_from("deadheat-cli"),
         [
             "deadheat",
-            "deadheat-bisect",
             "deadheat-build",
             "deadheat-compat",
-            "deadheat-doctor",
-            "deadheat-explain",
             "deadheat-history",
             "deadheat-import",
-            "deadheat-link",
-            "deadheat-options"
+            "deadheat-options",
+            "deadheat-bisect",
+            "deadheat-doctor",
+            "deadheat-explain",
+            "deadheat-link"
         ]
     );
 }
@@ -438,5 +438,61 @@ fn nothing_is_said_but_through_the_two_functions_that_say_it() {
             let found: Vec<&str> = code.lines().filter(says).collect();
             assert!(found.is_empty(), "{}: {found:?}", path.display());
         }
+    }
+}
+
+/// The files of the repository, as git lists them.
+fn committed_files() -> Vec<String> {
+    let listed = Command::new("git")
+        .args(["ls-files", "-z"])
+        .current_dir(crates().parent().unwrap())
+        .output()
+        .unwrap();
+    assert!(listed.status.success());
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    listed.split_terminator('\0').map(str::to_owned).collect()
+}
+
+/// Returns what keeps Windows from checking out a file of this path.
+fn unfit_for_windows(path: &str) -> Option<&'static str> {
+    const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+    path.split('/').find_map(|part| {
+        let stem = part.split('.').next().unwrap_or_default().to_lowercase();
+        let numbered = |device: &str| {
+            let number = stem.strip_prefix(device);
+            number.is_some_and(|number| number.len() == 1 && number.parse::<u8>().is_ok())
+        };
+        if part.contains(|c: char| c < ' ' || "<>:\"|?*\\".contains(c)) {
+            Some("has a character that no file of Windows has")
+        } else if part.ends_with(['.', ' ']) {
+            Some("ends with a dot or a space, which Windows drops")
+        } else if DEVICES.contains(&&*stem) || numbered("com") || numbered("lpt") {
+            Some("is a device of Windows")
+        } else {
+            None
+        }
+    })
+}
+
+#[test]
+fn windows_can_check_out_every_file() {
+    let files = committed_files();
+    assert!(files.len() > 500, "{files:?}");
+    for file in &files {
+        assert_eq!(unfit_for_windows(file), None, "{file}");
+        // The longest path of Windows has 259 characters, and the checkout is in some folder.
+        assert!(file.chars().count() <= 180, "{file}");
+    }
+    // Windows and macOS ignore the case of names.
+    let mut seen = BTreeMap::new();
+    for file in &files {
+        let other = seen.insert(file.to_lowercase(), file);
+        assert_eq!(other, None, "{file}");
+    }
+    for name in ["a/b:c", "a./b", "b ", "x/NUL.txt", "com1", "a\\b", "what?"] {
+        assert!(unfit_for_windows(name).is_some(), "{name}");
+    }
+    for name in ["comma", "a/.gitignore", "com10", "lpt/x", "größe ∑"] {
+        assert_eq!(unfit_for_windows(name), None, "{name}");
     }
 }

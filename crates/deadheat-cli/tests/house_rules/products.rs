@@ -9,7 +9,7 @@ use crate::{arrows_from, rooms, sources};
 const PRODUCTS: [&str; 3] = ["deadheat-bisect", "deadheat-explain", "deadheat-history"];
 
 /// Words that only some files may use, each with the beginnings or ends of the names of these.
-const ONLY_IN: [(&str, &[&str]); 12] = [
+const ONLY_IN: [(&str, &[&str]); 13] = [
     ("std::fs", &["*_store"]),
     ("std::process", &[]),
     ("std::net", &[]),
@@ -17,6 +17,7 @@ const ONLY_IN: [(&str, &[&str]); 12] = [
     ("Instant::", &[]),
     ("SystemTime", &[]),
     ("parts::engine", &["run*"]),
+    ("parts::system", &["run*"]),
     ("parts::terminal", &["run*"]),
     ("deadheat_build", &["run*", "command"]),
     ("deadheat_options", &["run*", "command"]),

@@ -2,13 +2,13 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::thread;
 
 use memchr::memchr;
 
 use crate::limits::read_line;
+use crate::platform::read_at;
 
 /// Smallest part of a file, in bytes, that is worth a thread.
 const LEAST_PART: u64 = 1 << 20;
@@ -114,7 +114,7 @@ impl Read for Part<'_> {
         let most = buffer
             .len()
             .min(usize::try_from(left).unwrap_or(usize::MAX));
-        let bytes = self.file.read_at(&mut buffer[..most], self.at)?;
+        let bytes = read_at(self.file, &mut buffer[..most], self.at)?;
         self.at += bytes as u64;
         Ok(bytes)
     }

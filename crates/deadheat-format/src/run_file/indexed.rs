@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use deadheat_model::{BlockRecord, Run, Samples};
@@ -14,6 +13,7 @@ use super::block::{decode_compact, decode_head};
 use super::reader::{Reading, Refusal, Widths, unknown_contender};
 use crate::content::{Lines, in_parts, worthwhile_parts};
 use crate::limits::{self, read_line};
+use crate::platform::read_exact_at;
 
 /// Number of bytes of a benchmark's blocks to read at once, unless a line is longer.
 const STEP: u64 = 1 << 18;
@@ -107,7 +107,7 @@ impl IndexedRun {
             let mut step = STEP;
             while at < end {
                 bytes.resize(step.min(end - at) as usize, 0);
-                self.file.read_exact_at(&mut bytes, at).ok()?;
+                read_exact_at(&self.file, &mut bytes, at).ok()?;
                 let mut rest = &bytes[..];
                 while let Some(len) = decode_compact(rest, |_| width, &mut block) {
                     if block.benchmark != benchmark || unknown_contender(&block, planned).is_some()

@@ -22,10 +22,10 @@ use crate::command_race::CommandRaceSpec;
 use crate::exit::Failure;
 use crate::pairing::{Listed, Target, pair};
 use crate::race::{
-    BenchmarkRace, Entries, PlanUse, RaceError, RaceOptions, RaceOutcome, inspect_program,
-    race_benchmarks, race_commands,
+    BenchmarkRace, Entries, RaceError, RaceOptions, RaceOutcome, inspect_program, race_benchmarks,
+    race_commands,
 };
-use crate::settings::Selection;
+use crate::settings::{PlanUse, Selection};
 
 /// Calibrates this machine. If a signal or the budget ends the calibration early, the result covers
 /// the finished races and contains the reason. If a kind of race cannot run on this machine, the

@@ -15,7 +15,7 @@ use {
     deadheat_report::{MarkdownOptions, to_markdown_with},
 };
 
-use crate::answer::{Answer, Format, RunFiles};
+use crate::answer::{Answer, Format};
 use crate::exit::Failure;
 use crate::race::Raced;
 use crate::rules::{CliOverrides, Rules, RulesSource};
@@ -323,7 +323,7 @@ impl Files {
             .map_err(|error| Failure::writing(flag, error))?;
         }
         let written = self.reports.write(&run.header, analysis)?;
-        let files = RunFiles::new(raced);
+        let files = raced.files();
         self.reports
             .print_beside(answer, analysis, &files, &written)
     }
@@ -358,7 +358,7 @@ impl Files {
     }
 
     pub(super) fn answer(&self, raced: &Raced, answer: &Answer) -> Result<(), Failure> {
-        answer.print_with(&raced.analysis, &RunFiles::new(raced), &[])
+        answer.print_with(&raced.analysis, &raced.files(), &[])
     }
 }
 

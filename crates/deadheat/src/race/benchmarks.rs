@@ -24,9 +24,10 @@ use super::planning::{
     design, forecast, looks, plan_for_costs, refuse_short_budget, refuse_unmeasured,
     refuse_unmeasured_overrides, refuse_unwritable,
 };
-use super::session::{PlanUse, RaceSession};
+use super::session::RaceSession;
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
+use crate::settings::PlanUse;
 use crate::terminal::to_stderr;
 
 /// Races these benchmarks, and writes each block to the run file when it is measured. Every

@@ -18,8 +18,9 @@ use super::header::{self, environment_of};
 use super::planning::{
     add_own_links, keep_launches, plan_for_costs, refuse_unmeasured_overrides, refuse_unwritable,
 };
-use super::session::{PlanUse, RaceSession, outlives_failures};
+use super::session::{RaceSession, outlives_failures};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
+use crate::settings::PlanUse;
 
 /// The options of a race of commands that are not part of its plan.
 #[derive(Clone, Debug)]

@@ -13,8 +13,8 @@ use deadheat_model::{
 };
 
 use super::planning::{add_own_links, complete, not_one_by_one};
-use super::session::PlanUse;
 use super::{RaceError, not_started};
+use crate::settings::PlanUse;
 
 /// The request for a race of benchmarks, except the benchmarks themselves: settings, programs and
 /// files.

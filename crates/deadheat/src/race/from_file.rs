@@ -18,11 +18,12 @@ use super::commands::{self, RaceOptions, placements, race_commands};
 use super::entries::{BenchmarkRace, function_contenders};
 use super::harness;
 use super::header::{contents_of_programs, programs_of};
-use super::session::{PlanUse, RaceSession};
+use super::session::RaceSession;
 use super::shard::begun_part;
 use super::trust::{StartedFile, starts};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 use crate::exit::Failure;
+use crate::settings::PlanUse;
 
 /// The kind of contenders of a race that can be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

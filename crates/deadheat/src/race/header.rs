@@ -11,7 +11,7 @@ use {
 use deadheat_engine::{machine, unix_seconds};
 use deadheat_model::{Commit, Conditions, Environment, Metric, Origin, Plan, RunHeader};
 
-use super::session::PlanUse;
+use crate::settings::PlanUse;
 
 /// Returns the header of a race that starts now with this version of deadheat.
 pub(super) fn header(

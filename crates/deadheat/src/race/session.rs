@@ -21,6 +21,7 @@ use super::overrun::TimedSink;
 #[cfg(feature = "commands")]
 use super::trust::note_made_file;
 use super::{RaceError, RaceOutcome};
+use crate::settings::PlanUse;
 use crate::terminal::to_stderr;
 
 /// A race that is ready to start: its contenders, signals, watcher and options.
@@ -34,18 +35,6 @@ pub(super) struct RaceSession<'a> {
     pub(super) use_of_plan: PlanUse,
     /// The condition that ends the race of a benchmark; `None` to end it at its verdict.
     pub(super) until: Option<Until>,
-}
-
-/// The source of a plan (made for this race, or saved before), and whether to race it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PlanUse {
-    /// The plan is raced as soon as it is frozen.
-    #[default]
-    Race,
-    /// The plan is saved and not raced, for other machines or another time.
-    Save,
-    /// The plan was saved before. It is raced without calibration runs, and is not changed.
-    Saved,
 }
 
 /// Limits at which a race ends without a verdict.

@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 
 use deadheat_analysis::{detectable_together, hold_together};
-use deadheat_engine::unix_seconds;
 use deadheat_model::{
     Analysis, Comparison, Day, Excuse, FailOn, GateHit, Gates, Idle, IdleIgnore, Ignore, InSuite,
     RulesOfSome, SuiteLevel, Unproven,
 };
 
 use crate::settings::Selection;
+use crate::system::unix_seconds;
 
 /// The rules against which an analysis is checked. The result depends only on the gate and the
 /// analysis.

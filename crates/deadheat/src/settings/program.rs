@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_engine::{find_executable, is_executable, is_jar, not_executable};
 use deadheat_model::Program;
 
 use crate::exit::Failure;
+use crate::system::{find_executable, is_executable, is_jar, not_executable};
 
 /// Parses a program: the path of an executable file or a jar, or a command of several words. In a
 /// command, the first word is a path or a name that is looked up in `PATH`, and the other words are

@@ -1,0 +1,20 @@
+//! The same for systems on which only git is started. Ctrl-C ends deadheat and git at once there.
+
+use std::io;
+use std::process::{Child, Command};
+
+/// Leaves git in the group of deadheat, so that Ctrl-C ends both.
+pub(super) fn in_own_group(command: &mut Command) -> &mut Command {
+    command
+}
+
+/// Returns `None`, because no child is waited for in the background.
+pub(super) fn stopped_by(_child: &Child) -> Option<&'static str> {
+    None
+}
+
+/// Kills a child.
+pub(super) fn end(child: &mut Child) -> io::Result<()> {
+    child.kill()?;
+    child.wait().map(drop)
+}

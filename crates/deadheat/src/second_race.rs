@@ -1,0 +1,174 @@
+//! The results of a second race (`--confirm`), added to those of the first.
+//!
+//! The second race has an ordinary run file next to the file of the first race. The seed of the
+//! second race is derived from the whole header of the first, which shows that the two files belong
+//! together. The seed of the first race would not be enough: it may be known before the race, so a
+//! commit could contain a forged file of the second race.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_analysis::{Options, analyse};
+use deadheat_format::header_text;
+#[cfg(feature = "commands")]
+use deadheat_format::read_run;
+#[cfg(feature = "commands")]
+use deadheat_model::Origin;
+use deadheat_model::{
+    Analysis, Comparison, Confirmation, EndReason, Ending, FailOn, FailedBenchmark, InSuite, Run,
+    RunHeader, Verdict, fnv1a,
+};
+
+#[cfg(feature = "commands")]
+use crate::exit::Failure;
+use crate::repetition::derived_seed;
+#[cfg(feature = "commands")]
+use crate::terminal::to_stderr;
+
+/// Returns the path of the second race's run file: `run.confirm.jsonl` for `run.jsonl`.
+pub fn second_race_path(first: &Path) -> PathBuf {
+    first.with_extension("confirm.jsonl")
+}
+
+/// Derives the seed of the second race from the header of the first race.
+pub(crate) fn second_seed(first: &RunHeader) -> u64 {
+    derived_seed(fnv1a(header_text(first).bytes()), 0)
+}
+
+/// Returns true if `second` is the second race of `first`: it has the derived seed, and did not
+/// start before `first`.
+#[cfg(feature = "commands")]
+fn belong_together(first: &Run, second: &Run) -> bool {
+    let (first, second) = (&first.header, &second.header);
+    second.plan.seed == second_seed(first) && second.started_at >= first.started_at
+}
+
+/// Returns the analysis `first` of a run, combined with its second race if there is a run file of
+/// one next to `path`. Returns an error if that file cannot be read, because the second race may
+/// change the answer.
+#[cfg(feature = "commands")]
+pub fn with_second_race_of(run: &Run, path: &Path, first: Analysis) -> Result<Analysis, Failure> {
+    let second_path = second_race_path(path);
+    if run.header.origin != Origin::Race || !second_path.is_file() {
+        return Ok(first);
+    }
+    let second = read_run(&second_path).map_err(Failure::reading)?;
+    if belong_together(run, &second) {
+        return Ok(with_second_race(first, &second));
+    }
+    let (path, second) = (path.display(), second_path.display());
+    let text = format!("{second} is ignored, because it is not the second race of {path}");
+    to_stderr("note", &text);
+    Ok(first)
+}
+
+/// Adds the results of the second race to the analysis of the first race. If the second race ended
+/// early, benchmarks without a verdict in it keep only the first verdict. A benchmark that failed
+/// in the second race counts as failed.
+pub(crate) fn with_second_race(first: Analysis, second: &Run) -> Analysis {
+    let options = Options {
+        without_figures: true,
+        ..Options::default()
+    };
+    with_second_analysis(first, analyse(second, options))
+}
+
+/// Combines the analysis `first` of a race with the analysis `again` of its second race.
+pub fn with_second_analysis(first: Analysis, again: Analysis) -> Analysis {
+    let comparisons = first.comparisons.into_iter();
+    let comparisons = comparisons.map(|one| confirmed(one, &again)).collect();
+    let failed = again.failures.into_iter().map(|failure| FailedBenchmark {
+        benchmark: format!("{} (second race)", failure.benchmark),
+        ..failure
+    });
+    Analysis {
+        comparisons,
+        failures: first.failures.into_iter().chain(failed).collect(),
+        second_race: Some(again.ending),
+        ..first
+    }
+}
+
+/// Adds the result of the second race to a comparison, unless the second race ended early and has
+/// no verdict on it.
+fn confirmed(one: Comparison, again: &Analysis) -> Comparison {
+    let name = |one: &Comparison| one.candidate.as_ref().map(|side| side.name.clone());
+    let same =
+        |other: &&Comparison| other.is_of_one_benchmark_with(&one) && name(other) == name(&one);
+    let Some(other) = again.comparisons.iter().find(same) else {
+        return one;
+    };
+    let is_open = matches!(other.verdict, None | Some(Verdict::Inconclusive));
+    if is_open && !came_to_its_end(&again.ending) {
+        return one;
+    }
+    let agrees = agree(one.verdict, other.verdict);
+    let is_change = matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower));
+    Comparison {
+        suite: InSuite {
+            confirmation: Some(Confirmation {
+                verdict: other.verdict,
+                estimate: other.estimate,
+                alpha: other.terms.alpha,
+                agrees,
+            }),
+            holds: if is_change { agrees } else { one.suite.holds },
+            ..one.suite
+        },
+        ..one
+    }
+}
+
+/// Returns true if a race ended as planned or at the end of its budget.
+pub(crate) fn came_to_its_end(ending: &Ending) -> bool {
+    matches!(
+        ending,
+        Ending::Recorded(EndReason::Finished | EndReason::Budget)
+    )
+}
+
+/// Returns true if two verdicts are equal, or if both are missing or too close to call.
+fn agree(first: Option<Verdict>, second: Option<Verdict>) -> bool {
+    let open = FailOn::Inconclusive;
+    first == second || (open.holds(first) && open.holds(second))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use deadheat_testing::runs::{design, header, one_look};
+
+    use super::*;
+
+    #[test]
+    fn the_second_file_stands_beside_the_first() {
+        let second = second_race_path(Path::new("a/run.jsonl"));
+        assert_eq!(second, Path::new("a/run.confirm.jsonl"));
+    }
+
+    #[test]
+    fn the_second_seed_is_that_of_one_first_race() {
+        let seeds = (0..100).map(|second| {
+            let mut header = header(design(one_look(6)), 1, Vec::new());
+            header.started_at = Some(second);
+            let seed = second_seed(&header);
+            assert_eq!(seed, second_seed(&header.clone()));
+            assert!(seed != header.plan.seed && seed < 1 << 53);
+            seed
+        });
+        let distinct: HashSet<u64> = seeds.collect();
+        assert_eq!(distinct.len(), 100);
+    }
+
+    #[test]
+    fn two_races_agree_on_a_direction_or_on_nothing() {
+        let [slower, faster] = [Some(Verdict::Slower), Some(Verdict::Faster)];
+        assert!(agree(slower, slower) && !agree(slower, faster));
+        assert!(!agree(slower, Some(Verdict::Inconclusive)) && !agree(slower, None));
+        assert!(agree(None, Some(Verdict::Inconclusive)));
+        assert!(!agree(
+            Some(Verdict::Inconclusive),
+            Some(Verdict::Equivalent)
+        ));
+    }
+}

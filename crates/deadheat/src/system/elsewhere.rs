@@ -1,0 +1,117 @@
+//! The same for systems on which nothing is measured.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal as _};
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use deadheat_model::HELP;
+use terminal_size::{Width, terminal_size_of};
+
+/// Returns the error of a command or an option that measures.
+pub fn needs_linux(what: &str) -> String {
+    format!(
+        "racing needs Linux: {what} measures programs{HELP}results recorded on Linux can be read \
+         here, by deadheat compare, analyze, report, merge and history"
+    )
+}
+
+/// Nothing runs long enough here to be interrupted between two steps, so Ctrl-C ends the process at
+/// once.
+#[derive(Debug)]
+pub struct Interrupts;
+
+impl Interrupts {
+    /// Succeeds without an effect.
+    pub fn install() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    /// Returns `None`, because no signal is held back.
+    pub fn requested(&self) -> Option<i32> {
+        None
+    }
+}
+
+/// Returns `None`, because no signal is held back.
+pub fn held_back_signal() -> Option<i32> {
+    None
+}
+
+/// These systems have no limit on file sizes that kills a process.
+pub fn outlive_file_limits() {}
+
+/// Returns false: without a standard output, a write to it fails.
+pub fn stdout_was_closed() -> bool {
+    false
+}
+
+/// Returns the seconds since 1970-01-01 UTC; `None` if the clock is set before.
+pub fn unix_seconds() -> Option<u64> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.ok().map(|elapsed| elapsed.as_secs())
+}
+
+/// Bytes of stack that suffice for the program. The main thread has 1 MiB on Windows.
+const ENOUGH: usize = 8 << 20;
+
+/// Runs `program` on a thread with enough stack.
+///
+/// # Errors
+///
+/// If the thread cannot be started.
+pub fn with_enough_stack<T: Send>(program: impl FnOnce() -> T + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let named = thread::Builder::new().name("main".to_owned());
+        let worker = named.stack_size(ENOUGH).spawn_scoped(scope, program)?;
+        Ok(worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
+}
+
+/// Returns `None`, because no program is started here.
+pub fn find_executable(_name: &str) -> Option<PathBuf> {
+    None
+}
+
+/// The way in which a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The program exited with this code.
+    Exited(i32),
+    /// This signal killed the program.
+    Killed(i32),
+}
+
+/// Starts no program.
+///
+/// # Errors
+///
+/// Always, with the reason.
+pub fn run_in_foreground(program: &OsStr, _arguments: &[OsString]) -> io::Result<Ended> {
+    let why = needs_linux(&format!("a run of {}", program.display()));
+    Err(io::Error::new(io::ErrorKind::Unsupported, why))
+}
+
+/// Returns the number of columns of the terminal on standard output; `None` if it is not a
+/// terminal.
+pub fn columns_of_stdout() -> Option<u16> {
+    terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns)
+}
+
+/// Returns the number of columns of the terminal on standard error; `None` if it is not a terminal.
+pub fn columns_of_stderr() -> Option<u16> {
+    terminal_size_of(io::stderr()).map(|(Width(columns), _)| columns)
+}
+
+/// Lets the console show colours. Returns false if it cannot.
+pub(crate) fn enable_colors() -> bool {
+    anstyle_query::windows::enable_ansi_colors().unwrap_or(true)
+}
+
+/// Returns true if standard output shows characters outside of ASCII although no variable of the
+/// locale says so: the console of Windows, which takes UTF-16.
+pub(crate) fn writes_unicode() -> bool {
+    cfg!(windows) && io::stdout().is_terminal()
+}
