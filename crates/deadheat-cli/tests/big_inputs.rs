@@ -255,8 +255,8 @@ fn files_that_are_too_much_together_are_refused() {
     let twice = ["compare", "old", "old", "new"];
     limited(&track, "1M", &["compare", "old", "new"]).fails_with(4, &told);
     limited(&track, "1M", &["compare", "old/0.json", "new/0.json"]).succeeds();
-    limited(&track, "4M", &["compare", "old", "new"]).succeeds();
-    limited(&track, "3M", &twice).fails_with(4, &["the results together"]);
+    limited(&track, "8M", &["compare", "old", "new"]).succeeds();
+    limited(&track, "6M", &twice).fails_with(4, &["the results together"]);
 }
 
 #[test]
