@@ -222,15 +222,19 @@ fn a_search_of_another_user_does_not_build() {
     track.run(&[&resume[..], &["--trust"]].concat()).succeeds();
 }
 
-/// Runs it in a terminal, and types this.
+/// Runs it in a terminal, types `y` before it starts, and this after the question.
 fn typed(track: &Track, answer: &str) -> (Option<i32>, String) {
     let program = env!("CARGO_BIN_EXE_deadheat");
-    let line = format!("'{program}' run -q --color never --resume f.jsonl --max-replicates 1");
+    let line =
+        format!("sleep 0.5; '{program}' run -q --color never --resume f.jsonl --max-replicates 1");
     let mut script = Command::new("sh");
     script
         .args([
             "-c",
-            "printf '%s\\n' \"$1\" | timeout 60 script -q -e -c \"$2\" /dev/null",
+            "rm -f shown; { echo y; \
+             for _ in $(seq 200); do grep -qs 'type y' shown && break; sleep 0.05; done; \
+             printf '%s\\n' \"$1\"; } \
+             | timeout 60 script -q -f -e -c \"$2\" shown",
             "sh",
         ])
         .args([answer, &line])

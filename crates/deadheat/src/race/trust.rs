@@ -93,6 +93,8 @@ impl StartedFile<'_> {
         }
         if stdin().is_terminal() && stderr().is_terminal() {
             let question = "type y to start them, anything else to stop";
+            // What was typed before the question does not answer it.
+            discard_typed_input();
             to_stderr("deadheat", &format!("{text}{HELP}{question}"));
             if agrees() {
                 return Ok(());
@@ -105,10 +107,8 @@ impl StartedFile<'_> {
     }
 }
 
-/// Reads a line from the terminal, and returns true for `y` and `yes`. Discards what was typed before
-/// the question.
+/// Reads a line from the terminal, and returns true for `y` and `yes`.
 fn agrees() -> bool {
-    discard_typed_input();
     let mut answer = String::new();
     let read = stdin().read_line(&mut answer);
     read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
