@@ -116,7 +116,6 @@ pub struct BisectArgs {
     pub(crate) race: CommitRaceArgs,
 }
 
-/// The choices of `--prior`.
 fn max_races(text: &str) -> Result<u32, String> {
     let races = positive_number::<u32>(text)?;
     if races as usize > MOST_RACES {
@@ -125,6 +124,7 @@ fn max_races(text: &str) -> Result<u32, String> {
     Ok(races)
 }
 
+/// The choices of `--prior`.
 fn prior() -> impl TypedValueParser<Value = BisectPrior> {
     PossibleValuesParser::new(BisectPrior::ALL.map(BisectPrior::name)).try_map(|name| {
         let mut all = BisectPrior::ALL.into_iter();

@@ -61,6 +61,18 @@ impl Recipe {
             _ => Vec::new(),
         }
     }
+
+    /// Returns the kind of project that cargo or Go needs, if it is neither in `directory` nor in a
+    /// folder above, up to `top`. In a folder above `top`, they would find a project that is not the
+    /// commit's: a commit without a Cargo.toml was built with a cache below another cargo project.
+    pub(crate) fn missing_project(&self, top: &Path, directory: &Path) -> Option<MissingProject> {
+        match self {
+            Self::Cargo(build) if build.names_manifest() => None,
+            Self::Cargo(_) => MissingProject::Cargo.below(top, directory),
+            Self::Go(_) => MissingProject::Go.below(top, directory),
+            _ => None,
+        }
+    }
 }
 
 /// The environment variable that passes the user's own rustc wrapper to deadheat's.

@@ -22,7 +22,6 @@ use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
 use crate::lock_files::{GivenLock, check_giver, replace_links};
 use crate::manifest::Manifest;
-use crate::missing_project::MissingProject;
 use crate::node::{NodeSite, installed_packages};
 use crate::packages::Packages;
 use crate::python::PytestSite;
@@ -658,14 +657,7 @@ impl Builder<'_> {
                 folder: inside.clone(),
             });
         };
-        // In a folder above the tree, cargo and Go would find a project that is not the commit's: a
-        // commit without a Cargo.toml was built with a cache below another cargo project.
-        let needed = match way.recipe {
-            Recipe::Cargo(build) => (!build.names_manifest()).then_some(MissingProject::Cargo),
-            Recipe::Go(_) => Some(MissingProject::Go),
-            _ => None,
-        };
-        if let Some(missing) = needed.and_then(|needed| needed.below(&tree.path, &directory)) {
+        if let Some(missing) = way.recipe.missing_project(&tree.path, &directory) {
             return Err(BuildError::NoProject {
                 revision: commit.name.clone(),
                 missing,

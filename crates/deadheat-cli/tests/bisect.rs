@@ -331,6 +331,14 @@ fn a_budget_leaves_the_search_open_with_the_commits_that_are_left() {
     let done = repo.bisect("HEAD~10..HEAD", &["--budget", "1ms"]);
     let text = &done.succeeds().stdout;
     assert!(text.contains("the time budget was used up"), "{text}");
+    let gate = ["--budget", "1ms", "--fail-on", "slower"];
+    let nothing = repo.bisect("HEAD~10..HEAD", &gate);
+    nothing.fails_with(2, &["--fail-on could judge nothing", "--allow-unjudged"]);
+    repo.bisect(
+        "HEAD~10..HEAD",
+        &[&gate[..], &["--allow-unjudged"]].concat(),
+    )
+    .succeeds();
     let done = repo.0.run(&[
         "bisect",
         "--resume",

@@ -655,6 +655,48 @@ fn a_history_is_shown_without_git_in_the_order_of_times() {
 }
 
 #[test]
+fn a_check_of_commits_that_no_races_compare_judges_nothing() {
+    needs!("git");
+    let repository = Repository::new(4);
+    repository.race((0, 1), 0.0, "one");
+    repository.race((2, 3), 0.0, "one");
+    repository.run(&["add", "runs"]).succeeds();
+    let checked = repository.run(&["check"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    assert!(
+        checked.stderr.contains("note: no races connect"),
+        "{checked:?}"
+    );
+    for range in [&["--range", "HEAD~2..HEAD~1"][..], &["--last", "1"]] {
+        let words = [&["check"], range].concat();
+        repository
+            .run(&words)
+            .fails_with(2, &["nothing was checked"]);
+        let allowed = [&words[..], &["--allow-unjudged"]].concat();
+        repository.run(&allowed).succeeds();
+    }
+    let extend = ["extend", "HEAD~1..HEAD", "--fail-on", "slower"];
+    repository
+        .run(&extend)
+        .fails_with(2, &["--fail-on", "history check"]);
+}
+
+#[test]
+fn a_check_fails_on_a_step_in_either_direction_if_dates_order_its_commits() {
+    needs!("git");
+    let repository = Repository::new(12);
+    repository.race_all(|place| -stepped(place), |_| "one");
+    repository.run(&["add", "runs"]).succeeds();
+    repository.run(&["check"]).succeeds();
+    let mut command = repository.track.command();
+    command.env("PATH", "/nowhere").args(["history", "check"]);
+    let without_git = Finished::from(command.output().unwrap());
+    assert_eq!(without_git.code, Some(1), "{without_git:?}");
+    let note = "a step in either direction fails the check";
+    assert!(without_git.stderr.contains(note), "{without_git:?}");
+}
+
+#[test]
 fn a_merge_counts_as_one_commit_unless_all_parents_are_asked_for() {
     needs!("git");
     let mut repository = Repository::new(3);

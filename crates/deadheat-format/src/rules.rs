@@ -91,8 +91,7 @@ const MOST_BYTES_OF_A_PATTERN: usize = 4096;
 /// 128 characters is found in time proportional to the length of the name.
 const MOST_CHARACTERS_OF_A_PART: usize = 128;
 
-/// Maximum number of patterns with `*` or `?`. With names of 64 MiB, the most that a file of results
-/// may have, comparing them all takes about a minute.
+/// Maximum number of patterns with `*` or `?`.
 const MOST_PATTERNS: usize = 250;
 
 /// Maximum number of patterns, with wildcards or without: each is compared with every name.

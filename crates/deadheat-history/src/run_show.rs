@@ -119,14 +119,8 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
             let all = all(timeline)
                 .iter()
                 .filter(|_| args.fail_on.contains(&kind));
-            // The author of a commit can choose its date, and so the direction of a step between
-            // commits in order of time.
-            let has_order = |change: &TimelineChange| {
-                [change.from, change.to].map(|at| timeline.commits[at].order)
-            };
-            let is_sure = |change: &TimelineChange| has_order(change) == [CommitOrder::OnLine; 2];
             let fails = |change: &&TimelineChange| {
-                let is_meant = args.both || change.is_worse || !is_sure(change);
+                let is_meant = args.both || change.is_worse || !is_ordered_by_git(change, timeline);
                 is_meant && change.effect.0.abs() >= least
             };
             all.filter(fails).collect::<Vec<_>>()
@@ -164,6 +158,13 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     lines.push(String::new());
     to_stdout(&lines.join("\n"))?;
     Ok(Status::ConditionHolds)
+}
+
+/// Returns false if time orders an end of the change. The author of a commit chooses its date, and so
+/// the direction of such a change.
+fn is_ordered_by_git(change: &TimelineChange, timeline: &Timeline) -> bool {
+    let ends = [change.from, change.to].map(|at| timeline.commits[at].order);
+    ends == [CommitOrder::OnLine; 2]
 }
 
 /// Writes the HTML page.

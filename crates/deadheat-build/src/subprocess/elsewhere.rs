@@ -1,4 +1,4 @@
-//! The same for systems on which only git is started. Ctrl-C ends deadheat and git at once there.
+//! Children on systems other than Linux, where deadheat starts only git. Ctrl-C ends both at once.
 
 use std::io;
 use std::process::{Child, Command};

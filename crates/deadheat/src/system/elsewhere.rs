@@ -1,4 +1,4 @@
-//! The same for systems on which nothing is measured.
+//! What deadheat needs of systems on which it only reads.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal as _};
