@@ -11,6 +11,7 @@ use deadheat_link::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::disk::entries;
+use crate::error::BuildError;
 use crate::repository::{Commit, Repository};
 
 /// Environment variables that affect the result of a build.
@@ -66,11 +67,14 @@ pub(crate) struct KeyInputs(Vec<u8>);
 
 impl KeyInputs {
     /// Collects the inputs that do not depend on the recipe: deadheat's version, the user's folder
-    /// in the repository, environment variables and build tools.
-    pub(crate) fn of_the_surroundings(repository: &Repository<'_>) -> Self {
+    /// in the repository, git's settings for checking out files, environment variables and build
+    /// tools.
+    pub(crate) fn of_the_surroundings(repository: &Repository<'_>) -> Result<Self, BuildError> {
         let mut this = Self::default();
         this.add("deadheat", env!("CARGO_PKG_VERSION"));
         this.add("inside", &repository.inside);
+        this.add("checkout", OsStr::from_bytes(&repository.checkout_settings()?));
+        this.add_file(&repository.common.join("info/attributes"));
         let mut variables: Vec<_> = std::env::vars_os()
             .filter(|(name, _)| is_heeded(name))
             .collect();
@@ -86,7 +90,7 @@ impl KeyInputs {
                 this.add("stamp", format!("{stamp:?}"));
             }
         }
-        this
+        Ok(this)
     }
 
     /// Adds the content of a file, if it exists.

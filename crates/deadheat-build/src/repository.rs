@@ -11,6 +11,10 @@ use crate::error::BuildError;
 use crate::git::Git;
 use crate::subprocess::{Finished, Interruption};
 
+/// A pattern for the settings of git that change the content of files that it checks out, such as
+/// those of Git LFS.
+const CHECKOUT_SETTINGS: &str = r"^(filter\..*|core\.(autocrlf|eol|symlinks|attributesfile))$";
+
 /// The names of the two revisions to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revisions {
@@ -188,6 +192,12 @@ impl<'a> Repository<'a> {
     /// Runs git and returns its standard output. Errors name `revision`.
     pub(crate) fn output(&self, git: Git, revision: &str) -> Result<Vec<u8>, BuildError> {
         git.output(revision, &self.interruption)
+    }
+
+    /// Returns git's settings in [`CHECKOUT_SETTINGS`]; empty if there are none.
+    pub(crate) fn checkout_settings(&self) -> Result<Vec<u8>, BuildError> {
+        let git = self.git(&["config", "-z", "--get-regexp", CHECKOUT_SETTINGS]);
+        Ok(self.run(git)?.stdout)
     }
 
     /// Returns true if the clone is shallow, so that it lacks older commits.

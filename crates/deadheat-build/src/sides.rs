@@ -550,7 +550,7 @@ impl Builder<'_> {
             let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut waiting)?;
             let (slot, index, was_kept) = match index {
                 Some(index) if self.found.contains(&slot.folder) => (slot, index, true),
-                Some(index) if !index.is_current() => {
+                Some(index) if !index.is_current() || self.lacks_submodule(&index) => {
                     index.forget().map_err(BuildError::at(&home.folder))?;
                     continue;
                 }
@@ -570,6 +570,16 @@ impl Builder<'_> {
             };
             return self.found(way, commit, slot, index, was_kept, is_of_additions);
         }
+    }
+
+    /// Returns true if a build was made without a submodule that the user has initialised since.
+    fn lacks_submodule(&self, index: &Index) -> bool {
+        index.notes.iter().any(|note| match note {
+            Note::SubmoduleLeftOut { path, .. } => {
+                self.repository.top.join(path).join(".git").exists()
+            }
+            _ => false,
+        })
     }
 
     fn found(

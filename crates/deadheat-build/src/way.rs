@@ -44,7 +44,7 @@ impl<'a> Way<'a> {
         repository: &Repository<'_>,
         recipe: &'a Recipe,
     ) -> Result<Self, BuildError> {
-        let mut key_inputs = KeyInputs::of_the_surroundings(repository);
+        let mut key_inputs = KeyInputs::of_the_surroundings(repository)?;
         let mut compiler = String::new();
         let variables = match recipe {
             Recipe::Cargo(build) => {

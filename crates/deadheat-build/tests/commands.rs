@@ -69,6 +69,23 @@ fn finds_a_build_again_under_any_name_of_its_commit() {
 }
 
 #[test]
+fn a_changed_filter_of_git_builds_again() {
+    needs!("git");
+    let repo = Repo::new();
+    repo.write(".gitattributes", "value filter=shout\n");
+    repo.commit("filtered");
+    let says_now = || {
+        let (sides, _) = repo.build("HEAD..HEAD");
+        says(&sides.unwrap().candidate)
+    };
+    let before = says_now();
+    repo.git(&["config", "filter.shout.smudge", "tr a-z A-Z"]);
+    assert_eq!(says_now(), before.to_uppercase());
+    repo.write(".git/info/attributes", "value -filter\n");
+    assert_eq!(says_now(), before);
+}
+
+#[test]
 fn an_executable_that_is_gone_is_built_again() {
     needs!("git");
     let repo = Repo::new();

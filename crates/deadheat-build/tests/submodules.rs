@@ -130,6 +130,32 @@ fn leaves_out_uninitialised_submodules_with_a_note_every_time() {
 }
 
 #[test]
+fn builds_again_once_a_submodule_is_initialised() {
+    needs!("git");
+    let Nested { repo, _others } = nested();
+    let clone = Repo {
+        folder: tempfile::tempdir().unwrap(),
+    };
+    let source = repo.path("").display().to_string();
+    clone.git(&["clone", "--quiet", &source, "."]);
+    let was_kept = || {
+        let (sides, notes) = clone.build_by("HEAD..HEAD", SCRIPT, &["out/program"]);
+        let left_out = notes
+            .iter()
+            .any(|note| matches!(note, Note::SubmoduleLeftOut { .. }));
+        let sides = sides.unwrap();
+        (sides.baseline.was_kept, says(&sides.candidate), left_out)
+    };
+    let (_, told, left_out) = was_kept();
+    assert!(!told.contains("new") && left_out, "{told}");
+    assert_eq!(was_kept(), (true, told, true));
+    let update = ["submodule", "--quiet", "update", "--init", "--recursive"];
+    clone.git(&update);
+    assert_eq!(was_kept(), (false, "new inner".to_owned(), false));
+    assert_eq!(was_kept(), (true, "new inner".to_owned(), false));
+}
+
+#[test]
 fn names_a_missing_submodule_commit_with_advice() {
     needs!("git");
     let Nested { repo, _others } = nested();

@@ -94,6 +94,9 @@ const MOST_CHARACTERS_OF_A_PART: usize = 128;
 /// Maximum number of patterns with `*` or `?`.
 const MOST_PATTERNS: usize = 250;
 
+/// Maximum number of patterns with `?`, which take ten times as long as the others.
+const MOST_PATTERNS_WITH_QUESTION_MARK: usize = 50;
+
 /// Maximum number of patterns, with wildcards or without: each is compared with every name.
 const MOST_NAMES: usize = 4000;
 
@@ -170,8 +173,17 @@ struct Document<'t> {
     text: &'t str,
     /// Position of the first byte of each line.
     lines: Vec<usize>,
-    /// Numbers of patterns read so far: those with `*` or `?`, and all.
-    patterns: Cell<(usize, usize)>,
+    /// Numbers of patterns read so far.
+    patterns: Cell<Patterns>,
+}
+
+/// Numbers of patterns.
+#[derive(Clone, Copy, Default)]
+struct Patterns {
+    all: usize,
+    /// Those with `*` or `?`.
+    with_wildcard: usize,
+    with_question_mark: usize,
 }
 
 /// A key of a table and its value.
@@ -188,7 +200,7 @@ impl<'t> Document<'t> {
         Self {
             text,
             lines: std::iter::once(0).chain(ends).collect(),
-            patterns: Cell::new((0, 0)),
+            patterns: Cell::default(),
         }
     }
 
@@ -388,10 +400,12 @@ impl Document<'_> {
 
     fn pattern(&self, at: usize, text: String) -> Result<Glob, FileProblem> {
         let is_name = !text.contains(['*', '?']);
-        let (count, all) = self.patterns.get();
-        let (count, all) = (count + usize::from(!is_name), all + 1);
-        self.patterns.set((count, all));
-        if all > MOST_NAMES {
+        let mut count = self.patterns.get();
+        count.all += 1;
+        count.with_wildcard += usize::from(!is_name);
+        count.with_question_mark += usize::from(text.contains('?'));
+        self.patterns.set(count);
+        if count.all > MOST_NAMES {
             let problem = format!("the file has more than {MOST_NAMES} names of benchmarks");
             return Err(self.wrong(at, problem, "replace several names by one pattern with *"));
         }
@@ -406,13 +420,15 @@ impl Document<'_> {
             );
             return Err(self.wrong(at, problem, "write * for the part"));
         }
-        if count > MOST_PATTERNS {
-            let problem = format!("the file has more than {MOST_PATTERNS} patterns with * or ?");
-            return Err(self.wrong(
-                at,
-                problem,
-                "replace several patterns by one that matches more names",
-            ));
+        for (count, most, kind) in [
+            (count.with_wildcard, MOST_PATTERNS, "* or ?"),
+            (count.with_question_mark, MOST_PATTERNS_WITH_QUESTION_MARK, "?"),
+        ] {
+            if count > most {
+                let problem = format!("the file has more than {most} patterns with {kind}");
+                let advice = "replace several patterns by one that matches more names";
+                return Err(self.wrong(at, problem, advice));
+            }
         }
         Ok(Glob::new(text))
     }
