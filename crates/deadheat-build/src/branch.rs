@@ -126,8 +126,8 @@ impl<'a> Branch<'a> {
     ///
     /// # Errors
     ///
-    /// The branch is checked out, git fails, or other processes update the branch first in every
-    /// attempt.
+    /// The branch is checked out, it has files but none in a top folder of these, git fails, or other
+    /// processes update the branch first in every attempt.
     pub fn add(
         &self,
         files: &[(PathBuf, String)],
@@ -135,9 +135,14 @@ impl<'a> Branch<'a> {
         scratch: &Path,
     ) -> Result<bool, BuildError> {
         self.refuse_checked_out()?;
-        // Refuses a branch that another writer filled with names without end: git's index would
+        // Also refuses a branch that another writer filled with names without end: git's index would
         // hold all of them.
-        self.files(|_| true)?;
+        let present = self.files(|_| true)?.unwrap_or_default();
+        let top = |path: &Path| path.components().next().map(|top| top.as_os_str().to_owned());
+        let tops: BTreeSet<_> = files.iter().map(|(_, name)| top(Path::new(name))).collect();
+        if !present.is_empty() && !present.iter().any(|path| tops.contains(&top(path))) {
+            return Err(BuildError::ForeignBranch(self.name.clone()));
+        }
         let mut blobs = Vec::new();
         for (file, name) in files {
             let path = std::path::absolute(file).map_err(BuildError::at(file))?;

@@ -97,6 +97,12 @@ pub enum BuildError {
          date\nhelp: use a branch only for run files, such as --branch runs"
     )]
     CheckedOut(String),
+    /// A branch for run files contains only other files.
+    #[error(
+        "the branch '{0}' has files, but none in runs/, so it is not a branch of run files\nhelp: \
+         --branch runs; deadheat creates a branch that does not exist"
+    )]
+    ForeignBranch(String),
     /// Git tracks files below `.deadheat`, so they came with a commit and are not used.
     #[error(transparent)]
     Tracked(#[from] TrackedError),
@@ -180,10 +186,10 @@ pub enum BuildError {
         /// The path, and the reason why it is rejected.
         error: OutsideError,
     },
-    /// A revision is the name of a branch or tag, and the beginning of the id of another commit.
+    /// A revision names several commits, as a branch, as a tag, or as the beginning of an id.
     #[error(
-        "'{0}' is a branch or tag and also the beginning of another commit's id\nhelp: write more digits \
-         of the id, or refs/heads/{0} or refs/tags/{0}"
+        "'{0}' is ambiguous: it names more than one branch, tag or commit\nhelp: write refs/heads/{0}, \
+         refs/tags/{0}, or more digits of the commit's id"
     )]
     AmbiguousRevision(String),
     /// A manifest or lock file of a commit is a symbolic link that leads out of the commit, or that
@@ -550,6 +556,7 @@ impl BuildError {
             | Self::AmbiguousRevision(_)
             | Self::NoBranchName(_)
             | Self::CheckedOut(_)
+            | Self::ForeignBranch(_)
             | Self::Tracked(_)
             | Self::NoAncestor { .. }
             | Self::Shallow { .. }

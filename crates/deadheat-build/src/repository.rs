@@ -218,7 +218,7 @@ impl<'a> Repository<'a> {
                 is_shallow: self.is_shallow()?,
             });
         }
-        if self.is_ambiguous(name)? {
+        if done.said().contains("is ambiguous") || self.begins_an_id(name)? {
             return Err(BuildError::AmbiguousRevision(name.to_owned()));
         }
         Ok(Commit {
@@ -229,12 +229,15 @@ impl<'a> Repository<'a> {
 
     fn ask_for_commit(&self, name: &str) -> Result<Finished, BuildError> {
         let wanted = format!("{name}^{{commit}}");
-        self.run(self.git(&["rev-parse", "--verify"]).words([&wanted]))
+        // Git prefers a tag to a branch of the same name, and warns unless it is told not to.
+        let warn = ["-c", "core.warnAmbiguousRefs=true"];
+        let git = Git::new(&self.top, &warn, &["rev-parse", "--verify"]);
+        self.run(git.words([&wanted]))
     }
 
     /// Returns true if a revision begins with the name of a branch or tag that is also the beginning
     /// of another commit's id. Git prefers the branch or tag, which anyone who may push can create.
-    fn is_ambiguous(&self, name: &str) -> Result<bool, BuildError> {
+    fn begins_an_id(&self, name: &str) -> Result<bool, BuildError> {
         // As in `ea105b9e~1`.
         let name = name.split(['~', '^', '@', ':']).next().unwrap_or(name);
         let is_hexadecimal = name.bytes().all(|byte| byte.is_ascii_hexdigit());

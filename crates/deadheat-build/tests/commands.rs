@@ -69,6 +69,24 @@ fn finds_a_build_again_under_any_name_of_its_commit() {
 }
 
 #[test]
+fn rejects_a_name_of_both_a_tag_and_a_branch() {
+    needs!("git");
+    let repo = Repo::new();
+    repo.git(&["tag", "same", "HEAD~1"]);
+    repo.git(&["branch", "same"]);
+    repo.git(&["config", "core.warnAmbiguousRefs", "false"]);
+    for name in ["same", "same~0"] {
+        let (refused, _) = repo.build(name);
+        let told = refused.unwrap_err().to_string();
+        assert!(told.contains("is ambiguous") && told.contains("refs/tags/same"), "{told}");
+    }
+    let (sides, _) = repo.build("refs/tags/same..refs/heads/same");
+    let sides = sides.unwrap();
+    let said = [says(&sides.baseline), says(&sides.candidate)];
+    assert_eq!(said, ["one", "two"]);
+}
+
+#[test]
 fn a_changed_filter_of_git_builds_again() {
     needs!("git");
     let repo = Repo::new();

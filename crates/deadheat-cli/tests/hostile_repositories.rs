@@ -486,6 +486,8 @@ fn a_branch_is_never_a_tag_and_never_one_that_is_checked_out() {
     for branch in ["main", "refs/heads/main", "topic", "alias"] {
         push(branch).fails_with(2, &["checked out"]);
     }
+    repo.git(&["branch", "sources", "main"]);
+    push("sources").fails_with(2, &["none in runs/"]);
     for branch in [
         "-x",
         "HEAD",

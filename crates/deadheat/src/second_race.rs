@@ -12,7 +12,7 @@ use deadheat_format::header_text;
 #[cfg(feature = "commands")]
 use deadheat_format::read_run;
 #[cfg(feature = "commands")]
-use deadheat_model::Origin;
+use deadheat_model::{Benchmark, Origin};
 use deadheat_model::{
     Analysis, Comparison, Confirmation, EndReason, Ending, FailOn, FailedBenchmark, InSuite, Run,
     RunHeader, Verdict, fnv1a,
@@ -34,12 +34,30 @@ pub(crate) fn second_seed(first: &RunHeader) -> u64 {
     derived_seed(fnv1a(header_text(first).bytes()), 0)
 }
 
-/// Returns true if `second` is the second race of `first`: it has the derived seed, and did not
-/// start before `first`.
+/// Returns true if `second` is the second race of `first`: it has the derived seed, did not start
+/// before `first`, and raced the same contenders and programs on terms that are not laxer.
 #[cfg(feature = "commands")]
-fn belong_together(first: &Run, second: &Run) -> bool {
-    let (first, second) = (&first.header, &second.header);
-    second.plan.seed == second_seed(first) && second.started_at >= first.started_at
+fn belong_together(first: &RunHeader, second: &RunHeader) -> bool {
+    let (terms, again) = (&first.plan.design, &second.plan.design);
+    let mut programs = second.environment.programs.iter();
+    let mut benchmarks = second.plan.benchmarks.iter();
+    second.plan.seed == second_seed(first)
+        && second.started_at >= first.started_at
+        && second.tool_version == first.tool_version
+        && again.margin == terms.margin
+        && again.alpha <= terms.alpha
+        && programs.all(|program| first.environment.programs.contains(program))
+        && benchmarks.all(|one| first.plan.benchmarks.iter().any(|of| is_again(one, of)))
+}
+
+/// Returns true if a benchmark of a second race repeats a benchmark of the first.
+#[cfg(feature = "commands")]
+fn is_again(one: &Benchmark, first: &Benchmark) -> bool {
+    let terms = |of: &Benchmark| (of.overrides.margin, of.overrides.judged.clone());
+    one.name == first.name
+        && one.parameters == first.parameters
+        && one.contenders == first.contenders
+        && terms(one) == terms(first)
 }
 
 /// Returns the analysis `first` of a run, combined with its second race if there is a run file of
@@ -52,7 +70,7 @@ pub fn with_second_race_of(run: &Run, path: &Path, first: Analysis) -> Result<An
         return Ok(first);
     }
     let second = read_run(&second_path).map_err(Failure::reading)?;
-    if belong_together(run, &second) {
+    if belong_together(&run.header, &second.header) {
         return Ok(with_second_race(first, &second));
     }
     let (path, second) = (path.display(), second_path.display());
