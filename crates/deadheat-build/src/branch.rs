@@ -138,7 +138,11 @@ impl<'a> Branch<'a> {
         // Also refuses a branch that another writer filled with names without end: git's index would
         // hold all of them.
         let present = self.files(|_| true)?.unwrap_or_default();
-        let top = |path: &Path| path.components().next().map(|top| top.as_os_str().to_owned());
+        let top = |path: &Path| {
+            path.components()
+                .next()
+                .map(|top| top.as_os_str().to_owned())
+        };
         let tops: BTreeSet<_> = files.iter().map(|(_, name)| top(Path::new(name))).collect();
         if !present.is_empty() && !present.iter().any(|path| tops.contains(&top(path))) {
             return Err(BuildError::ForeignBranch(self.name.clone()));

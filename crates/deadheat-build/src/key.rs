@@ -73,7 +73,10 @@ impl KeyInputs {
         let mut this = Self::default();
         this.add("deadheat", env!("CARGO_PKG_VERSION"));
         this.add("inside", &repository.inside);
-        this.add("checkout", OsStr::from_bytes(&repository.checkout_settings()?));
+        this.add(
+            "checkout",
+            OsStr::from_bytes(&repository.checkout_settings()?),
+        );
         this.add_file(&repository.common.join("info/attributes"));
         let mut variables: Vec<_> = std::env::vars_os()
             .filter(|(name, _)| is_heeded(name))

@@ -78,7 +78,10 @@ fn rejects_a_name_of_both_a_tag_and_a_branch() {
     for name in ["same", "same~0"] {
         let (refused, _) = repo.build(name);
         let told = refused.unwrap_err().to_string();
-        assert!(told.contains("is ambiguous") && told.contains("refs/tags/same"), "{told}");
+        assert!(
+            told.contains("is ambiguous") && told.contains("refs/tags/same"),
+            "{told}"
+        );
     }
     let (sides, _) = repo.build("refs/tags/same..refs/heads/same");
     let sides = sides.unwrap();

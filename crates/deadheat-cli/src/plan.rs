@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{
-    FileDigest, FormatError, ScratchFolder, copy_pack, is_pack, refuse_file_in_use, unpack,
+    FileDigest, FileProblem, FormatError, ScratchFolder, copy_pack, is_pack, refuse_file_in_use,
+    unpack,
 };
 use deadheat::parts::model::Arrangement;
 use deadheat::parts::rules::CliOverrides;
@@ -104,9 +105,10 @@ impl Planned {
             let folder = self.unpacked()?;
             let scratch = ScratchFolder::create_large().map_err(Failure::reading)?;
             let named = file.clone();
-            let refused = |error| {
-                let file = named.clone();
-                Failure::reading(FormatError { file, ..error })
+            // The copy of the pack has another name.
+            let refused = |error: FormatError| match error.problem {
+                FileProblem::CannotWrite(_) => Failure::reading(error),
+                problem => Failure::reading(problem.of(&named)),
             };
             let pack = copy_pack(&file, scratch.path()).map_err(refused)?;
             // The programs are part of the pack, so trust depends on all of its bytes.

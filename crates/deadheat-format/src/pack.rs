@@ -7,7 +7,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, Read, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -183,8 +183,26 @@ pub fn copy_pack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
     let copy = folder.join("pack");
     let mut from = content::open(pack).map_err(cannot_read(pack))?;
     let mut to = File::create_new(&copy).map_err(cannot_write(&copy))?;
-    io::copy(&mut from, &mut to).map_err(cannot_read(pack))?;
+    copy_all((&mut from, pack), (&mut to, &copy))?;
     Ok(copy)
+}
+
+/// Copies the rest of a file. An error names the file that caused it.
+fn copy_all(
+    (from, source): (&mut impl Read, &Path),
+    (to, target): (&mut File, &Path),
+) -> Result<(), FormatError> {
+    let mut bytes = vec![0; 64 << 10];
+    loop {
+        match from.read(&mut bytes) {
+            Ok(0) => return Ok(()),
+            Ok(count) => to
+                .write_all(&bytes[..count])
+                .map_err(cannot_write(target))?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(cannot_read(source)(error)),
+        }
+    }
 }
 
 /// Unpacks an archive into a folder and returns the path of the plan in it.
@@ -195,7 +213,8 @@ pub fn copy_pack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
 pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
     let unreadable = || cannot_read(pack);
     let file = content::open(pack).map_err(unreadable())?;
-    let frame = StreamingDecoder::new(io::BufReader::new(file));
+    let mut file = io::BufReader::new(file);
+    let frame = StreamingDecoder::new(&mut file);
     let frame = frame.map_err(|problem| FormatError::whole(pack, problem.to_string()))?;
     let mut archive = Archive::new(Bounded::new(frame).map_err(unreadable())?);
     let mut allowed = Allowance::of_files().map_err(unreadable())?;
@@ -227,7 +246,11 @@ pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
         }
         allowed.take(depth as u64).map_err(unreadable())?;
         let executable = entry.header().mode().map_err(unreadable())? & 0o111 != 0;
-        put(&mut entry, executable, &folder.join(name)).map_err(unreadable())?;
+        put((&mut entry, pack), executable, &folder.join(name))?;
+    }
+    io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(unreadable())?;
+    if !file.fill_buf().map_err(unreadable())?.is_empty() {
+        return Err(FormatError::whole(pack, "has bytes after its end"));
     }
     let plan = folder.join(PLAN);
     if !plan.is_file() {
@@ -255,15 +278,18 @@ fn read_long_name(entry: &mut impl Read) -> io::Result<PathBuf> {
 
 /// Writes a file of a pack. Its modification time is 1970, because deadheat refuses to resume a
 /// part of a race if one of its programs was modified after the part began.
-fn put(bytes: &mut impl Read, executable: bool, file: &Path) -> io::Result<()> {
+fn put(from: (&mut impl Read, &Path), executable: bool, file: &Path) -> Result<(), FormatError> {
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
+        fs::create_dir_all(folder).map_err(cannot_write(folder))?;
     }
-    let mut written = File::create_new(file)?;
-    io::copy(bytes, &mut written)?;
+    let mut written = File::create_new(file).map_err(cannot_write(file))?;
+    copy_all(from, (&mut written, file))?;
     let mode = if executable { 0o755 } else { 0o644 };
-    written.set_permissions(fs::Permissions::from_mode(mode))?;
-    written.set_modified(std::time::UNIX_EPOCH)
+    let finish = || {
+        written.set_permissions(fs::Permissions::from_mode(mode))?;
+        written.set_modified(std::time::UNIX_EPOCH)
+    };
+    finish().map_err(cannot_write(file))
 }
 
 #[cfg(test)]
@@ -313,6 +339,16 @@ mod tests {
             let told = unpack(&pack, &folder).unwrap_err().to_string();
             assert!(told.contains("does not belong in a pack"), "{name}: {told}");
             assert!(!absolute.exists());
+        }
+        let pack = archive(base.path(), "plan.json", EntryType::Regular);
+        unpack(&pack, &folder).unwrap();
+        fs::remove_file(folder.join(PLAN)).unwrap();
+        let bytes = fs::read(&pack).unwrap();
+        for more in [&b"more"[..], &bytes] {
+            fs::write(&pack, [&bytes, more].concat()).unwrap();
+            let told = unpack(&pack, &folder).unwrap_err().to_string();
+            assert!(told.contains("has bytes after its end"), "{told}");
+            fs::remove_file(folder.join(PLAN)).unwrap();
         }
         let pack = archive(base.path(), "old", EntryType::Regular);
         let told = unpack(&pack, &folder).unwrap_err().to_string();

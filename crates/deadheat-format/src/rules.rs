@@ -422,7 +422,11 @@ impl Document<'_> {
         }
         for (count, most, kind) in [
             (count.with_wildcard, MOST_PATTERNS, "* or ?"),
-            (count.with_question_mark, MOST_PATTERNS_WITH_QUESTION_MARK, "?"),
+            (
+                count.with_question_mark,
+                MOST_PATTERNS_WITH_QUESTION_MARK,
+                "?",
+            ),
         ] {
             if count > most {
                 let problem = format!("the file has more than {most} patterns with {kind}");

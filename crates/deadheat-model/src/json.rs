@@ -12,6 +12,8 @@ mod scan;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
+use crate::text_cells::is_hidden;
+
 pub use read::JsonError;
 #[cfg(feature = "scan")]
 pub use scan::{JsonPieces, JsonScalar, JsonScan, NO_NUMBERS, plain_bytes};
@@ -297,24 +299,39 @@ fn write_number(out: &mut dyn Write, number: f64) -> fmt::Result {
     }
 }
 
+/// Writes a string. Hidden characters are escaped, because a terminal that shows the file would obey
+/// them.
 fn write_text(out: &mut dyn Write, text: &str) -> fmt::Result {
     out.write_char('"')?;
     let mut rest = text;
-    while let Some(at) = rest.find(|c| c < ' ' || c == '"' || c == '\\') {
+    while let Some(at) = rest.find(is_escaped) {
         out.write_str(&rest[..at])?;
-        match rest.as_bytes()[at] {
-            b'\n' => out.write_str("\\n")?,
-            b'\t' => out.write_str("\\t")?,
-            b'\r' => out.write_str("\\r")?,
-            0x08 => out.write_str("\\b")?,
-            0x0c => out.write_str("\\f")?,
-            mark @ (b'"' | b'\\') => write!(out, "\\{}", char::from(mark))?,
-            control => write!(out, "\\u{control:04x}")?,
+        let mut characters = rest[at..].chars();
+        match characters.next() {
+            Some('\n') => out.write_str("\\n")?,
+            Some('\t') => out.write_str("\\t")?,
+            Some('\r') => out.write_str("\\r")?,
+            Some('\u{8}') => out.write_str("\\b")?,
+            Some('\u{c}') => out.write_str("\\f")?,
+            Some(mark @ ('"' | '\\')) => write!(out, "\\{mark}")?,
+            hidden => {
+                for unit in hidden.unwrap_or_default().encode_utf16(&mut [0; 2]) {
+                    write!(out, "\\u{unit:04x}")?;
+                }
+            }
         }
-        rest = &rest[at + 1..];
+        rest = characters.as_str();
     }
     out.write_str(rest)?;
     out.write_char('"')
+}
+
+fn is_escaped(character: char) -> bool {
+    match character {
+        '"' | '\\' | '\n' | '\t' => true,
+        ' '..='~' => false,
+        _ => is_hidden(character),
+    }
 }
 
 #[cfg(test)]
@@ -359,14 +376,14 @@ mod tests {
     fn a_tree_is_written_in_one_line() {
         assert_eq!(
             sample().to_string(),
-            "{\"text\":\"a\\\"b\\\\\\n\\u0001\u{7f}é\",\"list\":[1,2],\"row\":[0.5,null],\"empty\":[],\
+            "{\"text\":\"a\\\"b\\\\\\n\\u0001\\u007fé\",\"list\":[1,2],\"row\":[0.5,null],\"empty\":[],\
              \"none\":{},\"yes\":true}"
         );
     }
 
     #[test]
     fn a_tree_is_written_on_many_lines_and_a_row_on_one() {
-        let text = "{\n  \"text\": \"a\\\"b\\\\\\n\\u0001\u{7f}é\",\n  \"list\": [\n    1,\n    2\n  ],\n  \
+        let text = "{\n  \"text\": \"a\\\"b\\\\\\n\\u0001\\u007fé\",\n  \"list\": [\n    1,\n    2\n  ],\n  \
                     \"row\": [0.5,null],\n  \"empty\": [],\n  \"none\": {},\n  \"yes\": true\n}";
         assert_eq!(sample().pretty(), text);
     }
@@ -404,9 +421,17 @@ mod tests {
         }
 
         #[test]
-        fn texts_are_written_as_others_write_them(text in any::<String>(), control in 0u8..0x80) {
-            let text = format!("{text}{}", char::from(control));
-            prop_assert_eq!(Json::from(&text).to_string(), serde_json::to_string(&text).unwrap());
+        fn others_read_each_text_and_find_no_hidden_characters_in_it(
+            text in any::<String>(),
+            hidden in "[\u{0}-\u{9f}\u{200b}-\u{206f}\u{feff}\u{e0000}-\u{e0080}]{0,5}",
+        ) {
+            let text = format!("{text}{hidden}");
+            let written = Json::from(&text).to_string();
+            prop_assert!(!written.contains(is_hidden), "{written:?}");
+            prop_assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text.clone());
+            if !text.contains(|c| is_hidden(c) && c >= ' ') {
+                prop_assert_eq!(written, serde_json::to_string(&text).unwrap());
+            }
         }
     }
 }

@@ -108,7 +108,11 @@ impl std::error::Error for Failure {}
 impl Failure {
     /// Converts the error of a file that could not be read.
     pub fn reading(error: FormatError) -> Self {
-        Self::interrupted(&error).unwrap_or_else(|| Self::Data(error.to_string()))
+        let interrupted = Self::interrupted(&error);
+        interrupted.unwrap_or_else(|| match error.problem {
+            FileProblem::CannotWrite(_) => Self::Internal(error.to_string()),
+            _ => Self::Data(error.to_string()),
+        })
     }
 
     /// Returns a failure if a signal interrupted reading or writing a file, or waiting for a file

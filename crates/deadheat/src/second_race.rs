@@ -11,12 +11,12 @@ use deadheat_analysis::{Options, analyse};
 use deadheat_format::header_text;
 #[cfg(feature = "commands")]
 use deadheat_format::read_run;
-#[cfg(feature = "commands")]
-use deadheat_model::{Benchmark, Origin};
 use deadheat_model::{
     Analysis, Comparison, Confirmation, EndReason, Ending, FailOn, FailedBenchmark, InSuite, Run,
     RunHeader, Verdict, fnv1a,
 };
+#[cfg(feature = "commands")]
+use deadheat_model::{Benchmark, Origin};
 
 #[cfg(feature = "commands")]
 use crate::exit::Failure;

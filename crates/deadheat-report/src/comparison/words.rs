@@ -164,7 +164,8 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     let answer = match judged {
         0 => "No verdict".to_owned(),
         judged if judged < all => format!("Verdicts for {judged} of {all} rows{but}"),
-        _ => format!("All rows have a verdict{but}"),
+        _ if analysis.left_out.is_empty() => format!("All rows have a verdict{but}"),
+        _ => format!("All compared rows have a verdict{but}"),
     };
     let concerned = |kind: fn(&Warning) -> bool| {
         let count = raced().filter(|one| one.warnings.iter().any(kind)).count();
