@@ -633,6 +633,33 @@ fn is_survived_by_no_process(target: fn(u32) -> String) {
 }
 
 #[test]
+fn no_process_survives_when_a_command_kills_its_launcher() {
+    let track = Track::new();
+    let pids = track.path("pids");
+    let script = format!(
+        "echo $$ >> {0}; sleep 600 & echo $! >> {0}; \
+         setsid sh -c 'echo $$ >> {0}; exec sleep 600' & \
+         until [ $(wc -l < {0}) = 3 ]; do sleep 0.01; done; kill -9 $PPID; wait",
+        pids.display()
+    );
+    let args = [
+        "run",
+        "-q",
+        "-S",
+        "sh",
+        "--save",
+        "/dev/null",
+        "--",
+        &script,
+    ];
+    let done = track.run(&args);
+    done.fails_with(5, &["the launcher process is gone"]);
+    let pids = std::fs::read_to_string(&pids).unwrap();
+    assert_eq!(pids.lines().count(), 3);
+    assert!(!pids.lines().any(lives), "{pids}");
+}
+
+#[test]
 fn unreadable_data_are_told_with_file_and_line() {
     let track = Track::new();
     let csv = track.path("bad.csv");

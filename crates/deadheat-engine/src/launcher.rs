@@ -36,12 +36,14 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::stat::Mode;
 use nix::sys::time::TimeSpec;
-use nix::sys::wait::waitpid;
+use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, pipe2, setpgid};
 
 use crate::counters::Counters;
 use crate::interrupt::{Interrupts, held_back_signal};
 use crate::observed::Sighting;
+use crate::procfs::children;
+use crate::subprocess::{adopt_orphans, end_strays};
 use child::Spawner;
 use image::{EnvironmentImage, Image};
 use serve::Server;
@@ -97,6 +99,8 @@ pub(crate) struct LauncherOptions<'a> {
 /// A running launcher process; ends when dropped.
 pub(crate) struct Launcher {
     pid: Pid,
+    /// The children that deadheat had before it started the launcher.
+    earlier_children: Vec<Pid>,
     requests: Option<OwnedFd>,
     replies: OwnedFd,
     captures: Vec<OwnedFd>,
@@ -153,6 +157,8 @@ impl Launcher {
             daemons: Vec::new(),
             has_failed: false,
         };
+        adopt_orphans();
+        let earlier_children = children();
         // SAFETY: the child runs `serve`, which opens counters and then makes
         // only system calls on memory it owns, and leaves through `_exit`: no
         // destructor, no `atexit` and no buffered output of the parent runs
@@ -168,6 +174,7 @@ impl Launcher {
         drop(server);
         let mut launcher = Self {
             pid,
+            earlier_children,
             requests: Some(request_writer),
             replies: reply_reader,
             captures,
@@ -341,7 +348,11 @@ impl Drop for Launcher {
         };
         let _ = self.send(&head.encode());
         self.requests = None;
-        let _ = waitpid(self.pid, None);
+        let ended = waitpid(self.pid, None);
+        if !matches!(ended, Ok(WaitStatus::Exited(_, 0))) {
+            // A command may kill its launcher (`kill -9 $PPID`), which then ends nothing.
+            end_strays(|child| !self.earlier_children.contains(&child));
+        }
     }
 }
 

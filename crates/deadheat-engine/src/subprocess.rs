@@ -11,6 +11,8 @@ mod stderr_tail;
 #[cfg(feature = "commands")]
 use gate::start_together;
 pub(crate) use group::ProcessGroup;
+#[cfg(feature = "commands")]
+pub(crate) use group::{adopt_orphans, end_strays};
 pub(crate) use stack_trace::without_stack_traces;
 pub(crate) use stderr_tail::StderrTail;
 #[cfg(feature = "commands")]

@@ -145,7 +145,7 @@ impl Drop for ProcessGroup {
         if let Some(forked) = self.forked {
             collect_group(forked);
         }
-        end_strays(&self.mark);
+        end_strays(|child| was_started_with(child, &self.mark));
     }
 }
 
@@ -186,7 +186,7 @@ fn notice_of(pid: Pid) -> Option<OwnedFd> {
 }
 
 /// Makes this process the parent of orphaned descendants, so that it can reap them.
-fn adopt_orphans() {
+pub(crate) fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     // SAFETY: plain system call on integers. If it fails, orphans go to the init process.
     unsafe {
@@ -209,12 +209,12 @@ fn collect_group(group: Pid) {
     });
 }
 
-/// Kills processes that left the group of a worker, as daemons do. When their parent has ended,
-/// they are children of this process, and the mark in their environment identifies them.
-fn end_strays(mark: &str) {
+/// Kills orphaned descendants, as daemons are: when their parent has ended, they are children of
+/// this process. `is_stray` tells them from its other children.
+pub(crate) fn end_strays(is_stray: impl Fn(Pid) -> bool) {
     within(GONE_WITHIN, || {
         let mut strays = children();
-        strays.retain(|child| was_started_with(*child, mark));
+        strays.retain(|child| is_stray(*child));
         for stray in &strays {
             let _ = kill(*stray, Signal::SIGKILL);
             let _ = waitpid(*stray, None);
