@@ -330,16 +330,17 @@ impl Scene<'_> {
 
     fn side(&self, side: &ResultSide) -> String {
         let name = self.labels.any(&side.name);
-        let files = self.each(side, |file| Some(&file.source));
+        let files = self.each(side, MORE, |file| Some(&file.source));
         let mut line = match files {
             Some(files) if files != name => format!("{name} ({files})"),
             _ => name,
         };
-        let tool = self.each(side, |file| Some(&file.tool));
+        let tool = self.each(side, MORE, |file| Some(&file.tool));
         let runtime = self.fact(side, |facts| facts.runtime.as_ref());
         let host = self.fact(side, |facts| facts.host.as_ref());
         let place = host.or_else(|| self.fact(side, |facts| facts.cpu.as_ref()));
-        let date = self.fact(side, |facts| facts.date.as_ref());
+        let times = ["other time", "other times"];
+        let date = self.each(side, times, |file| file.facts.date.as_ref());
         let mut parts: Vec<String> = tool.into_iter().chain(runtime).collect();
         match (parts.last_mut(), place) {
             (Some(last), Some(place)) => *last += &format!(" on {place}"),
@@ -383,14 +384,15 @@ impl Scene<'_> {
         side: &ResultSide,
         fact: impl Fn(&ResultFacts) -> Option<&String>,
     ) -> Option<String> {
-        self.each(side, |file| fact(&file.facts))
+        self.each(side, MORE, |file| fact(&file.facts))
     }
 
     /// Returns the first distinct value of a fact in the files of a side, and the number of further
-    /// distinct values.
+    /// distinct values, with a word for one and for several of them.
     fn each<'s>(
         &self,
         side: &'s ResultSide,
+        [one, several]: [&str; 2],
         tell: impl Fn(&'s ResultSource) -> Option<&'s String>,
     ) -> Option<String> {
         let mut seen = HashSet::new();
@@ -400,10 +402,13 @@ impl Scene<'_> {
         let first = shown(facts.first()?, FACT, self.glyphs);
         Some(match facts.len() - 1 {
             0 => first,
-            more => format!("{first} and {more} more"),
+            more => format!("{first} and {}", counted(more as u64, one, several)),
         })
     }
 }
+
+/// The word for further values of a fact.
+const MORE: [&str; 2] = ["more", "more"];
 
 /// Returns the number of recordings of a side, if any of its files contains several.
 fn recordings(side: &ResultSide) -> Option<String> {
