@@ -59,7 +59,7 @@ impl<'a> RerunSamples<'a> {
 /// One benchmark of a run with its samples.
 #[derive(Clone, Copy)]
 pub(crate) struct Raced<'a> {
-    /// The run. Its own samples are not read.
+    /// The run. It may have been made without samples: they are in `samples` and `reruns`.
     pub(crate) run: &'a Run,
     /// The place of the benchmark in the plan.
     pub(crate) index: usize,

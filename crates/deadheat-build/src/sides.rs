@@ -1000,7 +1000,9 @@ impl Place<'_> {
                     elsewhere: Vec::new(),
                 })
             }
-            Recipe::Cargo(_) | Recipe::Command(_) => unreachable!("they know where they build"),
+            Recipe::Cargo(_) | Recipe::Command(_) => {
+                unreachable!("cargo and build commands have folders of their own")
+            }
         }
     }
 }

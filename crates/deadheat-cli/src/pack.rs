@@ -72,7 +72,8 @@ pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
     for file in &args.file {
         if !is_below(file) {
             return Err(Failure::Usage(format!(
-                "--file {}: it must be below this folder, and the programs must use the same path",
+                "--file {}: not a relative path into the current folder, without ..{HELP}the pack \
+                 contains the file by this path, and the programs must open it by this path",
                 file.display()
             )));
         }

@@ -148,10 +148,17 @@ fn a_plan_and_a_pack_start_where_they_were_made_and_elsewhere_by_trust() {
         ours.succeeds();
         theirs.fails_with(2, &["--plan", "your deadheat did not write", "  true"]);
     }
-    // One byte more, and it is another pack.
-    let mut bytes = fs::read(track.path("race.tar.zst")).unwrap();
-    bytes.push(0);
-    fs::write(track.path("changed.tar.zst"), bytes).unwrap();
+    // One file more, and it is another pack.
+    fs::write(track.path("more"), "more").unwrap();
+    let words = [
+        "pack",
+        "plan.json",
+        "--file",
+        "more",
+        "-o",
+        "changed.tar.zst",
+    ];
+    as_another(&track, &[&words[..], &["--yes"]].concat()).succeeds();
     let (changed, _) = race("changed.tar.zst", &[]);
     changed.fails_with(2, &["your deadheat did not write this file"]);
 }

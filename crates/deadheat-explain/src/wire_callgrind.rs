@@ -79,8 +79,9 @@ struct Reader {
     object: String,
     /// The file of the program itself, which may differ between both sides.
     program: String,
-    /// The file that contains the function, and the file of the lines that follow.
+    /// The file that contains the current function (`fl=`).
     home: String,
+    /// The file of the lines that follow, which differs from `home` in inlined code (`fi=`, `fe=`).
     file: String,
     function: Option<String>,
     called_object: Option<String>,

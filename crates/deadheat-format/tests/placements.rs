@@ -91,7 +91,7 @@ fn a_placement_that_cannot_be_is_an_error_that_names_its_place() {
     for (line, expected) in [
         (
             line(9, 2, r#""own""#),
-            "run.jsonl:6: a placement of benchmark 9, but the plan has 3, counted from 0",
+            "run.jsonl:6: a placement of benchmark 9, but the plan has 3, numbered from 0",
         ),
         (
             line(0, 2, r#""own""#),
@@ -105,8 +105,8 @@ fn a_placement_that_cannot_be_is_an_error_that_names_its_place() {
         ),
         (
             line(0, 2, r#""own","else""#),
-            "run.jsonl:6: a contender is placed by \"own\" or by a neutral link with its seed and \
-             hash",
+            "run.jsonl:6: each entry of 'contenders' is \"own\", or an object with the 'seed' and \
+             the 'hash' of a neutral link",
         ),
         (
             r#"{"placed":{"benchmark":0,"contenders":["own","own"]}}"#.to_owned(),

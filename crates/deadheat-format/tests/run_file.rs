@@ -164,12 +164,12 @@ fn a_block_that_cannot_be_is_an_error_that_names_its_place() {
     for (line, expected) in [
         (
             line("[7,0,0]", "[0,0,0,1,1,1,1,1,1,1,1]"),
-            "run.jsonl:4: a block of benchmark 7, but the plan has 2, counted from 0",
+            "run.jsonl:4: a block of benchmark 7, but the plan has 2, numbered from 0",
         ),
         (
             line("[1,2,3]", "[3,0,0,1,1,1,1,1,1,1,1]"),
             "run.jsonl:4: benchmark 'three', replicate 2, block 3: \
-             a sample of contender 3, but the plan has 3, counted from 0",
+             a sample of contender 3, but the plan has 3, numbered from 0",
         ),
         (
             line("[0,2,3]", "[0,0,0,1,1,1]"),
@@ -436,8 +436,9 @@ fn a_failure_of_a_benchmark_the_plan_does_not_have_is_neither_written_nor_read()
     append(&path, b"{\"failed\":{\"benchmark\":2,\"message\":\"x\"}}\n");
     let error = read_run(&path).unwrap_err().to_string();
     assert!(
-        error
-            .ends_with("run.jsonl:9: a failure of benchmark 2, but the plan has 2, counted from 0"),
+        error.ends_with(
+            "run.jsonl:9: a failure of benchmark 2, but the plan has 2, numbered from 0"
+        ),
         "{error}"
     );
     let folder = tempfile::tempdir().unwrap();

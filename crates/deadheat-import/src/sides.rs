@@ -225,8 +225,8 @@ impl<'a> Joined<'a> {
         self.held.push(held);
     }
 
-    /// Returns the leading metrics that all compared benchmarks have in the same order. The other
-    /// metrics belong to single benchmarks.
+    /// Returns the metrics with which the lists of all compared benchmarks begin. They become the
+    /// metrics of the run; each benchmark keeps the rest of its list.
     fn metrics_in_common(&self) -> Vec<Metric> {
         let compared = self.benchmarks.iter().zip(&self.held);
         let mut compared = compared

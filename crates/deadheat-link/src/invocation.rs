@@ -364,7 +364,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Makes the next word the value of the current option. Returns an empty piece in its place.
+    /// Remembers that the next word is the value of the current option. Returns an empty piece in
+    /// place of the word of the option; `push` drops empty pieces.
     fn wait_for(&mut self, awaited: Awaited) -> Option<Piece> {
         self.awaited = Some(awaited);
         Some(Piece::Word(String::new()))

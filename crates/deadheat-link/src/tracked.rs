@@ -13,8 +13,8 @@ use deadheat_model::path_of_bytes;
 /// The name of the folder in which deadheat stores its files.
 const OURS: &str = ".deadheat";
 
-/// The folder in a `.deadheat` that contains link records. Records are trusted in any folder, next
-/// to their programs.
+/// The folder in a `.deadheat` that contains link records. deadheat trusts the records next to a
+/// program, whatever folder the program is in, so a commit must not contain any.
 const LINKS: &str = "links";
 
 /// Environment variables that select a git repository, for example in a git hook, or change the

@@ -188,10 +188,11 @@ fn gumbel(values: &[f64]) -> Option<Fit> {
 /// The root of β + W(β) − mean, where W is the mean of the places z weighted by e^(−z/β), and the
 /// sum of those weights.
 ///
-/// The slope is 1 + Var_W(z)/β² ≥ 1, so there is one root. It is above 0, where W is the minimum,
-/// 0, and at most the mean, because W is never below the minimum. The method of false position
-/// finds it in about ten steps. If one end of the bracket stays for two steps, its height is halved
-/// (the Illinois rule, Dowell & Jarratt 1971); at the end, bisection finds the last digit.
+/// The slope is 1 + Var_W(z)/β² ≥ 1, so there is one root, between 0 and the mean: as β approaches 0,
+/// W approaches the smallest place, 0, so the function approaches −mean; at β = mean, the function
+/// equals W, which is never negative. The method of false position finds the root in about ten
+/// steps. If the same end of the bracket stays for two steps, the value of the function at that end
+/// is halved (the Illinois rule, Dowell & Jarratt 1971). Bisection finds the last digit.
 ///
 /// The sum of the weights is returned too, because computing it again would cost as much as a step.
 fn gumbel_scale(places: &[f64], mean: f64) -> (f64, f64) {

@@ -77,14 +77,14 @@ fn unlike(old: &ListedBenchmark, new: &ListedBenchmark, sides: &[String; 2]) -> 
             count => format!("{count} threads"),
         };
         return Some(format!(
-            "'{baseline}' calls it on {}, '{candidate}' on {}",
+            "on {} in '{baseline}', but on {} in '{candidate}'",
             threads(old.threads),
             threads(new.threads)
         ));
     }
     if old.parameters != new.parameters {
         return Some(format!(
-            "in '{baseline}' it has {}, in '{candidate}' {}",
+            "{} in '{baseline}', but {} in '{candidate}'",
             parameters(old),
             parameters(new)
         ));

@@ -19,13 +19,13 @@ Every tool raced the same work at its default settings. Tools, cases and conditi
 a new random order in every round, so that changes of the machine affect all of them alike. On a \
 loaded machine, a busy loop runs on every core during the race. There are three cases:\n\n\
 - *With itself*: both sides are the same, so every verdict *faster* or *slower* is wrong. \
-Functions race `mixing` of `examples/src/busy_work.rs`, about 25 µs of work in registers, against \
-the same function at the same address. Every program calls both sides through a pointer, and from \
+For functions, both sides are `mixing` of `examples/src/busy_work.rs`, about 25 µs of work in \
+registers, at the same address. Every program calls both sides through a pointer, and from \
 the same place in the code if the tool allows it. Commands race a program against the same file; \
 the program does about 20 ms of the same work.\n\
 - *Two copies*: the sides are two copies of the same code, so every verdict of *faster* or \
-*slower* is wrong about the source, even if the link makes one of the two copies faster. Functions \
-race a branching sum (about 25 µs over 1,024 random words) against a copy of this function at \
+*slower* is wrong about the source, even if the link makes one of the two copies faster. For \
+functions, the sides are a branching sum (about 25 µs over 1,024 random words) and a copy of it at \
 another address in the same program. We checked with objdump that both have the same instructions. \
 Compilers and linkers may merge equal code, so each program checks at its start that the two \
 addresses differ. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by \

@@ -38,7 +38,8 @@ impl Tracer {
         }
     }
 
-    /// Returns true if the process can still stop, and then waits until this tracer continues it.
+    /// Returns true if the process can still stop. A stopped process stays stopped until this tracer
+    /// continues it.
     pub(super) fn is_active(&self) -> bool {
         !self.is_over
     }

@@ -289,7 +289,8 @@ impl Wire for Placing {
         let neutral = NeutralLink::from_json(json).map(Placing::Neutral);
         neutral.map_err(|_| {
             WireError::sentence(
-                "a contender is placed by \"own\" or by a neutral link with its seed and hash"
+                "each entry of 'contenders' is \"own\", or an object with the 'seed' and the 'hash' of a \
+                 neutral link"
                     .to_owned(),
             )
         })

@@ -362,7 +362,7 @@ impl<'a> Reading<'a> {
         let racing = benchmark.contenders.len();
         if observed.contender >= racing {
             return Err(self.error(format!(
-                "benchmark '{}': an observation of contender {}, but the plan has {racing}, counted \
+                "benchmark '{}': an observation of contender {}, but the plan has {racing}, numbered \
                  from 0",
                 benchmark.name, observed.contender
             )));
@@ -378,7 +378,7 @@ impl<'a> Reading<'a> {
             return Ok(());
         }
         Err(self.error(format!(
-            "{what} of benchmark {index}, but the plan has {known}, counted from 0"
+            "{what} of benchmark {index}, but the plan has {known}, numbered from 0"
         )))
     }
 
@@ -389,7 +389,7 @@ impl<'a> Reading<'a> {
         if let Some(sample) = unknown_contender(block, benchmark) {
             return Err(self.error(format!(
                 "benchmark '{}', replicate {}, block {}: a sample of contender {}, \
-                 but the plan has {}, counted from 0",
+                 but the plan has {}, numbered from 0",
                 benchmark.name,
                 block.replicate,
                 block.index,

@@ -260,7 +260,8 @@ pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
     if !rows.any(|one| one.verdict.is_none() && one.warnings.iter().any(few)) {
         return None;
     }
-    let tool = analysis.sides.first()?.files.first()?.tool.as_str();
+    let file = analysis.sides.first()?.files.first()?;
+    let tool = file.tool.as_str();
     let race = match () {
         () if tool.starts_with("Google Benchmark") => {
             "; deadheat bench OLD NEW races the two executables instead"
@@ -270,9 +271,13 @@ pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
         }
         () => "",
     };
+    let ending = match file.source.rsplit_once('.') {
+        Some((_, ending)) if ending.chars().all(|c| c.is_ascii_alphanumeric()) => ending,
+        _ => "json",
+    };
     Some(format!(
-        "A verdict needs six files per side, recorded in turns: deadheat compare old/*.json \
-         --against new/*.json{race}."
+        "A verdict needs six files per side, recorded in turns: deadheat compare old/*.{ending} \
+         --against new/*.{ending}{race}."
     ))
 }
 

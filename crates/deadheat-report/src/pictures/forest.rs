@@ -125,8 +125,9 @@ fn words(estimate: Option<&Estimate>, word: &str) -> String {
     }
 }
 
-/// Returns one axis for all pictures, so that readers can compare them. A change of hundreds of
-/// percent would compress all others, so its interval ends in an arrow, with the number next to it.
+/// Returns one axis for all pictures, so that readers can compare them. A very
+/// large change would compress all other intervals, so its interval ends in an arrow, with the
+/// number next to it.
 fn axis(rows: &[Row]) -> Axis {
     let estimates = rows.iter().filter_map(|row| row.estimate.as_ref());
     let spans = estimates.map(|found| {

@@ -117,8 +117,9 @@ struct Forest {
     glyphs: Glyphs,
     strokes: Strokes,
     color: bool,
-    /// Two flags: the margin is wider than the middle column; an interval extends beyond the scale.
-    seen: [bool; 2],
+    /// Three flags: an interval leaves the middle column free; the margin is wider than the middle
+    /// column; an interval extends beyond the scale.
+    seen: [bool; 3],
 }
 
 /// Returns the ends of the interval, or the effect twice without an interval.
@@ -149,11 +150,16 @@ impl Forest {
             glyphs,
             strokes: Strokes::new(glyphs),
             color,
-            seen: [false; 2],
+            seen: [false; 3],
         };
         let band = forest.cell(LogRatio::from_change(margin));
         let beyond = |effect: &LogRatio| forest.cell(*effect).is_err();
-        forest.seen = [band != Ok(forest.width / 2), ends.iter().any(beyond)];
+        forest.seen = [
+            rows.iter()
+                .any(|row| forest.row(row).contains(forest.strokes.zero)),
+            band != Ok(forest.width / 2),
+            ends.iter().any(beyond),
+        ];
         Some(forest)
     }
 
@@ -215,15 +221,19 @@ impl Forest {
     fn caption(&self) -> String {
         let [low, high] = self.scale.ends(self.glyphs);
         let strokes = self.strokes;
-        let mut signs = format!("{} marks no change", strokes.zero);
-        if self.seen[0] {
-            signs += &format!(", {} the margin", strokes.band);
+        let [zero, band, beyond] = self.seen;
+        let mut signs = String::new();
+        if zero {
+            signs += &format!("; {} marks no change", strokes.zero);
         }
-        if self.seen[1] {
+        if band {
+            signs += &format!("; {} marks the margin", strokes.band);
+        }
+        if beyond {
             let (left, right) = (strokes.left, strokes.right);
-            signs += &format!(", {left} and {right} continue beyond the scale");
+            signs += &format!("; {left} and {right} continue beyond the scale");
         }
-        format!("Intervals to one scale, from {low} to {high}; {signs}.")
+        format!("Intervals to one scale, from {low} to {high}{signs}.")
     }
 
     /// Returns the column of an effect, or `Err` with the edge column if the effect is beyond the

@@ -726,7 +726,7 @@ pub fn builds() -> Analysis {
         ];
     }
     let only = |side: &str| LeftOutReason::OnlyIn(side.to_owned());
-    let unlike = "'old/sums' calls it on 1 thread, 'new/sums' on 4 threads";
+    let unlike = "on 1 thread in 'old/sums', but on 4 threads in 'new/sums'";
     Analysis {
         processes: Processes::ProgramWorkers,
         left_out: vec![

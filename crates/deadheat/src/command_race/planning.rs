@@ -219,7 +219,7 @@ impl CommandRaceSpec {
         }
         if plan.design.callgrind {
             return Some(
-                "callgrind's counts do not depend on other processes, so turns lose nothing"
+                "callgrind's counts do not depend on other processes, so side by side gains nothing"
                     .to_owned(),
             );
         }

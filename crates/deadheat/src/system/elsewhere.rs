@@ -48,7 +48,7 @@ pub fn stdout_was_closed() -> bool {
     false
 }
 
-/// Returns the seconds since 1970-01-01 UTC; `None` if the clock is set before.
+/// Returns the seconds since 1970-01-01 UTC; `None` if the clock is set before then.
 pub fn unix_seconds() -> Option<u64> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.ok().map(|elapsed| elapsed.as_secs())
