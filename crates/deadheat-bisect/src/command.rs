@@ -143,6 +143,13 @@ struct Words {
 
 /// Returns the record that the user names, or the latest one.
 pub(crate) fn named_or_last(file: Option<&Path>) -> Result<PathBuf, Failure> {
+    if let Some(file) = file.filter(|file| !file.exists()) {
+        return Err(Failure::Data(format!(
+            "there is no record {}{HELP}the word after --resume or --log names the record of a \
+             search; without it, they take the latest record",
+            file.display()
+        )));
+    }
     let last = || latest_bisect_log(Path::new(""));
     let file = file.map(Path::to_owned).or_else(last).ok_or_else(|| {
         Failure::Usage(

@@ -78,7 +78,7 @@ pub enum BuildError {
     #[error(
         "'{revision}' is not a commit of this repository{}\nhelp: {}",
         reason(said),
-        where_commits_are(revision, *is_shallow)
+        where_commits_are(revision, *is_shallow, *is_empty)
     )]
     UnknownRevision {
         /// The revision as the user wrote it.
@@ -87,6 +87,8 @@ pub enum BuildError {
         said: String,
         /// True if the clone lacks the older commits.
         is_shallow: bool,
+        /// True if the repository has no commit.
+        is_empty: bool,
     },
     /// Git rejects the name of a branch.
     #[error("'{0}' is not a valid branch name\nhelp: write it without refs/, as in --branch runs")]
@@ -517,13 +519,16 @@ fn advice(missing: Option<MissingProject>) -> String {
 }
 
 /// Returns the advice on a commit that the clone lacks.
-fn where_commits_are(revision: &str, is_shallow: bool) -> &'static str {
+fn where_commits_are(revision: &str, is_shallow: bool, is_empty: bool) -> &'static str {
     let is_a_path = ["./", "../", "/"]
         .iter()
         .any(|sign| revision.starts_with(sign));
     if is_a_path {
         "this is a path, not a commit; deadheat bench OLD NEW races two programs with benchmarks, \
          deadheat run any two commands"
+    } else if is_empty {
+        "the repository has no commit yet: `git commit` makes one; deadheat run OLD NEW races two \
+         commands without git"
     } else if is_shallow {
         "this clone is shallow and lacks older commits; `git fetch --unshallow --tags` fetches them"
     } else {

@@ -206,6 +206,12 @@ impl<'a> Repository<'a> {
         Ok(String::from_utf8_lossy(&done.stdout).trim() == "true")
     }
 
+    /// Returns true if the repository has no commit.
+    fn is_empty(&self) -> Result<bool, BuildError> {
+        let git = self.git(&["rev-list", "--all", "--max-count=1"]);
+        Ok(self.run(git)?.stdout.is_empty())
+    }
+
     /// Returns the commit that `name` refers to.
     pub(crate) fn commit(&self, name: &str) -> Result<Commit, BuildError> {
         let done = self.ask_for_commit(name)?;
@@ -216,6 +222,7 @@ impl<'a> Repository<'a> {
                 revision: name.to_owned(),
                 said: done.said(),
                 is_shallow: self.is_shallow()?,
+                is_empty: self.is_empty()?,
             });
         }
         if done.said().contains("is ambiguous") || self.begins_an_id(name)? {

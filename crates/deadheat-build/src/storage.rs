@@ -453,8 +453,9 @@ impl Home {
         Some(Self { folder })
     }
 
-    /// Returns the folder of [`Home::of_libraries`] for a race in the working tree `top`, whose
-    /// configuration must not apply to the libraries. The inner `Err` says why there is none.
+    /// Returns the folder of [`Home::of_libraries`] if it is outside of `top`, the working tree of the
+    /// race. Inside, build tools would apply configuration files of the project to the libraries. The
+    /// inner `Err` says why there is no such folder.
     pub(crate) fn of_libraries_for(top: &Path) -> Result<Result<Self, String>, BuildError> {
         let home = Self::of_libraries().filter(|home| !is_inside(&home.folder, top));
         let Some(home) = home else {

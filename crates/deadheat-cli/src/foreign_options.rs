@@ -91,6 +91,10 @@ const TOOLS: [Tool; 7] = [
                 "name the two files: deadheat compare old.txt new.txt",
             ),
             ("-row", "each benchmark is a row"),
+            (
+                "-delta-test",
+                "the intervals of deadheat come with every verdict",
+            ),
             ("-format", "--format text, csv, json or markdown"),
         ],
     },

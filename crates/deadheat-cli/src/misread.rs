@@ -25,6 +25,17 @@ pub fn refuse(words: &[OsString], program: &Command) -> Result<(), Failure> {
         return Ok(());
     }
     let ours = typed.iter().skip(1).take_while(|word| *word != "--");
+    let ours: Vec<&String> = ours.collect();
+    if let Some([option, value]) = ours
+        .windows(2)
+        .find(|two| is_denied(asked.command, two[0], two[1]))
+    {
+        return Err(Failure::Usage(format!(
+            "{}: '{value}' would be raced as a command, because {option} takes a value only after \
+             ={HELP}write {option}={value}; commands such as {value} follow --",
+            asked.name
+        )));
+    }
     for word in ours {
         if let Some(advice) = advice(asked.command, word) {
             return Err(Failure::Usage(format!(
@@ -34,6 +45,18 @@ pub fn refuse(words: &[OsString], program: &Command) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Returns true if `value` is `true` or `false`, and was probably meant as the value of an option
+/// that may have one. Both are also programs.
+fn is_denied(command: &Command, option: &str, value: &str) -> bool {
+    let mut options = command.get_arguments();
+    let option = options.find(|one| option.strip_prefix("--") == one.get_long());
+    let takes_it = option.is_some_and(|one| {
+        one.is_require_equals_set()
+            && (one.get_value_names()).is_some_and(|names| names.iter().any(|name| *name == "BOOL"))
+    });
+    takes_it && matches!(value, "true" | "false")
 }
 
 /// Returns true for a command, such as `link`, that passes options on to another program.
@@ -114,6 +137,25 @@ mod tests {
         ] {
             let text = refused(line).expect(line);
             assert!(text.contains(words), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_would_be_a_command_is_refused() {
+        for line in [
+            "deadheat run --confirm true --fail-on slower -- ./a ./b",
+            "deadheat run --confirm false ./a ./b",
+        ] {
+            let text = refused(line).expect(line);
+            assert!(text.contains("would be raced as a command"), "{text}");
+            assert!(text.contains("write --confirm="), "{text}");
+        }
+        for line in [
+            "deadheat run --confirm -- true false",
+            "deadheat run --confirm=true true false",
+            "deadheat run --save true false",
+        ] {
+            assert_eq!(refused(line), None, "{line}");
         }
     }
 

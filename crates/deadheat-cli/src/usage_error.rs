@@ -522,14 +522,27 @@ impl Refused<'_> {
     /// command: a program, then words that are neither programs nor options.
     fn quoted(&self, unknown: &str) -> Option<String> {
         let words = self.options().skip_while(|word| *word != "run").skip(1);
-        let mut command: Vec<&str> = words.take_while(|word| *word != unknown).collect();
-        let (first, others) = command.split_first()?;
+        let words: Vec<&str> = words.collect();
+        let at = words
+            .iter()
+            .position(|word| word.split('=').next() == Some(unknown))?;
+        let (first, others) = words[..at].split_first()?;
         let is_plain = |word: &str| !word.starts_with('-') && !word.contains(char::is_whitespace);
         let is_one = is_plain(first) && others.iter().all(|word| is_plain(word) && !exists(word));
-        is_one.then(|| {
-            command.push(unknown);
-            quote_commands(&command)
-        })
+        let is_ours = |word: &&str| {
+            let name = word.split('=').next().unwrap_or(word);
+            let mut options = self.command.command.get_arguments();
+            options.any(|one| match name.strip_prefix("--") {
+                Some(long) => one.get_long() == Some(long),
+                None => name.starts_with('-') && one.get_short() == name.chars().nth(1),
+            })
+        };
+        // Which words after one of our options belong to a command is not known.
+        let end = match words.iter().any(is_ours) {
+            true => at + 1,
+            false => words.len(),
+        };
+        is_one.then(|| quote_commands(&words[..end]))
     }
 }
 

@@ -214,9 +214,9 @@ Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lis
          (after deadheat rev --no-run, with the printed paths); if it has benchmarks, --harness \
          names \
          its harness (docs/suites.md)"),
-Self::WithoutSuite => f.write_str("ends without deadheat.suite(), which must be the last line of a file of Python benchmarks (docs/python.md)\nhelp: \
-         if it has tests of pytest-benchmark: deadheat rev BASE --pytest FILE, where BASE is a \
-         git revision"),
+Self::WithoutSuite => f.write_str("defines no benchmarks: it ends without deadheat.suite(), the last line of a file of Python \
+         benchmarks\nhelp: deadheat run 'python3 OLD' 'python3 NEW' races whole scripts; if it has \
+         tests of pytest-benchmark: deadheat rev BASE --pytest FILE, where BASE is a git revision"),
 Self::Protocol(inner) => write!(f, "does not follow the worker protocol: {inner}"),
 #[cfg(feature = "commands")]
 Self::Unlisted { harness, problem } => write!(f, "does not list its benchmarks like other \

@@ -277,9 +277,10 @@ pub(crate) fn shown(word: &str) -> String {
 }
 
 /// Returns the name of a function without the parts that differ from build to build: the hash of a
-/// Rust symbol and LLVM's number of a copy. A nameless function gets the name of its object, with
-/// its address in place of a recursion depth. So does `(below main)`, which callgrind uses for
-/// several functions.
+/// Rust symbol and LLVM's number of a copy. A nameless function gets the name of its object in
+/// brackets, and a number that combines its address with the recursion depth, because each such
+/// function has its own callers. `(below main)` also gets the name of its object, because callgrind
+/// uses that name for several functions.
 pub(crate) fn function(name: &str, object: &str) -> String {
     let plain = without_depth(name);
     let depth = &name[plain.len()..];

@@ -59,8 +59,8 @@ pub struct Misfit {
     pub contribution: f64,
 }
 
-/// The distance between the effects of a host's edges and the estimates of these effects from the
-/// other edges.
+/// The test of one host: the sum over its edges of the distance between the effect of the edge and
+/// the estimate of this effect from all other edges, including those of the same host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostMisfit {
     /// The number of the host.

@@ -28,7 +28,9 @@ pub fn add(args: &AddArgs) -> Result<Status, Failure> {
         None => None,
         Some(_) if args.branch.is_some() || args.files.len() != 1 || args.files[0].is_dir() => {
             return Err(Failure::Usage(
-                "--commits names the commits of one file\nhelp: give one".to_owned(),
+                "--commits gives the commits of a single run file\nhelp: name one run file, no folder, and \
+                 leave out --branch"
+                    .to_owned(),
             ));
         }
         Some(range) => Some(named_commits(range)?),

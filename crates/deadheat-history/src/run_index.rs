@@ -210,8 +210,11 @@ impl Adding {
         line_to_stdout(&self.outcome()?)?;
         match self.refused {
             0 => Ok(Status::Done),
-            1 => Err(Failure::Data("a file could not be added".to_owned())),
-            many => Err(Failure::Data(format!("{many} files could not be added"))),
+            refused => Err(Failure::Data(format!(
+                "{} could not be added{HELP}the history takes run files of deadheat rev, cargo \
+                 deadheat and deadheat history extend, which name their commits",
+                counted(refused, "file", "files")
+            ))),
         }
     }
 

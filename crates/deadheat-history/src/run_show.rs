@@ -104,7 +104,7 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     if !found.timelines.iter().any(compares_commits) && !args.allow_unjudged {
         return Err(Failure::Usage(
             "no races compare two of these commits, so nothing was checked\nhelp: deadheat history \
-             extend races them, and --allow-unjudged accepts it"
+             extend OLD..NEW races commits; --allow-unjudged lets the check pass"
                 .to_owned(),
         ));
     }

@@ -32,7 +32,7 @@ pub fn ends(interval: &Interval) -> Json {
     Json::from_iter(units::ends(interval))
 }
 
-/// Converts a standard deviation, or another logarithm, to a relative change.
+/// Converts a log-ratio, or the standard deviation of log-ratios, to a relative change: e^x − 1.
 pub(crate) fn relative(log_ratio: f64) -> f64 {
     LogRatio(log_ratio).change()
 }

@@ -104,9 +104,9 @@ fn alone(name: &str, source: Source) -> String {
         Source::Commands => "give a second command to race it",
         Source::Functions => "add a candidate to race it",
         Source::Programs => {
-            "give its benchmark another contender, or deadheat bench a second build"
+            "add a contender to its benchmark, or race two builds: deadheat bench OLD NEW"
         }
-        Source::Harness => "give deadheat bench a second build",
+        Source::Harness => "to race two builds: deadheat bench OLD NEW",
         Source::Recording => {
             return format!(
                 "'{name}' was recorded alone; deadheat compare compares two recordings"

@@ -496,8 +496,10 @@ fn one_step(setting: &Setting) -> Section {
              maximum). The races include the race of the two ends and the race that confirms the \
              culprit. A race takes 6 to {REPLICATES} replicates. The number of builds includes the \
              builds of the two ends of the history, and the builds that fail.\n\n\
-             If commits do not build, deadheat names a group of commits. The right group holds the \
-             culprit and ends at the next commit that builds. The section *Other histories* \
+             deadheat cannot race a commit that does not build. If the step is at such a commit, or at \
+             the first commit after it that builds, deadheat names a group: the commits that do \
+             not build, and the first commit after them that builds. Such an answer is *right* if \
+             the group contains the culprit. The section *Other histories* \
              explains the columns *no single step* and *several reported*.\n\n\
              {table}\n"
         ),

@@ -167,7 +167,7 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
     facts.push(
         "pinning",
         match &design.pinning {
-            Pinning::Inherit => "none: the cores that deadheat was started on".to_owned(),
+            Pinning::Inherit => "none: any core that deadheat itself may use".to_owned(),
             Pinning::Auto => "one core, chosen by deadheat".to_owned(),
             Pinning::Cores(chosen) => cores(chosen),
         },
