@@ -163,6 +163,18 @@ fn a_second_race_that_fails_is_told_and_leaves_the_verdict_to_the_first() {
 }
 
 #[test]
+fn a_second_race_that_its_budget_ends_without_a_verdict_leaves_the_verdict_to_the_first() {
+    let track = Track::new();
+    let new = at_first(LONG, "sleep 2");
+    let done = track.run(&commands("14", &["--budget", "4s"], &new));
+    judged_by_the_first(&done, 1, "reached its budget before");
+    assert!(track.path(SECOND).exists());
+    let json = track.analysed(1);
+    assert!(confirmed(&json).is_null());
+    assert_eq!(json["second_race"]["ended"], "budget");
+}
+
+#[test]
 fn ctrl_c_in_the_second_race_ends_it_with_the_answer_of_the_first_and_it_can_go_on() {
     let track = Track::new();
     let child = track.start(&commands("40", &["--junit", "tests.xml"], LONG));

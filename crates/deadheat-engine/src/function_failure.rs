@@ -164,6 +164,11 @@ pub enum FunctionError {
         /// The kind of program that the output reveals, with advice on how to race it.
         instead: Option<&'static str>,
     },
+    /// The program lists too many benchmarks.
+    TooMany {
+        /// The number of benchmarks.
+        listed: usize,
+    },
     /// The Python file ended without calling `deadheat.suite()`.
     WithoutSuite,
     /// The process violated the worker protocol.
@@ -214,6 +219,8 @@ Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lis
          (after deadheat rev --no-run, with the printed paths); if it has benchmarks, --harness \
          names \
          its harness (docs/suites.md)"),
+Self::TooMany { listed } => write!(f, "lists {listed} benchmarks, and deadheat races at most 100000 of a program\nhelp: \
+                 race fewer, such as one program for each group"),
 Self::WithoutSuite => f.write_str("defines no benchmarks: it ends without deadheat.suite(), the last line of a file of Python \
          benchmarks\nhelp: deadheat run 'python3 OLD' 'python3 NEW' races whole scripts; if it has \
          tests of pytest-benchmark: deadheat rev BASE --pytest FILE, where BASE is a git revision"),
@@ -247,6 +254,7 @@ impl FunctionError {
                 | FunctionError::OutputDiffers { .. }
                 | FunctionError::OutputVaries(_)
                 | FunctionError::NoBenchmarks { .. }
+                | FunctionError::TooMany { .. }
                 | FunctionError::WithoutSuite
                 | FunctionError::NotStarted(_)
                 | FunctionError::OtherProtocol { .. },

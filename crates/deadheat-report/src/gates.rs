@@ -203,7 +203,10 @@ pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
             ("failed before".to_owned(), reason)
         }
         Ending::Cut => ("was cut off before".to_owned(), String::new()),
-        Ending::Recorded(EndReason::Finished | EndReason::Budget) | Ending::Recording => {
+        Ending::Recorded(EndReason::Budget) => {
+            ("reached its budget before".to_owned(), String::new())
+        }
+        Ending::Recorded(EndReason::Finished) | Ending::Recording => {
             ("ended without".to_owned(), String::new())
         }
     };

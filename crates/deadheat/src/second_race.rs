@@ -106,8 +106,8 @@ pub fn with_second_analysis(first: Analysis, again: Analysis) -> Analysis {
     }
 }
 
-/// Adds the result of the second race to a comparison, unless the second race ended early and has
-/// no verdict on it.
+/// Adds the result of the second race to a comparison, unless the second race ended before it had a
+/// verdict on it.
 fn confirmed(one: Comparison, again: &Analysis) -> Comparison {
     let name = |one: &Comparison| one.candidate.as_ref().map(|side| side.name.clone());
     let same =
@@ -115,8 +115,13 @@ fn confirmed(one: Comparison, again: &Analysis) -> Comparison {
     let Some(other) = again.comparisons.iter().find(same) else {
         return one;
     };
-    let is_open = matches!(other.verdict, None | Some(Verdict::Inconclusive));
-    if is_open && !came_to_its_end(&again.ending) {
+    // A candidate may be slow enough in the second race for the budget to end it without a verdict.
+    let is_complete = match other.verdict {
+        None => one.verdict.is_none(),
+        Some(Verdict::Inconclusive) => again.ending == Ending::Recorded(EndReason::Finished),
+        Some(_) => true,
+    };
+    if !is_complete {
         return one;
     }
     let agrees = agree(one.verdict, other.verdict);

@@ -25,6 +25,9 @@ const SHOWN: usize = 200;
 /// Maximum length in bytes of the name of a benchmark or contender.
 const LONGEST_NAME: usize = 4_096;
 
+/// The largest number of benchmarks that a program may list. A race of 900,000 took 4.5 GB.
+const MOST_BENCHMARKS: usize = 100_000;
+
 /// Starts a program and lists its benchmarks, waiting at most `patience` for each reply. If the
 /// user names the `harness`, this lists the benchmarks without detecting the kind of the program.
 ///
@@ -33,6 +36,28 @@ const LONGEST_NAME: usize = 4_096;
 /// [`EngineError::Inspection`] if the program lists no benchmarks, [`EngineError::Interrupted`] if
 /// the user interrupts.
 pub fn inspect(
+    program: &WorkerProgram,
+    harness: Option<Harness>,
+    patience: Option<Duration>,
+    interrupts: &Interrupts,
+) -> Result<Inspected, EngineError> {
+    let found = listing(program, harness, patience, interrupts)?;
+    let listed = match &found {
+        Inspected::Worker(listing) => listing.benchmarks.len(),
+        Inspected::Harness(listing) => listing.names.len(),
+    };
+    if listed <= MOST_BENCHMARKS {
+        return Ok(found);
+    }
+    let cause = FunctionError::TooMany { listed };
+    Err(EngineError::Inspection(Box::new(InspectionFailure {
+        program: named_in(&cause, program),
+        cause,
+        stderr_tail: None,
+    })))
+}
+
+fn listing(
     program: &WorkerProgram,
     harness: Option<Harness>,
     patience: Option<Duration>,

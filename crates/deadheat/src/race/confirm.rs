@@ -8,8 +8,8 @@
 //! benchmarks. If none of m benchmarks changed, the first race selects α·m/2 of them on average. So
 //! the two races together fail a share of about α²·m/4 of such runs, and at most α.
 //!
-//! If the second race has no verdict on a benchmark, because the race was interrupted or failed,
-//! the first race alone decides. The answer then contains a sentence about this.
+//! If the second race has no verdict on a benchmark, because the race was interrupted, failed or
+//! reached its budget, the first race alone decides. The answer then contains a sentence about this.
 
 use std::path::{Path, PathBuf};
 
