@@ -109,15 +109,26 @@ impl<'a> Branch<'a> {
         Ok(Some(paths.collect()))
     }
 
+    /// Returns the content of a file on the branch; `None` if the branch or the file does not exist.
+    ///
+    /// # Errors
+    ///
+    /// Git fails.
+    pub fn find(&self, path: &Path) -> Result<Option<Vec<u8>>, BuildError> {
+        match self.tip()? {
+            Some(tip) => self.repository.file_of(&tip, path),
+            None => Ok(None),
+        }
+    }
+
     /// Returns the content of a file on the branch.
     ///
     /// # Errors
     ///
     /// Git fails, or the file does not exist.
     pub fn read(&self, path: &Path) -> Result<Vec<u8>, BuildError> {
-        let tip = self.repository.commit(&self.reference())?;
-        let bytes = self.repository.file_of(&tip, path)?;
-        bytes.ok_or_else(|| self.failed("cat-file", format!("{} does not exist", path.display())))
+        self.find(path)?
+            .ok_or_else(|| self.failed("cat-file", format!("{} does not exist", path.display())))
     }
 
     /// Commits files to the branch, each under the given name, and creates the branch if necessary.

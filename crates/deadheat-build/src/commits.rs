@@ -146,11 +146,13 @@ impl Repository<'_> {
 
     /// Returns the commit of the working tree; `None` if the tree has changed or new files.
     pub(crate) fn clean_head(&self) -> Result<Option<CommitInfo>, BuildError> {
+        // The configuration, of which a commit contains a part, may leave out changes.
         let git = Git::new(
             &self.top,
             &["--no-optional-locks"],
             &["status", "--porcelain"],
-        );
+        )
+        .options(&["--untracked-files=normal", "--ignore-submodules=none"]);
         let done = self.run(git)?;
         let is_clean = done.status.success() && done.stdout.is_empty();
         is_clean.then(|| self.commit_info("HEAD")).transpose()

@@ -22,12 +22,15 @@ pub(crate) struct Git {
 }
 
 /// Options that stop git from running programs that the repository's configuration names: hooks,
-/// which `update-ref` and `worktree add` run, and the file system monitor.
-const STARTS_NOTHING: [&str; 4] = [
+/// which `update-ref` and `worktree add` run, the file system monitor, and the check of signatures.
+const STARTS_NOTHING: [&str; 6] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
     "core.fsmonitor=false",
+    // Would start gpg, and print its words before the id of a commit.
+    "-c",
+    "log.showSignature=false",
 ];
 
 impl Git {
@@ -39,6 +42,8 @@ impl Git {
         command
             .current_dir(folder)
             .env("LC_ALL", "C")
+            // A replaced object would be built under the id of another commit.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         forget_the_repository(&mut command);

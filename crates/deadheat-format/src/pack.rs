@@ -282,7 +282,12 @@ fn put(from: (&mut impl Read, &Path), executable: bool, file: &Path) -> Result<(
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(cannot_write(folder))?;
     }
-    let mut written = File::create_new(file).map_err(cannot_write(file))?;
+    let mut written = File::create_new(file).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            FormatError::whole(from.1, "holds two files of the same name")
+        }
+        _ => cannot_write(file)(error),
+    })?;
     copy_all(from, (&mut written, file))?;
     let mode = if executable { 0o755 } else { 0o644 };
     let finish = || {

@@ -119,6 +119,7 @@ fn run(number: usize, both: [(usize, &String); 2], random: &mut Stream) -> Histo
     HistoryRun {
         identity: format!("{number:064x}"),
         content: format!("{number:064x}"),
+        length: 1,
         path: format!(".deadheat/runs/{number}.jsonl"),
         started_at: Some(time(both[1].0)),
         commits: both.map(commit),

@@ -263,7 +263,7 @@ pub(crate) struct CheckArgs {
     )]
     pub(crate) fail_on: Vec<Failing>,
     /// Changes smaller than this pass, such as 0.5% [default: every change fails]
-    #[arg(long, value_name = "SHARE", value_parser = fraction)]
+    #[arg(long, value_name = "SHARE", value_parser = margin)]
     pub(crate) margin: Option<f64>,
     /// Fail on improvements too, until they are accepted
     #[arg(long)]
@@ -338,6 +338,13 @@ pub(crate) struct ExtendArgs {
     pub(crate) race: CommitRaceArgs,
     #[command(flatten)]
     pub(crate) index: IndexArgs,
+}
+
+fn margin(text: &str) -> Result<f64, String> {
+    match fraction(text)? {
+        share if (0.0..1.0).contains(&share) => Ok(share),
+        _ => Err(format!("'{text}' is not a share from 0% to below 100%")),
+    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ CREATE TABLE runs (
     number INTEGER PRIMARY KEY,
     identity TEXT NOT NULL UNIQUE,
     content TEXT NOT NULL,
+    length INTEGER NOT NULL,
     path TEXT NOT NULL,
     started_at INTEGER,
     baseline INTEGER NOT NULL REFERENCES commits,

@@ -13,14 +13,14 @@ use sha2::{Digest, Sha256};
 /// The bytes of a run file, with their hashes. The content is not parsed yet.
 ///
 /// The first line of the file is written when a race begins and never changes, so its hash
-/// identifies the run. If the run is continued, only the hash of the whole file changes.
+/// identifies the run. If the run is continued, lines are appended.
 #[derive(Debug)]
 pub struct StoredRun {
     /// The path of the file.
     pub path: PathBuf,
     /// The SHA-256 of the first line of the run file.
     pub identity: String,
-    /// The SHA-256 of the whole unpacked file.
+    /// The SHA-256 of the complete lines of the unpacked file.
     pub content: String,
     bytes: Vec<u8>,
 }
@@ -52,9 +52,22 @@ impl StoredRun {
         Self {
             path: path.to_owned(),
             identity: hash(first.unwrap_or_default()),
-            content: hash(&bytes),
+            content: hash(complete_lines(&bytes)),
             bytes,
         }
+    }
+
+    /// Returns the complete lines. The last line of a killed run may be truncated.
+    pub fn complete(&self) -> &[u8] {
+        complete_lines(&self.bytes)
+    }
+
+    /// Returns true if the file begins with lines of this length and hash, to which it may add more.
+    pub fn continues(&self, length: u64, content: &str) -> bool {
+        let begin = self
+            .bytes
+            .get(..usize::try_from(length).unwrap_or(usize::MAX));
+        begin.is_some_and(|begin| hash(begin) == content)
     }
 
     /// Parses the run.
@@ -112,6 +125,11 @@ pub fn gzipped(bytes: &[u8]) -> Vec<u8> {
         .write_all(bytes)
         .and_then(|()| packer.finish())
         .expect("memory takes what it is given")
+}
+
+fn complete_lines(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|byte| *byte == b'\n');
+    &bytes[..end.map_or(0, |end| end + 1)]
 }
 
 fn hash(bytes: &[u8]) -> String {

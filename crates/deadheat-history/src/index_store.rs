@@ -159,15 +159,18 @@ impl HistoryIndex {
         Ok(done)
     }
 
-    /// Returns true if the index has a run with this identity and this content.
+    /// Returns the length and the hash of the complete lines of the run with this identity; `None`
+    /// if the index does not have it.
     ///
     /// # Errors
     ///
     /// Fails if the index cannot be read.
-    pub fn knows(&self, identity: &str, content: &str) -> Result<bool, FormatError> {
-        let known = stored_content(&self.connection, identity);
-        let known = known.map_err(failure(&self.path))?;
-        Ok(known.is_some_and(|(_, known)| known == content))
+    pub fn lines_of(&self, identity: &str) -> Result<Option<(u64, String)>, FormatError> {
+        let query = "SELECT length, content FROM runs WHERE identity = ?1";
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?));
+        let found = self.connection.query_row(query, [identity], row).optional();
+        let found = found.map_err(failure(&self.path))?;
+        Ok(found.map(|(length, content)| (length.unsigned_abs(), content)))
     }
 
     /// Adds all runs in one transaction. Replaces the rows of a run that was continued since.
@@ -185,17 +188,6 @@ impl HistoryIndex {
     }
 }
 
-fn stored_content(
-    connection: &Connection,
-    identity: &str,
-) -> rusqlite::Result<Option<(i64, String)>> {
-    let query = "SELECT number, content FROM runs WHERE identity = ?1";
-    let mut query = connection.prepare(query)?;
-    query
-        .query_row([identity], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
-}
-
 /// Finds or inserts rows of the index within a transaction.
 struct Rows<'t> {
     transaction: &'t Transaction<'t>,
@@ -203,7 +195,10 @@ struct Rows<'t> {
 
 impl Rows<'_> {
     fn add(&self, run: &HistoryRun) -> rusqlite::Result<Added> {
-        let known = stored_content(self.transaction, &run.identity)?;
+        let query = "SELECT number, content FROM runs WHERE identity = ?1";
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+        let known = self.transaction.query_row(query, [&run.identity], row);
+        let known = known.optional()?;
         if known
             .as_ref()
             .is_some_and(|(_, content)| *content == run.content)
@@ -220,12 +215,14 @@ impl Rows<'_> {
         let (baseline, candidate) = (self.commit(baseline)?, self.commit(candidate)?);
         let machine = self.machine(&run.machine)?;
         let mut insertion = self.transaction.prepare(
-            "INSERT INTO runs (identity, content, path, started_at, baseline, candidate, machine, \
-             tool, command) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING number",
+            "INSERT INTO runs (identity, content, length, path, started_at, baseline, candidate, \
+             machine, tool, command) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
+             RETURNING number",
         )?;
         let row = params![
             run.identity,
             run.content,
+            signed(run.length),
             run.path,
             run.started_at.map(signed),
             baseline,
@@ -316,6 +313,7 @@ mod tests {
         HistoryRun {
             identity: identity.to_owned(),
             content: content.to_owned(),
+            length: 1,
             path: "a.jsonl".to_owned(),
             started_at: Some(7),
             commits,
@@ -355,7 +353,8 @@ mod tests {
         let added = index.add(std::slice::from_ref(&first)).unwrap();
         assert_eq!(added, [Added::New]);
         assert_eq!(index.add(&[first]).unwrap(), [Added::Known]);
-        assert!(index.knows("1", "x").unwrap() && !index.knows("1", "y").unwrap());
+        assert_eq!(index.lines_of("1").unwrap(), Some((1, "x".to_owned())));
+        assert_eq!(index.lines_of("2").unwrap(), None);
         let later = run("1", "y", both(), 0.2);
         let other = run("2", "z", [commit('b', 20), commit('c', 30)], 0.3);
         let added = index.add(&[later, other]).unwrap();
@@ -395,7 +394,7 @@ mod tests {
         let mut query = index.connection.prepare(columns).unwrap();
         let columns = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
         let columns: Vec<(String, String)> = columns.unwrap().map(Result::unwrap).collect();
-        assert_eq!(columns.len(), 26, "{columns:?}");
+        assert_eq!(columns.len(), 27, "{columns:?}");
         for (table, column) in columns {
             let row = format!("| `{table}` |");
             let row = manual.lines().find(|line| line.starts_with(&row));

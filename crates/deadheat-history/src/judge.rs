@@ -63,6 +63,13 @@ pub fn history(
         let raced = Raced::new(window, one, races, &mut machines);
         timelines.extend(raced.timeline(window, accepted, level)?);
     }
+    let raced: HashSet<&str> = timelines
+        .iter()
+        .flat_map(|one| &one.commits)
+        .map(|one| &*one.commit.id)
+        .collect();
+    let mut newest = window.commits.iter().rev();
+    let newest = newest.find(|one| raced.contains(&*one.indexed.commit.id));
     Ok(History {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         alpha: ALPHA,
@@ -76,6 +83,8 @@ pub fn history(
         unknown: window.unknown,
         off_line: window.off_line,
         has_git: window.has_git,
+        tip: window.line.first().cloned(),
+        newest: newest.map(|one| one.indexed.commit.clone()),
     })
 }
 

@@ -116,6 +116,7 @@ pub fn stored_run(
     Ok(HistoryRun {
         identity: file.identity.clone(),
         content: file.content.clone(),
+        length: file.complete().len() as u64,
         path,
         started_at: header.started_at,
         commits,

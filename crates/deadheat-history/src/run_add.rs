@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use deadheat::parts::answer::line_to_stdout;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ScratchFolder, write_bytes};
-use deadheat::parts::model::Commit;
+use deadheat::parts::model::{Commit, HELP};
 use deadheat::parts::report::units::counted;
 use deadheat_build::{Branch, Interruption, Revisions};
 use deadheat_options::repository::{asking, failure, here};
@@ -106,30 +106,61 @@ fn named_commits(range: &Revisions) -> Result<[Commit; 2], Failure> {
 /// Commits run files to a branch, and leaves git's working tree and index unchanged.
 pub fn push(args: &PushArgs) -> Result<Status, Failure> {
     let scratch = ScratchFolder::create().map_err(Failure::reading)?;
-    let mut packed = Vec::new();
+    let mut runs = Vec::new();
     for found in expanded(&args.files)? {
         let file = StoredRun::read(&found.path).map_err(Failure::reading)?;
         // Only valid run files are committed to the branch.
         file.run().map_err(Failure::reading)?;
-        // The name depends on the run's identity, so a continued run replaces its earlier file.
-        let identity = &file.identity;
-        let name = format!("runs/{}/{}.jsonl.gz", &identity[..2], &identity[..16]);
-        let path = scratch.path().join(&identity[..16]);
-        let bytes = gzipped(file.bytes());
-        write_bytes(&path, &bytes).map_err(|error| Failure::writing("the branch", error))?;
-        packed.push((path, name));
+        runs.push(file);
     }
-    let runs = counted(packed.len() as u64, "run", "runs");
-    let message = format!("Add {runs}");
+    let counted_runs = counted(runs.len() as u64, "run", "runs");
+    let message = format!("Add {counted_runs}");
     let (added, branch) = asking(|stop| {
         let branch = Branch::of(&here()?, &args.branch, stop).map_err(failure)?;
-        let added = branch.add(&packed, &message, scratch.path());
-        Ok((added.map_err(failure)?, branch.name().to_owned()))
+        let mut packed = Vec::new();
+        for file in &runs {
+            // The name depends on the run's identity, so a continued run replaces its earlier file.
+            let identity = &file.identity;
+            let name = format!("runs/{}/{}.jsonl.gz", &identity[..2], &identity[..16]);
+            if !is_news(file, &branch, &name)? {
+                continue;
+            }
+            let path = scratch.path().join(&identity[..16]);
+            let bytes = gzipped(file.bytes());
+            write_bytes(&path, &bytes).map_err(|error| Failure::writing("the branch", error))?;
+            packed.push((path, name));
+        }
+        let added = !packed.is_empty()
+            && (branch.add(&packed, &message, scratch.path())).map_err(failure)?;
+        Ok((added, branch.name().to_owned()))
     })?;
     let quoted = shell_words::quote(&branch);
     line_to_stdout(&match added {
-        true => format!("{runs} committed to {branch}; `git push origin {quoted}` shares them"),
+        true => {
+            format!("{counted_runs} committed to {branch}; `git push origin {quoted}` shares them")
+        }
         false => format!("{branch} holds them already"),
     })?;
     Ok(Status::Done)
+}
+
+/// Returns false if a branch has this run already, with all its lines. Fails if the branch has
+/// another run of this name.
+fn is_news(run: &StoredRun, branch: &Branch<'_>, name: &str) -> Result<bool, Failure> {
+    let Some(bytes) = branch.find(Path::new(name)).map_err(failure)? else {
+        return Ok(true);
+    };
+    let old = StoredRun::from_bytes(name, bytes).map_err(Failure::reading)?;
+    if old.complete().starts_with(run.complete()) {
+        return Ok(false);
+    }
+    if run.complete().starts_with(old.complete()) {
+        return Ok(true);
+    }
+    Err(Failure::Data(format!(
+        "{} and {name} on the branch '{}' begin with the same line, but neither continues the \
+         other{HELP}one of them was changed",
+        run.path.display(),
+        branch.name(),
+    )))
 }

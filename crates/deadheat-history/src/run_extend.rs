@@ -114,6 +114,7 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
         broken: BTreeMap::new(),
         unraced: Vec::new(),
         raced: 0,
+        failed: 0,
         known: 0,
         noted: BTreeSet::new(),
         args: &args,
@@ -150,6 +151,8 @@ struct Extension<'a> {
     /// Pairs of commits that could not be raced, as `OLD..NEW`.
     unraced: Vec<String>,
     raced: usize,
+    /// The number of races in which a benchmark failed.
+    failed: usize,
     known: usize,
     /// Pairs of commits that were looked up in the index.
     noted: BTreeSet<(usize, usize)>,
@@ -332,6 +335,9 @@ impl Extension<'_> {
         let file = StoredRun::read(&outcome.path).map_err(Failure::reading)?;
         self.adding.add(&file, true, None)?;
         self.raced += 1;
+        if !outcome.run.failures.is_empty() {
+            self.failed += 1;
+        }
         let [old, new] = [link.0, link.1].map(|number| &*self.commits[number].id);
         let errors = self
             .adding
@@ -370,6 +376,12 @@ impl Extension<'_> {
         if !self.unraced.is_empty() {
             text += &format!("not raced: {}\n", self.unraced.join(", "));
         }
+        if self.failed > 0 {
+            text += &format!(
+                "{} with benchmarks that failed; deadheat report shows them\n",
+                counted(self.failed as u64, "race", "races")
+            );
+        }
         if left > 0 {
             text += "run the same command again to continue\n";
         }
@@ -379,7 +391,7 @@ impl Extension<'_> {
         to_stdout(&text)?;
         Ok(match stopped {
             Some(signal) => Status::Interrupted(signal),
-            None if !self.unraced.is_empty() => Status::ContenderFailed,
+            None if !self.unraced.is_empty() || self.failed > 0 => Status::ContenderFailed,
             None => Status::Done,
         })
     }

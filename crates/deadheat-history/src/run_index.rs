@@ -122,10 +122,21 @@ impl Adding {
         is_named: bool,
         commits: Option<&[Commit; 2]>,
     ) -> Result<(), Failure> {
-        let is_known = self.index.knows(&file.identity, &file.content);
-        if is_known.map_err(Failure::reading)? && commits.is_none() {
-            self.known += 1;
-            return Ok(());
+        let stored = self.index.lines_of(&file.identity);
+        if let Some((length, content)) = stored.map_err(Failure::reading)? {
+            let is_shorter = (file.complete().len() as u64) < length;
+            if is_shorter || (file.content == content && commits.is_none()) {
+                self.known += 1;
+                return Ok(());
+            }
+            if !file.continues(length, &content) {
+                self.refuse(&Failure::Data(format!(
+                    "{} begins like a run of the index, but does not continue it{HELP}one of the two \
+                     files was changed; to use this one, delete the index and add all run files again",
+                    file.path.display()
+                )));
+                return Ok(());
+            }
         }
         let run = match file.run() {
             Ok(run) => run,

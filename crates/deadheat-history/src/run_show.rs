@@ -23,9 +23,9 @@ use crate::json::to_history_json;
 use crate::judge::history;
 use crate::page::{HistoryTextOptions, to_history_markdown, to_history_text};
 use crate::run_repository::Repository;
-use crate::timeline::{CommitOrder, History, Timeline, TimelineChange};
+use crate::timeline::{CommitOrder, History, Timeline, TimelineChange, TimelineCommit};
 use crate::window::{RequestedCommits, Window};
-use crate::words::{check_lines, limits_of_check};
+use crate::words::{check_lines, closure, limits_of_check, short, steps_below};
 
 /// The default number of commits.
 const NEWEST: usize = 50;
@@ -43,6 +43,11 @@ impl Since {
 }
 
 impl RangeArgs {
+    /// Returns true if the user names the newest commit.
+    fn names_the_newest(&self) -> bool {
+        self.line.range.is_some() || self.line.tip.is_some()
+    }
+
     /// Computes the history that the options select.
     fn history(&self) -> Result<History, Failure> {
         let index = self.index.open()?;
@@ -101,17 +106,24 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
         let mut parts = BTreeSet::new();
         timeline.commits.iter().any(|one| !parts.insert(one.part))
     };
-    if !found.timelines.iter().any(compares_commits) && !args.allow_unjudged {
-        return Err(Failure::Usage(
-            "no races compare two of these commits, so nothing was checked\nhelp: deadheat history \
-             extend OLD..NEW races commits; --allow-unjudged lets the check pass"
-                .to_owned(),
-        ));
-    }
-    for remark in limits_of_check(&found) {
-        to_stderr("note", &remark);
+    let unjudged = if !found.timelines.iter().any(compares_commits) {
+        Some("no races compare two of these commits, so nothing was checked".to_owned())
+    } else if args.range.names_the_newest() {
+        without_the_newest(&found)
+    } else {
+        None
+    };
+    let unjudged = unjudged.or_else(|| without_any_precision(&found));
+    if let Some(problem) = unjudged.filter(|_| !args.allow_unjudged) {
+        return Err(Failure::Usage(format!(
+            "{problem}{HELP}deadheat history extend OLD..NEW races commits; --allow-unjudged lets \
+             the check pass"
+        )));
     }
     let glyphs = Glyphs::new(terminal::speaks_unicode());
+    for remark in limits_of_check(&found, glyphs) {
+        to_stderr("note", &remark);
+    }
     let least = LogRatio::from_change(args.margin.unwrap_or(0.0)).0;
     let mut lines = Vec::new();
     for timeline in &found.timelines {
@@ -127,6 +139,9 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
         };
         let steps = changes(Failing::Step, |timeline| &timeline.steps);
         let creep = changes(Failing::Creep, |timeline| &timeline.creep);
+        if args.fail_on.contains(&Failing::Creep) {
+            lines.extend(ignored_steps(timeline, least, args.both, glyphs));
+        }
         let steps = steps.into_iter().map(|change| (change, true));
         let creep = creep.into_iter().map(|change| (change, false));
         let all: Vec<_> = steps.chain(creep).collect();
@@ -158,6 +173,57 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     lines.push(String::new());
     to_stdout(&lines.join("\n"))?;
     Ok(Status::ConditionHolds)
+}
+
+/// The largest half width of an interval, as a logarithm, with which a step is judged.
+const WIDEST: f64 = std::f64::consts::LN_2;
+
+/// Returns the reason why the check cannot find steps: loops of races do not close, and the widened
+/// errors would hide even a doubling. A single wrong race is enough for that.
+fn without_any_precision(history: &History) -> Option<String> {
+    let mut timelines = history.timelines.iter();
+    let hidden = timelines.find(|one| {
+        let widest = |at: &TimelineCommit| {
+            at.interval
+                .is_some_and(|found| found.high.0 - found.low.0 > 2.0 * WIDEST)
+        };
+        !one.closure.widened.is_empty()
+            && one
+                .commits
+                .iter()
+                .all(|at| at.interval.is_none() || widest(at))
+    })?;
+    let glyphs = Glyphs::new(terminal::speaks_unicode());
+    Some(format!(
+        "'{}' cannot be checked: {}",
+        hidden.series.name(),
+        closure(&hidden.closure, history, glyphs)
+    ))
+}
+
+/// Returns the reason why the newest commit of the range was not judged; `None` if it was.
+fn without_the_newest(history: &History) -> Option<String> {
+    let tip = history.tip.as_ref()?;
+    let is_raced = history.newest.as_ref().is_some_and(|one| one.id == *tip);
+    (!is_raced).then(|| {
+        format!(
+            "no race compares {}, the newest commit of the range",
+            short(tip)
+        )
+    })
+}
+
+/// Returns a line if steps below the margin, which the check ignores one by one, add up to the
+/// margin: creep does not contain them.
+fn ignored_steps(timeline: &Timeline, least: f64, both: bool, glyphs: Glyphs) -> Option<String> {
+    let small = timeline
+        .steps
+        .iter()
+        .filter(|step| step.effect.0.abs() < least);
+    let sizes: Vec<f64> = small.map(|step| step.effect.0).collect();
+    let total = LogRatio(sizes.iter().sum());
+    let is_meant = both || timeline.series.is_worse(total);
+    (is_meant && total.0.abs() >= least).then(|| steps_below(timeline, sizes.len(), total, glyphs))
 }
 
 /// Returns false if time orders an end of the change. The author of a commit chooses its date, and so

@@ -12,8 +12,10 @@ use deadheat::parts::model::{Better, Commit, Interval, LogRatio, Metric, Verdict
 pub struct HistoryRun {
     /// The SHA-256 of the first line of the run file. It stays the same if the run is continued.
     pub identity: String,
-    /// The SHA-256 of the whole unpacked run file.
+    /// The SHA-256 of the complete lines of the unpacked run file.
     pub content: String,
+    /// The length of the complete lines in bytes.
+    pub length: u64,
     /// The path of the run file, as it is shown.
     pub path: String,
     /// The start of the run, in seconds since 1970-01-01 UTC.
@@ -230,6 +232,10 @@ pub struct History {
     pub off_line: usize,
     /// False if git is missing, and commits are ordered by their times.
     pub has_git: bool,
+    /// The id of the newest commit of the range, raced or not; `None` without git.
+    pub tip: Option<String>,
+    /// The newest commit of the range that was raced by any of the workloads.
+    pub newest: Option<Commit>,
 }
 
 impl History {

@@ -177,14 +177,17 @@ fn on_line(
         let Some(line) = git.newest(at_most)? else {
             return Ok(None);
         };
-        let mut found = index.commits_named(&line).map_err(Failure::reading)?;
+        let found = index.commits_named(&line).map_err(Failure::reading)?;
+        let places = line.iter().enumerate();
+        let places: HashMap<&str, usize> = places.map(|(place, id)| (&**id, place)).collect();
+        let oldest = found.iter().max_by_key(|one| places.get(&*one.commit.id));
         let is_older = |one: &IndexedCommit, since| {
             let time = one.commit.committed_at;
             time.is_some_and(|time| time < since)
         };
         let is_enough = match asked {
             RequestedCommits::Newest(count) => found.len() >= count,
-            RequestedCommits::Since(since) => found.iter().any(|one| is_older(one, since)),
+            RequestedCommits::Since(since) => oldest.is_some_and(|one| is_older(one, since)),
             RequestedCommits::All | RequestedCommits::Range => true,
         };
         let is_whole = at_most.is_none_or(|at_most| line.len() < at_most);
@@ -192,11 +195,6 @@ fn on_line(
             at_most = at_most.map(|at_most| at_most.saturating_mul(GROWTH));
             continue;
         }
-        if let RequestedCommits::Since(since) = asked {
-            found.retain(|one| !is_older(one, since));
-        }
-        let places = line.iter().enumerate();
-        let places: HashMap<&str, usize> = places.map(|(place, id)| (&**id, place)).collect();
         let mut commits: Vec<WindowCommit> = found
             .into_iter()
             .map(|indexed| WindowCommit {
@@ -206,8 +204,16 @@ fn on_line(
             })
             .collect();
         commits.sort_by_key(|one| one.position);
-        if let RequestedCommits::Newest(count) = asked {
-            commits.truncate(count);
+        match asked {
+            RequestedCommits::Newest(count) => commits.truncate(count),
+            // The author of a commit chooses its date, so an older date between younger ones leaves
+            // out no commit.
+            RequestedCommits::Since(since) => {
+                let is_younger = |one: &WindowCommit| !is_older(&one.indexed, since);
+                let last = commits.iter().rposition(is_younger);
+                commits.truncate(last.map_or(0, |last| last + 1));
+            }
+            RequestedCommits::All | RequestedCommits::Range => {}
         }
         commits.reverse();
         return Ok(Some((line, commits)));

@@ -1,7 +1,7 @@
 //! The sentences of a history: its heading, steps and creep, whether its loops close, and suggested
 //! commands.
 
-use deadheat::parts::model::Commit;
+use deadheat::parts::model::{Commit, LogRatio};
 use deadheat::parts::report::units::{counted, effect, interval, p_is, share, sized, two_digits};
 use deadheat::parts::report::{Glyphs, enumerated, escape, shell, shorten};
 
@@ -213,7 +213,7 @@ pub(crate) fn remarks(history: &History) -> Vec<String> {
 }
 
 /// Returns the reasons why a check can miss a change for the worse.
-pub(crate) fn limits_of_check(history: &History) -> Vec<String> {
+pub(crate) fn limits_of_check(history: &History, glyphs: Glyphs) -> Vec<String> {
     let mut limits = on_order(history);
     if history.unknown > 0 || !history.has_git {
         limits.push(
@@ -222,7 +222,78 @@ pub(crate) fn limits_of_check(history: &History) -> Vec<String> {
         );
     }
     limits.extend(on_gaps(history));
+    limits.extend(on_the_newest(history));
+    for timeline in &history.timelines {
+        let is_open = timeline.closure.p_value.is_some_and(|p| p < GAP);
+        if is_open || !timeline.closure.widened.is_empty() {
+            let name = escape(&timeline.series.name(), glyphs);
+            limits.push(format!(
+                "{name}: {}",
+                closure(&timeline.closure, history, glyphs)
+            ));
+        }
+    }
     limits
+}
+
+/// Returns remarks on commits and benchmarks that the check does not judge, though they are the
+/// newest.
+fn on_the_newest(history: &History) -> Vec<String> {
+    /// The largest number of benchmarks that a remark names.
+    const NAMED: usize = 5;
+    let Some(newest) = &history.newest else {
+        return Vec::new();
+    };
+    let mut remarks = Vec::new();
+    if let Some(tip) = history.tip.as_ref().filter(|tip| **tip != newest.id) {
+        remarks.push(format!(
+            "{} was not raced; the newest commit of this check is {}",
+            short(tip),
+            newest.short()
+        ));
+    }
+    let ends_before = |one: &&Timeline| {
+        let last = one.commits.last();
+        last.is_some_and(|last| last.commit.id != newest.id)
+    };
+    let without: Vec<&Timeline> = history.timelines.iter().filter(ends_before).collect();
+    if let Some(first) = without.first() {
+        let names = without.iter().take(NAMED).map(|one| one.series.name());
+        let names = names.collect::<Vec<_>>().join(", ");
+        let more = match without.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let last = first.commits.last().map_or("", |last| last.commit.short());
+        remarks.push(match without.len() {
+            1 => format!(
+                "{names} has no race at {}; its last is at {last}",
+                newest.short()
+            ),
+            _ => format!("no races at {} for {names}{more}", newest.short()),
+        });
+    }
+    remarks
+}
+
+/// Returns the short form of a commit's id.
+pub(crate) fn short(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
+}
+
+/// Returns the line about small steps that add up to a large change.
+pub(crate) fn steps_below(
+    timeline: &Timeline,
+    count: usize,
+    total: LogRatio,
+    glyphs: Glyphs,
+) -> String {
+    format!(
+        "{}: {} below the margin add up to {}",
+        escape(&timeline.series.name(), glyphs),
+        counted(count as u64, "step", "steps"),
+        effect(total, None, glyphs)
+    )
 }
 
 /// Returns remarks on commits that are not in order of git's line.

@@ -118,6 +118,8 @@ fn history(timelines: Vec<Timeline>) -> History {
         unknown: 1,
         off_line: 2,
         has_git: true,
+        tip: None,
+        newest: None,
     }
 }
 

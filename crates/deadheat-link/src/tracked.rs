@@ -75,7 +75,7 @@ pub enum TrackedError {
 /// error if `state`, or a folder up to the `.deadheat`, belongs to another user, who may have made
 /// it in a folder that all users can write. A `state` outside
 /// of any `.deadheat` is the user's own and is accepted. Everything is accepted outside of git's
-/// working trees, and if git is not installed.
+/// working trees.
 ///
 /// # Errors
 ///
@@ -141,7 +141,7 @@ fn holds_repository(folder: &Path) -> bool {
 
 /// Returns the files that git tracks at and below `path`, and the links on the way to it that git
 /// tracks. If `path` is a repository or submodule itself, returns its `.git`. Empty if `path` does
-/// not exist or is outside of git's working trees, and if git is not installed.
+/// not exist or is outside of git's working trees.
 ///
 /// # Errors
 ///
@@ -186,7 +186,9 @@ fn tracked_at(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
             // Git does not take every folder of this name for a repository.
             Ok(Err(said)) if git.is_dir() && said.contains("not a git repository") => continue,
             Ok(Err(said)) => said,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                "there is no git in PATH".to_owned()
+            }
             Err(error) => error.to_string(),
         };
         let path = path.to_owned();
