@@ -23,7 +23,8 @@ use deadheat::parts::report::{
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 use deadheat_import::{
-    Side, Terms, family, join_without_samples, keep_selected, warn_of_unread, without_results,
+    Side, Terms, family, join_without_samples, keep_selected, tell_of_left_out, warn_of_unread,
+    without_results,
 };
 use deadheat_options::answer::choice;
 use deadheat_options::bench_options::BenchOptions;
@@ -229,9 +230,9 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     }
     rename(&mut sides, &args.names)?;
     let rules = &args.options.rules;
-    for results in sides.iter_mut().flat_map(|side| &mut side.files) {
-        keep_selected(rules, results);
-    }
+    let files = sides.iter_mut().flat_map(|side| &mut side.files);
+    let left_out = files.flat_map(|results| keep_selected(rules, results));
+    tell_of_left_out(left_out.collect());
     tell(sides, &args.options, &args.layout)
 }
 

@@ -335,6 +335,35 @@ fn a_run_that_went_on_replaces_what_was_known_of_it() {
 }
 
 #[test]
+fn a_run_is_replaced_by_its_continuation_only() {
+    needs!("git");
+    let repository = Repository::new(2);
+    let path = repository.race((0, 1), 0.01, "one");
+    let whole = fs::read_to_string(&path).unwrap();
+    let push = ["push", "--branch", "runs", "runs"];
+    repository.run(&["add", "runs"]).succeeds();
+    repository.run(&push).succeeds();
+    let honest = repository.show();
+    let lines: Vec<&str> = whole.lines().collect();
+    // A truncated copy has nothing new.
+    fs::write(&path, lines[..6].join("\n") + "\n").unwrap();
+    says(&repository.run(&["add", "runs"]), 0, &["1 already known"]);
+    says(&repository.run(&push), 0, &["holds them already"]);
+    // The blocks of another run after the first line.
+    let other = repository.race((0, 1), 0.05, "two");
+    let other = fs::read_to_string(other).unwrap();
+    let forged = [lines[0], other.split_once('\n').unwrap().1].join("\n");
+    fs::remove_file(repository.track.path("runs/0-1-two.jsonl")).unwrap();
+    fs::write(&path, forged).unwrap();
+    let said = &["does not continue it"];
+    repository.run(&["add", "runs"]).fails_with(4, said);
+    repository
+        .run(&push)
+        .fails_with(4, &["neither continues the other"]);
+    assert_eq!(repository.show(), honest);
+}
+
+#[test]
 fn what_says_nothing_of_commits_is_refused_by_name_and_passed_over_in_a_folder() {
     needs!("git");
     let repository = Repository::new(2);
@@ -632,6 +661,7 @@ fn a_history_is_shown_without_git_in_the_order_of_times() {
     repository.race_all(stepped, |_| "one");
     repository.run(&["add", "runs"]).succeeds();
     let with = repository.show();
+    fs::rename(repository.track.path(".git"), repository.track.path("git")).unwrap();
     let mut command = repository.track.command();
     let without = command
         .env("PATH", "/nowhere")
@@ -644,7 +674,6 @@ fn a_history_is_shown_without_git_in_the_order_of_times() {
         commits.iter().map(|one| one["id"].to_string()).collect()
     };
     assert_eq!(ids(&with), ids(&without));
-    fs::remove_dir_all(repository.track.path(".git")).unwrap();
     says(
         &repository.run(&["show"]),
         0,
@@ -675,6 +704,21 @@ fn a_check_of_commits_that_no_races_compare_judges_nothing() {
         let allowed = [&words[..], &["--allow-unjudged"]].concat();
         repository.run(&allowed).succeeds();
     }
+    // The newest commit of a range that the user names must be judged.
+    repository.race((1, 2), 0.0, "one");
+    fs::remove_file(repository.track.path("runs/2-3-one.jsonl")).unwrap();
+    fs::remove_file(repository.track.path(".deadheat/history.sqlite")).unwrap();
+    repository.run(&["add", "runs"]).succeeds();
+    for range in [["--range", "HEAD~3..HEAD"], ["--tip", "HEAD"]] {
+        repository
+            .run(&[&["check"], &range[..]].concat())
+            .fails_with(2, &["the newest commit of the range", "extend OLD..NEW"]);
+    }
+    let newest = repository.run(&["check"]);
+    assert_eq!(newest.code, Some(0), "{newest:?}");
+    assert!(newest.stderr.contains("was not raced"), "{newest:?}");
+    let until = ["check", "--tip", "HEAD~1"];
+    repository.run(&until).succeeds();
     let extend = ["extend", "HEAD~1..HEAD", "--fail-on", "slower"];
     repository
         .run(&extend)
@@ -690,10 +734,97 @@ fn a_check_fails_on_a_step_in_either_direction_if_dates_order_its_commits() {
     repository.run(&["check"]).succeeds();
     let mut command = repository.track.command();
     command.env("PATH", "/nowhere").args(["history", "check"]);
+    let refused = Finished::from(command.output().unwrap());
+    refused.fails_with(2, &["there is no git in PATH"]);
+    fs::rename(repository.track.path(".git"), repository.track.path("git")).unwrap();
+    let mut command = repository.track.command();
+    command.env("PATH", "/nowhere").args(["history", "check"]);
     let without_git = Finished::from(command.output().unwrap());
     assert_eq!(without_git.code, Some(1), "{without_git:?}");
     let note = "a step in either direction fails the check";
     assert!(without_git.stderr.contains(note), "{without_git:?}");
+}
+
+#[test]
+fn a_check_names_benchmarks_that_the_newest_race_lacks() {
+    needs!("git");
+    let repository = Repository::new(3);
+    for places in [(0, 1), (1, 2)] {
+        repository.race(places, 0.0, "one");
+    }
+    let path = repository.race((0, 1), 0.0, "other");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(
+        &path,
+        text.replace("\"name\":\"parse\"", "\"name\":\"print\""),
+    )
+    .unwrap();
+    repository.run(&["add", "runs"]).succeeds();
+    let checked = repository.run(&["check"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    let short = &repository.commits[2][..8];
+    let note = format!("note: print has no race at {short}");
+    assert!(checked.stderr.contains(&note), "{checked:?}");
+}
+
+#[test]
+fn a_check_of_races_that_contradict_each_other_judges_nothing() {
+    needs!("git");
+    let repository = Repository::new(4);
+    repository.race_all(|_| 0.0, |_| "one");
+    let path = repository.race((0, 3), 4.0, "one");
+    assert!(path.exists());
+    repository.run(&["add", "runs"]).succeeds();
+    repository
+        .run(&["check"])
+        .fails_with(2, &["cannot be checked", "too small"]);
+    let allowed = repository.run(&["check", "--allow-unjudged"]);
+    assert_eq!(allowed.code, Some(0), "{allowed:?}");
+    assert!(
+        allowed.stderr.contains("not all loops of races close"),
+        "{allowed:?}"
+    );
+}
+
+#[test]
+fn the_date_of_a_commit_does_not_take_it_out_of_a_check() {
+    needs!("git");
+    let mut repository = Repository::new(8);
+    repository.git(&["commit", "--quiet", "--allow-empty", "--message", "slow"]);
+    let id = repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    repository.commits.push(id);
+    for old in 0..8 {
+        let effect = if old == 7 { 0.3 } else { 0.0 };
+        let path = repository.race((old, old + 1), effect, "one");
+        // A run file has the time that the author of a commit chose.
+        let text = fs::read_to_string(&path).unwrap();
+        let chosen = format!("\"committed_at\":{}", repository.time(8));
+        fs::write(&path, text.replace(&chosen, "\"committed_at\":1577836800")).unwrap();
+    }
+    repository.run(&["add", "runs"]).succeeds();
+    for since in ["2020-06-01", "2026-01-05"] {
+        let checked = repository.run(&["check", "--since", since]);
+        assert_eq!(checked.code, Some(1), "{checked:?}");
+    }
+}
+
+#[test]
+fn steps_below_the_margin_count_together_as_creep() {
+    needs!("git");
+    let repository = Repository::new(12);
+    repository.race_all(|place| 0.03 * place as f64, |_| "one");
+    repository.run(&["add", "runs"]).succeeds();
+    let margin = ["check", "--margin", "5%"];
+    repository.run(&margin).succeeds();
+    let both = [&margin[..], &["--fail-on", "step,creep"]].concat();
+    let words = ["steps below the margin add up to"];
+    says(&repository.run(&both), 1, &words);
+    for wrong in ["nan", "50", "-1%"] {
+        let margin = format!("--margin={wrong}");
+        repository
+            .run(&["check", &margin])
+            .fails_with(2, &["a share"]);
+    }
 }
 
 #[test]

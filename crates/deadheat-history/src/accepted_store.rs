@@ -175,6 +175,7 @@ fn entry_of(
         *field = Some(text.to_string());
     }
     // A list of all 65,536 beginnings of four digits would accept every commit.
+    let commit = commit.map(|commit| commit.to_ascii_lowercase());
     let commit = commit.filter(|commit| is_object_id(commit));
     let (Some(commit), Some(why)) = (commit, why) else {
         let problem =

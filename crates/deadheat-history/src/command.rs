@@ -268,7 +268,8 @@ pub(crate) struct CheckArgs {
     /// Fail on improvements too, until they are accepted
     #[arg(long)]
     pub(crate) both: bool,
-    /// Pass if no races compare two commits of the range; the check exits with 2 otherwise
+    /// Pass if the races cannot judge the range, or its newest commit if you named it; the check
+    /// exits with 2 otherwise
     #[arg(long)]
     pub(crate) allow_unjudged: bool,
 }

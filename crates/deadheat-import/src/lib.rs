@@ -44,7 +44,7 @@ pub use sides::{
     tell_recordings_apart, warn_of_unread, without_results,
 };
 pub use table::RecordedTable;
-pub use terms::{Terms, keep_selected};
+pub use terms::{Terms, keep_selected, tell_of_left_out};
 pub use writers::{
     GoogleSide, write_bmf, write_csv, write_go, write_google_benchmark, write_hyperfine,
     write_smaller_is_better,

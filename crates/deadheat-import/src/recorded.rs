@@ -17,7 +17,7 @@ use crate::csv_rows::RecordingPlan;
 use crate::readers::{Recording, files_in, read_criterion, read_recording};
 use crate::sides::{alone, warn_of_unread, without_results};
 use crate::table::RecordedTable;
-use crate::terms::{self, Terms, keep_selected};
+use crate::terms::{self, Terms, keep_selected, tell_of_left_out};
 
 /// A file of recorded data, ready to be analysed.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl<'a> Recorded<'a> {
             Recording::Results(mut results) => {
                 warn_of_unread([&*results]);
                 let held = results.benchmarks.len();
-                keep_selected(rules, &mut results);
+                tell_of_left_out(keep_selected(rules, &mut results));
                 if results.benchmarks.is_empty() && held > 0 {
                     return Err(Failure::Usage(format!(
                         "include and exclude of the rules file select none of the {held} \

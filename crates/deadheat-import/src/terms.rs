@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
-use crate::results::Results;
+use crate::results::{ResultBenchmark, Results};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::rules::Rules;
 use deadheat::parts::settings::Selection;
+use deadheat::parts::terminal::to_stderr;
 use deadheat_model::{BenchmarkOverrides, LevelOverride, Looks, Metric, Origin, RulesOfSome, Run};
 
 /// The settings for judging saved results, which contain no plan.
@@ -43,10 +44,30 @@ impl Terms {
     }
 }
 
-/// Removes the benchmarks that `include` and `exclude` of the rules file leave out.
-pub fn keep_selected(rules: &Rules, results: &mut Results) {
+/// Removes the benchmarks that `include` and `exclude` of the rules file leave out. Returns their
+/// names.
+pub fn keep_selected(rules: &Rules, results: &mut Results) -> Vec<String> {
     let selection = rules.selection(Selection::default());
-    results.benchmarks.retain(|one| selection.names(&one.name));
+    let is_left_out = |one: &mut ResultBenchmark| !selection.names(&one.name);
+    let removed = results.benchmarks.extract_if(.., is_left_out);
+    removed.map(|one| one.name).collect()
+}
+
+/// Prints a note with the benchmarks that the rules file leaves out.
+pub fn tell_of_left_out(mut names: Vec<String>) {
+    /// The largest number of names in the note.
+    const NAMED: usize = 5;
+    names.sort();
+    names.dedup();
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names.truncate(NAMED);
+    if !names.is_empty() {
+        let names = names.join(", ");
+        to_stderr("note", &format!("the rules file leaves out {names}{more}"));
+    }
 }
 
 /// Applies the rules for some benchmarks to a recording. A race keeps the rules of its plan. `file`

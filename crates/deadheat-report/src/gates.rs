@@ -229,6 +229,9 @@ pub fn judged_nothing(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     let unjudged: Vec<String> = unjudged
         .map(|one| match &one.candidate {
             None => format!("'{}' was measured alone", called(one)),
+            Some(_) if one.verdict.is_some() => {
+                format!("the rules file excludes '{}'", called(one))
+            }
             Some(_) => {
                 let why = why_no_verdict(one);
                 format!("'{}' has no verdict ({why})", called(one))
@@ -254,18 +257,27 @@ fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     if analysis.gates.judged_nothing {
         return None;
     }
-    let unjudged = analysis
-        .comparisons
-        .iter()
-        .filter(|one| one.suite.is_unjudged);
-    let names: Vec<String> = unjudged
-        .map(|one| format!("'{}'", shorten(&suite::title(one, glyphs), NAME, glyphs)))
-        .collect();
-    let has_or_have = if names.len() == 1 { "has" } else { "have" };
-    (!names.is_empty()).then(|| {
-        let names = first_of(names, NAMED);
-        format!("the gate could not judge {names}, which {has_or_have} no verdict.")
-    })
+    let unjudged = analysis.comparisons.iter();
+    let unjudged = unjudged.filter(|one| one.suite.is_unjudged);
+    // The rules file excludes a benchmark that has a verdict and is not judged.
+    let (excluded, open): (Vec<_>, Vec<_>) = unjudged.partition(|one| one.verdict.is_some());
+    let names = |of: &[&Comparison]| {
+        let names = of.iter().map(|one| suite::title(one, glyphs));
+        let names = names.map(|name| format!("'{}'", shorten(&name, NAME, glyphs)));
+        first_of(names.collect(), NAMED)
+    };
+    let mut reasons = Vec::new();
+    if !open.is_empty() {
+        let has_or_have = if open.len() == 1 { "has" } else { "have" };
+        reasons.push(format!("{}, which {has_or_have} no verdict", names(&open)));
+    }
+    if !excluded.is_empty() {
+        reasons.push(format!(
+            "{}, which the rules file excludes",
+            names(&excluded)
+        ));
+    }
+    (!reasons.is_empty()).then(|| format!("the gate could not judge {}.", reasons.join(", and ")))
 }
 
 /// Returns a sentence for each broken rule and excuse, with the benchmarks that share them.

@@ -134,11 +134,11 @@ mod tests {
         assert_eq!(why(&plain, &other_contender), None);
         assert_eq!(
             why(&plain, &listed(4, &[])).unwrap(),
-            "'old' calls it on 1 thread, 'new' on 4 threads"
+            "on 1 thread in 'old', but on 4 threads in 'new'"
         );
         assert_eq!(
             why(&long, &plain).unwrap(),
-            "in 'old' it has length=100, in 'new' no parameters"
+            "length=100 in 'old', but no parameters in 'new'"
         );
     }
 }

@@ -220,12 +220,17 @@ pub(crate) fn refuse_same_files(files: &[(&str, &Path)]) -> Result<(), Failure> 
     Ok(())
 }
 
+/// The largest number of pictures of a report. A recording of 1 MB with 55,000 benchmarks would make
+/// 200,000 files.
+#[cfg(feature = "commands")]
+const MOST_PICTURES: usize = 5_000;
+
 /// Writes each picture to a separate file in `folder`, and returns a line with their number and the
 /// folder.
 #[cfg(feature = "commands")]
 fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String, Failure> {
     let mut count = 0;
-    for picture in to_pictures(analysis) {
+    for picture in to_pictures(analysis).into_iter().take(MOST_PICTURES) {
         count += 1;
         let name = &picture.name;
         let ending = flag.trim_start_matches('-');
@@ -245,7 +250,11 @@ fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String
         .map_err(|error| Failure::writing(flag, error))?;
     }
     let noun = if count == 1 { "picture" } else { "pictures" };
-    Ok(format!("{count} {noun} in {}", folder.display()))
+    let rest = match count == MOST_PICTURES {
+        true => ", and no more: select fewer benchmarks to see the others",
+        false => "",
+    };
+    Ok(format!("{count} {noun} in {}{rest}", folder.display()))
 }
 
 #[cfg(test)]

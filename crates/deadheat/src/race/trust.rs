@@ -8,7 +8,7 @@ use std::path::Path;
 
 use deadheat_engine::{discard_typed_input, user};
 use deadheat_format::{FileDigest, MadeFiles};
-use deadheat_link::tracked_files;
+use deadheat_link::{LinkRecord, tracked_files};
 use deadheat_model::{CommandLine, HELP, Input, Output, Plan, Program, Workload};
 
 use super::known_calibration::made_files_folder;
@@ -161,14 +161,35 @@ fn of_command(line: &CommandLine) -> Vec<String> {
         command += &format!(" > {}", shell_words::quote(&file.to_string_lossy()));
     }
     let command = within(line.directory.as_deref(), command);
-    std::iter::once(command).chain(hooks).collect()
+    let linker = line.program().and_then(|program| linker(&program));
+    let lines = std::iter::once(command).chain(hooks);
+    lines.chain(linker).collect()
 }
 
 fn of_program(program: &Program) -> Vec<String> {
     let executable = program.executable.to_string_lossy();
     let words = std::iter::once(&*executable).chain(program.arguments.iter().map(String::as_str));
     let command = shell_words::join(words);
-    vec![within(program.directory.as_deref(), command)]
+    let command = within(program.directory.as_deref(), command);
+    std::iter::once(command)
+        .chain(linker(&program.executable))
+        .collect()
+}
+
+/// Returns the linker that the link record of a program starts; `None` without a record. A pack
+/// contains the records of its programs.
+fn linker(program: &Path) -> Option<String> {
+    let record = LinkRecord::beside(program).ok()?;
+    let differs = |(name, value): &&(String, String)| std::env::var(name).as_ref() != Ok(value);
+    let set = record.environment.iter().filter(differs);
+    let set = set.map(|(name, value)| format!("{name}={}", shell_words::quote(value)));
+    let driver = shell_words::quote(&record.driver).into_owned();
+    let words: Vec<String> = set.chain([driver]).collect();
+    Some(format!(
+        "links {} again: {} …",
+        program.display(),
+        words.join(" ")
+    ))
 }
 
 /// Appends the working directory to a command: `make (in /src)`.

@@ -117,10 +117,12 @@ impl Gate {
     fn held_against(&self, one: Comparison, holds: bool, seen: &mut [Seen]) -> Comparison {
         let is_judged = self.judged.names(&one.benchmark);
         let gate = is_judged.then(|| self.hit(&one, holds, seen)).flatten();
-        let has_rules = !self.rules_for(&one.benchmark).is_empty();
+        let has_rules = !self.rules_of(&one.benchmark).is_empty();
+        let is_open = one.verdict.is_none() && gate.is_none();
+        let is_left_out = !is_judged && one.candidate.is_some();
         Comparison {
             suite: InSuite {
-                is_unjudged: has_rules && one.verdict.is_none() && gate.is_none(),
+                is_unjudged: has_rules && (is_left_out || is_judged && is_open),
                 gate,
                 ..one.suite
             },
@@ -423,6 +425,11 @@ mod tests {
         gate.judged.exclude = vec![Glob::new("*2")];
         let analysis = analysis(&[("a1", SLOWER), ("a2", SLOWER), ("b1", SLOWER)]);
         assert_eq!(hits(&gate, &analysis), [fails("slower"), None, None]);
+        let judged = gate.judge(analysis);
+        let unjudged = judged.comparisons.iter().map(|one| one.suite.is_unjudged);
+        assert_eq!(unjudged.collect::<Vec<_>>(), [false, true, true]);
+        gate.judged.exclude = vec![Glob::new("*")];
+        assert!(gate.judge(judged).gates.judged_nothing);
     }
 
     #[test]
