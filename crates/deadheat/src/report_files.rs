@@ -230,7 +230,7 @@ const MOST_PICTURES: usize = 5_000;
 #[cfg(feature = "commands")]
 fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String, Failure> {
     let mut count = 0;
-    for picture in to_pictures(analysis).into_iter().take(MOST_PICTURES) {
+    for picture in to_pictures(analysis).take(MOST_PICTURES) {
         count += 1;
         let name = &picture.name;
         let ending = flag.trim_start_matches('-');
