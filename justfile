@@ -91,6 +91,10 @@ deny:
 dist *target:
     .ci/dist {{target}}
 
+# What `just dist` and `just deb` built, installed in bare roots, where it races: a minute (root; apt-get install mmdebstrap python3)
+try-dist *target:
+    .ci/try-dist {{target}}
+
 # The Debian package of an archive that `just dist` made (cargo install cargo-deb)
 deb *target:
     .ci/deb {{target}}
@@ -103,11 +107,11 @@ package *options:
 lint:
     .ci/lint
 
-# The archive for aarch64 Linux, made on another machine and tried under QEMU: some fifteen minutes (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)
+# The archive for aarch64 Linux, made on another machine and installed in bare roots under QEMU, and the tests that emulation can run: some forty minutes (root; apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static mmdebstrap arch-test jq)
 cross:
     .ci/cross
 
-# The program for Windows, which only reads results, made on Linux and tried under Wine; then a check for macOS: some fifteen minutes (apt-get install gcc-mingw-w64-x86-64 wine64; pip install cargo-zigbuild)
+# The archive for Windows, where the program only reads results, made on Linux and tried under Wine; then a check for macOS: some fifteen minutes (apt-get install gcc-mingw-w64-x86-64 wine64; pip install cargo-zigbuild)
 cross-windows:
     .ci/cross-windows
 

@@ -51,7 +51,7 @@ fn the_page_begins_with_how_good_the_machine_is_and_ends_with_the_cores() {
 fn programs_are_told_everything() {
     let checkup = json(&run(DEADHEAT, &["doctor", "--json"]));
     assert_eq!(checkup["schema"], "deadheat.doctor/1");
-    assert_eq!(checkup["findings"].as_array().map(Vec::len), Some(17));
+    assert_eq!(checkup["findings"].as_array().map(Vec::len), Some(18));
     assert!(checkup["cores"][0]["lost"].as_f64().is_some());
     let build = finding(&checkup, "build");
     assert_eq!(build["facts"]["debug_assertions"], cfg!(debug_assertions));

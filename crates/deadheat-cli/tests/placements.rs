@@ -215,6 +215,53 @@ fn every_linker_shuffles_by_the_seed_aligns_every_function_and_changes_no_answer
     }
 }
 
+/// A branch of 64-bit ARM reaches 128 MiB, and linkers insert a step for longer ones. Each function
+/// is 36 MiB long, so in any order, one of those that `main` calls is farther away.
+#[test]
+#[cfg(target_arch = "aarch64")]
+fn calls_beyond_the_range_of_a_branch_arrive_in_every_order() {
+    const FAR: std::ops::Range<u32> = 0..8;
+    needs!("gcc");
+    let folder = tempfile::tempdir().unwrap();
+    let mut assembly = String::new();
+    let mut main = String::from("#include <stdio.h>\nint ");
+    for index in FAR {
+        write!(
+            assembly,
+            ".section .text.far{index},\"ax\",@progbits\n.globl far{index}\n\
+             .type far{index},@function\nfar{index}:\nadd x0, x0, {index}\nret\n\
+             .zero {}\n.size far{index},.-far{index}\n",
+            36 << 20
+        )
+        .unwrap();
+        write!(main, "far{index}(int), ").unwrap();
+    }
+    let calls: Vec<String> = FAR.map(|index| format!("far{index}(1)")).collect();
+    write!(
+        main,
+        "unused;\nint main(void) {{ printf(\"%d\\n\", {}); }}",
+        calls.join(" + ")
+    )
+    .unwrap();
+    fs::write(folder.path().join("far.s"), assembly).unwrap();
+    fs::write(folder.path().join("main.c"), main).unwrap();
+    let compile = ["gcc", "-ffunction-sections", "-c", "far.s", "main.c"];
+    run(folder.path(), &compile);
+    link(folder.path(), &["gcc", "far.o", "main.o"]);
+    for (linker, program) in LINKERS {
+        if !has!(program) {
+            continue;
+        }
+        let (variant, _) = placed(&ask_for(folder.path(), linker, &[7])[1], 7);
+        assert_eq!(
+            run(folder.path(), &[variant.to_str().unwrap()]),
+            "36\n",
+            "{linker}"
+        );
+        fs::remove_dir_all(folder.path().join(".deadheat/links/placements")).unwrap();
+    }
+}
+
 #[test]
 fn the_symbol_table_shows_every_function_at_a_multiple_of_64() {
     let folder = app();

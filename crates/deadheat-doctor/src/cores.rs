@@ -2,9 +2,11 @@
 
 use std::thread;
 
-use deadheat_engine::{AffinityError, check_allowed, fastest_cores, pin_this_thread};
+use deadheat_engine::{
+    AffinityError, check_allowed, core_capacity, core_speed, fastest_cores, pin_this_thread,
+};
 use deadheat_model::Pinning;
-use deadheat_model::doctor::{CoreWatch, PinAdvice, PinReason};
+use deadheat_model::doctor::{CoreWatch, Facts, PinAdvice, PinReason};
 
 use crate::procfs::Root;
 
@@ -78,13 +80,25 @@ fn shared(root: &Root, core: u32) -> Option<Vec<u32>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// Returns a number that is equal for cores of equal speed; 0 if the system does not report it.
-pub(crate) fn speed(root: &Root, core: u32) -> u64 {
-    let folder = format!("{CORES}/cpu{core}");
-    ["cpu_capacity", "cpufreq/cpuinfo_max_freq"]
-        .iter()
-        .find_map(|file| root.number(&format!("{folder}/{file}")))
-        .unwrap_or(0)
+/// Returns the cores of the fastest kind.
+pub(crate) fn fast(root: &Root, cores: &[u32]) -> Vec<u32> {
+    fastest_cores(cores, |core| core_speed(root.folder(), core))
+}
+
+/// Returns which of these cores are slower than the others, and by how much.
+pub(crate) fn speeds(root: &Root, cores: &[u32]) -> Facts {
+    let speed = |core: &u32| core_speed(root.folder(), *core) as f64;
+    let fast = fast(root, cores);
+    let (fast, slow): (Vec<u32>, Vec<u32>) = cores.iter().partition(|core| fast.contains(core));
+    let best = fast.iter().map(speed).fold(0.0, f64::max);
+    let slowest = slow.iter().map(speed).reduce(f64::min);
+    let is_kind = |core: &u32| core_capacity(root.folder(), *core).is_some();
+    Facts::Speeds {
+        slowest: slowest.map(|slowest| slowest / best),
+        avoided: fast.iter().all(is_kind),
+        fast,
+        slow,
+    }
 }
 
 /// Returns the cores that a file lists; empty if the file does not exist.
@@ -132,7 +146,7 @@ pub(crate) fn candidates(
             cores.dedup();
             cores
         }
-        Pinning::Auto => fastest_cores(reachable, |core| speed(root, core)),
+        Pinning::Auto => fast(root, reachable),
     };
     let chosen = spread_out(&cores, &topology.isolated);
     Ok(if chosen.is_empty() {
@@ -167,8 +181,13 @@ const QUIETER: f64 = 0.5;
 const CLEARLY: f64 = 0.002;
 
 /// Returns the advice on pinning from the watched cores. `allowed` are the cores that deadheat was
-/// started with.
-pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> PinAdvice {
+/// started with, and `fast` those of them that are not slow.
+pub(crate) fn advice(
+    asked: &Pinning,
+    cores: &[CoreWatch],
+    allowed: &[u32],
+    fast: &[u32],
+) -> PinAdvice {
     let advice = |pinning, cores, reason| PinAdvice {
         pinning,
         cores,
@@ -204,7 +223,7 @@ pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> P
             let alike = || match asked {
                 Pinning::Cores(cores) => advice(asked.clone(), cores.clone(), PinReason::Alike),
                 _ => {
-                    let last = allowed.last().copied();
+                    let last = fast.last().copied();
                     advice(Pinning::Auto, last.into_iter().collect(), PinReason::Alike)
                 }
             };
@@ -240,10 +259,6 @@ mod tests {
                 "sys/devices/system/cpu/cpu1/topology/thread_siblings_list",
                 "1,3\n",
             ),
-            (
-                "sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq",
-                "4500000\n",
-            ),
         ]);
         let cores = Topology::of(&root);
         assert_eq!(cores.online, [0, 1, 2, 3]);
@@ -252,7 +267,49 @@ mod tests {
         assert_eq!(cores.smt, Some(true));
         assert_eq!(siblings(&root, 1), [3]);
         assert!(siblings(&root, 0).is_empty());
-        assert_eq!((speed(&root, 1), speed(&root, 0)), (4_500_000, 0));
+    }
+
+    #[test]
+    fn slow_cores_are_named_with_their_share_of_the_speed() {
+        let core = |core: u32, file: &str| format!("sys/devices/system/cpu/cpu{core}/{file}");
+        let (_folder, root) = machine(&[
+            (&core(0, "cpu_capacity"), "446\n"),
+            (&core(1, "cpu_capacity"), "446\n"),
+            (&core(2, "cpu_capacity"), "1009\n"),
+            (&core(3, "cpu_capacity"), "1024\n"),
+            // The capacity decides.
+            (&core(0, "cpufreq/cpuinfo_max_freq"), "9000000\n"),
+        ]);
+        let big_little = Facts::Speeds {
+            fast: vec![2, 3],
+            slow: vec![0, 1],
+            slowest: Some(446.0 / 1024.0),
+            avoided: true,
+        };
+        assert_eq!(speeds(&root, &[0, 1, 2, 3]), big_little);
+        let found = candidates(&Pinning::Auto, &root, &Topology::of(&root), &[0, 1, 2, 3]);
+        assert_eq!(found, Ok(vec![Some(2), Some(3)]));
+
+        let (_folder, root) = machine(&[
+            (&core(0, "cpufreq/cpuinfo_max_freq"), "5000000\n"),
+            (&core(1, "cpufreq/cpuinfo_max_freq"), "3800000\n"),
+        ]);
+        let hybrid = Facts::Speeds {
+            fast: vec![0],
+            slow: vec![1],
+            slowest: Some(0.76),
+            avoided: false,
+        };
+        assert_eq!(speeds(&root, &[0, 1]), hybrid);
+
+        let (_folder, hidden) = machine(&[]);
+        let alike = Facts::Speeds {
+            fast: vec![0, 1],
+            slow: vec![],
+            slowest: None,
+            avoided: false,
+        };
+        assert_eq!(speeds(&hidden, &[0, 1]), alike);
     }
 
     #[test]
@@ -323,7 +380,7 @@ mod tests {
     }
 
     fn of(asked: Pinning, cores: &[CoreWatch], allowed: &[u32]) -> (Pinning, PinReason) {
-        let found = advice(&asked, cores, allowed);
+        let found = advice(&asked, cores, allowed, allowed);
         (found.pinning, found.reason)
     }
 
@@ -348,12 +405,19 @@ mod tests {
     #[test]
     fn advises_isolated_cores_first_and_starting_with_them() {
         let cores = [watched(0, 0.0, false), watched(3, 0.001, true)];
-        let found = advice(&Pinning::Auto, &cores, &[0, 1]);
+        let found = advice(&Pinning::Auto, &cores, &[0, 1], &[0, 1]);
         assert_eq!(found.pinning, Pinning::Cores(vec![3]));
         assert_eq!(found.reason, PinReason::Isolated);
         assert_eq!(found.start_with, [0, 3]);
-        let given = advice(&Pinning::Auto, &cores, &[0, 1, 3]);
+        let given = advice(&Pinning::Auto, &cores, &[0, 1, 3], &[0, 1, 3]);
         assert!(given.start_with.is_empty());
+    }
+
+    #[test]
+    fn automatic_pinning_is_said_to_choose_a_fast_core() {
+        let cores = [watched(0, 0.001, false), watched(1, 0.001, false)];
+        let found = advice(&Pinning::Auto, &cores, &[0, 1, 2, 3], &[0, 1]);
+        assert_eq!((found.reason, found.cores), (PinReason::Alike, vec![1]));
     }
 
     #[test]

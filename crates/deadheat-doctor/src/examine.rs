@@ -9,7 +9,7 @@ use deadheat_engine::{
 use deadheat_model::Pinning;
 use deadheat_model::doctor::{Checkup, CoreWatch, Facts, NotMeasured, Refused};
 
-use crate::cores::{Topology, accepts, advice, candidates, siblings};
+use crate::cores::{Topology, accepts, advice, candidates, fast, siblings, speeds};
 use crate::findings::{Measured, findings};
 use crate::frequency::{governor, hottest, throttled, turbo};
 use crate::host::{Groups, container, host};
@@ -79,7 +79,7 @@ pub fn examine(options: &DoctorOptions, begins: impl FnOnce()) -> Result<Checkup
             of_cpuinfo(text, "model name").map(str::to_owned)
         }),
         online: topology.online,
-        advice: advice(&options.pinning, &cores, &allowed),
+        advice: advice(&options.pinning, &cores, &allowed, &fast(root, &allowed)),
         allowed,
         pinning: options.pinning.clone(),
         measured_on: measured.watched.watch.core,
@@ -217,6 +217,7 @@ fn measure(
                 online.find(|one| Some(**one) != core).copied()
             }),
         },
+        speeds(root, allowed),
         governor(root, allowed, core),
         sharing_facts(root, shared_core, shared.as_ref().ok()),
     ];
@@ -362,10 +363,10 @@ mod tests {
     #[test]
     fn examines_this_machine() {
         let checkup = examine(&options(Root::real(), Pinning::Auto), || ()).unwrap();
-        assert_eq!(checkup.findings.len(), 17);
+        assert_eq!(checkup.findings.len(), 18);
         let mut topics: Vec<Topic> = checkup.findings.iter().map(|one| one.topic()).collect();
         topics.dedup();
-        assert_eq!(topics.len(), 17, "each once");
+        assert_eq!(topics.len(), 18, "each once");
         assert!(!checkup.cores.is_empty() && checkup.cores.len() <= MOST_CORES);
         assert!(checkup.watch().is_some() && checkup.seconds > 0.0);
         let build = checkup.finding(Topic::Build).unwrap();

@@ -132,6 +132,7 @@ fn effects(facts: &Facts, measured: &Measured) -> (Vec<Effect>, Option<NotMeasur
             Vec::new()
         }
         Facts::Smt { .. }
+        | Facts::Speeds { .. }
         | Facts::Virtualisation { .. }
         | Facts::Counters { .. }
         | Facts::Build { .. } => Vec::new(),
@@ -209,6 +210,8 @@ pub(crate) fn state(facts: &Facts, measured: &Measured) -> State {
                 (spread, false) => at_least_minor(spread.unwrap_or(0.0), SPREAD),
             }
         }
+        Facts::Speeds { slow, .. } if slow.is_empty() => State::Fine,
+        Facts::Speeds { .. } => State::Minor,
         Facts::Turbo { on, .. } => match (on, measured.other) {
             (Some(false), _) => State::Fine,
             (Some(true), Ok(change)) => at_least_minor(change, SLOWDOWN),

@@ -25,6 +25,11 @@ impl Root {
         Self { folder }
     }
 
+    /// Returns the folder that contains `proc` and `sys`.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     pub(crate) fn is_real(&self) -> bool {
         self.folder == Path::new("/")
     }

@@ -1,5 +1,7 @@
 //! Chooses the cores that deadheat runs on and the cores that contenders run on.
 
+use std::path::Path;
+
 use deadheat_model::Pinning;
 use nix::errno::Errno;
 #[cfg(feature = "commands")]
@@ -7,7 +9,7 @@ use nix::sched::sched_getcpu;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
-use crate::machine::{core_speed, memory_nodes};
+use crate::machine::{core_capacity, core_speed, memory_nodes};
 use crate::procfs::threads;
 
 /// The reason why contenders cannot be pinned as requested.
@@ -60,8 +62,15 @@ pub fn cores_of_this_thread() -> Option<Vec<u32>> {
 
 /// Pins the calling thread, and all threads and processes that it starts later, to `core`.
 pub fn pin_this_thread(core: u32) -> Result<(), Errno> {
+    hold_this_thread(&[core])
+}
+
+/// Restricts the calling thread, and all threads and processes that it starts later, to `cores`.
+fn hold_this_thread(cores: &[u32]) -> Result<(), Errno> {
     let mut set = CpuSet::new();
-    set.set(core as usize)?;
+    for core in cores {
+        set.set(*core as usize)?;
+    }
     sched_setaffinity(Pid::from_raw(0), &set)
 }
 
@@ -128,6 +137,8 @@ pub(crate) struct AffinityGuard {
     _original: Original,
     /// Cores every contender starts with.
     pub(crate) contenders: Vec<u32>,
+    /// True if these are not simply the cores that deadheat was started with.
+    pub(crate) is_chosen: bool,
 }
 
 #[cfg(feature = "commands")]
@@ -144,10 +155,11 @@ impl AffinityGuard {
             Err(errno) => return refused(errno),
         };
         let here = sched_getcpu().map_or(0, |core| core as u32);
-        let (contenders, home) = divide(pinning, &allowed, here)?;
+        let (contenders, home) = divide(pinning, &allowed, here, Path::new("/"))?;
         match pin_this_thread(home) {
             Ok(()) => Ok(Self {
                 _original: original,
+                is_chosen: *pinning != Pinning::Inherit || contenders != allowed,
                 contenders,
             }),
             Err(errno) => refused(errno),
@@ -156,17 +168,40 @@ impl AffinityGuard {
 }
 
 /// Returns the cores for the contenders and the core for deadheat, which currently runs on `here`.
+/// `root` is the folder that contains `sys`.
 #[cfg(feature = "commands")]
-fn divide(pinning: &Pinning, allowed: &[u32], here: u32) -> Result<(Vec<u32>, u32), AffinityError> {
+fn divide(
+    pinning: &Pinning,
+    allowed: &[u32],
+    here: u32,
+    root: &Path,
+) -> Result<(Vec<u32>, u32), AffinityError> {
     let contenders = match pinning {
-        Pinning::Inherit => return Ok((allowed.to_vec(), here)),
+        Pinning::Inherit => {
+            let contenders = without_slow_kinds(allowed, root);
+            let fast = contenders.contains(&here) || contenders.is_empty();
+            let home = if fast { here } else { contenders[0] };
+            return Ok((contenders, home));
+        }
         // The last core, because interrupts and housekeeping prefer the first.
-        Pinning::Auto => allowed.last().copied().into_iter().collect(),
+        Pinning::Auto => {
+            let fast = fastest_cores(allowed, |core| core_speed(root, core));
+            fast.last().copied().into_iter().collect()
+        }
         Pinning::Cores(cores) => cores.clone(),
     };
     check_allowed(&contenders, allowed)?;
     let home = allowed.iter().find(|core| !contenders.contains(core));
     Ok((contenders, home.copied().unwrap_or(here)))
+}
+
+/// Returns the cores for processes of several threads: all but those of a slower kind, because one
+/// side could run on slow cores more often than the other.
+///
+/// Frequencies do not count: some kernels report a different maximum for each of many equal cores,
+/// and a process of several threads would lose most of them.
+fn without_slow_kinds(cores: &[u32], root: &Path) -> Vec<u32> {
+    fastest_cores(cores, |core| core_capacity(root, core).unwrap_or(0))
 }
 
 /// The cores that replicates may run on. Dropping the value restores the affinity of the calling
@@ -179,6 +214,8 @@ pub(crate) struct Cores {
     original: Original,
     /// The numbers of the cores; empty if replicates are not pinned.
     choices: Vec<u32>,
+    /// The cores for replicates of several threads; empty if they keep the original affinity.
+    several: Vec<u32>,
     /// True if the machine has at most one NUMA node, so that memory is equally near to all cores.
     near_to_all: bool,
 }
@@ -192,17 +229,11 @@ impl Cores {
             // A sandbox that hides affinity still runs functions.
             (Err(_), _) => return Ok(Self::default()),
         };
-        let choices = match pinning {
-            Pinning::Inherit => Vec::new(),
-            Pinning::Auto => fastest_cores(&allowed, core_speed),
-            Pinning::Cores(cores) => {
-                check_allowed(cores, &allowed)?;
-                cores.clone()
-            }
-        };
+        let (choices, several) = choices(pinning, &allowed, Path::new("/"))?;
         Ok(Self {
             original,
             choices,
+            several,
             near_to_all: memory_nodes() < 2,
         })
     }
@@ -213,16 +244,18 @@ impl Cores {
     }
 
     /// Pins the calling thread, and the processes that it starts later, to the core that the random
-    /// number `draw` selects. Does not pin if the user wants no pinning. Restores the original
-    /// affinity if the contender has several threads.
+    /// number `draw` selects. Does not pin if the user wants no pinning. A contender with several
+    /// threads may use several cores.
     pub(crate) fn settle(&self, draw: u64, threads: u32) -> Result<(), AffinityError> {
         if threads != 1 {
             self.release();
         }
-        match self.drawn(draw, threads) {
-            Some(core) => pin_this_thread(core).map_err(AffinityError::Refused),
-            None => Ok(()),
-        }
+        let held = match self.drawn(draw, threads) {
+            Some(core) => pin_this_thread(core),
+            None if self.several.is_empty() => Ok(()),
+            None => hold_this_thread(&self.several),
+        };
+        held.map_err(AffinityError::Refused)
     }
 
     /// Returns the core that the random number `draw` selects for a process of `threads` threads,
@@ -250,32 +283,133 @@ impl Cores {
     }
 }
 
-/// Returns the cores with the highest speed, because comparing a replicate on a big core with one
-/// on a small core is meaningless.
+/// Returns the cores for replicates of one thread, of which each gets one, and those for replicates
+/// of several threads, which are empty for the original affinity. `root` is the folder that
+/// contains `sys`.
+fn choices(
+    pinning: &Pinning,
+    allowed: &[u32],
+    root: &Path,
+) -> Result<(Vec<u32>, Vec<u32>), AffinityError> {
+    Ok(match pinning {
+        Pinning::Inherit => (Vec::new(), Vec::new()),
+        Pinning::Auto => {
+            let mut several = without_slow_kinds(allowed, root);
+            if several == allowed {
+                several.clear();
+            }
+            let one = fastest_cores(allowed, |core| core_speed(root, core));
+            (one, several)
+        }
+        Pinning::Cores(cores) => {
+            check_allowed(cores, allowed)?;
+            (cores.clone(), cores.clone())
+        }
+    })
+}
+
+/// A core with less than this share of the highest speed is slow. Cores of one kind differ by a few
+/// percent, because the best of them may reach a higher frequency. Kinds differ by more.
+const AS_FAST: f64 = 0.9;
+
+/// Returns the cores without the slow ones, because comparing a replicate on a big core with one on
+/// a small core is meaningless.
 pub fn fastest_cores(cores: &[u32], speed: impl Fn(u32) -> u64) -> Vec<u32> {
-    let best = cores.iter().map(|core| speed(*core)).max();
-    let among = cores.iter().filter(|core| Some(speed(**core)) == best);
-    among.copied().collect()
+    let best = cores.iter().map(|core| speed(*core)).max().unwrap_or(0);
+    let is_fast = |core: &&u32| speed(**core) as f64 >= AS_FAST * best as f64;
+    cores.iter().filter(is_fast).copied().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Writes the number for each core into a file of that name, as the kernel does.
+    fn machine(file: &str, numbers: &[u64]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (core, number) in numbers.iter().enumerate() {
+            let cpu = format!("sys/devices/system/cpu/cpu{core}/{file}");
+            let path = root.path().join(cpu);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, format!("{number}\n")).unwrap();
+        }
+        root
+    }
+
+    /// Two small cores, two big ones, and two small ones again.
+    fn big_little() -> tempfile::TempDir {
+        machine("cpu_capacity", &[446, 446, 1024, 1009, 446, 446])
+    }
+
+    const SIX: [u32; 6] = [0, 1, 2, 3, 4, 5];
+
     #[test]
     fn automatic_pinning_takes_one_core_and_deadheat_stays_on_another() {
-        assert_eq!(divide(&Pinning::Auto, &[0, 1, 4], 4), Ok((vec![4], 0)));
-        assert_eq!(divide(&Pinning::Auto, &[3], 3), Ok((vec![3], 3)));
+        let root = machine("cpu_capacity", &[]);
+        let auto = |allowed: &[u32], here| divide(&Pinning::Auto, allowed, here, root.path());
+        assert_eq!(auto(&[0, 1, 4], 4), Ok((vec![4], 0)));
+        assert_eq!(auto(&[3], 3), Ok((vec![3], 3)));
     }
 
     #[test]
     fn without_pinning_commands_keep_all_cores_deadheat_was_given() {
-        assert_eq!(divide(&Pinning::Inherit, &[0, 1], 1), Ok((vec![0, 1], 1)));
+        let root = machine("cpu_capacity", &[1024, 1009]);
+        let divided = divide(&Pinning::Inherit, &[0, 1], 1, root.path());
+        assert_eq!(divided, Ok((vec![0, 1], 1)));
+    }
+
+    #[test]
+    fn commands_never_cross_from_a_big_to_a_small_core() {
+        let root = big_little();
+        let divide = |pinning, allowed: &[u32], here| divide(&pinning, allowed, here, root.path());
+        assert_eq!(divide(Pinning::Inherit, &SIX, 3), Ok((vec![2, 3], 3)));
+        assert_eq!(divide(Pinning::Inherit, &SIX, 5), Ok((vec![2, 3], 2)));
+        assert_eq!(divide(Pinning::Inherit, &[0, 4], 4), Ok((vec![0, 4], 4)));
+        assert_eq!(divide(Pinning::Auto, &SIX, 5), Ok((vec![3], 0)));
+        let all = Pinning::Cores(SIX.to_vec());
+        assert_eq!(divide(all, &SIX, 5), Ok((SIX.to_vec(), 5)));
+    }
+
+    #[test]
+    fn functions_never_cross_from_a_big_to_a_small_core() {
+        let root = big_little();
+        let auto = choices(&Pinning::Auto, &SIX, root.path());
+        assert_eq!(auto, Ok((vec![2, 3], vec![2, 3])));
+        let listed = choices(&Pinning::Cores(vec![0, 3]), &SIX, root.path());
+        assert_eq!(listed, Ok((vec![0, 3], vec![0, 3])));
+    }
+
+    #[test]
+    fn a_high_frequency_chooses_the_core_of_one_thread_and_limits_no_others() {
+        let frequencies = [4_800_000, 4_700_000, 3_600_000];
+        let root = machine("cpufreq/cpuinfo_max_freq", &frequencies);
+        let auto = choices(&Pinning::Auto, &[0, 1, 2], root.path());
+        assert_eq!(auto, Ok((vec![0, 1], vec![])));
+        let divided = divide(&Pinning::Inherit, &[0, 1, 2], 2, root.path());
+        assert_eq!(divided, Ok((vec![0, 1, 2], 2)));
+    }
+
+    #[test]
+    fn several_threads_stay_on_their_cores_until_the_race_is_over() {
+        // Affinity is per thread, so the test runs on a separate thread.
+        std::thread::spawn(|| {
+            let now = || allowed_cores(&sched_getaffinity(Pid::from_raw(0)).unwrap());
+            let before = now();
+            let cores = Cores::new(&Pinning::Cores(before[..1].to_vec())).unwrap();
+            cores.settle(7, 2).unwrap();
+            assert_eq!(now(), before[..1]);
+            drop(cores);
+            assert_eq!(now(), before);
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]
     fn a_core_that_is_not_there_is_named_with_those_that_are() {
-        let error = divide(&Pinning::Cores(vec![1, 9]), &[0, 1], 0).unwrap_err();
+        let root = machine("cpu_capacity", &[]);
+        let asked = Pinning::Cores(vec![1, 9]);
+        let error = divide(&asked, &[0, 1], 0, root.path()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("core 9") && text.contains("0, 1"), "{text}");
     }

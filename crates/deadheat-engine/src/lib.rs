@@ -90,7 +90,7 @@ pub use launcher::{can_set_slices, can_share_memory};
 pub use lone_worker::{LoneWorker, LoneWorkerError};
 #[cfg(feature = "commands")]
 pub use machine::{boot, user};
-pub use machine::{environment, machine};
+pub use machine::{core_capacity, core_speed, environment, machine};
 pub use order::{Moment, Schedule};
 #[cfg(feature = "commands")]
 pub use owner::Owner;

@@ -1,6 +1,7 @@
 //! Facts about the machine, read from where the system publishes them.
 
 use std::fs;
+use std::path::Path;
 
 use deadheat_model::{Conditions, Environment, Machine, Surroundings, fnv1a};
 
@@ -68,14 +69,23 @@ pub(crate) fn timers() -> (Option<String>, Option<String>) {
     )
 }
 
+/// Returns the computing power of a core relative to the others. Linux reports it on machines with
+/// cores of several kinds, such as ARM's big.LITTLE. `root` is the folder that contains `sys`.
+pub fn core_capacity(root: &Path, core: u32) -> Option<u64> {
+    core_number(root, core, "cpu_capacity")
+}
+
 /// Returns the capacity or the maximum frequency of a core, for comparison with other cores; 0 if
-/// unknown.
-pub(crate) fn core_speed(core: u32) -> u64 {
-    let folder = format!("/sys/devices/system/cpu/cpu{core}");
-    ["cpu_capacity", "cpufreq/cpuinfo_max_freq"]
-        .iter()
-        .find_map(|file| line(&format!("{folder}/{file}"))?.parse().ok())
+/// the system does not report it. `root` is the folder that contains `sys`.
+pub fn core_speed(root: &Path, core: u32) -> u64 {
+    core_capacity(root, core)
+        .or_else(|| core_number(root, core, "cpufreq/cpuinfo_max_freq"))
         .unwrap_or(0)
+}
+
+fn core_number(root: &Path, core: u32, file: &str) -> Option<u64> {
+    let path = root.join(format!("sys/devices/system/cpu/cpu{core}/{file}"));
+    fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 fn line(path: &str) -> Option<String> {

@@ -23,6 +23,8 @@ named! {
         Interrupts = "interrupts",
         /// How the kernel shares a core between two tasks.
         Sharing = "sharing",
+        /// Cores of unequal speed.
+        Speeds = "speeds",
         /// The frequency governor.
         Governor = "governor",
         /// Turbo, frequencies above the nominal one.
@@ -184,6 +186,19 @@ pub enum Facts {
         /// All clock sources that the kernel could use.
         available: Vec<String>,
     },
+    /// Cores of unequal speed.
+    Speeds {
+        /// The cores that deadheat may use, without the slow ones.
+        fast: Vec<u32>,
+        /// The slow cores that deadheat may use.
+        slow: Vec<u32>,
+        /// Speed of the slowest of these cores, as a share of that of the fastest; `None` if no
+        /// core is slow.
+        slowest: Option<f64>,
+        /// True if races that do not choose their cores avoid the slow ones, which needs a kernel
+        /// that reports the capacity of cores.
+        avoided: bool,
+    },
     /// The frequency governor.
     Governor {
         /// The distinct governors of the cores that deadheat may use.
@@ -330,6 +345,7 @@ impl Facts {
     pub fn topic(&self) -> Topic {
         match self {
             Self::Clock { .. } => Topic::Clock,
+            Self::Speeds { .. } => Topic::Speeds,
             Self::Governor { .. } => Topic::Governor,
             Self::Turbo { .. } => Topic::Turbo,
             Self::Smt { .. } => Topic::Smt,

@@ -201,6 +201,7 @@ fn title(topic: Topic) -> &'static str {
         Topic::Swap => "swap",
         Topic::Interrupts => "interrupts",
         Topic::Sharing => "core sharing",
+        Topic::Speeds => "core speeds",
         Topic::Governor => "frequency",
         Topic::Turbo => "turbo",
         Topic::Smt => "SMT",
@@ -218,7 +219,7 @@ fn title(topic: Topic) -> &'static str {
 fn is_plural(topic: Topic) -> bool {
     matches!(
         topic,
-        Topic::Interrupts | Topic::HugePages | Topic::Isolation | Topic::Counters
+        Topic::Interrupts | Topic::Speeds | Topic::HugePages | Topic::Isolation | Topic::Counters
     )
 }
 
@@ -254,6 +255,12 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
         Facts::Clock { .. } => {
             "deadheat makes samples long enough for this clock, so verdicts hold; a sample of a \
              short function takes more calls."
+        }
+        Facts::Speeds { avoided: true, .. } => {
+            "Races use only the fast cores, unless --pin lists others."
+        }
+        Facts::Speeds { .. } => {
+            "Functions race on the fast cores. Commands may run on any core, so intervals widen."
         }
         Facts::Governor { .. } => {
             "Changes slower than a block cancel in pairs; faster changes widen intervals."

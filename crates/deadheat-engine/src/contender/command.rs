@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use deadheat_model::{
-    AddressSpace, Block, BlockRecord, ContenderId, Flags, Metric, Observed, Output, Pinning,
-    Placed, Plan, Sample, SideBySide, Slot, Values, Waiting, Workload,
+    AddressSpace, Block, BlockRecord, ContenderId, Flags, Metric, Observed, Output, Placed, Plan,
+    Sample, SideBySide, Slot, Values, Waiting, Workload,
 };
 
 use super::command_launch::{
@@ -204,9 +204,10 @@ impl<'a> CommandContenders<'a> {
             },
             interrupts,
         )?;
-        let pinned = match plan.design.pinning {
-            Pinning::Inherit => Vec::new(),
-            _ => settled.contenders.clone(),
+        let pinned = if settled.is_chosen {
+            settled.contenders.clone()
+        } else {
+            Vec::new()
         };
         let counted = plan.design.callgrind;
         // Times under callgrind are meaningless.
@@ -247,7 +248,9 @@ impl<'a> CommandContenders<'a> {
             fixes_addresses: Vec::new(),
             named_by_link: Vec::new(),
             side_by_side: side_by_side(plan),
-            shared_cores: fastest_cores(&settled.contenders, core_speed),
+            shared_cores: fastest_cores(&settled.contenders, |core| {
+                core_speed(Path::new("/"), core)
+            }),
             drawn_files: None,
             _settled: settled,
         })

@@ -36,6 +36,21 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             };
             format!("Functions are timed by {counter}{why}{kernel}.")
         }
+        Facts::Speeds { slowest: None, .. } => "The system reports no slow core.".to_owned(),
+        Facts::Speeds {
+            fast,
+            slow,
+            slowest: Some(slowest),
+            ..
+        } => {
+            let verb = if slow.len() == 1 { "is" } else { "are" };
+            format!(
+                "{} {verb} slow: down to {} of the speed of {}.",
+                sentence_case(&cores(slow)),
+                share(*slowest),
+                cores(fast)
+            )
+        }
         Facts::Governor {
             governors,
             driver,
@@ -529,6 +544,7 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
             })
         }
         Facts::Aslr { .. }
+        | Facts::Speeds { .. }
         | Facts::Virtualisation { .. }
         | Facts::Counters { .. }
         | Facts::Build { .. } => None,

@@ -100,6 +100,16 @@ fn facts(facts: &Facts) -> Object {
             .with("driver", driver.as_ref())
             .with("lowest_khz", range_khz.map(|(low, _)| low))
             .with("highest_khz", range_khz.map(|(_, high)| high)),
+        Facts::Speeds {
+            fast,
+            slow,
+            slowest,
+            avoided,
+        } => object
+            .with("fast", numbers(fast))
+            .with("slow", numbers(slow))
+            .with("slowest", *slowest)
+            .with("avoided", *avoided),
         Facts::Turbo {
             on,
             switch,

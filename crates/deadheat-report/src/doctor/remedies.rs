@@ -43,6 +43,8 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
     }
     let cores = "/sys/devices/system/cpu";
     match &finding.facts {
+        // The counters of other processors have no such switches.
+        Facts::Clock { .. } if !checkup.system.ends_with("x86_64") => None,
         Facts::Clock {
             kernel, available, ..
         } => {
@@ -60,6 +62,11 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
                 )),
             }
         }
+        Facts::Speeds { avoided: true, .. } => None,
+        Facts::Speeds { fast, .. } => Some(run(
+            "Keep commands on the fast cores.",
+            format!("deadheat run --pin {} -- './old' './new'", list(fast)),
+        )),
         Facts::Governor { governors, .. } if governors.is_empty() => Some(match host(checkup) {
             Some(Host::VirtualMachine(_)) => words(
                 "Only the host of this virtual machine can hold its frequency. Race when the host \

@@ -510,8 +510,49 @@ fn wandering() -> Checkup {
     }
 }
 
-fn everything() -> [Checkup; 4] {
-    [laptop(), server(), sandbox(), wandering()]
+/// A machine with two slow cores and two fast ones.
+fn hybrid(avoided: bool) -> Checkup {
+    let facts = Facts::Speeds {
+        fast: vec![2, 3],
+        slow: vec![0, 1],
+        slowest: Some(0.4355),
+        avoided,
+    };
+    let mut checkup = server();
+    checkup.findings.push(finding(State::Minor, facts, &[]));
+    checkup
+}
+
+fn everything() -> [Checkup; 6] {
+    let [kinds, frequencies] = [true, false].map(hybrid);
+    [
+        laptop(),
+        server(),
+        sandbox(),
+        wandering(),
+        kinds,
+        frequencies,
+    ]
+}
+
+#[test]
+fn slow_cores_are_named_and_avoided_by_option_where_races_use_them() {
+    let pages = [true, false].map(|avoided| {
+        let page = to_doctor_text(&hybrid(avoided), &UNICODE);
+        let (_, about) = page.split_once("core speeds").expect("it is on the page");
+        let (about, _) = about.split_once("\n✔").expect("fine findings follow");
+        about.split_whitespace().collect::<Vec<_>>().join(" ")
+    });
+    assert_eq!(
+        pages,
+        [
+            "Cores 0 and 1 are slow: down to 44% of the speed of cores 2 and 3. Races use only \
+             the fast cores, unless --pin lists others.",
+            "Cores 0 and 1 are slow: down to 44% of the speed of cores 2 and 3. Functions race \
+             on the fast cores. Commands may run on any core, so intervals widen. Fix: Keep \
+             commands on the fast cores. $ deadheat run --pin 2-3 -- './old' './new'",
+        ]
+    );
 }
 
 #[test]
