@@ -777,13 +777,36 @@ fn a_check_of_races_that_contradict_each_other_judges_nothing() {
     repository.run(&["add", "runs"]).succeeds();
     repository
         .run(&["check"])
-        .fails_with(2, &["cannot be checked", "too small"]);
+        .fails_with(2, &["even a doubling could be chance", "too small"]);
     let allowed = repository.run(&["check", "--allow-unjudged"]);
     assert_eq!(allowed.code, Some(0), "{allowed:?}");
     assert!(
         allowed.stderr.contains("not all loops of races close"),
         "{allowed:?}"
     );
+}
+
+#[test]
+fn a_check_of_imprecise_races_judges_nothing() {
+    needs!("git");
+    let repository = Repository::new(3);
+    repository.race((0, 1), 0.0, "one");
+    // Two replicates that differ by a factor of 1.5.
+    let path = repository.track.path("runs/two-replicates.jsonl");
+    let header = header_of(vec![repository.named(1), repository.named(2)], "one", 5);
+    let mut writer = RunFileWriter::create(&path, &header).unwrap();
+    append_replicates(&mut writer, 0..1, 0.0, 5);
+    append_replicates(&mut writer, 1..2, 0.4, 5);
+    writer.end(&ended(EndReason::Finished)).unwrap();
+    repository.run(&["add", "runs"]).succeeds();
+    repository
+        .run(&["check"])
+        .fails_with(2, &["even a doubling could be chance"]);
+    repository.run(&["check", "--allow-unjudged"]).succeeds();
+    // A name that no benchmark has is no name to pass over.
+    repository
+        .run(&["check", "parse", "prase"])
+        .fails_with(6, &["no benchmark of this range is called prase"]);
 }
 
 #[test]

@@ -213,8 +213,8 @@ impl Session<'_> {
             let deadline = share.into_iter().chain(own).min();
             let opened = self.contenders.open(benchmark);
             let left = &mut warm_up_left_ns;
-            let raced =
-                opened.and_then(|()| self.one_benchmark(run, &plan, benchmark, (deadline, left)));
+            let raced = opened
+                .and_then(|()| self.one_benchmark(run, &plan, benchmark, [deadline, end_ns], left));
             // Also after a failure, to undo a partial setup.
             let closed = self.contenders.close(benchmark);
             let raced = raced.and_then(|raced| closed.map(|()| raced));
@@ -357,7 +357,6 @@ impl Session<'_> {
             left_ns: row.left_ns(),
             end_ns,
             to_come: others.chain(one_by_one).collect(),
-            alike: open.len() as u64,
         };
         self.replicate(run, plan, row, &limits)
     }
@@ -520,7 +519,8 @@ impl Session<'_> {
         run: &mut Run,
         plan: &Plan,
         benchmark: usize,
-        (deadline, warm_up_left_ns): (Option<u64>, &mut Option<u64>),
+        [deadline, end_ns]: [Option<u64>; 2],
+        warm_up_left_ns: &mut Option<u64>,
     ) -> Result<EndReason, EngineError> {
         let may_owe = plan.benchmarks[benchmark].rerun.is_none();
         if self.is_over(deadline) && !(may_owe && owes_block(run, plan)) {
@@ -536,12 +536,11 @@ impl Session<'_> {
         let limits = Limits {
             deadline,
             left_ns: None,
-            end_ns: None,
+            end_ns,
             to_come: in_order(plan)
                 .skip_while(|place| *place != benchmark)
                 .skip(1)
                 .collect(),
-            alike: shares_to_come(plan, benchmark) as u64,
         };
         loop {
             if let Some(ended) = self.replicate(run, plan, &mut row, &limits)? {
@@ -585,12 +584,12 @@ impl Session<'_> {
         let own = limits
             .left_ns
             .map(|left| row.turn_began_ns.saturating_add(left));
-        if let Some(deadline) = limits.deadline.into_iter().chain(own).min() {
-            // Every later benchmark may take as long as the current one. Reruns take what is left.
-            let share = deadline.saturating_sub(now);
-            left_at_most_ns = left_at_most_ns.min(share.saturating_mul(limits.alike));
-        }
-        if let Some(end) = limits.end_ns {
+        // Later benchmarks may take what the current one leaves of its share.
+        let end = match limits.to_come.is_empty() {
+            true => limits.deadline.into_iter().chain(own).min(),
+            false => limits.end_ns,
+        };
+        if let Some(end) = end {
             left_at_most_ns = left_at_most_ns.min(end.saturating_sub(now));
         }
         let standing = self.rule.standing(benchmark, samples);
@@ -620,8 +619,6 @@ struct Limits {
     end_ns: Option<u64>,
     /// The other benchmarks that still race.
     to_come: Vec<usize>,
-    /// The number of benchmarks that may each take as long as the current one still may.
-    alike: u64,
 }
 
 /// Returns true until the first block is measured. That block ignores the budget, because a run

@@ -264,9 +264,9 @@ impl<'a> Division<'a> {
     /// Returns the place where an additional boundary would have the largest absolute deviate, and
     /// that deviate.
     ///
-    /// This is the score test of a jump at each place, for all places in one sweep. A node of the
-    /// series counts as after the place until the sweep has passed it, and only the edges of that
-    /// node change their contribution.
+    /// For each place, this is the score test of a jump there. One sweep tests all places: at first,
+    /// all nodes of the series count as after the place. Each step moves one node to before the
+    /// place, so that only the terms of the edges of this node change in the sums.
     fn strongest(&self) -> Option<(usize, f64)> {
         let mut at = vec![Vec::new(); self.nodes];
         for (number, edge) in self.edges.iter().enumerate() {

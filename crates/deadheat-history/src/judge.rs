@@ -295,6 +295,8 @@ impl<'a> Raced<'a> {
             });
             last = one.position.or(last);
             let from_reference = levels.difference(reference, node);
+            let before: Option<usize> = node.checked_sub(1);
+            let change = before.and_then(|before| levels.difference(before, node));
             told.push(TimelineCommit {
                 commit: one.indexed.commit.clone(),
                 order: one.order,
@@ -302,6 +304,7 @@ impl<'a> Raced<'a> {
                 part,
                 level: LogRatio(levels.level(node)),
                 interval: from_reference.as_ref().map(interval),
+                change: change.as_ref().map(interval),
                 races: races[node],
                 machines: std::mem::take(&mut machines[node]),
                 accepted,

@@ -51,7 +51,8 @@ impl fmt::Display for NotStored {
             ),
             Self::NoEffect => write!(
                 f,
-                "has no benchmark of two replicates or more, so it has no effect with an error"
+                "has no change with a standard error, for example because every benchmark failed or has \
+                 only one replicate"
             ),
         }
     }

@@ -53,7 +53,8 @@ impl ExtendArgs {
         if design.confirm.is_some_and(|confirm| confirm) {
             return refused(
                 "--confirm",
-                "deadheat history tests instead whether its races agree, such as A-B, B-C and A-C",
+                "not needed: deadheat history tests whether the races between commits agree, such as \
+                 the races A-B, B-C and A-C of three commits",
             );
         }
         if let Some(flag) = self.race.options.answer.gate_flag() {
@@ -159,8 +160,8 @@ struct Extension<'a> {
 }
 
 impl Extension<'_> {
-    /// Skips the links that the index already knows well enough, by the largest error among the
-    /// selected benchmarks.
+    /// Skips the pairs of commits that the index already has precise races of: the largest standard
+    /// error among the selected benchmarks, over all races of the pair, is at most the target.
     fn note_known(&mut self) -> Result<(), Failure> {
         for link in self.links.all() {
             if !self.noted.insert(link) {

@@ -12,6 +12,7 @@ use deadheat::parts::format::{ensure_folder, path_in, read_run, write_text};
 use deadheat::parts::model::{HELP, LogRatio};
 use deadheat::parts::report::Glyphs;
 use deadheat::parts::report::units::counted;
+use deadheat::parts::settings::Selection;
 use deadheat::parts::system::unix_seconds;
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_options::repository::shown;
@@ -23,9 +24,11 @@ use crate::json::to_history_json;
 use crate::judge::history;
 use crate::page::{HistoryTextOptions, to_history_markdown, to_history_text};
 use crate::run_repository::Repository;
-use crate::timeline::{CommitOrder, History, Timeline, TimelineChange, TimelineCommit};
+use crate::timeline::{CommitOrder, History, Timeline, TimelineChange};
 use crate::window::{RequestedCommits, Window};
-use crate::words::{check_lines, closure, limits_of_check, short, steps_below};
+use crate::words::{
+    check_lines, imprecise_in_words, is_imprecise, limits_of_check, short, steps_below,
+};
 
 /// The default number of commits.
 const NEWEST: usize = 50;
@@ -61,8 +64,19 @@ impl RangeArgs {
         };
         let window = Window::of(&index, &repository, asked)?;
         let found = history(&index, &window, &self.benchmarks, &accepted)?;
-        if found.timelines.is_empty() && !self.benchmarks.is_empty() {
-            let help = match self.benchmarks.iter().find(|name| name.contains("..")) {
+        let is_unknown = |name: &&String| {
+            let selection = Selection {
+                filters: vec![(*name).clone()],
+                ..Selection::default()
+            };
+            let mut timelines = found.timelines.iter();
+            !timelines.any(|one| selection.names(&one.series.name()))
+        };
+        let unknown: Vec<&str> = (self.benchmarks.iter().filter(is_unknown))
+            .map(String::as_str)
+            .collect();
+        if !unknown.is_empty() {
+            let help = match unknown.iter().find(|name| name.contains("..")) {
                 Some(range) if self.line.range.is_none() => {
                     format!("give a range of commits by --range {range}")
                 }
@@ -70,7 +84,7 @@ impl RangeArgs {
             };
             return Err(Failure::NothingSelected(format!(
                 "no benchmark of this range is called {}{HELP}{help}",
-                self.benchmarks.join(" or ")
+                unknown.join(" or ")
             )));
         }
         Ok(found)
@@ -113,7 +127,7 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     } else {
         None
     };
-    let unjudged = unjudged.or_else(|| without_any_precision(&found));
+    let unjudged = unjudged.or_else(|| without_precision(&found));
     if let Some(problem) = unjudged.filter(|_| !args.allow_unjudged) {
         return Err(Failure::Usage(format!(
             "{problem}{HELP}deadheat history extend OLD..NEW races commits; --allow-unjudged lets \
@@ -160,6 +174,8 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
         let what = match (&args.fail_on[..], args.both) {
             ([Failing::Step], false) => "step for the worse",
             ([Failing::Step], true) => "step",
+            ([Failing::Creep], false) => "creep for the worse",
+            ([Failing::Creep], true) => "creep",
             (_, false) => "change for the worse",
             (_, true) => "change",
         };
@@ -175,30 +191,16 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     Ok(Status::ConditionHolds)
 }
 
-/// The largest half width of an interval, as a logarithm, with which a step is judged.
-const WIDEST: f64 = std::f64::consts::LN_2;
-
-/// Returns the reason why the check cannot find steps: loops of races do not close, and the widened
-/// errors would hide even a doubling. A single wrong race is enough for that.
-fn without_any_precision(history: &History) -> Option<String> {
-    let mut timelines = history.timelines.iter();
-    let hidden = timelines.find(|one| {
-        let widest = |at: &TimelineCommit| {
-            at.interval
-                .is_some_and(|found| found.high.0 - found.low.0 > 2.0 * WIDEST)
-        };
-        !one.closure.widened.is_empty()
-            && one
-                .commits
-                .iter()
-                .all(|at| at.interval.is_none() || widest(at))
-    })?;
+/// Returns the reason why the check judges no benchmark: their races at the newest commit are so
+/// imprecise that even a doubling could be chance. A race of two replicates, or a single wrong race
+/// that contradicts the others, is enough for that.
+fn without_precision(history: &History) -> Option<String> {
+    let imprecise: Vec<&Timeline> = history.timelines.iter().filter(is_imprecise).collect();
+    let first = imprecise
+        .first()
+        .filter(|_| imprecise.len() == history.timelines.len())?;
     let glyphs = Glyphs::new(terminal::speaks_unicode());
-    Some(format!(
-        "'{}' cannot be checked: {}",
-        hidden.series.name(),
-        closure(&hidden.closure, history, glyphs)
-    ))
+    Some(imprecise_in_words(first, history, glyphs))
 }
 
 /// Returns the reason why the newest commit of the range was not judged; `None` if it was.

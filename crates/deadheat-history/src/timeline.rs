@@ -119,6 +119,9 @@ pub struct TimelineCommit {
     pub level: LogRatio,
     /// The confidence interval of the level; `None` for the first commit of a part.
     pub interval: Option<Interval>,
+    /// The confidence interval of the change from the previous commit of the part; `None` for the
+    /// first commit of a part.
+    pub change: Option<Interval>,
     /// The number of races that the commit took part in.
     pub races: usize,
     /// The machines that raced the commit, as indexes into the machines of the [`History`].

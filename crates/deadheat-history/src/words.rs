@@ -223,6 +223,19 @@ pub(crate) fn limits_of_check(history: &History, glyphs: Glyphs) -> Vec<String> 
     }
     limits.extend(on_gaps(history));
     limits.extend(on_the_newest(history));
+    let imprecise = history.timelines.iter().filter(is_imprecise);
+    limits.extend(imprecise.map(|one| imprecise_in_words(one, history, glyphs)));
+    for timeline in &history.timelines {
+        let covers = |one: &&TimelineCommit| one.accepted.is_some() && one.skipped > 0;
+        limits.extend(timeline.commits.iter().filter(covers).map(|one| {
+            format!(
+                "{}: the accepted change at {} may come from any of {} that were not raced",
+                escape(&timeline.series.name(), glyphs),
+                one.commit.short(),
+                counted(one.skipped as u64, "commit", "commits")
+            )
+        }));
+    }
     for timeline in &history.timelines {
         let is_open = timeline.closure.p_value.is_some_and(|p| p < GAP);
         if is_open || !timeline.closure.widened.is_empty() {
@@ -234,6 +247,29 @@ pub(crate) fn limits_of_check(history: &History, glyphs: Glyphs) -> Vec<String> 
         }
     }
     limits
+}
+
+/// Returns true if the races of the last commit are so imprecise that even a doubling could be
+/// chance.
+pub(crate) fn is_imprecise(timeline: &&Timeline) -> bool {
+    let last = timeline.commits.last().and_then(|last| last.change);
+    last.is_some_and(|change| change.high.0 - change.low.0 > 4f64.ln())
+}
+
+/// Returns a sentence about a benchmark that [`is_imprecise`].
+pub(crate) fn imprecise_in_words(timeline: &Timeline, history: &History, glyphs: Glyphs) -> String {
+    let last = timeline.commits.last();
+    let at = last.map_or("", |last| last.commit.short());
+    let change = last.and_then(|last| last.change);
+    let change = change.map_or(String::new(), |change| interval(&change, glyphs));
+    let why = match timeline.closure.widened.is_empty() {
+        true => String::new(),
+        false => format!("; {}", closure(&timeline.closure, history, glyphs)),
+    };
+    format!(
+        "the races of {} cannot judge {at}, where even a doubling could be chance ({change}){why}",
+        escape(&timeline.series.name(), glyphs)
+    )
 }
 
 /// Returns remarks on commits and benchmarks that the check does not judge, though they are the

@@ -49,6 +49,7 @@ fn commit(place: usize) -> TimelineCommit {
         part: 0,
         level: LogRatio(if place == 0 { 0.0 } else { level }),
         interval: (place > 0).then(|| around(level, 0.004)),
+        change: None,
         races: 2,
         machines: vec![0, 1],
         accepted: None,

@@ -19,7 +19,7 @@ pub(crate) enum Piece {
     Named(Spelling),
     /// `-l`: a library that the linker has to find.
     Library {
-        /// The arguments that name the library; the value is its name.
+        /// How the command line names the library: `value` is the name, without `-l`.
         spelling: Spelling,
         /// True if the linker may use a shared library for this `-l` option, and not only an
         /// archive.

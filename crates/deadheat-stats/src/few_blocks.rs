@@ -30,7 +30,7 @@ use crate::dist::{t_critical, t_two_sided_p};
 /// increasing, and it never makes a value smaller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stretch {
-    /// c ≥ 1: the factor near t = 0.
+    /// c ≥ 1: near t = 0, T is about c·t.
     pub factor: f64,
     /// b: the t beyond which the tail is heavier than Student's.
     pub bend: f64,

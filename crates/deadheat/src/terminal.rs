@@ -118,13 +118,23 @@ fn colored(set: impl Fn(&str) -> Option<String>, terminal: bool) -> bool {
 /// the command line are escaped. A closed standard error is ignored.
 pub fn to_stderr(label: &str, text: &str) {
     let glyphs = Glyphs::new(speaks_unicode());
+    to_stderr_in_full(
+        label,
+        &with_short_words(&without_system_numbers(text), glyphs),
+    );
+}
+
+/// Prints a message like [`to_stderr`], but leaves out nothing, for a text that the user has to
+/// judge.
+pub(crate) fn to_stderr_in_full(label: &str, text: &str) {
+    let glyphs = Glyphs::new(speaks_unicode());
     // Messages are coloured only on a terminal. CLICOLOR_FORCE applies only to answers, because
     // programs may read the messages from a pipe.
     let is_colored = std::io::stderr().is_terminal() && wants_color_on(&std::io::stderr());
     let mut lines = String::new();
-    for (at, part) in without_system_numbers(text).split(HELP).enumerate() {
+    for (at, part) in text.split(HELP).enumerate() {
         let label = if at == 0 { label } else { "help" };
-        let part = escape_message(&with_short_words(part, glyphs), glyphs);
+        let part = escape_message(part, glyphs);
         lines += &format!("{}: {part}\n", in_color(label, is_colored));
     }
     // Written at once, so that output of other processes cannot come between the lines.

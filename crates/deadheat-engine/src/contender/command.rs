@@ -356,8 +356,8 @@ impl<'a> CommandContenders<'a> {
         self
     }
 
-    /// Prepares and tries the links of a replicate; without links, draws new pages for its
-    /// programs.
+    /// At the first block of a replicate, prepares and tries the neutral links of the benchmark.
+    /// Without links, its programs and libraries get new physical pages, except under callgrind.
     fn enter_replicate(&mut self, block: &Block) -> Result<(), EngineError> {
         let entered = Some((block.benchmark, block.replicate));
         if self.entered == entered {

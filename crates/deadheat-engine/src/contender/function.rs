@@ -137,11 +137,12 @@ impl<'a> FunctionContenders<'a> {
         self.workers.one_start.unforked().map(told).collect()
     }
 
-    /// Finds out in separate processes how many calls of this benchmark make a sample. `index` is
-    /// its place in the future plan; the planned iterations are ignored.
+    /// Makes the calibration run of a benchmark in separate processes: how many calls make a sample?
+    /// The number of calls that the benchmark has so far is ignored. `index` is the place of the
+    /// benchmark in the future plan.
     ///
-    /// If `more` calibration runs follow, their processes start together with the processes of this
-    /// call.
+    /// `more` is the number of calibration runs that follow. If there are enough cores, this call
+    /// also starts the processes of some of those runs.
     pub fn pilot(
         &mut self,
         index: usize,

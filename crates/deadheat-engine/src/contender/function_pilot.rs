@@ -33,8 +33,9 @@ pub struct Piloted {
 }
 
 impl Workers<'_> {
-    /// Finds out in separate processes how many calls of a benchmark make a sample. `index` is its
-    /// place in the future plan; the planned iterations are ignored.
+    /// Makes the calibration run of a benchmark in separate processes: how many calls make a sample?
+    /// The number of calls that the benchmark has so far is ignored. `index` is the place of the
+    /// benchmark in the future plan.
     pub(super) fn pilot(
         &mut self,
         index: usize,

@@ -340,9 +340,10 @@ fn read_whole(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// Names of rows that identify aggregates in files of releases before 1.5, which do not mark them.
-/// A row is an aggregate if its name ends like one, and the rows that it aggregates, or both mean
-/// and standard deviation, are in the file.
+/// The names of all rows of a file of a release before 1.5, whose rows do not say whether they are
+/// aggregates. A row is one if its name ends in `_BigO` or `_RMS`. A row whose name ends in `_mean`,
+/// `_median`, `_stddev` or `_cv` is one if the file also has a row with the name without this
+/// ending, or rows with both `_mean` and `_stddev` after that name.
 struct OldSummaries {
     names: HashSet<String>,
 }

@@ -13,7 +13,7 @@ use deadheat_model::{CommandLine, HELP, Input, Output, Plan, Program, Workload};
 
 use super::known_calibration::made_files_folder;
 use crate::exit::Failure;
-use crate::terminal::to_stderr;
+use crate::terminal::to_stderr_in_full;
 
 /// A file whose commands deadheat is about to start.
 #[derive(Clone, Debug)]
@@ -91,18 +91,20 @@ impl StartedFile<'_> {
             text += "\n  ";
             text += &line.replace('\n', "\\n");
         }
-        if stdin().is_terminal() && stderr().is_terminal() {
-            let question = "type y to start them, anything else to stop";
+        let asks = stdin().is_terminal() && stderr().is_terminal();
+        if asks {
+            text += &format!("{HELP}type y to start them, anything else to stop");
             // What was typed before the question does not answer it.
             discard_typed_input();
-            to_stderr("deadheat", &format!("{text}{HELP}{question}"));
-            if agrees() {
-                return Ok(());
-            }
-            text = format!("{} {}: not started", self.by, self.file.display());
+        }
+        to_stderr_in_full("deadheat", &text);
+        if asks && agrees() {
+            return Ok(());
         }
         Err(Failure::Usage(format!(
-            "{text}{HELP}--trust starts the commands of a file that you trust"
+            "{} {}: not started{HELP}--trust starts the commands of a file that you trust",
+            self.by,
+            self.file.display()
         )))
     }
 }
