@@ -102,7 +102,7 @@ fn more_benchmarks_than_memory_holds_answers_for_are_refused() {
         ];
         for args in [vec!["analyze", file], vec!["compare", file, file]] {
             limited(&track, "1M", &args).fails_with(4, &told);
-            limited(&track, "8M", &args).succeeds();
+            limited(&track, "64M", &args).succeeds();
         }
     }
 }

@@ -243,11 +243,11 @@ pub fn refuse_large_names(bytes: u64) -> io::Result<()> {
 
 /// Returns the largest number of benchmarks of a file, as [`refuse_many_benchmarks`] explains.
 pub fn most_benchmarks() -> io::Result<u64> {
-    Ok((most_bytes()? >> 10).max(1 << 12))
+    Ok((most_bytes()? >> 13).max(1 << 12))
 }
 
 /// Fails if a file has too many benchmarks, where each contender of a benchmark counts as one. The
-/// limit is 1,048,576 by default, scales with `DEADHEAT_MAX_INPUT`, and is at least 4,096.
+/// limit is 131,072 by default, scales with `DEADHEAT_MAX_INPUT`, and is at least 4,096.
 ///
 /// The analysis needs up to 10 kB of memory per benchmark, even if the file has only a few bytes for
 /// it. Comparing two tables of 100,000 benchmarks and 4 MB each exhausted a limit of 1 GiB.
