@@ -172,6 +172,14 @@ pub enum BuildError {
         /// The submodule's commit that the side needs.
         commit: String,
     },
+    /// The commit of a side has too many submodules.
+    #[error("{revision} has more than {most} submodules, which deadheat does not check out")]
+    TooManySubmodules {
+        /// The name of the affected side.
+        revision: String,
+        /// The largest number of submodules.
+        most: usize,
+    },
     /// The path of a submodule leads out of its tree.
     #[error("{revision} has a submodule at an invalid path: {error}")]
     SubmoduleOutside {
@@ -568,6 +576,7 @@ impl BuildError {
             | Self::OffTheLine { .. }
             | Self::NoFolder { .. }
             | Self::Submodule { .. }
+            | Self::TooManySubmodules { .. }
             | Self::ExeOutside(_)
             | Self::NoExe(_)
             | Self::NoBench(_)

@@ -643,6 +643,7 @@ impl Builder<'_> {
             commit,
             scratch: &folder.join("submodule-index"),
             notes: Vec::new(),
+            count: 0,
         };
         submodules.fill(&tree.path)?;
         index.notes = submodules.notes;

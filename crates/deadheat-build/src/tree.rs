@@ -136,7 +136,13 @@ pub(crate) struct Submodules<'a> {
     /// The path of a temporary index for git.
     pub(crate) scratch: &'a Path,
     pub(crate) notes: Vec<Note>,
+    /// The number of submodules so far.
+    pub(crate) count: usize,
 }
+
+/// The largest number of submodules of a commit. Each takes several calls of git, of which some read
+/// the whole `.gitmodules`: 8,000 took more than two minutes.
+const MOST_SUBMODULES: usize = 1_000;
 
 /// A repository that may have submodules: the commit's own, or a submodule at any depth.
 struct Level {
@@ -174,6 +180,13 @@ impl Submodules<'_> {
             let Some(entry) = entry.strip_prefix(b"160000 commit ") else {
                 continue;
             };
+            self.count += 1;
+            if self.count > MOST_SUBMODULES {
+                return Err(BuildError::TooManySubmodules {
+                    revision: self.commit.name.clone(),
+                    most: MOST_SUBMODULES,
+                });
+            }
             let mut parts = entry.splitn(2, |byte| *byte == b'\t');
             if let (Some(id), Some(path)) = (parts.next(), parts.next()) {
                 let id = String::from_utf8_lossy(id).into_owned();

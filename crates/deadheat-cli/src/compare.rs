@@ -233,6 +233,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     let files = sides.iter_mut().flat_map(|side| &mut side.files);
     let left_out = files.flat_map(|results| keep_selected(rules, results));
     tell_of_left_out(left_out.collect());
+    skip(&args.options, &mut sides)?;
     tell(sides, &args.options, &args.layout)
 }
 
@@ -271,6 +272,26 @@ fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
     Err(Failure::NothingSelected(format!(
         "--filter {filter} matches none of the benchmarks{HELP}the benchmarks are {names}"
     )))
+}
+
+/// Leaves out the benchmarks of `--skip`.
+fn skip(options: &BenchOptions, sides: &mut [Side]) -> Result<(), Failure> {
+    let selection = options.selection();
+    if selection.skips.is_empty() {
+        return Ok(());
+    }
+    let mut is_any_left = false;
+    for results in sides.iter_mut().flat_map(|side| &mut side.files) {
+        results.benchmarks.retain(|one| selection.names(&one.name));
+        is_any_left |= !results.benchmarks.is_empty();
+    }
+    match is_any_left {
+        true => Ok(()),
+        false => Err(Failure::NothingSelected(format!(
+            "--skip {} leaves no benchmark",
+            selection.skips.join(" --skip ")
+        ))),
+    }
 }
 
 /// Renames the sides to the names from the options `--name`.

@@ -39,6 +39,10 @@ fn beside(index: &Path) -> PathBuf {
     index.with_file_name(ACCEPTED_FILE)
 }
 
+/// The largest size of the file in bytes: more than 5,000 accepted steps. A commit may contain the
+/// file, and parsing takes many times its size.
+const MOST_BYTES: usize = 1 << 20;
+
 /// Reads the accepted steps in the folder of an index. Returns an empty list if the file is
 /// missing.
 ///
@@ -54,6 +58,10 @@ pub fn read_accepted(index: &Path) -> Result<Vec<Accepted>, FormatError> {
         return Err(cannot_read(&path)(problem));
     }
     match read_plain_text(&path)? {
+        Some(text) if text.len() > MOST_BYTES => {
+            let problem = io::Error::other(format!("it is larger than {MOST_BYTES} bytes"));
+            Err(cannot_read(&path)(problem))
+        }
         Some(text) => parse(&text).map_err(|problem| problem.of(path)),
         None => Ok(Vec::new()),
     }

@@ -22,6 +22,8 @@ pub enum NotStored {
     },
     /// The run does not record the commits of its sides.
     NoCommits,
+    /// The run records other commits than the user names.
+    OtherCommits,
     /// Both sides were built from this commit.
     OneCommit(String),
     /// No benchmark has an effect with a standard error.
@@ -45,6 +47,10 @@ impl fmt::Display for NotStored {
                 "does not record the commits of its sides; `deadheat rev OLD..NEW` records them, \
                  and --commits OLD..NEW names those of one file"
             ),
+            Self::OtherCommits => write!(
+                f,
+                "records other commits than those of --commits; leave --commits out"
+            ),
             Self::OneCommit(commit) => write!(
                 f,
                 "races {commit} against itself, which says nothing about commits"
@@ -60,7 +66,7 @@ impl fmt::Display for NotStored {
 
 impl std::error::Error for NotStored {}
 
-/// Returns the row of a run. `named` replaces the commits that the run records.
+/// Returns the row of a run. `named` are its commits if the run does not record them.
 ///
 /// # Errors
 ///
@@ -87,7 +93,15 @@ pub fn stored_run(
             count: shard.count,
         });
     }
+    let is_same = |one: &[Commit; 2], two: &[Commit]| {
+        two.iter()
+            .map(|commit| &commit.id)
+            .eq(one.iter().map(|commit| &commit.id))
+    };
     let commits = match (named, &environment.commits[..]) {
+        (Some(named), [_, _]) if !is_same(named, &environment.commits) => {
+            return Err(NotStored::OtherCommits);
+        }
         (Some(named), _) => named.clone(),
         (None, [old, new]) => [old.clone(), new.clone()],
         (None, _) => return Err(NotStored::NoCommits),

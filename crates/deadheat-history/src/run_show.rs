@@ -206,8 +206,14 @@ fn without_precision(history: &History) -> Option<String> {
 /// Returns the reason why the newest commit of the range was not judged; `None` if it was.
 fn without_the_newest(history: &History) -> Option<String> {
     let tip = history.tip.as_ref()?;
-    let is_raced = history.newest.as_ref().is_some_and(|one| one.id == *tip);
-    (!is_raced).then(|| {
+    let is_compared = |one: &Timeline| {
+        let last = one.commits.last().filter(|last| last.commit.id == *tip);
+        last.is_some_and(|last| {
+            let of_part = one.commits.iter().filter(|other| other.part == last.part);
+            of_part.count() > 1
+        })
+    };
+    (!history.timelines.iter().any(is_compared)).then(|| {
         format!(
             "no race compares {}, the newest commit of the range",
             short(tip)

@@ -113,7 +113,7 @@ pub fn accepting(timeline: &Timeline, change: &TimelineChange) -> String {
         "--benchmark",
     ];
     let mut words = words.map(str::to_owned).to_vec();
-    words.push(timeline.series.benchmark.clone());
+    words.push(timeline.series.name());
     shell(&words) + " \"why\""
 }
 
