@@ -145,7 +145,7 @@ struct Words {
 pub(crate) fn named_or_last(file: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(file) = file.filter(|file| !file.exists()) {
         return Err(Failure::Data(format!(
-            "there is no record {}{HELP}the word after --resume or --log names the record of a \
+            "the record {} does not exist{HELP}the word after --resume or --log names the record of a \
              search; without it, they take the latest record",
             file.display()
         )));

@@ -455,7 +455,7 @@ impl Home {
 
     /// Returns the folder of [`Home::of_libraries`] if it is outside of `top`, the working tree of the
     /// race. Inside, build tools would apply configuration files of the project to the libraries. The
-    /// inner `Err` says why there is no such folder.
+    /// inner `Err` says why such a folder does not exist.
     pub(crate) fn of_libraries_for(top: &Path) -> Result<Result<Self, String>, BuildError> {
         let home = Self::of_libraries().filter(|home| !is_inside(&home.folder, top));
         let Some(home) = home else {

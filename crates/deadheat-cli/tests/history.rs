@@ -735,7 +735,7 @@ fn a_check_fails_on_a_step_in_either_direction_if_dates_order_its_commits() {
     let mut command = repository.track.command();
     command.env("PATH", "/nowhere").args(["history", "check"]);
     let refused = Finished::from(command.output().unwrap());
-    refused.fails_with(2, &["there is no git in PATH"]);
+    refused.fails_with(2, &["git is not in PATH"]);
     fs::rename(repository.track.path(".git"), repository.track.path("git")).unwrap();
     let mut command = repository.track.command();
     command.env("PATH", "/nowhere").args(["history", "check"]);

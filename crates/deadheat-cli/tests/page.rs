@@ -436,6 +436,7 @@ fn history() -> History {
             0.0001 * place as f64
         };
         TimelineCommit {
+            change: None,
             commit: Commit {
                 id: format!("{place:08x}").repeat(5),
                 committed_at: Some(1_767_225_600 + 86_400 * place as u64),

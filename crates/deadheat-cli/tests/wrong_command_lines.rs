@@ -1184,6 +1184,11 @@ fn revisions_that_are_none_are_answered_by_where_commits_are() {
         &["not in a git working tree", "help: "],
     );
     track.tool("git", &["init", "-q"]);
+    let words = ["the repository has no commit yet", "deadheat run OLD NEW"];
+    answers(&track, &["rev", "HEAD~1"], 2, &words);
+    let identity = ["-c", "user.name=n", "-c", "user.email=e@x"];
+    let commit = ["commit", "-q", "--allow-empty", "-m", "first"];
+    track.tool("git", &[&identity[..], &commit].concat());
     for (line, words) in [
         (["rev", "nowhere"], ["'nowhere' is not a commit", "git log"]),
         (

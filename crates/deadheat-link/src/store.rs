@@ -223,7 +223,7 @@ pub fn drop_unneeded(folder: &Path) -> io::Result<()> {
     cleared.map_err(|error| error.problem)
 }
 
-/// Atomically writes the record to the place where [`LinkRecord::beside`] looks for it.
+/// Atomically writes the record to its place next to the executable.
 fn save(record: &LinkRecord) -> Result<(), StoreError> {
     let failed = |problem| StoreError {
         file: record.output.clone(),

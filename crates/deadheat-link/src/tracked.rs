@@ -187,7 +187,7 @@ fn tracked_at(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
             Ok(Err(said)) if git.is_dir() && said.contains("not a git repository") => continue,
             Ok(Err(said)) => said,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                "there is no git in PATH\nhelp: install git".to_owned()
+                "git is not in PATH\nhelp: install git".to_owned()
             }
             Err(error) => error.to_string(),
         };
