@@ -93,7 +93,7 @@ const TOOLS: [Tool; 7] = [
             ("-row", "each benchmark is a row"),
             (
                 "-delta-test",
-                "the intervals of deadheat come with every verdict",
+                "leave it out: deadheat has one test, whose errors --alpha limits",
             ),
             ("-format", "--format text, csv, json or markdown"),
         ],

@@ -26,13 +26,12 @@ pub fn refuse(words: &[OsString], program: &Command) -> Result<(), Failure> {
     }
     let ours = typed.iter().skip(1).take_while(|word| *word != "--");
     let ours: Vec<&String> = ours.collect();
-    if let Some([option, value]) = ours
-        .windows(2)
-        .find(|two| is_denied(asked.command, two[0], two[1]))
-    {
+    let mut pairs = ours.windows(2);
+    let meant = pairs.find_map(|two| Some((two[0], two[1], meant(asked.command, two[0], two[1])?)));
+    if let Some((option, value, meant)) = meant {
         return Err(Failure::Usage(format!(
             "{}: '{value}' would be raced as a command, because {option} takes a value only after \
-             ={HELP}write {option}={value}; commands such as {value} follow --",
+             ={HELP}write {option}={meant}; commands such as {value} follow --",
             asked.name
         )));
     }
@@ -47,16 +46,21 @@ pub fn refuse(words: &[OsString], program: &Command) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns true if `value` is `true` or `false`, and was probably meant as the value of an option
-/// that may have one. Both are also programs.
-fn is_denied(command: &Command, option: &str, value: &str) -> bool {
+/// Returns the value that `value` was probably meant as, if it follows an option that may have a
+/// value. `true`, `false` and `yes` are also programs.
+fn meant(command: &Command, option: &str, value: &str) -> Option<bool> {
     let mut options = command.get_arguments();
     let option = options.find(|one| option.strip_prefix("--") == one.get_long());
     let takes_it = option.is_some_and(|one| {
         one.is_require_equals_set()
             && (one.get_value_names()).is_some_and(|names| names.iter().any(|name| *name == "BOOL"))
     });
-    takes_it && matches!(value, "true" | "false")
+    match value {
+        _ if !takes_it => None,
+        "true" | "yes" | "on" => Some(true),
+        "false" | "no" | "off" => Some(false),
+        _ => None,
+    }
 }
 
 /// Returns true for a command, such as `link`, that passes options on to another program.
@@ -150,6 +154,8 @@ mod tests {
             assert!(text.contains("would be raced as a command"), "{text}");
             assert!(text.contains("write --confirm="), "{text}");
         }
+        let text = refused("deadheat run --confirm no ./a ./b").unwrap();
+        assert!(text.contains("write --confirm=false"), "{text}");
         for line in [
             "deadheat run --confirm -- true false",
             "deadheat run --confirm=true true false",

@@ -411,7 +411,8 @@ fn unknown(file: &Path, known: Option<String>, found: &str) -> FormatError {
         format!(
             "is {found}{HELP}deadheat reads results of Google Benchmark, hyperfine, criterion (its \
              folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, asv, nanobench, nvbench, \
-             triton.testing, Vitest, tinybench, mitata, bench-node, tidy CSV and its own run files"
+             triton.testing, Vitest, tinybench, mitata, bench-node, its own run files, and CSV with the \
+             columns benchmark, contender and wall_ns; deadheat run OLD NEW measures two commands"
         )
     });
     FormatError::unknown(file, told)
