@@ -197,13 +197,16 @@ fn adjust(mut values: Vec<&mut Option<f64>>, method: fn(&[f64]) -> Vec<f64>) {
 /// α. This is Holm's step-down over the p-values that are adjusted for the looks: with `m`
 /// comparisons the smallest of them must be at most α/m.
 ///
-/// These p-values are adjusted by the levels of the looks, so a family without any change reports a
-/// change in a given direction with a probability of at most Σ level_j / 2. This is below α for
-/// plans of up to 40 replicates. For the 31 looks of a plan of 200 replicates it is 1.45 α, but the
+/// At look j, such a p-value is α·p_j/level_j, where p_j is the p-value and level_j the level of this
+/// look. So if nothing changed, each of the m comparisons passes α/m at look j, in a given direction,
+/// with a probability of at most level_j/(2m), and the whole family reports a change in this
+/// direction with a probability of at most Σ level_j/2 over the looks. This is below α for plans of
+/// up to 40 replicates. For the 31 looks of a plan of 200 replicates it is 1.45 α, but the
 /// looks depend on each other: in a simulation of 1.2 million runs with normal effects, families of
 /// 1, 20 and 100 comparisons had false positives at rates of 0.50 α, 0.68 α and 0.79 α.
 ///
-/// If a benchmark sets its own α, its p-value is scaled by it. A single comparison always holds,
+/// If benchmarks have different α, the smallest α applies to all: the p-value of a benchmark is
+/// multiplied by the smallest α and divided by its own. A single comparison always holds,
 /// because its p-value is adjusted already. A comparison without a p-value, for example because a
 /// timer always shows the same time, counts as p = 0: its interval alone decides.
 pub fn hold_together(family: &[&Comparison]) -> Vec<bool> {

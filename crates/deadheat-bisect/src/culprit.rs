@@ -58,8 +58,9 @@ pub enum Answer {
     },
 }
 
-/// The probabilities of all hypotheses, given the races so far. The probabilities of the groups, of
-/// no change and of no single step add up to 1.
+/// The probability of each hypothesis, given the races so far: the time changed in one step, in one
+/// of the `groups`; it did not change; or it changed, but not in a single step. These probabilities
+/// add up to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posterior {
     /// The groups of commits from the first after GOOD to BAD, each with the probability of a step

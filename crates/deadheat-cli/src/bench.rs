@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadheat::parts::engine::is_executable;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::Program;
+use deadheat::parts::model::{HELP, Program};
 use deadheat::parts::pairing::{Target, side_names};
 use deadheat::parts::settings::{is_program, program};
 use deadheat_options::bench_options::BenchOptions;
@@ -97,7 +97,8 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     let Some(new_text) = new.or(environments.map(|_| old_text.clone())) else {
         if let [name, ..] = &args.names[..] {
             return Err(Failure::Usage(format!(
-                "--name {name}: one program races its own contenders, which have their names"
+                "--name {name}: one program races its own contenders under their own names{HELP}leave \
+                 --name out, or name a second program"
             )));
         }
         return race_alone(old, &options).map(|done| done.status);

@@ -181,7 +181,7 @@ pub(crate) fn failed_title(failure: &FailedBenchmark, glyphs: Glyphs) -> String 
     title_of(&failure.benchmark, &failure.parameters, glyphs)
 }
 
-/// Returns a name with the parameters that it does not contain.
+/// Returns the name of a benchmark, followed by those of its parameters that are not in the name.
 pub(crate) fn title_of(benchmark: &str, parameters: &[(String, String)], glyphs: Glyphs) -> String {
     title_with(benchmark, untold(benchmark, parameters), glyphs)
 }

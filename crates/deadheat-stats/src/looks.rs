@@ -209,7 +209,7 @@ struct ExtendedLook {
     look: usize,
     /// The level of the look for every α of [`EXTENDED_ALPHAS`].
     levels: [f64; 3],
-    /// The level of the look if it is the last of the run; `None` if it cannot be the last.
+    /// The levels that replace `levels` if the plan ends with this look; `None` if no plan does.
     closing: Option<[f64; 3]>,
 }
 

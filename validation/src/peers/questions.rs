@@ -21,15 +21,15 @@ loaded machine, a busy loop runs on every core during the race. There are three 
 - *With itself*: both sides are the same, so every verdict *faster* or *slower* is wrong. \
 For functions, both sides are `mixing` of `examples/src/busy_work.rs`, about 25 µs of work in \
 registers, at the same address. Every program calls both sides through a pointer, and from \
-the same place in the code if the tool allows it. Commands race a program against the same file; \
-the program does about 20 ms of the same work.\n\
+the same place in the code if the tool allows it. For commands, both sides \
+start the same executable, which does about 20 ms of the same work.\n\
 - *Two copies*: the sides are two copies of the same code, so every verdict of *faster* or \
 *slower* is wrong about the source, even if the link makes one of the two copies faster. For \
 functions, the sides are a branching sum (about 25 µs over 1,024 random words) and a copy of it at \
 another address in the same program. We checked with objdump that both have the same instructions. \
 Compilers and linkers may merge equal code, so each program checks at its start that the two \
 addresses differ. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by \
-eight users. Commands race an executable against a copy of its file.\n\
+eight users. For commands, one side starts an executable and the other a copy of its file.\n\
 - *+1%*: the candidate is the function or command of the first case with exactly 1% more steps, so \
 *slower* is right. The time of a command includes the start of the program, so the true change of \
 a command is some hundredths of a percentage point below 1%.\n\n\

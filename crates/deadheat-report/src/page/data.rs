@@ -201,15 +201,14 @@ const SIGNS: &[u8; BASE as usize] =
 
 const BASE: u64 = 90;
 
-/// Numbers below this value are encoded as a single digit.
+/// Numbers below this value have a single digit, which is the number.
 const ONE: u64 = 45;
 
-/// If the first digit of a number is at least [`ONE`] and below this value, the number has one more
-/// digit.
+/// A number has two digits if the value of its first digit is at least [`ONE`] and below this.
 const TWO: u64 = 85;
 
-/// If the first digit of a number is at least [`TWO`] and below this value, the number has two more
-/// digits. If the first digit equals this value, the number of digits follows, then the digits.
+/// A number has three digits if the value of its first digit is at least [`TWO`] and below this. If
+/// the first digit equals this value, the number of digits follows, then the digits.
 const THREE: u64 = 89;
 
 /// The smallest number that is encoded in three digits, and the smallest number that takes more.

@@ -90,9 +90,9 @@ The words *where the noise allows* limit a promise to the rows in which four tim
 error (*least SE* below) is at most the margin. The promises about candidates with \
 a true change of −1%, +1% or −2% also apply only to rows where the noise allows. The *binomial bound* allows for chance: if the true rate of false verdicts of a row is \
 5%, the measured share exceeds this bound with a probability of 1 in 10,000. \
-The limits without the words *within the binomial bound* must hold exactly, with one exception. In a \
-row with fewer than 1,000 races, less than 94% may pass: it is enough that the share of races whose \
-interval misses the truth is at most the binomial bound of 5%.
+The limits without the words *within the binomial bound* must hold exactly, with one exception: in a \
+row with fewer than 1,000 races, the promise of 94% is kept if the share of races with an interval \
+that misses the truth is within the binomial bound for a rate of 5%.
 ";
     (text, all_kept)
 }

@@ -121,7 +121,8 @@ pub(super) struct StartedFiles {
     has_hooks: bool,
 }
 
-/// Returns the files of every contender of a plan that starts a program.
+/// Returns the program of each command, worker and harness of a plan, with the files that the
+/// program reads.
 #[cfg(feature = "commands")]
 pub(super) fn programs_of(plan: &Plan) -> impl Iterator<Item = StartedFiles> {
     fn started(program: &Program) -> StartedFiles {
