@@ -1497,7 +1497,7 @@ fn a_tag_does_not_take_the_place_of_an_abbreviated_commit() {
     ];
     let build = build.concat();
     let done = repo.rev(&[&[base], &build[..]].concat());
-    done.fails_with(2, &["is a branch or tag and also", "write more digits"]);
+    done.fails_with(2, &["is ambiguous", "more digits of the commit"]);
     repo.rev(&[&[&*format!("refs/tags/{base}")], &build[..]].concat())
         .succeeds();
     // No id of a commit begins with `cafe`.
