@@ -355,8 +355,11 @@ fn a_pattern_that_takes_long_to_compare_is_refused() {
         format!("include = [{}]\n", patterns.join(","))
     };
     assert!(read(&list(250, "*")).is_ok() && read(&list(2000, "")).is_ok());
-    let told = problem(&list(251, "?"));
+    let told = problem(&list(251, "*"));
     assert!(told.contains("more than 250 patterns"), "{told}");
+    assert!(read(&list(50, "?")).is_ok());
+    let told = problem(&list(51, "?"));
+    assert!(told.contains("more than 50 patterns with ?"), "{told}");
     assert!(read(&list(4000, "")).is_ok());
     let told = problem(&list(4001, ""));
     assert!(told.contains("more than 4000 names"), "{told}");
