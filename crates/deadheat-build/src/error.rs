@@ -175,7 +175,7 @@ pub enum BuildError {
     /// The commit of a side has too many submodules.
     #[error("{revision} has more than {most} submodules, which deadheat does not check out")]
     TooManySubmodules {
-        /// The name of the affected side.
+        /// The revision, as the user wrote it.
         revision: String,
         /// The largest number of submodules.
         most: usize,

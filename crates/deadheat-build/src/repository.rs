@@ -236,7 +236,8 @@ impl<'a> Repository<'a> {
 
     fn ask_for_commit(&self, name: &str) -> Result<Finished, BuildError> {
         let wanted = format!("{name}^{{commit}}");
-        // Git prefers a tag to a branch of the same name, and warns of it, unless its configuration says not to.
+        // Git prefers a tag to a branch of the same name, and warns of it unless its configuration
+        // says not to.
         let warn = ["-c", "core.warnAmbiguousRefs=true"];
         let git = Git::new(&self.top, &warn, &["rev-parse", "--verify"]);
         self.run(git.words([&wanted]))

@@ -56,6 +56,16 @@ fn nested() -> Nested {
     }
 }
 
+/// Clones a repository, without its submodules.
+fn clone_of(repo: &Repo) -> Repo {
+    let clone = Repo {
+        folder: tempfile::tempdir().unwrap(),
+    };
+    let source = repo.path("").display().to_string();
+    clone.git(&["clone", "--quiet", &source, "."]);
+    clone
+}
+
 #[test]
 fn fills_submodules_of_the_commit_without_network() {
     needs!("git");
@@ -111,11 +121,7 @@ fn notes_uncommitted_changes_inside_a_submodule() {
 fn leaves_out_uninitialised_submodules_with_a_note_every_time() {
     needs!("git");
     let Nested { repo, _others } = nested();
-    let clone = Repo {
-        folder: tempfile::tempdir().unwrap(),
-    };
-    let source = repo.path("").display().to_string();
-    clone.git(&["clone", "--quiet", &source, "."]);
+    let clone = clone_of(&repo);
     for name in ["first", "HEAD~1"] {
         let revisions = format!("{name}..{name}");
         let script = "mkdir -p out; cp /bin/true out/program";
@@ -133,11 +139,7 @@ fn leaves_out_uninitialised_submodules_with_a_note_every_time() {
 fn builds_again_once_a_submodule_is_initialised() {
     needs!("git");
     let Nested { repo, _others } = nested();
-    let clone = Repo {
-        folder: tempfile::tempdir().unwrap(),
-    };
-    let source = repo.path("").display().to_string();
-    clone.git(&["clone", "--quiet", &source, "."]);
+    let clone = clone_of(&repo);
     let was_kept = || {
         let (sides, notes) = clone.build_by("HEAD..HEAD", SCRIPT, &["out/program"]);
         let left_out = notes

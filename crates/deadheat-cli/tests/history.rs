@@ -803,7 +803,7 @@ fn a_check_of_imprecise_races_judges_nothing() {
         .run(&["check"])
         .fails_with(2, &["even a doubling could be chance"]);
     repository.run(&["check", "--allow-unjudged"]).succeeds();
-    // A name that no benchmark has is no name to pass over.
+    // Each name must match a benchmark.
     repository
         .run(&["check", "parse", "prase"])
         .fails_with(6, &["no benchmark of this range is called prase"]);

@@ -349,7 +349,7 @@ impl Drop for Launcher {
         let _ = self.send(&head.encode());
         self.requests = None;
         let ended = waitpid(self.pid, None);
-        if !matches!(ended, Ok(WaitStatus::Exited(_, 0))) {
+        if ended.is_ok_and(|status| !matches!(status, WaitStatus::Exited(_, 0))) {
             // A command may kill its launcher (`kill -9 $PPID`), which then ends nothing.
             end_strays(|child| !self.earlier_children.contains(&child));
         }

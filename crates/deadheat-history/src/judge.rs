@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{Interval, LogRatio};
+use deadheat::parts::model::{Commit, Interval, LogRatio};
 use deadheat::parts::settings::Selection;
 
 use crate::accepted_store::Accepted;
@@ -83,7 +83,11 @@ pub fn history(
         unknown: window.unknown,
         off_line: window.off_line,
         has_git: window.has_git,
-        tip: window.line.first().cloned(),
+        tip: window.line.first().map(|id| Commit {
+            id: id.clone(),
+            committed_at: None,
+            subject: String::new(),
+        }),
         newest: newest.map(|one| one.indexed.commit.clone()),
     })
 }

@@ -106,40 +106,35 @@ fn named_commits(range: &Revisions) -> Result<[Commit; 2], Failure> {
 /// Commits run files to a branch, and leaves git's working tree and index unchanged.
 pub fn push(args: &PushArgs) -> Result<Status, Failure> {
     let scratch = ScratchFolder::create().map_err(Failure::reading)?;
-    let mut runs = Vec::new();
-    for found in expanded(&args.files)? {
-        let file = StoredRun::read(&found.path).map_err(Failure::reading)?;
-        // Only valid run files are committed to the branch.
-        file.run().map_err(Failure::reading)?;
-        runs.push(file);
-    }
-    let counted_runs = counted(runs.len() as u64, "run", "runs");
-    let message = format!("Add {counted_runs}");
-    let (added, branch) = asking(|stop| {
+    let (count, branch) = asking(|stop| {
         let branch = Branch::of(&here()?, &args.branch, stop).map_err(failure)?;
         let mut packed = Vec::new();
-        for file in &runs {
+        for found in expanded(&args.files)? {
+            let file = StoredRun::read(&found.path).map_err(Failure::reading)?;
+            // Only valid run files are committed to the branch.
+            file.run().map_err(Failure::reading)?;
             // The name depends on the run's identity, so a continued run replaces its earlier file.
             let identity = &file.identity;
             let name = format!("runs/{}/{}.jsonl.gz", &identity[..2], &identity[..16]);
-            if !is_news(file, &branch, &name)? {
-                continue;
+            if is_news(&file, &branch, &name)? {
+                let path = scratch.path().join(&identity[..16]);
+                let written = write_bytes(&path, &gzipped(file.bytes()));
+                written.map_err(|error| Failure::writing("the branch", error))?;
+                packed.push((path, name));
             }
-            let path = scratch.path().join(&identity[..16]);
-            let bytes = gzipped(file.bytes());
-            write_bytes(&path, &bytes).map_err(|error| Failure::writing("the branch", error))?;
-            packed.push((path, name));
         }
-        let added = !packed.is_empty()
-            && (branch.add(&packed, &message, scratch.path())).map_err(failure)?;
-        Ok((added, branch.name().to_owned()))
+        if !packed.is_empty() {
+            let message = format!("Add {}", counted(packed.len() as u64, "run", "runs"));
+            let added = branch.add(&packed, &message, scratch.path());
+            added.map_err(failure)?;
+        }
+        Ok((packed.len(), branch.name().to_owned()))
     })?;
     let quoted = shell_words::quote(&branch);
-    line_to_stdout(&match added {
-        true => {
-            format!("{counted_runs} committed to {branch}; `git push origin {quoted}` shares them")
-        }
-        false => format!("{branch} holds them already"),
+    let runs = counted(count as u64, "run", "runs");
+    line_to_stdout(&match count {
+        0 => format!("{branch} holds them already"),
+        _ => format!("{runs} committed to {branch}; `git push origin {quoted}` shares them"),
     })?;
     Ok(Status::Done)
 }

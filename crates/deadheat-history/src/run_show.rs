@@ -26,9 +26,7 @@ use crate::page::{HistoryTextOptions, to_history_markdown, to_history_text};
 use crate::run_repository::Repository;
 use crate::timeline::{CommitOrder, History, Timeline, TimelineChange};
 use crate::window::{RequestedCommits, Window};
-use crate::words::{
-    check_lines, imprecise_in_words, is_imprecise, limits_of_check, short, steps_below,
-};
+use crate::words::{check_lines, imprecise_in_words, is_imprecise, limits_of_check, steps_below};
 
 /// The default number of commits.
 const NEWEST: usize = 50;
@@ -207,7 +205,7 @@ fn without_precision(history: &History) -> Option<String> {
 fn without_the_newest(history: &History) -> Option<String> {
     let tip = history.tip.as_ref()?;
     let is_compared = |one: &Timeline| {
-        let last = one.commits.last().filter(|last| last.commit.id == *tip);
+        let last = one.commits.last().filter(|last| last.commit.id == tip.id);
         last.is_some_and(|last| {
             let of_part = one.commits.iter().filter(|other| other.part == last.part);
             of_part.count() > 1
@@ -216,7 +214,7 @@ fn without_the_newest(history: &History) -> Option<String> {
     (!history.timelines.iter().any(is_compared)).then(|| {
         format!(
             "no race compares {}, the newest commit of the range",
-            short(tip)
+            tip.short()
         )
     })
 }

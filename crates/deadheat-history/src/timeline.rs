@@ -235,8 +235,8 @@ pub struct History {
     pub off_line: usize,
     /// False if git is missing, and commits are ordered by their times.
     pub has_git: bool,
-    /// The id of the newest commit of the range, raced or not; `None` without git.
-    pub tip: Option<String>,
+    /// The newest commit of the range, raced or not, without time and subject; `None` without git.
+    pub tip: Option<Commit>,
     /// The newest commit of the range that was raced by any of the workloads.
     pub newest: Option<Commit>,
 }

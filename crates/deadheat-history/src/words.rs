@@ -3,7 +3,7 @@
 
 use deadheat::parts::model::{Commit, LogRatio};
 use deadheat::parts::report::units::{counted, effect, interval, p_is, share, sized, two_digits};
-use deadheat::parts::report::{Glyphs, enumerated, escape, shell, shorten};
+use deadheat::parts::report::{Glyphs, enumerated, escape, first_of, shell, shorten};
 
 use crate::timeline::{
     CommitOrder, History, LoopClosure, Timeline, TimelineChange, TimelineCommit,
@@ -281,10 +281,10 @@ fn on_the_newest(history: &History) -> Vec<String> {
         return Vec::new();
     };
     let mut remarks = Vec::new();
-    if let Some(tip) = history.tip.as_ref().filter(|tip| **tip != newest.id) {
+    if let Some(tip) = history.tip.as_ref().filter(|tip| tip.id != newest.id) {
         remarks.push(format!(
             "{} was not raced; the newest commit of this check is {}",
-            short(tip),
+            tip.short(),
             newest.short()
         ));
     }
@@ -293,28 +293,23 @@ fn on_the_newest(history: &History) -> Vec<String> {
         last.is_some_and(|last| last.commit.id != newest.id)
     };
     let without: Vec<&Timeline> = history.timelines.iter().filter(ends_before).collect();
-    if let Some(first) = without.first() {
-        let names = without.iter().take(NAMED).map(|one| one.series.name());
-        let names = names.collect::<Vec<_>>().join(", ");
-        let more = match without.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let last = first.commits.last().map_or("", |last| last.commit.short());
-        remarks.push(match without.len() {
-            1 => format!(
-                "{names} has no race at {}; its last is at {last}",
-                newest.short()
-            ),
-            _ => format!("no races at {} for {names}{more}", newest.short()),
-        });
+    let names: Vec<String> = without.iter().map(|one| one.series.name()).collect();
+    match &without[..] {
+        [] => {}
+        [one] => {
+            let last = one.commits.last().map_or("", |last| last.commit.short());
+            let (name, newest) = (one.series.name(), newest.short());
+            remarks.push(format!(
+                "{name} has no race at {newest}; its last is at {last}"
+            ));
+        }
+        _ => remarks.push(format!(
+            "no races at {} for {}",
+            newest.short(),
+            first_of(names, NAMED)
+        )),
     }
     remarks
-}
-
-/// Returns the short form of a commit's id.
-pub(crate) fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
 }
 
 /// Returns the line about small steps that add up to a large change.

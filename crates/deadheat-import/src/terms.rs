@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::results::{ResultBenchmark, Results};
 use deadheat::parts::exit::Failure;
+use deadheat::parts::report::first_of;
 use deadheat::parts::rules::Rules;
 use deadheat::parts::settings::Selection;
 use deadheat::parts::terminal::to_stderr;
@@ -59,14 +60,9 @@ pub fn tell_of_left_out(mut names: Vec<String>) {
     const NAMED: usize = 5;
     names.sort();
     names.dedup();
-    let more = match names.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    names.truncate(NAMED);
     if !names.is_empty() {
-        let names = names.join(", ");
-        to_stderr("note", &format!("the rules file leaves out {names}{more}"));
+        let names = first_of(names, NAMED);
+        to_stderr("note", &format!("the rules file leaves out {names}"));
     }
 }
 

@@ -164,7 +164,7 @@ pub struct InSuite {
     /// The rule of a gate that the comparison breaks, if any.
     pub gate: Option<GateHit>,
     /// True if a gate has rules for this comparison but cannot apply them, because the comparison
-    /// has no verdict.
+    /// has no verdict, or because the rules file excludes the benchmark.
     pub is_unjudged: bool,
     /// The second race of the benchmark; `None` if the first race broke no rule, or if no
     /// confirmation was needed.
