@@ -254,8 +254,29 @@ fn blocks_of_all_benchmarks_in_any_order_find_their_way() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     let mut writer = RunFileWriter::create(&path, &header()).unwrap();
-    for block in blocks().iter().rev().chain(&blocks()) {
+    let (first, second): (Vec<_>, Vec<_>) = blocks().into_iter().partition(|b| b.benchmark == 0);
+    for block in second.iter().chain(&first) {
         writer.block(block).unwrap();
     }
     assert_eq!(by_benchmark(&path, 3), Some(read_run(&path).unwrap()));
+}
+
+#[test]
+fn a_block_that_is_repeated_or_out_of_order_is_refused() {
+    let [one, two] = [&blocks()[0], &blocks()[1]];
+    for block in [one, two] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let mut writer = RunFileWriter::create(&path, &header()).unwrap();
+        for block in [one, two, block] {
+            writer.block(block).unwrap();
+        }
+        drop(writer);
+        assert_eq!(by_benchmark(&path, 3), None);
+        let error = read_run(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("each block once, in ascending order"),
+            "{error}"
+        );
+    }
 }

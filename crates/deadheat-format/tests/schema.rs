@@ -164,7 +164,8 @@ fn written(header: RunHeader) -> (RunHeader, String) {
 
 #[test]
 fn rules_of_a_benchmark_are_kept_and_keep_to_the_schema() {
-    let looks = common::header().plan.design.looks;
+    let mut looks = common::header().plan.design.looks;
+    looks.levels = looks.levels.iter().map(|level| level / 5.0).collect();
     let full = BenchmarkOverrides {
         margin: Some(0.05),
         level: Some(LevelOverride { alpha: 0.01, looks }),

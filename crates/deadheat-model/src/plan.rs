@@ -33,7 +33,7 @@ pub enum PlanError {
         /// The values allowed, in words.
         range: &'static str,
     },
-    /// The looks are not in rising order, or lack a level or a weight.
+    /// The looks are not in rising order, lack a level or a weight, or do not spend α.
     MalformedLooks,
     /// A benchmark has no contender, or too many.
     Contenders {
@@ -80,7 +80,8 @@ impl std::fmt::Display for PlanError {
                 write!(f, "{of} must be {range}, not {value}")
             }
             Self::MalformedLooks => f.write_str(
-                "each look must have more replicates than the one before, a level and a weight",
+                "each look must have more replicates than the one before, a level and a weight; the \
+                 levels must spend alpha, and the weights must add up to 1",
             ),
             Self::Contenders {
                 benchmark,
@@ -170,7 +171,7 @@ impl Plan {
             return out_of_range("--blocks", 0.0, "at least 1");
         }
         let looks = &design.looks;
-        if !looks.are_well_formed() {
+        if !looks.are_well_formed(design.alpha) {
             return Err(PlanError::MalformedLooks);
         }
         if self.benchmarks.is_empty() {
@@ -217,6 +218,12 @@ impl Plan {
                         || of.control != benchmark.control =>
                 {
                     "the two have different numbers of contenders"
+                }
+                Some(of) if of.name != benchmark.name || of.parameters != benchmark.parameters => {
+                    "the two have different names"
+                }
+                Some(of) if rerun.kind == RerunKind::Turns && of.side_by_side.is_none() => {
+                    "that benchmark does not race side by side"
                 }
                 Some(_) if reruns.get(&(rerun.of, rerun.kind)) != Some(&index) => {
                     "that benchmark already has a rerun of this kind"
@@ -341,7 +348,7 @@ impl Plan {
                 if !ShareRange::ALPHA.holds(*alpha) {
                     return refused("alpha", *alpha, ShareRange::ALPHA.words);
                 }
-                if !looks.are_well_formed() {
+                if !looks.are_well_formed(*alpha) {
                     return Err(PlanError::MalformedLooks);
                 }
             }
@@ -383,7 +390,7 @@ fn alike(one: &Workload, other: &Workload) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::{Contender, Saved};
+    use crate::benchmark::{Contender, Saved, SideBySide};
 
     fn plan(margin: f64, alpha: f64) -> Plan {
         let contender = |name: &str| Contender {
@@ -431,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_link_stands_beside_an_earlier_benchmark_of_as_many_contenders() {
+    fn a_rerun_follows_a_benchmark_of_its_name_with_as_many_contenders() {
         let own = |of, replicates| {
             Some(Rerun {
                 of,
@@ -454,7 +461,14 @@ mod tests {
         assert_eq!(three.own_link_of(0), None);
         let mut fewer = with(&[own(0, 6)]);
         fewer.benchmarks[1].contenders.pop();
+        let mut renamed = with(&[own(0, 6)]);
+        renamed.benchmarks[1].name.push('2');
+        let mut turns = with(&[own(0, 6)]);
+        let rerun = turns.benchmarks[1].rerun.as_mut();
+        rerun.unwrap().kind = RerunKind::Turns;
         for (bad, problem) in [
+            (renamed, "different names"),
+            (turns.clone(), "does not race side by side"),
             (with(&[own(1, 6)]), "comes after the benchmark"),
             (with(&[own(7, 6)]), "comes after the benchmark"),
             (with(&[own(0, 6), own(1, 6)]), "is a rerun itself"),
@@ -465,6 +479,8 @@ mod tests {
             let error = bad.validate().unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");
         }
+        turns.benchmarks[0].side_by_side = Some(SideBySide::default());
+        assert_eq!(turns.validate(), Ok(()));
     }
 
     #[test]
@@ -474,10 +490,27 @@ mod tests {
         assert_eq!(plan.validate(), Err(PlanError::MalformedLooks));
     }
 
-    fn looks(at: &[u32]) -> Looks {
+    #[test]
+    fn looks_that_do_not_spend_alpha_are_refused() {
+        let spoilt: [fn(&mut Looks); 5] = [
+            |looks| looks.levels[0] = 0.06,
+            |looks| looks.levels[0] = 1e-12,
+            |looks| looks.levels[1] = f64::NAN,
+            |looks| looks.weights[1] = 0.7,
+            |looks| looks.weights = vec![-0.4, 1.4],
+        ];
+        for spoil in spoilt {
+            let mut plan = plan(0.01, 0.05);
+            assert_eq!(plan.validate(), Ok(()));
+            spoil(&mut plan.design.looks);
+            assert_eq!(plan.validate(), Err(PlanError::MalformedLooks));
+        }
+    }
+
+    fn looks(alpha: f64, at: &[u32]) -> Looks {
         Looks {
             at: at.to_vec(),
-            levels: vec![0.01; at.len()],
+            levels: vec![alpha; at.len()],
             weights: vec![1.0 / at.len() as f64; at.len()],
         }
     }
@@ -495,7 +528,7 @@ mod tests {
         };
         Plan {
             design: Design {
-                looks: looks(&[6, 11]),
+                looks: looks(0.05, &[6, 11]),
                 ..Design::default()
             },
             seed: 1,
@@ -507,7 +540,7 @@ mod tests {
     }
 
     fn level(alpha: f64, at: &[u32]) -> Option<LevelOverride> {
-        let looks = looks(at);
+        let looks = looks(alpha, at);
         Some(LevelOverride { alpha, looks })
     }
 

@@ -234,6 +234,13 @@ impl Samples {
         Ok(())
     }
 
+    /// Returns the last block if `block` does not come after it. A race measures each block once, in
+    /// ascending order.
+    pub fn not_before(&self, block: &BlockRecord) -> Option<BlockSpan> {
+        let last = *self.blocks.last()?;
+        ((block.replicate, block.index) <= (last.replicate, last.index)).then_some(last)
+    }
+
     /// Appends rows that were recorded without blocks. Each row becomes a block with one sample of
     /// one iteration of `contender`. `replicates` has one entry per row, and `values` is row by
     /// row. `places` has one entry per column: the index of its value within a row.

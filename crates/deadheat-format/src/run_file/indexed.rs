@@ -110,7 +110,9 @@ impl IndexedRun {
                 read_exact_at(&self.file, &mut bytes, at).ok()?;
                 let mut rest = &bytes[..];
                 while let Some(len) = decode_compact(rest, |_| width, &mut block) {
-                    if block.benchmark != benchmark || unknown_contender(&block, planned).is_some()
+                    if block.benchmark != benchmark
+                        || unknown_contender(&block, planned).is_some()
+                        || samples.not_before(&block).is_some()
                     {
                         return None;
                     }

@@ -408,6 +408,13 @@ impl<'a> Reading<'a> {
             None => block.samples.len() as u64 + u64::from(block.primed),
         };
         let name = &benchmark.name;
+        if let Some(last) = samples.not_before(block) {
+            return Err(self.error(format!(
+                "benchmark '{name}': replicate {}, block {} follows replicate {}, block {}; a race \
+                 measures each block once, in ascending order",
+                block.replicate, block.index, last.replicate, last.index
+            )));
+        }
         samples
             .push(block)
             .map_err(|error| self.error(format!("benchmark '{name}': {error}")))?;

@@ -2,7 +2,7 @@
 //! sides: labels, files, tools, machines and dates.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use deadheat_model::{
     Analysis, Better, Comparison, FailedBenchmark, LeftOut, LeftOutReason, ResultFacts, ResultSide,
@@ -330,17 +330,16 @@ impl Scene<'_> {
 
     fn side(&self, side: &ResultSide) -> String {
         let name = self.labels.any(&side.name);
-        let files = self.each(side, MORE, |file| Some(&file.source));
+        let files = self.each(side, |file| Some(&file.source));
         let mut line = match files {
             Some(files) if files != name => format!("{name} ({files})"),
             _ => name,
         };
-        let tool = self.each(side, MORE, |file| Some(&file.tool));
+        let tool = self.each(side, |file| Some(&file.tool));
         let runtime = self.fact(side, |facts| facts.runtime.as_ref());
         let host = self.fact(side, |facts| facts.host.as_ref());
         let place = host.or_else(|| self.fact(side, |facts| facts.cpu.as_ref()));
-        let times = ["other time", "other times"];
-        let date = self.each(side, times, |file| file.facts.date.as_ref());
+        let date = self.date(side);
         let mut parts: Vec<String> = tool.into_iter().chain(runtime).collect();
         match (parts.last_mut(), place) {
             (Some(last), Some(place)) => *last += &format!(" on {place}"),
@@ -384,15 +383,28 @@ impl Scene<'_> {
         side: &ResultSide,
         fact: impl Fn(&ResultFacts) -> Option<&String>,
     ) -> Option<String> {
-        self.each(side, MORE, |file| fact(&file.facts))
+        self.each(side, |file| fact(&file.facts))
+    }
+
+    /// Returns the earliest date of the files of a side, after `from` if they have several.
+    fn date(&self, side: &ResultSide) -> Option<String> {
+        let dates = side
+            .files
+            .iter()
+            .filter_map(|file| file.facts.date.as_deref());
+        let dates: BTreeSet<&str> = dates.filter(|date| !date.is_empty()).collect();
+        let first = shown(dates.first()?, FACT, self.glyphs);
+        Some(match dates.len() {
+            1 => first,
+            _ => format!("from {first}"),
+        })
     }
 
     /// Returns the first distinct value of a fact in the files of a side, and the number of further
-    /// distinct values, with a word for one and for several of them.
+    /// distinct values.
     fn each<'s>(
         &self,
         side: &'s ResultSide,
-        [one, several]: [&str; 2],
         tell: impl Fn(&'s ResultSource) -> Option<&'s String>,
     ) -> Option<String> {
         let mut seen = HashSet::new();
@@ -402,13 +414,10 @@ impl Scene<'_> {
         let first = shown(facts.first()?, FACT, self.glyphs);
         Some(match facts.len() - 1 {
             0 => first,
-            more => format!("{first} and {}", counted(more as u64, one, several)),
+            more => format!("{first} and {more} more"),
         })
     }
 }
-
-/// The word for further values of a fact.
-const MORE: [&str; 2] = ["more", "more"];
 
 /// Returns the number of recordings of a side, if any of its files contains several.
 fn recordings(side: &ResultSide) -> Option<String> {
