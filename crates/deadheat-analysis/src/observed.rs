@@ -5,9 +5,8 @@ use deadheat_model::{
     Warning, Workload,
 };
 
-/// The observations of one benchmark.
 pub(crate) struct Observations<'a> {
-    /// The observations, in the order of replicates.
+    /// In the order of replicates.
     observed: Vec<&'a Observed>,
 }
 

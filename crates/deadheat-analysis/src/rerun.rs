@@ -7,7 +7,7 @@ use crate::decision::BenchmarkState;
 use crate::effects::{EffectEstimate, Effects, estimate};
 use crate::raced::Raced;
 
-/// Replicates that an interval requires.
+/// The smallest number of replicates that gives an interval.
 const FEWEST: usize = 2;
 
 /// The effects of a rerun over all its complete replicates. Their number was fixed in advance, so
@@ -15,7 +15,6 @@ const FEWEST: usize = 2;
 pub(crate) struct RerunEffects<'a> {
     pub(crate) samples: &'a Samples,
     benchmark_state: BenchmarkState,
-    /// The number of complete replicates.
     pub(crate) replicates: usize,
     /// One estimate per candidate.
     effect_estimates: Vec<Option<EffectEstimate>>,

@@ -103,7 +103,6 @@ impl Recordings<'_> {
         &self.run.header.plan.benchmarks[self.index]
     }
 
-    /// Returns the conditions under which these two sides are judged.
     fn conditions(&self, baseline: &str, candidate: &str) -> Conditions {
         let plan = &self.run.header.plan;
         let files = &self.run.sides;
@@ -445,13 +444,10 @@ impl Centre {
     }
 }
 
-/// The conditions under which two sides are judged.
 struct Conditions {
-    /// The level of an interval: 1 − confidence.
+    /// The two-sided level of an interval: 1 − confidence.
     level: f64,
-    /// Smallest relative change worth acting on.
     margin: f64,
-    /// The unit that counts as one observation.
     each: Observation,
     /// True if each side is one file, regardless of the number of its processes.
     single_files: bool,
@@ -656,7 +652,6 @@ impl Unpaired {
         (metric.better() != Better::Unknown).then_some(verdict)
     }
 
-    /// Converts the estimate to the type of the model.
     fn estimate(&self) -> Option<Estimate> {
         let judged = self.judged.as_ref()?;
         Some(Estimate {
@@ -673,7 +668,8 @@ impl Unpaired {
     }
 
     /// Returns the estimate of a metric that is shown but not judged. As for pairs, the interval is
-    /// removed if all values agree to the count, because it would show the unit of the counter.
+    /// removed if counts are equal on each side, because it would only show the resolution of the
+    /// counter.
     fn estimate_of_the_table(&self) -> Option<Estimate> {
         let mut estimate = self.estimate()?;
         let coarse = self.ticks.is_some_and(|ticks| ticks < FEW_TICKS);

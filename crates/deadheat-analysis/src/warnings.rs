@@ -22,7 +22,7 @@ use crate::{aspects, warm_up};
 /// the result.
 pub(crate) const FEW_TICKS: f64 = 100.0;
 /// The number of single-block replicates below which the coverage of the plain interval is less
-/// than the stated .95: it is .922 at 6, .936 at 11 and .948 at 22.
+/// than the stated 0.95: it is 0.922 at 6, 0.936 at 11 and 0.948 at 22.
 const FEW_SINGLE_BLOCKS: usize = 22;
 /// The share of exact ties among the blocks above which a warning is given.
 const MANY_TIES: f64 = 0.10;

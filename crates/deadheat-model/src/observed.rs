@@ -53,7 +53,7 @@ pub enum ObservedImage {
     Unseen,
 }
 
-/// The choice of addresses of a process by the kernel.
+/// How the kernel chooses the addresses of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressSpace {
     /// The kernel drew random addresses for this process.

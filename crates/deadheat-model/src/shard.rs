@@ -58,7 +58,7 @@ pub struct Shard {
     pub replicates: u32,
 }
 
-/// The least number of replicates of a benchmark on each host, because fewer allow no verdict.
+/// The smallest number of replicates of a benchmark on each host, because fewer allow no verdict.
 const LEAST_REPLICATES: u32 = 6;
 
 impl Shard {
