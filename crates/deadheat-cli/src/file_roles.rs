@@ -113,7 +113,6 @@ pub fn role(command: &str, option: &str) -> Option<Role> {
     of(command).or_else(|| of("*"))
 }
 
-/// A file that the command line names.
 struct Named {
     /// The option that names the file, or a description such as `the default of --config`.
     by: String,

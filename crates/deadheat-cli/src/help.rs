@@ -239,7 +239,6 @@ pub fn useless_option(command: &str, words: impl Iterator<Item = String>) -> Opt
     options.next()
 }
 
-/// Commands that refuse the `--export-…` options.
 const REFUSE_EXPORTS: [&str; 2] = ["bisect", "extend"];
 
 /// The number of examples that `-h` shows.

@@ -39,7 +39,6 @@ pub fn role() -> Option<ExitCode> {
     None
 }
 
-/// The command line of this process.
 pub struct Words {
     /// The words to parse.
     pub parsed: Vec<OsString>,

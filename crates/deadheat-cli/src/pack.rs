@@ -15,7 +15,6 @@ use deadheat_build::homes_of_builds;
 use deadheat_link::LinkRecord;
 use deadheat_options::repository::here;
 
-/// Shown at the end of `deadheat pack --help`.
 pub const PACK_EXAMPLES: &str = "\
 Examples:
   deadheat plan bench build/old build/new --save plan.json

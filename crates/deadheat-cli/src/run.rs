@@ -27,7 +27,6 @@ use crate::compare::is_called_a_result;
 use crate::plan::Planned;
 use crate::usage_error::quote_commands;
 
-/// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
   deadheat run -- './old input' './new input'
   deadheat run -L size 10,1000 -- './old {size}' './new {size}'
@@ -200,7 +199,6 @@ pub struct RunArgs {
     exports: ExportArgs,
 }
 
-/// Races the commands, records the run, and prints the answer.
 pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
     // The user names the commands here, so the filters of a rules file do not apply to them.
     let asked = CliOverrides {

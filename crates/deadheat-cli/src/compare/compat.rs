@@ -83,9 +83,7 @@ const MODES: [(&str, &str, &[&str]); 3] = [
 /// A message that replaces a comparison, with its exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// The text of the message.
     pub text: String,
-    /// The exit code of the program.
     pub code: u8,
     /// True if the text is help, which goes to standard output.
     pub is_help: bool,
@@ -108,8 +106,8 @@ impl From<clap::Error> for Stop {
 
 impl Arguments {
     /// Reads the command line of `program`. `open` checks a file that the user named and returns
-    /// what is wrong with it. A "-" becomes the file `<stdin>`, as in the original, which then does
-    /// not find it.
+    /// what is wrong with it. As in the original, "-" becomes the file `<stdin>`, which is then not
+    /// found.
     ///
     /// # Errors
     ///
