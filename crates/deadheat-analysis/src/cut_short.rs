@@ -19,9 +19,8 @@ const SHORTENED: u64 = 10;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlannedIterations {
     of: Vec<Option<u64>>,
-    /// Contenders without a planned number, which run files of older releases do not store. The
-    /// first block supplies it, because a median over all blocks would change at each interim
-    /// analysis.
+    /// Contenders whose planned number is missing, as in run files of older releases. The first
+    /// block supplies it, because a median over all blocks would change at each interim analysis.
     unknown: Vec<ContenderId>,
 }
 

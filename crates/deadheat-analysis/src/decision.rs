@@ -74,7 +74,6 @@ impl BenchmarkState {
         }
     }
 
-    /// Returns the number of samples, of all contenders, in the first `replicates` replicates.
     pub(crate) fn samples_seen(&self, samples: &Samples, replicates: usize) -> usize {
         match self.candidates.first() {
             Some(effects) => effects.samples_seen(replicates),

@@ -171,7 +171,6 @@ impl Effects {
         self.margin
     }
 
-    /// Returns the verdict for an interval of log-ratios. A higher throughput counts as faster.
     pub(crate) fn verdict_of(&self, ends: (f64, f64)) -> Verdict {
         verdict_of(self.metric.better(), ends, self.margin)
     }
@@ -327,14 +326,10 @@ impl Effects {
         }
     }
 
-    /// Returns the machines of a merged run whose hosts share the replicates; `None` for any other
-    /// run.
     pub(crate) fn machines(&self) -> Option<&Machines> {
         self.machines.as_ref()
     }
 
-    /// Returns the effects of the control, which decide which hosts are left out; `None` without a
-    /// control, and unless hosts share the replicates.
     pub(crate) fn control(&self) -> Option<&Effects> {
         self.control.as_deref()
     }
@@ -545,7 +540,6 @@ pub(crate) struct EffectEstimate {
     pub(crate) kept_because: Option<KeepReason>,
 }
 
-/// The result with the dropped blocks included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WithDropped {
     /// The estimated effect (θ̂) of all blocks, as a log-ratio.

@@ -379,7 +379,7 @@ pub(super) fn percentiles(sorted: &[f64]) -> Vec<f64> {
 
 /// The samples of one side, sorted once for all figures.
 pub(super) struct SideData {
-    /// The values of the side, ascending.
+    /// Ascending.
     pub(super) values: Vec<f64>,
     /// Logarithms of the values, ascending; empty if there are too many zeros.
     pub(super) logs: Vec<f64>,

@@ -59,7 +59,6 @@ impl OfMachine {
         }
     }
 
-    /// Returns the estimate of the machine, with an interval at this two-sided level.
     fn estimate(&self, level: f64) -> Estimate {
         let alone = MeanOfHosts::of_these(&[self.effect(level)]);
         let ends = alone.and_then(|alone| alone.interval(level));
@@ -158,7 +157,7 @@ const REPLICATES_OF_CONTROL: usize = MIN_REPLICATES_FOR_VERDICT;
 const TOLD_APART_BY_CHANCE: f64 = 0.01;
 
 /// Hosts are left out only if at least this many are kept, and if they are at most one in
-/// [`ONE_LEFT_OUT_OF`]. If more controls separate, the race itself is biased, and not a host.
+/// [`ONE_LEFT_OUT_OF`]. If more controls separate, the cause is the race itself, not a host.
 const KEPT_AT_LEAST: usize = 2;
 const ONE_LEFT_OUT_OF: usize = 3;
 

@@ -188,13 +188,14 @@ pub fn planned_repetitions(launch_ns: f64, repetition_ns: f64, launches_ns: &[Ve
 /// The number of iterations of each side of a replicate that are beyond the judged quantile, on
 /// average.
 ///
-/// The estimate of a quantile from so few iterations is median-unbiased, and their number hardly
-/// changes the precision of a race for its time: with 3 to 20 of them, the standard error of a side
-/// times the root of its iterations varied by less than a tenth, for log-normal and exponential
-/// iterations. But with fewer, a replicate may contain a rare slow path too seldom. In a simulation
-/// the path was three times as frequent as the share beyond the quantile. The standard deviation of
-/// the log-ratio of a replicate was then 1.6 times the value that the middle of its distribution
-/// implies with 3 iterations beyond the quantile, and 1.2 times with 5.
+/// A quantile estimated from so few iterations is median-unbiased. Their number hardly changes the
+/// precision that a race reaches in a given time: with 3 to 20 of them, the standard error of a
+/// side times the root of its iterations varied by less than a tenth, for log-normal and
+/// exponential iterations. But with fewer than 5, a replicate may contain a rare slow path too
+/// seldom. In a simulation, such a path was three times as frequent as the share beyond the
+/// quantile. With 3 iterations beyond the quantile, the standard deviation of the log-ratio of a
+/// replicate was 1.6 times the value that the middle of its distribution implies, and with 5, 1.2
+/// times.
 const BEYOND: f64 = 5.0;
 
 /// Returns the smallest number of blocks per replicate that allows a quantile of single iterations

@@ -30,7 +30,6 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// Takes the computed figures and plots, and drops the figures if `options` excludes them.
     pub(crate) fn of(figured: Option<(Figures, Option<Box<Plots>>)>, options: Options) -> Self {
         let (figures, plots) = figured.unzip();
         Self {

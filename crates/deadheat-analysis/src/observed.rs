@@ -30,7 +30,6 @@ impl<'a> Observations<'a> {
         of_it.map(|one| &one.process)
     }
 
-    /// Returns true if the processes of a contender executed the file they were started from.
     pub(crate) fn ran_as_started(&self, contender: ContenderId, replicate: u32) -> bool {
         let process = self.at(contender, replicate);
         process.is_some_and(|process| process.image == ObservedImage::AsStarted)

@@ -233,7 +233,6 @@ impl<'a> Placement<'a> {
     }
 }
 
-/// Removes duplicates.
 fn once_each<T: Copy + Eq + Hash>(items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
     let mut seen = HashSet::new();
     items.filter(move |item| seen.insert(*item))

@@ -35,7 +35,6 @@ pub(crate) struct PlotCandidate<'a> {
     pub(crate) paired: Option<Paired<'a>>,
 }
 
-/// The paired data of a candidate and the baseline.
 pub(crate) struct Paired<'a> {
     pub(crate) effects: &'a Effects,
     /// The number of replicates that were judged.
@@ -239,7 +238,6 @@ const QUANTILE_POINTS: usize = 200;
 /// The distance by which a violin extends beyond the body of the values, in bandwidths.
 const RUN_OUT: f64 = 2.5;
 
-/// The samples of one side, sorted for the figures.
 #[derive(Clone, Copy)]
 pub(crate) struct Sorted<'a> {
     /// The values per iteration, ascending.

@@ -174,7 +174,7 @@ impl Machines {
         self.places.len()
     }
 
-    /// The number of parts that the race has.
+    /// Includes parts that the run lacks.
     pub(crate) fn parts(&self) -> u32 {
         self.merged.count
     }

@@ -50,14 +50,12 @@ impl<'a> RerunEffects<'a> {
         self.effect_estimates.get(candidate)?.as_ref().map(estimate)
     }
 
-    /// Returns the estimate of a candidate with its interval at the two-sided `level`.
     pub(crate) fn estimate_at(&self, candidate: usize, level: f64) -> Option<Estimate> {
         let level = Level::Nominal(level);
         let all = (self.benchmark_state).estimate_effects(self.samples, self.replicates, level);
         all.get(candidate)?.as_ref().map(estimate)
     }
 
-    /// Returns the effects of all candidates, and the samples that they are computed from.
     pub(crate) fn judged(&self) -> (&[Effects], &Samples) {
         self.benchmark_state.judged(self.samples, self.replicates)
     }

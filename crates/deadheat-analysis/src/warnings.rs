@@ -85,7 +85,6 @@ pub(crate) fn about_a_pair(
     warnings
 }
 
-/// Returns all warnings about a benchmark without candidates.
 pub(crate) fn about_a_contender_alone(inputs: &Inputs<'_>, aspects: &Aspects) -> Vec<Warning> {
     let (header, benchmark) = (inputs.header(), inputs.benchmark());
     let measurement = inputs.measurement;
@@ -98,7 +97,6 @@ pub(crate) fn about_a_contender_alone(inputs: &Inputs<'_>, aspects: &Aspects) ->
     warnings
 }
 
-/// Returns warnings about the data and the method of the estimate.
 fn about_the_estimate(
     effects: &Effects,
     samples: &Samples,
@@ -293,7 +291,6 @@ fn about_the_benchmark(header: &RunHeader, benchmark: &Benchmark) -> Option<Warn
     })
 }
 
-/// Returns warnings about how the race was run.
 pub(crate) fn about_the_race(
     measurement: &Measurement,
     header: &RunHeader,
@@ -467,7 +464,6 @@ impl Traces<'_> {
         flagged.max(self.share_above_zero(&Metric::InvoluntarySwitches, id))
     }
 
-    /// Returns the share of a contender's samples in which the metric is not zero.
     fn share_above_zero(&self, metric: &Metric, id: ContenderId) -> f64 {
         let values = self.members.values(self.samples, metric, id);
         let above = values.iter().filter(|value| **value > 0.0).count();

@@ -155,7 +155,6 @@ const ORDERS: [(Sort, &str, &str); 4] = [
     ),
 ];
 
-/// Compares saved results, or races the programs that the user named.
 pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     if args.compat {
         return Err(Failure::Usage(

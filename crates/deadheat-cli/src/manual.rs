@@ -75,7 +75,6 @@ pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// Returns the reference of all commands as one page of Markdown.
 fn reference(program: Command) -> String {
     let mut program = program;
     program.build();

@@ -99,7 +99,7 @@ pub fn role() -> Option<ExitCode> {
     })
 }
 
-/// The command line of this process, before and after the words `run` and `plan` are resolved.
+/// The command line of this process: as typed, and as it is parsed.
 pub struct Words {
     typed: Vec<OsString>,
     /// True if the user left out `run`.

@@ -38,7 +38,6 @@ pub struct PackArgs {
     yes: bool,
 }
 
-/// Packs the plan with the programs and files that it names, and lists the contents.
 pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
     let mut header = read_plan(&args.plan)?;
     let is_ours = is_made_here(&FileDigest::of_run(&header));

@@ -72,7 +72,6 @@ pub fn plan(args: &PlanArgs) -> Result<Status, Failure> {
 /// The request of `deadheat run --plan`, which races a saved plan or a pack.
 #[derive(Debug)]
 pub struct Planned {
-    /// The path of the plan or pack.
     pub file: PathBuf,
     /// The path of the run file to write, if the user names one.
     pub save: Option<PathBuf>,

@@ -29,7 +29,6 @@ pub struct RecordedArgs {
 }
 
 impl RecordedArgs {
-    /// Reads the rules for the recording from these options and a rules file.
     pub fn rules(&self, answer: &mut AnswerArgs) -> Result<Rules, Failure> {
         answer.read_rules(&self.design.0, CliOverrides::default())
     }
@@ -83,8 +82,8 @@ impl RecordedArgs {
     }
 }
 
-/// Returns `recorded` unless it is a plan, lacks the judged metric, or is a race that contradicts
-/// the options.
+/// Returns `recorded`. Fails if it is a plan, lacks the judged metric, or is a race that
+/// contradicts the options.
 fn checked<'a>(
     file: &Path,
     (args, rules): (&RecordedArgs, &Rules),

@@ -194,10 +194,8 @@ struct RaceArgs {
 #[derive(Debug)]
 pub struct CargoRace {
     pub bench: Bench,
-    /// The cargo executable.
     pub cargo: OsString,
     pub revisions: Revisions,
-    /// How each side is built.
     pub ways: BuildOptions,
     /// The criterion library that the benchmarks are compiled with.
     pub criterion: LibraryChoice,

@@ -437,7 +437,6 @@ impl RunArgs {
         })
     }
 
-    /// Returns the values to read from the output of commands.
     fn values(&self) -> Result<Values, Failure> {
         let more_is_better = &self.higher_is_better;
         let read = self.value.iter().map(|text| value(text, more_is_better));

@@ -318,7 +318,7 @@ impl fmt::Display for Metric {
 /// column.
 const CUSTOM: &str = "custom:";
 
-/// Prefix of the column of a metric of which more is better, because the name does not tell.
+/// Prefix of the column of a metric of which more is better. The name alone does not show this.
 const MORE: &str = "more:";
 
 /// Columns of tidy CSV that are not metrics.

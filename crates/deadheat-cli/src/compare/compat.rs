@@ -17,7 +17,8 @@ use deadheat_compat::{Document, JsonError, Layout, Problem, Refusal, Report, Res
 
 use super::held_output::{HeldOutput, complain};
 
-/// The exit code for an unknown option, at which Google Benchmark's compare.py ends in a traceback.
+/// The exit code for an unknown option. Google Benchmark's compare.py ends in a traceback at such
+/// an option.
 const UNKNOWN_OPTION: u8 = 1;
 
 /// The parsed arguments of one call of compare.py.
@@ -268,7 +269,7 @@ struct Run<'p> {
     output: &'p mut HeldOutput,
 }
 
-/// The file of a side, by its kind; JSON is read already.
+/// A file of a side. JSON files have been read already.
 enum Input {
     Missing,
     NotAFile,
