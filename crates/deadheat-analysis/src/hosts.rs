@@ -3,9 +3,9 @@
 //!
 //! Hosts that raced the same plan are the observations, regardless of their numbers of replicates.
 //! With six hosts or more the verdict also covers similar hosts, with fewer only these. If parts
-//! are missing, the user may have merged before and may merge again. Then an interval over similar
-//! hosts is valid at any time, and an interval over these hosts is adjusted for as many analyses as
-//! there are parts.
+//! are missing, the user may have merged before and may merge again. Then the interval is valid at
+//! any time if at least six hosts are kept. Otherwise, it is adjusted for as many analyses as there
+//! are parts.
 //!
 //! A host on which the control separates finds a difference between two copies of the baseline, and
 //! may find a false one for a candidate. Such a host is left out. A host is never left out because

@@ -266,8 +266,8 @@ impl Metric {
         )
     }
 
-    /// Returns true for times in which less means a faster program; false for delays, such as the
-    /// time spent waiting for a core.
+    /// Returns true for times that get shorter as the program gets faster; false for times such as
+    /// garbage collection and waiting for a core.
     pub fn is_pace(&self) -> bool {
         matches!(
             self,

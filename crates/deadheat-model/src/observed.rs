@@ -1,8 +1,8 @@
 //! Properties of the measured processes as the kernel shows them, which may differ from those that
 //! deadheat started them with.
 
-/// The processes of one contender, as observed from one replicate on, until the next observation of
-/// the same contender.
+/// The processes of one contender, as observed in one replicate. The observation applies until the
+/// next observation of the same contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
     /// Index of the benchmark in the plan.
