@@ -198,7 +198,6 @@ fn reason_not_begun(run: &Run) -> &'static str {
     }
 }
 
-/// Returns the benchmarks that failed, in the order of the plan, each with its first failure.
 fn failures(run: &Run) -> Vec<FailedBenchmark> {
     let first_failures = run.first_failures();
     let failed = |(index, benchmark): (usize, &Benchmark)| {

@@ -352,7 +352,6 @@ impl FinalDecision {
     }
 }
 
-/// Returns the number of replicates that have samples.
 fn replicates(samples: &Samples) -> usize {
     let mut numbers: Vec<u32> = samples.blocks().iter().map(|b| b.replicate).collect();
     numbers.dedup();

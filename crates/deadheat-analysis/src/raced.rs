@@ -179,7 +179,6 @@ impl Machines {
         self.merged.count
     }
 
-    /// Returns the index of the machine that raced a replicate.
     pub(crate) fn of_replicate(&self, replicate: u32) -> Option<usize> {
         let part = replicate / self.merged.replicates + 1;
         self.of_part.get(&part).copied()

@@ -50,7 +50,6 @@ impl<'a> WaitingColumns<'a> {
         self.delay[index].min(idle)
     }
 
-    /// Returns the share of delay in the wall time of a contender, in these samples.
     fn share(&self, samples: &[Sample], contender: ContenderId) -> f64 {
         let (mut waited, mut wall) = (0.0, 0.0);
         for (index, sample) in samples.iter().enumerate() {

@@ -419,7 +419,6 @@ impl Traces<'_> {
             && waits(|row| row.candidate.as_ref()) == Some(true)
     }
 
-    /// Returns the reason why the clocks disagree, as far as the samples tell.
     fn cause(&self, measurement: &Measurement) -> ClockCause {
         let both = [ContenderId::BASELINE, self.candidate];
         // On any machine a launched process is preempted and waits between start and end, which

@@ -55,7 +55,6 @@ pub struct ManArgs {
     markdown: bool,
 }
 
-/// Prints the manual page of `deadheat`, or writes the pages of all commands.
 pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
     if args.markdown {
         to_stdout(&reference(program))?;

@@ -263,7 +263,7 @@ pub fn race(entrants: &BuildPrograms, options: &BenchOptions) -> Result<Answered
     Ok(answered)
 }
 
-/// Races the selected benchmarks of two builds as one of many races, without an answer.
+/// Races the selected benchmarks of two builds without printing an answer.
 pub fn race_silently(
     entrants: &BuildPrograms,
     options: &BenchOptions,
