@@ -53,7 +53,8 @@ pub fn analyse_with<'s>(
         _ => thread::available_parallelism().map_or(1, usize::from),
     };
     let mut answers = Answers::for_benchmarks(answered.len());
-    // In chunks, so that the results of the threads are a small part of all results in memory.
+    // In chunks, because all results at once, in the lists of the threads and in `answers`, would
+    // need twice the memory.
     for some in answered.chunks(MOST_AT_ONCE * cores) {
         let each = some.len().div_ceil(cores);
         let (mine, others) = some.split_at(each);
@@ -74,11 +75,11 @@ pub fn analyse_with<'s>(
     per_benchmark.whole(answers)
 }
 
-/// The number of benchmarks that a thread analyses at once.
+/// The number of benchmarks per thread in a chunk.
 const MOST_AT_ONCE: usize = 1_024;
 
-/// The number of benchmarks from which on several threads are worthwhile: a benchmark of 60 samples
-/// takes some 20 µs.
+/// The smallest number of benchmarks for which several threads are worthwhile: a benchmark of 60
+/// samples takes some 20 µs.
 const FEW_BENCHMARKS: usize = 64;
 
 /// Analyses the benchmarks of a run one by one, from any number of threads, and combines the
@@ -186,8 +187,6 @@ impl<'a> PerBenchmarkAnalysis<'a> {
     }
 }
 
-/// Returns the reason why a benchmark lacks samples: its part of the race is missing, or the race
-/// ended before its first block.
 fn reason_not_begun(run: &Run) -> &'static str {
     let merged = run.header.environment.merged.as_ref();
     if merged.is_some_and(|parts| parts.missing().next().is_some()) {
@@ -199,7 +198,6 @@ fn reason_not_begun(run: &Run) -> &'static str {
     }
 }
 
-/// Returns the benchmarks that failed, in the order of the plan, each with its first failure.
 fn failures(run: &Run) -> Vec<FailedBenchmark> {
     let first_failures = run.first_failures();
     let failed = |(index, benchmark): (usize, &Benchmark)| {
@@ -236,7 +234,6 @@ fn is_of_builds(plan: &Plan) -> bool {
     })
 }
 
-/// Returns the kind of processes that the run starts.
 fn processes(plan: &Plan) -> Processes {
     let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
     let kinds = contenders.map(|contender| match contender.workload {

@@ -21,7 +21,6 @@ pub(crate) use dropped::doubts as doubts_about_dropped_blocks;
 pub(crate) use settling::seconds_to_settle;
 pub(crate) use waiting::doubts as doubts_about_waiting;
 
-/// Computes every aspect of a comparison.
 pub(crate) fn from_inputs(inputs: &Inputs<'_>) -> Aspects {
     let hosts = hosts::from_inputs(inputs);
     Aspects {

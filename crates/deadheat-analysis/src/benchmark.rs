@@ -121,7 +121,6 @@ impl Sides<'_> {
         &self.raced.run.header.plan.benchmarks[self.raced.index]
     }
 
-    /// Returns the inputs of the comparison with a candidate, or of a benchmark without candidates.
     fn inputs<'a>(
         &'a self,
         measurement: &'a Measurement,
@@ -139,7 +138,6 @@ impl Sides<'_> {
         }
     }
 
-    /// Returns a row for every metric of the baseline and of a candidate, if there is one.
     fn metrics(
         &self,
         candidate: Option<(ContenderId, &Side)>,
@@ -159,7 +157,6 @@ impl Sides<'_> {
         }
     }
 
-    /// Returns the result of a benchmark without candidates.
     fn of_baseline_alone(&self) -> Part {
         let Raced {
             run,
@@ -194,7 +191,6 @@ impl Sides<'_> {
         }
     }
 
-    /// Compares each candidate with the baseline, on pairs of samples.
     fn of_candidates(&self) -> Part {
         let Raced {
             run,
@@ -242,7 +238,6 @@ impl Sides<'_> {
         }
     }
 
-    /// Returns the comparison of one candidate with the baseline.
     fn compared(
         &self,
         pair: Pair<'_>,
@@ -285,7 +280,6 @@ impl Sides<'_> {
     }
 }
 
-/// Returns the conclusions from the measurement of a pair.
 fn judged(inputs: &Inputs<'_>, pair: &Pair<'_>, agreement: Agreement) -> Judgement {
     let measurement = inputs.measurement;
     let aspects = aspects::from_inputs(inputs);
@@ -310,8 +304,8 @@ fn judged(inputs: &Inputs<'_>, pair: &Pair<'_>, agreement: Agreement) -> Judgeme
     }
 }
 
-/// Returns the evidence for the verdict on a pair. `zeros` tells which sides are all zero, if the
-/// verdict depends on that.
+/// Returns the evidence for the verdict on a pair. `zeros` is set if the verdict follows from
+/// zeros.
 fn evidence(
     inputs: &Inputs<'_>,
     pair: &Pair<'_>,
@@ -331,7 +325,7 @@ fn evidence(
     let pooled = &estimate.pooled;
     let detectable = || {
         let detectable = minimum_detectable_effect(pooled.se, pooled.df, estimate.plain_level);
-        // A change too large for a number is left out.
+        // An effect can be so large that its relative change overflows.
         Some(LogRatio(detectable)).filter(|effect| effect.change().is_finite())
     };
     let has_error = pooled.replicates >= 2 && pooled.se > 0.0;
@@ -406,9 +400,9 @@ fn on_the_same_pairs(
     Some((estimate, verdict))
 }
 
-/// Returns the estimate of a metric that is shown but not judged. If all blocks agree to the count,
-/// the interval is removed, because it would show the unit of the counter: 2 context switches
-/// against 2 would read ±50 %.
+/// Returns the estimate of a metric that is shown but not judged. If counts are equal in all
+/// blocks, the interval is removed, because it would only show the resolution of the counter: 2
+/// context switches against 2 would read ±50 %.
 fn of_the_table(
     effect_estimate: &EffectEstimate,
     effects: &Effects,

@@ -15,18 +15,16 @@ use deadheat_model::{Sample, Samples, Workload};
 /// programs makes iterations two to five times as slow, which is less than a step.
 const SHORTENED: u64 = 10;
 
-/// The planned number of iterations of a repetition, by contender.
+/// The planned number of iterations of a repetition, by the index of the contender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlannedIterations {
     of: Vec<Option<u64>>,
-    /// Contenders without a planned number, which run files of older releases do not store. The
-    /// first block supplies it, because a median over all blocks would change at each interim
-    /// analysis.
+    /// Contenders whose planned number is missing, as in run files of older releases. The first
+    /// block supplies it, because a median over all blocks would change at each interim analysis.
     unknown: Vec<ContenderId>,
 }
 
 impl PlannedIterations {
-    /// Reads the planned numbers of iterations from the plan.
     pub(crate) fn of(benchmark: &Benchmark) -> Self {
         let mut planned = Self::default();
         for (index, contender) in benchmark.contenders.iter().enumerate() {
@@ -59,7 +57,6 @@ impl PlannedIterations {
         }
     }
 
-    /// Returns true if this repetition has far fewer iterations than planned.
     pub(crate) fn is_cut_short(&self, sample: &Sample) -> bool {
         let planned = self.of.get(sample.contender.index()).copied().flatten();
         planned.is_some_and(|planned| sample.iterations < planned.div_ceil(SHORTENED))

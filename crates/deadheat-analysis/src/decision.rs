@@ -74,7 +74,6 @@ impl BenchmarkState {
         }
     }
 
-    /// Returns the number of samples, of all contenders, in the first `replicates` replicates.
     pub(crate) fn samples_seen(&self, samples: &Samples, replicates: usize) -> usize {
         match self.candidates.first() {
             Some(effects) => effects.samples_seen(replicates),
@@ -103,7 +102,6 @@ impl BenchmarkState {
         candidates.any(|effects| effects.machines().is_some())
     }
 
-    /// Returns the number of complete replicates of a race.
     pub(crate) fn complete_replicates(&self, samples: &Samples) -> usize {
         samples.blocks().len() / self.blocks_per_replicate
     }
@@ -200,7 +198,6 @@ pub(crate) struct Scan {
     pub(crate) effect_estimates: Vec<Option<EffectEstimate>>,
     /// The p-values of all looks taken, one list per candidate.
     pub(crate) p_values: Vec<Vec<f64>>,
-    /// All looks taken, including the last.
     pub(crate) looks: Vec<LookTaken>,
 }
 
@@ -254,7 +251,6 @@ pub(crate) struct FinalDecision {
 }
 
 impl FinalDecision {
-    /// Judges a benchmark by the rule for the way in which its race ended.
     pub(crate) fn of(
         run: &Run,
         index: usize,
@@ -311,7 +307,7 @@ impl FinalDecision {
             }
         };
         let final_decision = if benchmark_state.is_of_hosts() {
-            // The parts took no looks, so the merged run is judged once.
+            // The parts did not take looks, so the merged run is judged once.
             once(Level::Nominal(alpha))
         } else if run.header.origin != Origin::Race {
             let looks = planned_looks(0, all as u32, alpha).ok();
@@ -343,7 +339,8 @@ impl FinalDecision {
         (benchmark_state, final_decision)
     }
 
-    /// Returns the estimates of one candidate at the planned looks that have one.
+    /// Returns the estimates of one candidate at the planned looks, without the looks that lack
+    /// one.
     pub(crate) fn looks_at(&self, candidate: usize) -> Vec<LookEstimate> {
         let estimate = |look: &LookTaken| {
             Some(LookEstimate {
@@ -355,7 +352,6 @@ impl FinalDecision {
     }
 }
 
-/// Returns the number of replicates that have samples.
 fn replicates(samples: &Samples) -> usize {
     let mut numbers: Vec<u32> = samples.blocks().iter().map(|b| b.replicate).collect();
     numbers.dedup();
@@ -447,7 +443,6 @@ pub fn measured_effects(run: &Run) -> Vec<MeasuredEffect> {
     all
 }
 
-/// Returns the effects of one benchmark over its first `replicates` replicates.
 pub(crate) fn measured(
     state: &BenchmarkState,
     samples: &Samples,

@@ -31,7 +31,6 @@ struct Seen {
 #[derive(Clone, Debug)]
 struct Pool {
     quantile: f64,
-    /// The number of blocks of a complete replicate.
     blocks_per_replicate: u32,
     blocks: u32,
     /// The counts at the end of the latest block of the replicate.
@@ -69,7 +68,7 @@ pub(crate) struct Effects {
     tick: Option<f64>,
     formula: Formula,
     margin: f64,
-    /// The iterations of the current replicate; `None` unless a quantile is judged.
+    /// `None` unless a quantile is judged.
     pool: Option<Pool>,
     effects: Vec<f64>,
     /// The number of effects of each replicate.
@@ -94,7 +93,6 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Creates an empty list of effects for a benchmark of this run.
     pub(crate) fn new(
         metric: &Metric,
         candidate: ContenderId,
@@ -151,8 +149,7 @@ impl Effects {
         }
     }
 
-    /// Returns the effects with the option to record the contrasts that show order effects within a
-    /// block.
+    /// Also records the contrasts that show order effects within a block.
     pub(crate) fn with_diagnostics(self) -> Self {
         Self {
             keep_diagnostics: true,
@@ -161,22 +158,19 @@ impl Effects {
     }
 
     #[cfg(feature = "figures")]
-    /// Returns the candidate that is compared with the baseline.
     pub(crate) fn candidate(&self) -> ContenderId {
         self.candidate
     }
 
-    /// Returns the formula of the interval and the p-value.
     pub(crate) fn formula(&self) -> Formula {
         self.formula
     }
 
-    /// Returns the margin of the verdict, as a relative change.
+    /// A relative change.
     pub(crate) fn margin(&self) -> f64 {
         self.margin
     }
 
-    /// Returns the verdict for an interval of log-ratios. A higher throughput counts as faster.
     pub(crate) fn verdict_of(&self, ends: (f64, f64)) -> Verdict {
         verdict_of(self.metric.better(), ends, self.margin)
     }
@@ -332,14 +326,10 @@ impl Effects {
         }
     }
 
-    /// Returns the machines of a merged run whose hosts share the replicates; `None` for any other
-    /// run.
     pub(crate) fn machines(&self) -> Option<&Machines> {
         self.machines.as_ref()
     }
 
-    /// Returns the effects of the control, which decide which hosts are left out; `None` without a
-    /// control, and unless hosts share the replicates.
     pub(crate) fn control(&self) -> Option<&Effects> {
         self.control.as_deref()
     }
@@ -369,7 +359,6 @@ impl Effects {
         self.sizes.len()
     }
 
-    /// Returns the counts after the first `replicates` replicates.
     fn seen(&self, replicates: usize) -> Seen {
         let blocks: usize = self.sizes.iter().take(replicates).sum();
         let last = blocks.checked_sub(1).and_then(|last| self.seen.get(last));
@@ -381,7 +370,6 @@ impl Effects {
         self.seen(replicates).samples
     }
 
-    /// Returns the share of zeros among the values of the first `replicates` replicates.
     pub(crate) fn zero_share(&self, replicates: usize) -> f64 {
         let seen = self.seen(replicates);
         if seen.values == 0 {
@@ -391,7 +379,6 @@ impl Effects {
         }
     }
 
-    /// Returns true if too many values are zero to form ratios.
     pub(crate) fn too_many_zeros(&self, replicates: usize) -> bool {
         self.zero_share(replicates) > MOST_ZEROS
     }
@@ -480,7 +467,6 @@ impl Effects {
         (unsteady > 0).then(|| (unsteady, own().count()))
     }
 
-    /// Returns the number of effects of each of the first `replicates` replicates.
     pub(crate) fn sizes(&self, replicates: usize) -> &[usize] {
         &self.sizes[..replicates.min(self.sizes.len())]
     }
@@ -554,29 +540,24 @@ pub(crate) struct EffectEstimate {
     pub(crate) kept_because: Option<KeepReason>,
 }
 
-/// The result with the dropped blocks included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WithDropped {
     /// The estimated effect (θ̂) of all blocks, as a log-ratio.
     pub(crate) theta: f64,
-    /// The verdict with the dropped blocks included; `None` if there is too little data for one.
     pub(crate) verdict: Option<Verdict>,
 }
 
 impl EffectEstimate {
-    /// Returns the confidence of the interval.
     pub(crate) fn confidence(&self) -> f64 {
         1.0 - self.asked.stated()
     }
 
-    /// Returns true if the verdict is faster, slower or equivalent.
     pub(crate) fn conclusive(&self) -> bool {
         self.verdict
             .is_some_and(|verdict| verdict != Verdict::Inconclusive)
     }
 }
 
-/// Converts an estimate to the type of the model.
 pub(crate) fn estimate(effect_estimate: &EffectEstimate) -> Estimate {
     Estimate {
         effect: LogRatio(effect_estimate.pooled.theta),
@@ -593,7 +574,6 @@ pub(crate) fn estimate(effect_estimate: &EffectEstimate) -> Estimate {
     }
 }
 
-/// Returns true if 0 lies outside the interval.
 pub(crate) fn excludes_zero(interval: Option<(f64, f64)>) -> bool {
     interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
 }
@@ -613,12 +593,12 @@ pub(crate) fn verdict_of(better: Better, (low, high): (f64, f64), margin: f64) -
     }
 }
 
-/// The number of blocks per replicate from which on the plain formula is accurate.
+/// The smallest number of blocks per replicate for which the plain formula is accurate.
 const MANY_BLOCKS: u32 = 10;
 
-/// Returns the formula for a benchmark: the one for few blocks if a race has few blocks per
-/// replicate, else the plain one. A recording uses the plain formula, as specified for files of any
-/// origin, with a warning if its interval is too narrow.
+/// Returns the formula for a benchmark. Only races with few blocks per replicate use the formula
+/// for few blocks. Recordings always use the plain formula, with a warning if its interval is too
+/// narrow.
 fn formula_of(header: &RunHeader, benchmark: usize) -> Formula {
     let plan = &header.plan;
     // A quantile gives one effect per replicate, regardless of its number of blocks.

@@ -34,7 +34,7 @@ pub(crate) struct Figured<'a> {
 }
 
 impl<'a> Figured<'a> {
-    /// `None` when the judged metric was not recorded.
+    /// Returns `None` if the judged metric was not recorded.
     pub(crate) fn of(
         header: &RunHeader,
         benchmark: usize,
@@ -288,7 +288,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// `None` when the metric was not recorded.
+    /// Returns `None` if the metric was not recorded.
     pub(super) fn of(
         (header, benchmark): (&RunHeader, usize),
         samples: &Samples,
@@ -379,13 +379,12 @@ pub(super) fn percentiles(sorted: &[f64]) -> Vec<f64> {
 
 /// The samples of one side, sorted once for all figures.
 pub(super) struct SideData {
-    /// The values of the side, ascending.
+    /// Ascending.
     pub(super) values: Vec<f64>,
     /// Logarithms of the values, ascending; empty if there are too many zeros.
     pub(super) logs: Vec<f64>,
     /// The mean and spread of the logarithms; `None` if there are fewer than two.
     averaged_logs: Option<Averaged>,
-    /// The figures of this side that reports show.
     pub(super) figures: SideFigures,
 }
 
@@ -470,7 +469,6 @@ impl Halves {
         }
     }
 
-    /// Returns the figures of the first half; `None` if it is empty.
     fn first_half(&self) -> Option<FirstHalf> {
         Some(FirstHalf {
             percentiles: percentiles(&self.first),
@@ -537,8 +535,8 @@ fn location(effects: &[f64], floor: Floor) -> Option<LogRatio> {
 /// Times below this, in nanoseconds, need a finer unit to keep three digits.
 const FINE_BELOW_NS: f64 = 1_000.0;
 
-/// The largest value of a histogram; larger ones are clamped to it. Readers take values and the
-/// bounds of their buckets for signed 64-bit integers.
+/// The largest value of a histogram; larger ones are clamped to it. Readers store values and the
+/// bounds of buckets as signed 64-bit integers.
 const MOST: u64 = 1 << 62;
 
 /// Returns histograms of the wall times per iteration of every contender that ran, except controls:
@@ -548,8 +546,8 @@ const MOST: u64 = 1 << 62;
 /// lose its digits, so all values of the run are in picoseconds. A run that also has times of 53
 /// days or more keeps nanoseconds, because picoseconds would overflow.
 ///
-/// Each histogram is computed when it is taken: a sample of some days takes 200 kB of buckets, and a
-/// table of 780 kB may hold ten thousand of them.
+/// Histograms are computed one by one as the iterator advances: a sample of some days takes 200 kB
+/// of buckets, and a table of 780 kB may hold ten thousand of them.
 pub fn histograms(run: &Run) -> Histograms<impl Iterator<Item = ContenderHistogram>> {
     let mut all: Vec<(usize, ContenderId, Vec<f64>)> = Vec::new();
     let plans = &run.header.plan.benchmarks;

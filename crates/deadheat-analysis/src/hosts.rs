@@ -3,9 +3,9 @@
 //!
 //! Hosts that raced the same plan are the observations, regardless of their numbers of replicates.
 //! With six hosts or more the verdict also covers similar hosts, with fewer only these. If parts
-//! are missing, the user may have merged before and may merge again. Then an interval over similar
-//! hosts is valid at any time, and an interval over these hosts is adjusted for as many analyses as
-//! there are parts.
+//! are missing, the user may have merged before and may merge again. Then the interval is valid at
+//! any time if at least six hosts are kept. Otherwise, it is adjusted for as many analyses as there
+//! are parts.
 //!
 //! A host on which the control separates finds a difference between two copies of the baseline, and
 //! may find a false one for a candidate. Such a host is left out. A host is never left out because
@@ -27,10 +27,9 @@ use deadheat_stats::{
 use crate::effects::{EffectEstimate, Effects, WithDropped, estimate_effect};
 use crate::raced::Machines;
 
-/// The number of hosts from which on a verdict also covers similar hosts.
+/// The smallest number of hosts for which a verdict also covers similar hosts.
 const HOSTS_LIKE_THESE: usize = 6;
 
-/// The estimate of one machine.
 struct OfMachine {
     machine: usize,
     pooled: PooledEstimate,
@@ -60,7 +59,6 @@ impl OfMachine {
         }
     }
 
-    /// Returns the estimate of the machine, with an interval at this two-sided level.
     fn estimate(&self, level: f64) -> Estimate {
         let alone = MeanOfHosts::of_these(&[self.effect(level)]);
         let ends = alone.and_then(|alone| alone.interval(level));
@@ -151,19 +149,18 @@ fn of_machines(
     estimates.collect()
 }
 
-/// The number of replicates from which on the control of a host is judged.
+/// The smallest number of replicates for which the control of a host is judged.
 const REPLICATES_OF_CONTROL: usize = MIN_REPLICATES_FOR_VERDICT;
 
-/// The probability that chance alone separates the control of any host. The hosts divide it among
-/// them.
+/// The probability that chance alone separates the control of any host. Each host gets an equal
+/// share.
 const TOLD_APART_BY_CHANCE: f64 = 0.01;
 
 /// Hosts are left out only if at least this many are kept, and if they are at most one in
-/// [`ONE_LEFT_OUT_OF`]. If more controls separate, the race itself is biased, and not a host.
+/// [`ONE_LEFT_OUT_OF`]. If more controls separate, the cause is the race itself, not a host.
 const KEPT_AT_LEAST: usize = 2;
 const ONE_LEFT_OUT_OF: usize = 3;
 
-/// The hosts of a comparison, with their controls.
 struct Hosts {
     of: Vec<OfMachine>,
     /// The control of each host; `None` if it is missing or has too few replicates.
@@ -220,7 +217,6 @@ impl Hosts {
         self.of.len() >= HOSTS_LIKE_THESE
     }
 
-    /// Returns the hosts that are not left out.
     fn kept(&self) -> impl Iterator<Item = &OfMachine> {
         let all = self.of.iter().zip(&self.left_out);
         all.filter(|(_, left_out)| !**left_out).map(|(one, _)| one)
@@ -381,7 +377,7 @@ fn interval((low, high): (f64, f64), level: f64) -> Interval {
     }
 }
 
-/// The number of hosts with a processor model from which on the model gets its own mean.
+/// The smallest number of hosts of a processor model for which the model gets its own mean.
 const HOSTS_OF_A_KIND: usize = 2;
 
 /// Returns the mean effect of each processor model with [`HOSTS_OF_A_KIND`] hosts or more, with an

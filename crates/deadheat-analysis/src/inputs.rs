@@ -32,7 +32,6 @@ pub(crate) struct Recorded<'a> {
     pub(crate) decision: &'a FinalDecision,
 }
 
-/// A candidate and its baseline, measured in the same blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<'a> {
     /// The index of the candidate among all candidates, from 0.

@@ -35,10 +35,9 @@ pub fn planned_looks(min: u32, max: u32, alpha: f64) -> Result<Looks, LooksError
     Ok(looks_from(min, &spending))
 }
 
-/// Plans the looks of a race whose number of replicates the user did not limit. Replicates cost
-/// `replicate_ns` nanoseconds each, and as many are planned as fit into `time`, at most 200, with
-/// the first look at `min` or later. `None` if this does not give more replicates than the default
-/// of 40.
+/// Plans the looks of a race whose number of replicates the user did not limit. Plans as many
+/// replicates of `replicate_ns` nanoseconds as fit into `time`, at most 200, with the first look at
+/// `min` or later. `None` if these are not more than the default of 40.
 pub fn looks_within(
     time: Duration,
     replicate_ns: f64,
@@ -56,7 +55,6 @@ pub fn looks_within(
     Ok(looks.filter(|looks| !looks.at.is_empty()))
 }
 
-/// Returns the looks at `min` replicates or later.
 fn looks_from(min: u32, spending: &Spending) -> Looks {
     let left_out = spending.looks.partition_point(|look| *look < min as usize);
     let mut weights = spending.weights[left_out..].to_vec();
@@ -87,18 +85,18 @@ pub fn fixed_look(replicates: u32, alpha: f64) -> Result<Looks, LooksError> {
 }
 
 /// The assumed standard deviation of block effects within a process, if no trial blocks were run:
-/// .5 %, as measured for a function of 25 µs.
+/// 0.5 %, as measured for a function of 25 µs.
 const WITHIN: f64 = 0.005;
 /// The assumed standard deviation between replicates of compiled functions, because a trial in one
-/// process cannot show it: .14 %, as measured for a function of 25 µs.
+/// process cannot show it: 0.14 %, as measured for a function of 25 µs.
 pub const BETWEEN_COMPILED: f64 = 0.0014;
 /// The assumed standard deviation between replicates for Python, where addresses and hash seeds
 /// decide how dicts and caches collide. Eight benchmarks of cattrs scatter by 1 to 3 %, with 20
 /// blocks as well as with 200. Half of the smallest value suits benchmarks that scatter less.
 pub const BETWEEN_PYTHON: f64 = 0.005;
-/// The number of trial blocks from which on they show the scatter of blocks.
+/// The smallest number of trial blocks from which the scatter of blocks is estimated.
 const FEW_TRIALS: usize = 6;
-/// The number of blocks per replicate from which on the plain formula gives the interval. A
+/// The smallest number of blocks per replicate for which the plain formula gives the interval. A
 /// replicate has at least this many blocks if they take little time.
 const ENOUGH_BLOCKS: u32 = 10;
 /// The total duration in nanoseconds up to which a replicate may always have [`ENOUGH_BLOCKS`]
@@ -155,7 +153,7 @@ pub fn planned_blocks(
 }
 
 /// The assumed standard deviation between launches of a program, because one launch of each side
-/// cannot show it. Seven benchmarks of everyday work had .3 to 6 %, and assuming 1 % costs little
+/// cannot show it. Seven benchmarks of everyday work had 0.3 to 6 %, and assuming 1 % costs little
 /// if the true value is less.
 const BETWEEN_LAUNCHES: f64 = 0.01;
 /// The smallest number of repetitions in a launch: the first repetition of a process usually
@@ -190,13 +188,14 @@ pub fn planned_repetitions(launch_ns: f64, repetition_ns: f64, launches_ns: &[Ve
 /// The number of iterations of each side of a replicate that are beyond the judged quantile, on
 /// average.
 ///
-/// The estimate of a quantile from so few iterations is median-unbiased, and their number hardly
-/// changes the precision of a race for its time: with 3 to 20 of them, the standard error of a side
-/// times the root of its iterations varied by less than a tenth, for log-normal and exponential
-/// iterations. But with fewer, a replicate may contain a rare slow path too seldom. In a simulation
-/// the path was three times as frequent as the share beyond the quantile. The standard deviation of
-/// the log-ratio of a replicate was then 1.6 times the value that the middle of its distribution
-/// implies with 3 iterations beyond the quantile, and 1.2 times with 5.
+/// A quantile estimated from so few iterations is median-unbiased. Their number hardly changes the
+/// precision that a race reaches in a given time: with 3 to 20 of them, the standard error of a
+/// side times the root of its iterations varied by less than a tenth, for log-normal and
+/// exponential iterations. But with fewer than 5, a replicate may contain a rare slow path too
+/// seldom. In a simulation, such a path was three times as frequent as the share beyond the
+/// quantile. With 3 iterations beyond the quantile, the standard deviation of the log-ratio of a
+/// replicate was 1.6 times the value that the middle of its distribution implies, and with 5, 1.2
+/// times.
 const BEYOND: f64 = 5.0;
 
 /// Returns the smallest number of blocks per replicate that allows a quantile of single iterations

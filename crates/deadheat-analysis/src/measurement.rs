@@ -7,7 +7,6 @@ use deadheat_model::{
 
 use crate::raced::Options;
 
-/// The sides of a comparison and their estimates.
 pub(crate) struct Measurement {
     pub(crate) terms: Terms,
     pub(crate) baseline: Side,
@@ -18,7 +17,6 @@ pub(crate) struct Measurement {
     pub(crate) verdict: Option<Verdict>,
 }
 
-/// The conclusions from a measurement.
 pub(crate) struct Judgement {
     pub(crate) verdict: Option<Verdict>,
     pub(crate) evidence: Evidence,
@@ -26,14 +24,12 @@ pub(crate) struct Judgement {
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// The figures and plots of a comparison.
 pub(crate) struct Drawn {
     pub(crate) figures: Option<Box<Figures>>,
     pub(crate) plots: Option<Box<Plots>>,
 }
 
 impl Drawn {
-    /// Takes the computed figures and plots, and drops the figures if `options` excludes them.
     pub(crate) fn of(figured: Option<(Figures, Option<Box<Plots>>)>, options: Options) -> Self {
         let (figures, plots) = figured.unzip();
         Self {
@@ -92,7 +88,6 @@ impl Measurement {
     }
 }
 
-/// Returns the terms by which a benchmark of the plan is judged.
 pub(crate) fn terms(plan: &Plan, benchmark: usize) -> Terms {
     Terms {
         metric: plan.judged(benchmark).clone(),

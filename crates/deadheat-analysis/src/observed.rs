@@ -5,9 +5,8 @@ use deadheat_model::{
     Warning, Workload,
 };
 
-/// The observations of one benchmark.
 pub(crate) struct Observations<'a> {
-    /// The observations, in the order of replicates.
+    /// In the order of replicates.
     observed: Vec<&'a Observed>,
 }
 
@@ -31,7 +30,6 @@ impl<'a> Observations<'a> {
         of_it.map(|one| &one.process)
     }
 
-    /// Returns true if the processes of a contender executed the file they were started from.
     pub(crate) fn ran_as_started(&self, contender: ContenderId, replicate: u32) -> bool {
         let process = self.at(contender, replicate);
         process.is_some_and(|process| process.image == ObservedImage::AsStarted)

@@ -9,7 +9,7 @@ use deadheat_stats::summary::{mean, median, scaled_mad};
 
 use crate::effects::verdict_of;
 
-/// The number of files of a side from which on an outlier among them can be found.
+/// The smallest number of files of a side among which an outlier can be found.
 const FEWEST_FILES: usize = 5;
 /// The distance of an outlier from the median of the other files in its row is larger than this
 /// many scaled median absolute deviations of those files.
@@ -137,8 +137,8 @@ fn locations(samples: &Samples, metric: &Metric, contender: ContenderId) -> Vec<
         .collect()
 }
 
-/// The number of files above which a single file hardly moves the median and the scatter of all
-/// files. They then replace those of the other files: computing the latter for each of 20,000 files
+/// If a side has more files than this, each file is compared with the median and the scatter of all
+/// files, which one file hardly changes. Computing them without the file, for each of 20,000 files,
 /// took minutes.
 const MANY_FILES: usize = 200;
 

@@ -19,7 +19,6 @@ use crate::observed::{Observations, differences, why_not_on_links};
 use crate::raced::Raced;
 use crate::rerun::RerunEffects;
 
-/// The recorded code placement of one benchmark.
 pub(crate) struct Placement<'a> {
     run: &'a Run,
     /// The placements in the order of replicates. A resumed run may have placed a replicate twice.
@@ -126,12 +125,10 @@ impl<'a> Placement<'a> {
         judged.peek().is_some() && judged.all(was_so)
     }
 
-    /// Returns the estimate of the rerun on the user's own link.
     pub(crate) fn own_link(&self, candidate: usize) -> Option<Estimate> {
         self.own_link.as_ref()?.estimate(candidate)
     }
 
-    /// Returns the scatter of the blocks of the rerun on the user's own link.
     pub(crate) fn scatter_of_own_link(&self, candidate: usize) -> Option<Scatter<'_>> {
         let own_link = self.own_link.as_ref()?;
         let (effects, samples) = own_link.judged();
@@ -144,7 +141,6 @@ impl<'a> Placement<'a> {
         everyone.any(|placing| matches!(placing, Placing::Neutral(_)))
     }
 
-    /// Returns warnings about the code placement of a comparison.
     pub(crate) fn doubts(
         &self,
         (measurement, aspects, scope): (&Measurement, &Aspects, Scope),
@@ -237,7 +233,6 @@ impl<'a> Placement<'a> {
     }
 }
 
-/// Removes items that came before.
 fn once_each<T: Copy + Eq + Hash>(items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
     let mut seen = HashSet::new();
     items.filter(move |item| seen.insert(*item))

@@ -16,9 +16,7 @@ use deadheat_stats::{bandwidth, density, running_median, tukey};
 use crate::effects::Effects;
 use crate::hosts::dropped_blocks;
 
-/// The data from which plots are computed.
 pub(crate) struct PlotInputs<'a> {
-    /// The samples of the benchmark.
     pub(crate) samples: &'a Samples,
     /// The values of the samples per iteration, in the order taken.
     pub(crate) values: &'a [f64],
@@ -30,7 +28,6 @@ pub(crate) struct PlotInputs<'a> {
     pub(crate) candidate: Option<PlotCandidate<'a>>,
 }
 
-/// The candidate of a comparison.
 pub(crate) struct PlotCandidate<'a> {
     /// The sorted values of the candidate, and the indices of its samples.
     pub(crate) side: (Sorted<'a>, &'a [u32]),
@@ -38,9 +35,7 @@ pub(crate) struct PlotCandidate<'a> {
     pub(crate) paired: Option<Paired<'a>>,
 }
 
-/// The paired data of a candidate and the baseline.
 pub(crate) struct Paired<'a> {
-    /// The effects of the blocks.
     pub(crate) effects: &'a Effects,
     /// The number of replicates that were judged.
     pub(crate) judged: usize,
@@ -243,14 +238,12 @@ const QUANTILE_POINTS: usize = 200;
 /// The distance by which a violin extends beyond the body of the values, in bandwidths.
 const RUN_OUT: f64 = 2.5;
 
-/// The samples of one side, sorted for the figures.
 #[derive(Clone, Copy)]
 pub(crate) struct Sorted<'a> {
     /// The values per iteration, ascending.
     pub(crate) values: &'a [f64],
     /// Logarithms of the values, ascending; empty if there are too many zeros.
     pub(crate) logs: &'a [f64],
-    /// Distributions fitted to the values.
     pub(crate) fits: &'a [Fit],
 }
 

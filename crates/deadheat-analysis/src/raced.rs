@@ -56,15 +56,13 @@ impl<'a> RerunSamples<'a> {
     }
 }
 
-/// One benchmark of a run with its samples.
 #[derive(Clone, Copy)]
 pub(crate) struct Raced<'a> {
-    /// The run. It may have been made without samples: they are in `samples` and `reruns`.
+    /// The run, possibly without samples: those of this benchmark are in `samples` and `reruns`.
     pub(crate) run: &'a Run,
     /// The place of the benchmark in the plan.
     pub(crate) index: usize,
     pub(crate) samples: &'a Samples,
-    /// The reruns of the benchmark.
     pub(crate) reruns: RerunSamples<'a>,
 }
 
@@ -172,17 +170,15 @@ impl Machines {
         })
     }
 
-    /// The number of machines.
     pub(crate) fn count(&self) -> usize {
         self.places.len()
     }
 
-    /// The number of parts that the race has.
+    /// Includes parts that the run lacks.
     pub(crate) fn parts(&self) -> u32 {
         self.merged.count
     }
 
-    /// Returns the index of the machine that raced a replicate.
     pub(crate) fn of_replicate(&self, replicate: u32) -> Option<usize> {
         let part = replicate / self.merged.replicates + 1;
         self.of_part.get(&part).copied()
@@ -273,8 +269,6 @@ pub(crate) enum Typical {
 }
 
 impl Typical {
-    /// Returns how the typical value of the baseline is computed: as the judged quantile if there
-    /// is one, otherwise as the robust location.
     pub(crate) fn of(quantile: Option<f64>) -> Self {
         quantile.map_or(Self::Location, Self::Quantile)
     }
@@ -291,7 +285,7 @@ impl Typical {
 
 /// Returns the summary of `values`, and reorders them; `None` without values.
 pub(crate) fn side(name: &str, values: &mut [f64], of: Typical) -> Option<Side> {
-    // Most metrics count nothing in a launch or a call. All figures are then zero.
+    // Most counters are zero in every sample of a benchmark.
     if !values.is_empty() && values.iter().all(|value| value.to_bits() == 0) {
         return Some(Side {
             name: name.to_owned(),

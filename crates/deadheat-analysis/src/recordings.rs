@@ -65,7 +65,7 @@ pub(crate) fn about_the_recordings(sides: &[ResultSide]) -> Vec<Warning> {
     warnings
 }
 
-/// Warns about recordings that are on both sides, unless both sides have the same recordings only.
+/// Warns about recordings that are on both sides, unless both sides consist of the same recordings.
 fn shared(baseline: &ResultSide, candidate: &ResultSide) -> Option<Warning> {
     let digests = |side: &ResultSide| -> HashSet<u64> {
         side.files

@@ -7,7 +7,7 @@ use crate::decision::BenchmarkState;
 use crate::effects::{EffectEstimate, Effects, estimate};
 use crate::raced::Raced;
 
-/// Replicates that an interval requires.
+/// The smallest number of replicates that gives an interval.
 const FEWEST: usize = 2;
 
 /// The effects of a rerun over all its complete replicates. Their number was fixed in advance, so
@@ -15,7 +15,6 @@ const FEWEST: usize = 2;
 pub(crate) struct RerunEffects<'a> {
     pub(crate) samples: &'a Samples,
     benchmark_state: BenchmarkState,
-    /// The number of complete replicates.
     pub(crate) replicates: usize,
     /// One estimate per candidate.
     effect_estimates: Vec<Option<EffectEstimate>>,
@@ -51,14 +50,12 @@ impl<'a> RerunEffects<'a> {
         self.effect_estimates.get(candidate)?.as_ref().map(estimate)
     }
 
-    /// Returns the estimate of a candidate with its interval at the two-sided `level`.
     pub(crate) fn estimate_at(&self, candidate: usize, level: f64) -> Option<Estimate> {
         let level = Level::Nominal(level);
         let all = (self.benchmark_state).estimate_effects(self.samples, self.replicates, level);
         all.get(candidate)?.as_ref().map(estimate)
     }
 
-    /// Returns the effects of all candidates, and the samples that they are computed from.
     pub(crate) fn judged(&self) -> (&[Effects], &Samples) {
         self.benchmark_state.judged(self.samples, self.replicates)
     }

@@ -31,8 +31,7 @@ impl<'a> SideBySide<'a> {
         })
     }
 
-    /// Returns the summary of a candidate, which is given by its index among the candidates and its
-    /// id.
+    /// Returns the summary of the candidate with this index among the candidates and this id.
     pub(crate) fn summary(&self, (place, id): (usize, ContenderId)) -> RacedSideBySide {
         let Raced {
             run,
@@ -126,8 +125,8 @@ fn changes_by_sharing(metric: &Metric) -> bool {
     )
 }
 
-/// Returns the share of its wall time that the slower one of the baseline and a candidate ran
-/// alone, after the other had ended: the absolute median over all groups of `group` samples. 0 if
+/// Returns how long the slower of the baseline and a candidate ran alone, after the other had
+/// ended, as a share of its wall time: the absolute median over all groups of `group` samples. 0 if
 /// wall times were not recorded.
 fn alone(samples: &Samples, group: usize, candidate: ContenderId) -> f64 {
     let Some(wall) = samples.column(&Metric::Wall) else {

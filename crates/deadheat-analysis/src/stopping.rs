@@ -261,7 +261,6 @@ mod tests {
         }
     }
 
-    /// Returns the number of replicates after which the rule stops.
     fn stops_after(header: &RunHeader, rule: &mut dyn StoppingRule) -> u32 {
         let mut samples = Samples::new(vec![Metric::Wall]);
         for replicate in 0..40 {

@@ -69,12 +69,10 @@ impl Answers {
         self.controls.push(part.control);
     }
 
-    /// The number of comparisons of each benchmark.
     pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
         self.counts.iter().copied()
     }
 
-    /// Returns the comparisons, grouped by benchmark.
     fn groups(&self) -> Vec<&[Comparison]> {
         let mut rest = &self.comparisons[..];
         let group = |count: &usize| {

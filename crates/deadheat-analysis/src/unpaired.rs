@@ -1,13 +1,13 @@
 //! Comparison of recordings without blocks, which gives a weaker verdict. The difference is judged
 //! by Welch's test, or by a test of pairs of neighbours if files were recorded in turns.
 //!
-//! Any drift between the recordings of the two sides counts as a change, and cannot be separated by
-//! a formula. But the rule still applies that everything that was drawn once is one observation.
+//! Any drift between the recordings of the two sides counts as a change, because no formula can
+//! separate it. As in a race, everything that was drawn once is one observation.
 //!
-//! For saved results this is a file. The samples of one process do not show the variation between
-//! processes, and the processes of one hour do not show the variation between hours: on an idle
-//! machine, two files of an unchanged suite differed in 32 of 45 rows by their samples, and two
-//! files of pyperf in 46 % by their processes. So one file per side gets no verdict. Files that
+//! In saved results, an observation is a file. The samples of one process do not show the variation
+//! between processes, and the processes of one hour do not show the variation between hours: on an
+//! idle machine, two files of an unchanged suite differed in 32 of 45 rows by their samples, and
+//! two files of pyperf in 46 % by their processes. So one file per side gets no verdict. Files that
 //! were recorded in turns are compared with their neighbour in time, like the blocks of a race.
 //!
 //! A user's own table may name its processes, which then are the observations. Otherwise a sample
@@ -88,7 +88,6 @@ pub(crate) fn unpaired(
     }
 }
 
-/// The recordings of one benchmark.
 struct Recordings<'a> {
     run: &'a Run,
     index: usize,
@@ -103,7 +102,6 @@ impl Recordings<'_> {
         &self.run.header.plan.benchmarks[self.index]
     }
 
-    /// Returns the conditions under which these two sides are judged.
     fn conditions(&self, baseline: &str, candidate: &str) -> Conditions {
         let plan = &self.run.header.plan;
         let files = &self.run.sides;
@@ -168,7 +166,6 @@ impl Recordings<'_> {
         Some(measurement.judged(self.benchmark(), judgement, drawn))
     }
 
-    /// Returns true if a candidate and the baseline are the same recordings.
     fn are_same(&self, candidate: ContenderId) -> bool {
         let benchmark = self.benchmark();
         let name = &benchmark.contenders[candidate.index()].name;
@@ -445,13 +442,10 @@ impl Centre {
     }
 }
 
-/// The conditions under which two sides are judged.
 struct Conditions {
-    /// The level of an interval: 1 − confidence.
+    /// The two-sided level of an interval: 1 − confidence.
     level: f64,
-    /// Smallest relative change worth acting on.
     margin: f64,
-    /// The unit that counts as one observation.
     each: Observation,
     /// True if each side is one file, regardless of the number of its processes.
     single_files: bool,
@@ -474,7 +468,6 @@ struct Unpaired {
     ticks: Option<f64>,
 }
 
-/// The estimate from an unpaired recording.
 struct Judged {
     shift: f64,
     interval: Option<(f64, f64)>,
@@ -536,8 +529,8 @@ fn welch_estimate(
     Judged::new(shift, interval, p_value, counts, (conditions, better)).limited(timer_limited)
 }
 
-/// Judges the differences between neighbours as if they were the single blocks of a race: there are
-/// as few of them, and the side that is first need not alternate.
+/// Judges the differences between neighbours like single blocks of a race: they are as few, and
+/// either side may come first.
 fn estimate_of_turns(
     differences: &[f64],
     conditions: &Conditions,
@@ -636,7 +629,7 @@ impl Unpaired {
     }
 
     /// Returns the result for two sides with the same recordings: a change of exactly 0, without
-    /// interval and verdict, because chance had no part in it.
+    /// interval and verdict, because the values are copies and not measurements.
     fn of_same_recordings(self) -> Self {
         let judged = self.judged.map(|judged| Judged {
             shift: 0.0,
@@ -656,7 +649,6 @@ impl Unpaired {
         (metric.better() != Better::Unknown).then_some(verdict)
     }
 
-    /// Converts the estimate to the type of the model.
     fn estimate(&self) -> Option<Estimate> {
         let judged = self.judged.as_ref()?;
         Some(Estimate {
@@ -673,7 +665,8 @@ impl Unpaired {
     }
 
     /// Returns the estimate of a metric that is shown but not judged. As for pairs, the interval is
-    /// removed if all values agree to the count, because it would show the unit of the counter.
+    /// removed if counts are equal on each side, because it would only show the resolution of the
+    /// counter.
     fn estimate_of_the_table(&self) -> Option<Estimate> {
         let mut estimate = self.estimate()?;
         let coarse = self.ticks.is_some_and(|ticks| ticks < FEW_TICKS);
@@ -683,7 +676,6 @@ impl Unpaired {
         Some(estimate)
     }
 
-    /// Returns warnings about the data and the method of the estimate.
     fn doubts(&self) -> Vec<Warning> {
         let mut warnings = vec![if self.in_turns {
             Warning::InTurns

@@ -17,9 +17,9 @@ use deadheat_model::{
 /// more.
 pub(crate) const LEAST_SHARE: f64 = 0.01;
 
-/// The CPU time in nanoseconds from which on a sample without its delay no longer counts as
-/// preempted: filling the caches again, some 20 µs, is a small part of it. A shorter sample still
-/// counts as preempted.
+/// A sample with at least this CPU time, in nanoseconds, no longer counts as preempted once its
+/// delay is subtracted: filling the caches again, some 20 µs, is a small part of it. A shorter
+/// sample still counts as preempted.
 const LONG_NS: f64 = 200_000.0;
 
 /// The flags of samples whose delay must be kept. One such sample keeps the delay of the whole
@@ -50,7 +50,6 @@ impl<'a> WaitingColumns<'a> {
         self.delay[index].min(idle)
     }
 
-    /// Returns the share of delay in the wall time of a contender, in these samples.
     fn share(&self, samples: &[Sample], contender: ContenderId) -> f64 {
         let (mut waited, mut wall) = (0.0, 0.0);
         for (index, sample) in samples.iter().enumerate() {

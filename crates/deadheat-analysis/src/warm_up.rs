@@ -14,10 +14,11 @@ const MOST_LAUNCHES: f64 = 0.75;
 /// The number of blocks that a replicate of an interpreter must have to show a step: one per
 /// quarter.
 const FEWEST_BLOCKS: usize = 4;
-/// The share of replicates that must have a step. If chance alone orders the minimum of four
-/// samples, one replicate in six has a step, and five of six replicates have one in 1 of 1,500
-/// benchmarks. A mean over replicates with its interval missed steps of 17 % in all of six
-/// replicates, because the machine had slowed two of them down by half.
+/// The share of replicates that must have a step. With the smallest number of samples, two in the
+/// first quarter and two in the last, chance alone gives one replicate in six a step, and five of
+/// six replicates in 1 of 1,500 benchmarks. A mean over replicates with its interval missed steps
+/// of 17 % in all of six replicates, because the machine had slowed two of the replicates down by
+/// half.
 const MOST_REPLICATES: f64 = 0.75;
 
 /// Returns a warning if the first measurements were part of the warm-up. In harness launches the

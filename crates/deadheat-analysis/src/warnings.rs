@@ -22,7 +22,7 @@ use crate::{aspects, warm_up};
 /// the result.
 pub(crate) const FEW_TICKS: f64 = 100.0;
 /// The number of single-block replicates below which the coverage of the plain interval is less
-/// than the stated .95: it is .922 at 6, .936 at 11 and .948 at 22.
+/// than the stated 0.95: it is 0.922 at 6, 0.936 at 11 and 0.948 at 22.
 const FEW_SINGLE_BLOCKS: usize = 22;
 /// The share of exact ties among the blocks above which a warning is given.
 const MANY_TIES: f64 = 0.10;
@@ -85,7 +85,6 @@ pub(crate) fn about_a_pair(
     warnings
 }
 
-/// Returns all warnings about a benchmark without candidates.
 pub(crate) fn about_a_contender_alone(inputs: &Inputs<'_>, aspects: &Aspects) -> Vec<Warning> {
     let (header, benchmark) = (inputs.header(), inputs.benchmark());
     let measurement = inputs.measurement;
@@ -98,7 +97,6 @@ pub(crate) fn about_a_contender_alone(inputs: &Inputs<'_>, aspects: &Aspects) ->
     warnings
 }
 
-/// Returns warnings about the data and the method of the estimate.
 fn about_the_estimate(
     effects: &Effects,
     samples: &Samples,
@@ -293,7 +291,6 @@ fn about_the_benchmark(header: &RunHeader, benchmark: &Benchmark) -> Option<Warn
     })
 }
 
-/// Returns warnings about how the race was run.
 pub(crate) fn about_the_race(
     measurement: &Measurement,
     header: &RunHeader,
@@ -422,7 +419,6 @@ impl Traces<'_> {
             && waits(|row| row.candidate.as_ref()) == Some(true)
     }
 
-    /// Returns the reason why the clocks disagree, as far as the samples tell.
     fn cause(&self, measurement: &Measurement) -> ClockCause {
         let both = [ContenderId::BASELINE, self.candidate];
         // On any machine a launched process is preempted and waits between start and end, which
@@ -467,7 +463,6 @@ impl Traces<'_> {
         flagged.max(self.share_above_zero(&Metric::InvoluntarySwitches, id))
     }
 
-    /// Returns the share of a contender's samples in which the metric is not zero.
     fn share_above_zero(&self, metric: &Metric, id: ContenderId) -> f64 {
         let values = self.members.values(self.samples, metric, id);
         let above = values.iter().filter(|value| **value > 0.0).count();

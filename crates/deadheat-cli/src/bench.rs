@@ -18,7 +18,6 @@ use deadheat_options::races::tell_of_one;
 use self::python::{is_of_python, of_python, refuse_pythons};
 use crate::environments::compare_environments;
 
-/// Shown at the end of `deadheat bench --help`.
 pub const EXAMPLES: &str = "Examples:
   deadheat bench ./old ./new
   deadheat bench ./old ./new sort --margin 2% --fail-on slower
@@ -134,8 +133,8 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     race(&entrants, &options).map(|done| done.status)
 }
 
-/// Moves options of Google Benchmark (`--benchmark_…`) behind `--`, where the arguments of the
-/// raced programs are. The user may write them among the options of `deadheat bench`.
+/// Moves options of Google Benchmark (`--benchmark_…`) to the arguments of the raced programs,
+/// after `--`. The user may write them among the options of `deadheat bench`.
 pub fn passed_on(args: Vec<OsString>) -> Vec<OsString> {
     if args
         .get(1)

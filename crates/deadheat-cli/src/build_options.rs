@@ -66,7 +66,7 @@ pub fn word_for_head(revisions: &Revisions) -> &str {
     revisions.head.as_deref().unwrap_or("working-tree")
 }
 
-/// Returns the side with this name, as the user wrote it.
+/// Returns the side that the user means by `named`.
 fn side_named(named: &str, revisions: &Revisions) -> Option<OneSide> {
     let [base, head] = revisions.names();
     if named == base {
@@ -131,7 +131,6 @@ impl BuildOptions {
         .find_map(|(option, is_given)| is_given.then_some(option))
     }
 
-    /// Returns the environment variables for the build of each side, the baseline first.
     pub fn variables(&self) -> [Variables; 2] {
         [self.base_env.clone(), self.cand_env.clone()]
     }
@@ -179,7 +178,6 @@ impl BuildOptions {
         }
     }
 
-    /// Returns the values of `--same-profile` and `--lock-from`.
     pub fn equal_builds(&self, revisions: &Revisions) -> Result<EqualBuilds, Failure> {
         let option = match &self.lock_from {
             Some(_) => Some("--lock-from"),
@@ -210,7 +208,6 @@ impl BuildOptions {
         self.benches_from.as_ref().map(|_| "--benches-from")
     }
 
-    /// Returns the cargo builds of both sides: `both` with the options of each side.
     pub fn cargo_builds(&self, both: &CargoBuild) -> Result<[CargoBuild; 2], Failure> {
         let [base, cand] = self.sides(None);
         Ok([

@@ -26,7 +26,6 @@ use deadheat::parts::{StatusLine, repetition::this_program};
 use deadheat_options::answer::{SettingsArgs, ShapeArgs};
 use sha2::block_api::compress256;
 
-/// Shown at the end of `deadheat calibrate --help`.
 pub const EXAMPLES: &str = "Examples:
   deadheat calibrate
   deadheat calibrate --quick
@@ -119,7 +118,6 @@ impl CalibrateArgs {
         }
     }
 
-    /// Returns true if the Markdown page is printed instead of the answer.
     fn page_takes_stdout(&self) -> bool {
         self.markdown
             .as_deref()
@@ -127,7 +125,6 @@ impl CalibrateArgs {
     }
 }
 
-/// Calibrates this machine, or prints the saved calibration.
 pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
     if let Some(path) = args
         .markdown
@@ -157,7 +154,6 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
     })
 }
 
-/// Prints the saved calibration.
 fn show(args: &CalibrateArgs) -> Result<Status, Failure> {
     let Some(place) = args.save.clone().or_else(calibration_file) else {
         return Err(Failure::Data(format!(

@@ -19,7 +19,6 @@ use deadheat_options::repository::failure;
 use crate::link::{PlacementsArgs, link_by, placements};
 use crate::{committed_links, rev};
 
-/// The text of `cargo deadheat --help`.
 pub const HELP: &str = "\
 Races the bench targets of a package, or two revisions of them, with a new
 code layout per replicate
@@ -282,7 +281,6 @@ const HEEDED: [&str; 8] = [
 ];
 
 impl Compilation {
-    /// Reads the arguments that follow the compiler.
     pub fn of(args: &[OsString]) -> Self {
         let mut this = Self::default();
         let mut args = args.iter().map(|arg| arg.to_string_lossy());

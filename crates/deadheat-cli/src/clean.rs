@@ -13,7 +13,6 @@ use deadheat_build::{Kind, StorageError, Stored, freed_by, remove_stored, stored
 use deadheat_options::age::age;
 use deadheat_options::repository::here;
 
-/// Shown at the end of `deadheat clean --help`.
 pub const EXAMPLES: &str = "\
 Examples:
   deadheat clean --dry-run
@@ -76,7 +75,6 @@ impl CleanArgs {
     }
 }
 
-/// Lists what is stored, and removes what the options select.
 pub fn clean(args: &CleanArgs) -> Result<Status, Failure> {
     let all = stored_below(&args.places()?, is_default_run_name)
         .map_err(|error| Failure::Usage(error.to_string()))?;

@@ -5,8 +5,8 @@ use std::path::Path;
 use deadheat::parts::exit::Failure;
 use deadheat_build::refuse_tracked;
 
-/// Refuses a symbolic link that git tracks in place of a folder that deadheat writes to, because
-/// with a commit it could redirect deadheat's files to any folder.
+/// Refuses a symbolic link that git tracks in place of a folder that deadheat writes to: a commit
+/// could use it to redirect deadheat's files to any folder.
 pub(crate) fn refuse() -> Result<(), Failure> {
     let home = Path::new(".deadheat");
     for folder in ["runs", "bisect"].map(|name| home.join(name)) {

@@ -37,7 +37,6 @@ pub(crate) use self::compat::role;
 #[cfg(target_os = "linux")]
 pub(crate) use self::sides::is_called_a_result;
 
-/// Shown at the end of `deadheat compare --help`.
 pub const EXAMPLES: &str = "Examples:
   deadheat compare old.json new.json
   deadheat compare filters results.json BM_Std BM_Own
@@ -145,7 +144,6 @@ impl LayoutArgs {
     }
 }
 
-/// The choices of `--sort`.
 const ORDERS: [(Sort, &str, &str); 4] = [
     (Sort::File, "file", "As in the baseline's file"),
     (Sort::Name, "name", "Alphabetical"),
@@ -157,7 +155,6 @@ const ORDERS: [(Sort, &str, &str); 4] = [
     ),
 ];
 
-/// Compares saved results, or races the programs that the user named.
 pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     if args.compat {
         return Err(Failure::Usage(
@@ -274,7 +271,6 @@ fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
     )))
 }
 
-/// Leaves out the benchmarks of `--skip`.
 fn skip(options: &BenchOptions, sides: &mut [Side]) -> Result<(), Failure> {
     let selection = options.selection();
     if selection.skips.is_empty() {
@@ -294,7 +290,6 @@ fn skip(options: &BenchOptions, sides: &mut [Side]) -> Result<(), Failure> {
     }
 }
 
-/// Renames the sides to the names from the options `--name`.
 fn rename(sides: &mut [Side], names: &[String]) -> Result<(), Failure> {
     if names.is_empty() {
         return Ok(());
@@ -378,7 +373,6 @@ fn stands_apart(
     })
 }
 
-/// Analyses the sides, writes the requested files, and prints the answer.
 fn tell(sides: Vec<Side>, options: &BenchOptions, layout: &LayoutArgs) -> Result<Status, Failure> {
     let (run, analysis) = analysed(sides, options, layout)?;
     let (answer, reports) = (options.answer.answer(), options.exports.reports());

@@ -9,7 +9,6 @@ use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_doctor::{DoctorOptions, Root, examine};
 use deadheat_options::answer::ShapeArgs;
 
-/// Shown at the end of `deadheat doctor --help`.
 pub const EXAMPLES: &str = "\
 Examples:
   deadheat doctor
@@ -29,7 +28,6 @@ pub struct DoctorArgs {
     shape: ShapeArgs,
 }
 
-/// Examines the machine and prints the findings.
 pub fn doctor(args: &DoctorArgs) -> Result<Status, Failure> {
     let options = DoctorOptions {
         pinning: args.pin.clone(),

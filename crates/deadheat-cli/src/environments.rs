@@ -76,7 +76,6 @@ fn versions(old: &Packages, new: &Packages) -> Vec<PackageVersions> {
         .collect()
 }
 
-/// Returns true if the file name is that of a Python interpreter.
 fn is_python(executable: &Path) -> bool {
     let name = executable.file_name().unwrap_or_default().to_string_lossy();
     ["python", "pypy"].iter().any(|start| {

@@ -18,7 +18,6 @@ use deadheat_import::files_in;
 /// How a command uses the files that an option names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The command reads the file.
     Reads,
     /// The command reads the file; if it is a folder, all files in the folder.
     ReadsFolders,
@@ -113,7 +112,6 @@ pub fn role(command: &str, option: &str) -> Option<Role> {
     of(command).or_else(|| of("*"))
 }
 
-/// A file that the command line names.
 struct Named {
     /// The option that names the file, or a description such as `the default of --config`.
     by: String,
@@ -279,7 +277,6 @@ fn is_set(matches: &ArgMatches, flag: &str) -> bool {
     matches.try_get_one::<bool>(flag).ok().flatten() == Some(&true)
 }
 
-/// Adds the files that the value of an option names.
 fn add(named: &mut Vec<Named>, by: &str, value: &OsStr, role: Role) {
     // `-` means standard input, which a shell may have redirected from any file.
     let reads_stdin = value == "-" && matches!(role, Reads | ReadsFolders) && by != "--input";

@@ -13,7 +13,6 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("This machine", &["doctor", "calibrate", "clean"]),
 ];
 
-/// Returns true if the help lists both commands in one group.
 pub fn in_one_group(one: &str, other: &str) -> bool {
     let mut groups = GROUPS.iter();
     groups.any(|(_, names)| names.contains(&one) && names.contains(&other))
@@ -178,7 +177,7 @@ const SHORT: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Options that a command shares with others but refuses, or that have no effect in it.
+/// Options that a command has in common with others, but refuses or ignores.
 const REFUSED: &[(&str, &[&str])] = &[
     #[cfg(target_os = "linux")]
     ("bisect", &deadheat_bisect::REFUSED),
@@ -239,13 +238,11 @@ pub fn useless_option(command: &str, words: impl Iterator<Item = String>) -> Opt
     options.next()
 }
 
-/// Commands that refuse the `--export-…` options.
 const REFUSE_EXPORTS: [&str; 2] = ["bisect", "extend"];
 
 /// The number of examples that `-h` shows.
 const SHORT_EXAMPLES: usize = 3;
 
-/// Returns the program with its help texts arranged.
 pub fn arranged(program: Command) -> Command {
     let groups = grouped(&program);
     let program_races = program.find_subcommand("run").is_some();

@@ -11,7 +11,6 @@ use deadheat::parts::model::HELP;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_link::placements as make_placements;
 
-/// Examples at the foot of the help.
 pub const EXAMPLES: &str = "\
 Examples:
   deadheat link -- cc main.o kernel.o -o main

@@ -13,7 +13,7 @@ use deadheat::parts::answer::{line_to_stdout, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_folder, path_in, write_text};
 
-/// Returns the help of `cargo deadheat`, and its options behind `--`; `None` on systems without that
+/// Returns the help of `cargo deadheat`, and its options after `--`; `None` on systems without that
 /// command.
 #[cfg(target_os = "linux")]
 fn cargo_deadheat() -> Option<(&'static str, Command)> {
@@ -28,7 +28,6 @@ fn cargo_deadheat() -> Option<(&'static str, Command)> {
     None
 }
 
-/// Shown at the end of `deadheat man --help`.
 pub const MAN_EXAMPLES: &str = "\
 Examples:
   deadheat man | man -l -
@@ -56,7 +55,6 @@ pub struct ManArgs {
     markdown: bool,
 }
 
-/// Prints the manual page of `deadheat`, or writes the pages of all commands.
 pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
     if args.markdown {
         to_stdout(&reference(program))?;
@@ -76,7 +74,6 @@ pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// Returns the reference of all commands as one page of Markdown.
 fn reference(program: Command) -> String {
     let mut program = program;
     program.build();
@@ -146,7 +143,7 @@ fn page(name: &str, command: Command, see_also: &[&str]) -> Page {
     .end(name, see_also)
 }
 
-/// Returns the page of `cargo deadheat`, which consists of its help and the options behind `--`.
+/// Returns the page of `cargo deadheat`, which consists of its help and the options after `--`.
 /// clap does not know the other arguments, because `cargo deadheat` reads them as cargo does.
 fn cargo_page() -> Option<Page> {
     let name = CARGO_DEADHEAT;
@@ -244,7 +241,6 @@ impl Text {
     }
 }
 
-/// Shown at the end of `deadheat completions --help`.
 pub const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   deadheat completions bash > ~/.local/share/bash-completion/completions/deadheat
@@ -259,7 +255,6 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Prints the completion script for a shell.
 pub fn completions(args: &CompletionsArgs, mut program: Command) -> Result<Status, Failure> {
     let mut script = Vec::new();
     generate(args.shell, &mut program, "deadheat", &mut script);

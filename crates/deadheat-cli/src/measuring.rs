@@ -99,7 +99,7 @@ pub fn role() -> Option<ExitCode> {
     })
 }
 
-/// The command line of this process, and what it asks of a race besides its options.
+/// The command line of this process: as typed, and as it is parsed.
 pub struct Words {
     typed: Vec<OsString>,
     /// True if the user left out `run`.
@@ -110,8 +110,8 @@ pub struct Words {
 }
 
 impl Words {
-    /// Adds `run` if the user left it out, and takes `plan` out of a race that is only planned. Never
-    /// fails on Linux.
+    /// Inserts `run` if the user left it out, and removes `plan` in front of a race, which is then
+    /// only planned. Never fails on Linux.
     pub fn of(typed: Vec<OsString>, command: &clap::Command) -> Result<Self, Failure> {
         let with_run = bare_race::with_run(typed.clone(), command);
         let is_short = with_run.len() > typed.len();
@@ -126,7 +126,6 @@ impl Words {
 }
 
 impl RaceCommand {
-    /// Races, and returns the exit code.
     pub fn run(self, words: &Words, command: &clap::Command) -> ExitCode {
         code(match self {
             Self::Run(mut args) => {
@@ -152,7 +151,6 @@ impl RaceCommand {
 }
 
 impl PlanCommand {
-    /// Runs the command, and returns the exit code.
     pub fn run(self) -> ExitCode {
         code(match self {
             Self::Plan(args) => plan::plan(&args),
@@ -162,7 +160,6 @@ impl PlanCommand {
 }
 
 impl MachineCommand {
-    /// Runs the command, and returns the exit code.
     pub fn run(self) -> ExitCode {
         code(match self {
             Self::Explain(args) => deadheat_explain::explain(&args),
@@ -175,7 +172,6 @@ impl MachineCommand {
 }
 
 impl HiddenCommand {
-    /// Runs the command, and returns the exit code.
     pub fn run(self) -> ExitCode {
         let Self::Placements(args) = self;
         code(link::placements(&args))

@@ -8,7 +8,7 @@ use deadheat::parts::system::needs_linux;
 
 use crate::{bare_race, normalise};
 
-/// The commands of Linux.
+/// The commands that exist on Linux only.
 const COMMANDS: [&str; 12] = [
     "run",
     "bench",
@@ -39,14 +39,13 @@ pub fn role() -> Option<ExitCode> {
     None
 }
 
-/// The command line of this process.
 pub struct Words {
     /// The words to parse.
     pub parsed: Vec<OsString>,
 }
 
 impl Words {
-    /// Fails if the user names a command of Linux, or two commands to race.
+    /// Fails if the user names a command that exists on Linux only, or two commands to race.
     pub fn of(typed: Vec<OsString>, command: &clap::Command) -> Result<Self, Failure> {
         let words = bare_race::with_run(typed, command);
         let asked = match &words[..] {

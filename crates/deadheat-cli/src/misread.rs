@@ -46,8 +46,8 @@ pub fn refuse(words: &[OsString], program: &Command) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the value that `value` was probably meant as, if it follows an option that may have a
-/// value. `true`, `false` and `yes` are also programs.
+/// Returns the boolean that the user probably meant by `value`, if `option` takes a boolean only
+/// after `=`. Programs may be called `true`, `false` or `yes`, too.
 fn meant(command: &Command, option: &str, value: &str) -> Option<bool> {
     let mut options = command.get_arguments();
     let option = options.find(|one| option.strip_prefix("--") == one.get_long());

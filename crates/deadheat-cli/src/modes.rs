@@ -6,7 +6,6 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use deadheat::parts::exit::Failure;
 
-/// A mode of a subcommand.
 struct Mode {
     command: &'static str,
     /// The option that chooses the mode.

@@ -15,7 +15,6 @@ use deadheat_build::homes_of_builds;
 use deadheat_link::LinkRecord;
 use deadheat_options::repository::here;
 
-/// Shown at the end of `deadheat pack --help`.
 pub const PACK_EXAMPLES: &str = "\
 Examples:
   deadheat plan bench build/old build/new --save plan.json
@@ -39,7 +38,6 @@ pub struct PackArgs {
     yes: bool,
 }
 
-/// Packs the plan with the programs and files that it names, and lists the contents.
 pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
     let mut header = read_plan(&args.plan)?;
     let is_ours = is_made_here(&FileDigest::of_run(&header));

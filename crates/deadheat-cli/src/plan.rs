@@ -21,7 +21,6 @@ use deadheat_options::answer::{AnswerArgs, ExportArgs};
 use deadheat_options::races::{conditions_of_part, placements, tell_of_one, typed};
 use deadheat_options::repository::here;
 
-/// Shown at the end of `deadheat plan --help`.
 pub const PLAN_EXAMPLES: &str = "\
 Examples:
   deadheat plan run --save plan.json -- './old input' './new input'
@@ -41,11 +40,10 @@ pub struct PlanArgs {
     race: Vec<OsString>,
 }
 
-/// The races that can be planned.
 const RACES: [&str; 3] = ["run", "bench", "rev"];
 
-/// Removes the word `plan` in front of a race. Returns the other words, and the use of the plan:
-/// to be saved if the word was there, and otherwise to be raced.
+/// Removes the word `plan` in front of a race. Returns the other words, and [`PlanUse::Save`] if
+/// `plan` was removed.
 pub fn taken_out(words: impl Iterator<Item = OsString>) -> (Vec<OsString>, PlanUse) {
     let mut words: Vec<OsString> = words.collect();
     let is_planned = match &words[..] {
@@ -74,11 +72,9 @@ pub fn plan(args: &PlanArgs) -> Result<Status, Failure> {
 /// The request of `deadheat run --plan`, which races a saved plan or a pack.
 #[derive(Debug)]
 pub struct Planned {
-    /// The path of the plan or pack.
     pub file: PathBuf,
     /// The path of the run file to write, if the user names one.
     pub save: Option<PathBuf>,
-    /// True if no progress is printed.
     pub quiet: bool,
     /// True if the user trusts a plan of another user or machine.
     pub trusted: bool,
@@ -105,7 +101,7 @@ impl Planned {
             let folder = self.unpacked()?;
             let scratch = ScratchFolder::create_large().map_err(Failure::reading)?;
             let named = file.clone();
-            // The copy of the pack has another name.
+            // Errors name the user's file, and not its copy.
             let refused = |error: FormatError| match error.problem {
                 FileProblem::CannotWrite(_) => Failure::reading(error),
                 problem => Failure::reading(problem.of(&named)),
@@ -172,7 +168,6 @@ impl Planned {
     }
 }
 
-/// Changes the working folder of this process.
 fn enter(folder: &Path) -> Result<(), Failure> {
     std::env::set_current_dir(folder)
         .map_err(|problem| Failure::Internal(format!("{}: {problem}", folder.display())))

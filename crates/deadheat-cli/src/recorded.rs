@@ -29,7 +29,6 @@ pub struct RecordedArgs {
 }
 
 impl RecordedArgs {
-    /// Reads the rules for the recording from these options and a rules file.
     pub fn rules(&self, answer: &mut AnswerArgs) -> Result<Rules, Failure> {
         answer.read_rules(&self.design.0, CliOverrides::default())
     }
@@ -68,7 +67,6 @@ impl RecordedArgs {
         Ok(())
     }
 
-    /// Returns the run, and the analysis that the answer and the reports need.
     fn analysed(
         &self,
         recorded: Recorded<'_>,
@@ -84,8 +82,8 @@ impl RecordedArgs {
     }
 }
 
-/// Returns `recorded` unless it is a plan, lacks the judged metric, or is a race that contradicts
-/// the options.
+/// Returns `recorded`. Fails if it is a plan, lacks the judged metric, or is a race that
+/// contradicts the options.
 fn checked<'a>(
     file: &Path,
     (args, rules): (&RecordedArgs, &Rules),
@@ -114,7 +112,6 @@ fn checked<'a>(
     Ok(recorded)
 }
 
-/// Shown at the end of `deadheat analyze --help`.
 pub const ANALYZE_EXAMPLES: &str = "Examples:
   deadheat analyze .deadheat/runs/20261121-120000-0000002a.jsonl
   deadheat analyze results.csv --margin 2% --fail-on slower
@@ -135,7 +132,6 @@ pub struct AnalyzeArgs {
     exports: ExportArgs,
 }
 
-/// Analyses each file and prints its answer.
 pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
     args.exports.check_for_one(args.files.len())?;
     let rules = args.recorded.rules(&mut args.answer)?;
@@ -178,7 +174,6 @@ fn before_one_of_several(format: Format, index: usize, file: &Path) -> String {
     }
 }
 
-/// Shown at the end of `deadheat report --help`.
 pub const REPORT_EXAMPLES: &str = "Examples:
   deadheat report .deadheat/runs/20261121-120000-0000002a.jsonl --html page.html
   deadheat report run.jsonl --markdown=comment.md --junit tests.xml
@@ -199,7 +194,6 @@ pub struct ReportCommand {
     answer: AnswerArgs,
 }
 
-/// Analyses a recording and writes the requested reports.
 pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
     let reports = args.reports.files();
     let rules = args.recorded.rules(&mut args.answer)?;
@@ -237,7 +231,6 @@ pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
     Ok(answer.settle(&analysis))
 }
 
-/// Shown at the end of `deadheat merge --help`.
 pub const MERGE_EXAMPLES: &str = "\
 Examples:
   deadheat run --shard 1/2 --save part-1.jsonl -- ./old ./new    # on one machine
@@ -262,7 +255,6 @@ pub struct MergeArgs {
     exports: ExportArgs,
 }
 
-/// Merges the parts of a race, analyses the result and prints the answer.
 pub fn merge(mut args: MergeArgs) -> Result<Status, Failure> {
     let asked = CliOverrides::default();
     let rules = args.answer.read_rules(&RaceSettings::default(), asked)?;

@@ -28,7 +28,6 @@ use crate::file_roles::refuse_collisions;
 use crate::suite_race::SuiteRace;
 use crate::usage_error;
 
-/// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\
 Examples:
   deadheat rev main
@@ -70,7 +69,6 @@ pub struct RevArgs {
     keep: KeepArgs,
 }
 
-/// Builds both revisions and races them.
 pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     refuse_path(&args.revisions, &args.race.filters, "a commit")?;
     refuse_second_revision(&args.revisions, &args.race.filters)?;
@@ -195,13 +193,9 @@ struct RaceArgs {
 /// A race of the bench targets of two revisions.
 #[derive(Debug)]
 pub struct CargoRace {
-    /// The arguments of `cargo bench`.
     pub bench: Bench,
-    /// The cargo executable.
     pub cargo: OsString,
-    /// The two revisions.
     pub revisions: Revisions,
-    /// How each side is built.
     pub ways: BuildOptions,
     /// The criterion library that the benchmarks are compiled with.
     pub criterion: LibraryChoice,
@@ -212,7 +206,6 @@ pub struct CargoRace {
 }
 
 impl CargoRace {
-    /// Reads the arguments of `cargo deadheat BASE`.
     pub fn of(bench: Bench, cargo: OsString, revisions: Revisions) -> Result<Self, Failure> {
         let name = OsString::from("cargo deadheat BASE");
         let words: Vec<OsString> = std::iter::once(&name).chain(&bench.race).cloned().collect();
@@ -238,12 +231,11 @@ impl CargoRace {
         })
     }
 
-    /// Returns the options that are accepted behind `--`, for the manual.
+    /// Returns the options that are accepted after `--`, for the manual.
     pub fn options() -> clap::Command {
         RaceArgs::command()
     }
 
-    /// Builds both sides and races them.
     pub fn race(self) -> Result<Status, Failure> {
         let both = in_both(self.cargo, self.bench, self.criterion)?;
         let recipes = self.ways.cargo_builds(&both)?.map(Recipe::Cargo);

@@ -27,7 +27,6 @@ use crate::compare::is_called_a_result;
 use crate::plan::Planned;
 use crate::usage_error::quote_commands;
 
-/// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
   deadheat run -- './old input' './new input'
   deadheat run -L size 10,1000 -- './old {size}' './new {size}'
@@ -200,7 +199,6 @@ pub struct RunArgs {
     exports: ExportArgs,
 }
 
-/// Races the commands, records the run, and prints the answer.
 pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
     // The user names the commands here, so the filters of a rules file do not apply to them.
     let asked = CliOverrides {
@@ -439,7 +437,6 @@ impl RunArgs {
         })
     }
 
-    /// Returns the values to read from the output of commands.
     fn values(&self) -> Result<Values, Failure> {
         let more_is_better = &self.higher_is_better;
         let read = self.value.iter().map(|text| value(text, more_is_better));

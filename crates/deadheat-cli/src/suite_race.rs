@@ -15,13 +15,11 @@ use crate::build_options::word_for_head;
 
 /// A race of the pytest suites of two revisions.
 pub struct SuiteRace<'a> {
-    /// How both sides are built.
     pub recipe: &'a Recipe,
     /// The paths of the tests.
     pub tests: &'a [String],
     /// The arguments of the workers.
     pub arguments: &'a [String],
-    /// The two revisions.
     pub revisions: &'a Revisions,
 }
 

@@ -49,7 +49,6 @@ pub fn refuse<T>(error: &clap::Error, program: &Command, words: &[OsString]) -> 
     Err(Failure::Usage(message))
 }
 
-/// Prints the help or the version and exits.
 fn show(error: &clap::Error) -> ! {
     if error.use_stderr() {
         error.exit();
@@ -63,7 +62,6 @@ fn show(error: &clap::Error) -> ! {
     exit(printed.map_or_else(|failure| failure.report().into(), |()| 0))
 }
 
-/// Returns the error about a word that is not a command of `program`.
 pub fn no_command(word: &str, program: &Command) -> Failure {
     let command = Asked::of(program, &[]);
     let mut message = command.lacks(word);

@@ -71,7 +71,8 @@ pub struct Settling {
 pub struct WaitingShare {
     /// Waiting time as a share of the baseline's wall time.
     pub baseline: f64,
-    /// Waiting time as a share of the candidate's wall time; `None` when the contender ran alone.
+    /// Waiting time as a share of the candidate's wall time; `None` if the benchmark has only one
+    /// contender.
     pub candidate: Option<f64>,
     /// True if the waiting time was subtracted from every sample.
     pub taken_out: bool,

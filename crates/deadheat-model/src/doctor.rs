@@ -11,7 +11,7 @@ named! {
     pub enum Topic: name(self) {
         /// Containers, and their limits on processor time.
         Container = "container",
-        /// Steal time, which a hypervisor gives to other machines.
+        /// Steal time: CPU time that the hypervisor gives to other virtual machines.
         Steal = "steal",
         /// Other running tasks.
         Load = "load",
@@ -227,7 +227,7 @@ pub enum Facts {
         /// core.
         siblings_busy: Option<f64>,
     },
-    /// Steal time, which a hypervisor gives to other machines.
+    /// Steal time: CPU time that the hypervisor gives to other virtual machines.
     Steal {
         /// Stolen share of the time since the system started.
         since_start: Option<f64>,
@@ -383,8 +383,8 @@ pub struct CoreWatch {
     /// Share of the time in which the loop was ready to run, but another task had the core or a
     /// quota stopped the loop, as counted by the scheduler.
     pub waiting: Option<f64>,
-    /// Share of the time that the hypervisor gave to other machines, as counted by the kernel at
-    /// its timer interrupts.
+    /// Share of the time that the hypervisor gave to other virtual machines, as counted by the
+    /// kernel at its timer interrupts.
     pub stolen: Option<f64>,
     /// Interrupts per second; `None` if the system does not report them.
     pub interrupts: Option<f64>,
@@ -565,7 +565,7 @@ named! {
         SiblingSlowdown = "sibling-slowdown",
         /// Relative change of the time of a fixed piece of work while another core is busy.
         OtherSlowdown = "other-core-slowdown",
-        /// Share of the time that the hypervisor gave to other machines.
+        /// Share of the time that the hypervisor gave to other virtual machines.
         Stolen = "stolen",
         /// Share of the time in which other tasks had the core.
         Waiting = "waiting",

@@ -104,8 +104,8 @@ named! {
 /// The result of a control race, the baseline against a second copy of itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
-    /// The change from the baseline to its copy, which is zero in truth. Its interval is not
-    /// corrected for the number of controls.
+    /// The measured change from the baseline to its copy, whose true value is zero. Its interval is
+    /// not corrected for the number of controls.
     pub estimate: Estimate,
     /// True if the copies differ significantly after a correction for all controls of the run.
     pub separated: bool,

@@ -15,8 +15,8 @@ pub struct Figures {
     pub baseline: SideFigures,
     /// The candidate; `None` if the benchmark has only one contender.
     pub candidate: Option<SideFigures>,
-    /// The two sides compared by other methods than the race's; `None` if the benchmark has only
-    /// one contender.
+    /// The two sides compared by methods other than that of the race; `None` if the benchmark has
+    /// only one contender.
     pub between: Option<BetweenFigures>,
     /// The steadiness of the effect during the run; `None` if the samples are not paired.
     pub stability: Option<StabilityFigures>,
@@ -101,7 +101,7 @@ pub struct Change {
     pub interval: Option<Interval>,
 }
 
-/// The two sides compared by other methods than the race's.
+/// The two sides compared by methods other than that of the race.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BetweenFigures {
     /// Change of the minimum.

@@ -209,7 +209,8 @@ impl Json {
     }
 
     /// Returns the value as finished text ([`Json::Written`]), indented for nesting level `depth`.
-    /// A long list can so be built value by value: each becomes text before the next is built.
+    /// This way, a long list can be built value by value: each becomes text before the next is
+    /// built.
     #[must_use]
     pub fn written(&self, depth: usize) -> Self {
         let mut text = String::new();
@@ -282,13 +283,14 @@ fn begin_line(out: &mut dyn Write, depth: Option<usize>) -> fmt::Result {
     Ok(())
 }
 
-/// Writes the number with the fewest digits that read back, and never in the form of an integer.
+/// Writes the number with the fewest digits that are read back as the same number, and never in the
+/// form of an integer.
 fn write_number(out: &mut dyn Write, number: f64) -> fmt::Result {
     let size = number.abs();
     if !number.is_finite() {
         out.write_str("null")
     } else if size >= LARGE {
-        // Most writers add the sign of the exponent.
+        // Most writers include a plus sign in the exponent.
         out.write_str(&format!("{number:e}").replace('e', "e+"))
     } else if number != 0.0 && size < SMALL {
         write!(out, "{number:e}")

@@ -51,8 +51,8 @@ impl Unit {
         })
     }
 
-    /// Returns how many bytes per second one of this unit is; `None` if it is not a unit of data
-    /// rates.
+    /// Returns the number of bytes per second in one of this unit; `None` if it is not a unit of
+    /// data rates.
     pub fn bytes_per_second(self) -> Option<f64> {
         Some(match self {
             Unit::BytesPerSecond => 1.0,
@@ -266,8 +266,8 @@ impl Metric {
         )
     }
 
-    /// Returns true for times in which less means a faster program; false for delays, such as the
-    /// time spent waiting for a core.
+    /// Returns true for times that get shorter as the program gets faster; false for times such as
+    /// garbage collection and waiting for a core.
     pub fn is_pace(&self) -> bool {
         matches!(
             self,
@@ -318,7 +318,7 @@ impl fmt::Display for Metric {
 /// column.
 const CUSTOM: &str = "custom:";
 
-/// Prefix of the column of a metric of which more is better, so that readers of the file know it.
+/// Prefix of the column of a metric of which more is better. The name alone does not show this.
 const MORE: &str = "more:";
 
 /// Columns of tidy CSV that are not metrics.

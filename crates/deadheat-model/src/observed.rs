@@ -1,8 +1,8 @@
 //! Properties of the measured processes as the kernel shows them, which may differ from those that
 //! deadheat started them with.
 
-/// The processes of one contender, as observed from one replicate on, until the next observation of
-/// the same contender.
+/// The processes of one contender, as observed in one replicate. The observation applies until the
+/// next observation of the same contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
     /// Index of the benchmark in the plan.
@@ -53,7 +53,7 @@ pub enum ObservedImage {
     Unseen,
 }
 
-/// The choice of addresses of a process by the kernel.
+/// How the kernel chooses the addresses of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressSpace {
     /// The kernel drew random addresses for this process.

@@ -202,7 +202,6 @@ impl Plan {
         self.validate_reruns()
     }
 
-    /// Checks the benchmarks that are reruns.
     fn validate_reruns(&self) -> Result<(), PlanError> {
         let reruns = self.reruns();
         for (index, benchmark) in self.benchmarks.iter().enumerate() {
@@ -326,7 +325,6 @@ impl Plan {
         self.own(benchmark)?.budget
     }
 
-    /// Checks the overrides of each benchmark.
     pub(crate) fn validate_benchmark_overrides(&self) -> Result<(), PlanError> {
         for benchmark in &self.benchmarks {
             let refused = |rule, value, range| {

@@ -48,7 +48,7 @@ pub enum ValueKind {
     Flag,
     /// A share in a range, such as `1%` or `0.01`.
     Share(&'static ShareRange),
-    /// A whole number from 1 on. Command lines also take 0, which the plan rejects later.
+    /// A whole number, at least 1. Command lines also take 0, which the plan rejects later.
     Count,
     /// Any whole number.
     Number,

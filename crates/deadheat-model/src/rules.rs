@@ -276,8 +276,8 @@ fn end_of_part(part: &[char], text: &[char]) -> Option<usize> {
         return Some(windows.position(|window| fits_part(part, window))? + part.len());
     }
     // Shift-and search: bit n of `open` is set if the text read so far ends with a match of the
-    // first n + 1 characters of the part.
-    // A table for ASCII, because the time of long names is that of this lookup.
+    // first n + 1 characters of the part. ASCII characters have a table, because this lookup takes
+    // most of the time for long names.
     let (mut ascii, mut others) = ([0_u128; 128], BTreeMap::new());
     for (at, one) in part.iter().enumerate() {
         *match ascii.get_mut(*one as usize) {

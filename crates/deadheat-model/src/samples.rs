@@ -307,7 +307,6 @@ impl Samples {
         }
     }
 
-    /// Returns the first problem of a block.
     fn problem(&self, block: &BlockRecord) -> Option<SampleProblem> {
         let width = self.metrics.len();
         let (expected, found) = (block.samples.len() * width, block.values.len());

@@ -191,7 +191,7 @@ pub(crate) trait SettingValue: Sized {
     }
 }
 
-/// Parses a whole number from 0 on.
+/// Parses a whole number, at least 0.
 pub fn whole_number<N: TryFrom<u64> + Bounded>(text: &str) -> Result<N, String> {
     use std::num::IntErrorKind::PosOverflow;
     let digits = text.trim();
@@ -206,7 +206,7 @@ pub fn whole_number<N: TryFrom<u64> + Bounded>(text: &str) -> Result<N, String> 
     }
 }
 
-/// Parses a whole number from 1 on.
+/// Parses a whole number, at least 1.
 pub fn positive_number<N: TryFrom<u64> + Bounded + Default + PartialEq>(
     text: &str,
 ) -> Result<N, String> {

@@ -58,7 +58,7 @@ pub struct Shard {
     pub replicates: u32,
 }
 
-/// The least number of replicates of a benchmark on each host, because fewer allow no verdict.
+/// The smallest number of replicates of a benchmark on each host, because fewer allow no verdict.
 const LEAST_REPLICATES: u32 = 6;
 
 impl Shard {
@@ -106,7 +106,7 @@ impl Shard {
 /// The limits of the container around a part of a race; `None` if unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Cores' worth of time: 1.5 is one core and half of another.
+    /// CPU time per unit of real time: 1.5 is one core and half of another.
     pub cores: Option<f64>,
     /// Limit of memory in bytes.
     pub memory: Option<u64>,

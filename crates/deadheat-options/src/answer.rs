@@ -93,7 +93,7 @@ impl AnswerArgs {
             ..asked
         };
         let rules = Rules::read(asked, &source)?;
-        // A part of a race has no rules to fail, because the merge checks all parts together, and a
+        // Rules do not apply to a part of a race: the merge checks all parts together, and a
         // scheduler would restart a part that fails.
         self.gate = match race.shard {
             Some(_) => Gate::default(),
@@ -147,7 +147,6 @@ impl AnswerArgs {
     }
 }
 
-/// Returns the parser for the value of `--format`.
 fn format() -> impl TypedValueParser<Value = Format> {
     let told = Format::ALL.iter().map(|(format, name, meaning)| {
         let value = PossibleValue::new(*name).help(*meaning);
@@ -160,7 +159,6 @@ fn format() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(told).try_map(|name| Format::parse(&name))
 }
 
-/// Returns the parser for the value of `--time-unit`.
 fn time_unit() -> impl TypedValueParser<Value = TimeUnit> {
     let names = TimeUnit::ALL.map(|(name, _)| match name {
         "us" => PossibleValue::new(name).alias("µs"),

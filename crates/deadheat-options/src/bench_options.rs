@@ -94,7 +94,6 @@ pub struct BenchOptions {
     pub exports: ExportArgs,
 }
 
-/// Returns the harness with this name on the command line.
 fn harness(word: &str) -> Result<Harness, String> {
     let mut all = Harness::ALL.into_iter();
     let found = all.find(|harness| harness.key().replace('_', "-") == word);

@@ -56,7 +56,6 @@ pub enum Field {
     Harness(Vec<Launched>),
 }
 
-/// The programs of a race, with what is missing.
 struct Inspection {
     field: Field,
     /// True if a program of the candidate failed to list its benchmarks, and that of the baseline
@@ -264,7 +263,7 @@ pub fn race(entrants: &BuildPrograms, options: &BenchOptions) -> Result<Answered
     Ok(answered)
 }
 
-/// Races the selected benchmarks of two builds as one of many races, without an answer.
+/// Races the selected benchmarks of two builds without printing an answer.
 pub fn race_silently(
     entrants: &BuildPrograms,
     options: &BenchOptions,
@@ -279,7 +278,6 @@ pub fn race_silently(
     race_entries(&options.race(), entries(pairing, options), options)
 }
 
-/// Pairs the selected benchmarks that two builds have in common.
 fn pair_builds(field: &Field, sides: &[String; 2], selection: &Selection) -> Pairing {
     match field {
         Field::Workers(targets) => pairing::pair(targets, sides, selection),
@@ -341,7 +339,7 @@ pub fn race_families(
     race_found(found, filters, sides, options)
 }
 
-/// Races those benchmarks among all returned by `pair` that the options select.
+/// Races the pairs of benchmarks that the options select. `pair` returns the pairs of a selection.
 fn race_selected(
     pair: impl Fn(&Selection) -> Pairing,
     sides: Option<&[String; 2]>,
@@ -350,8 +348,8 @@ fn race_selected(
     race_pairing(selected(pair, sides, options)?, options)
 }
 
-/// Returns those benchmarks among all returned by `pair` that the options select. Fails if none is
-/// selected.
+/// Returns the pairs of benchmarks that the options select. `pair` returns the pairs of a
+/// selection. Fails if none are selected.
 fn selected(
     pair: impl Fn(&Selection) -> Pairing,
     sides: Option<&[String; 2]>,
@@ -422,7 +420,6 @@ fn entries(mut pairing: Pairing, options: &BenchOptions) -> Entries {
     }
 }
 
-/// Races the benchmarks and shows the progress.
 fn race_entries(
     race: &BenchmarkRace,
     entries: Entries,

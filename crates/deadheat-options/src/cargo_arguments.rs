@@ -73,7 +73,7 @@ pub struct Bench {
     pub no_run: bool,
     /// True if `--message-format` is given.
     pub message_format: bool,
-    /// The arguments behind `--`.
+    /// The arguments after `--`.
     pub race: Vec<OsString>,
 }
 

@@ -61,7 +61,7 @@ impl CommitRaceArgs {
     }
 }
 
-/// Reads the words behind `--`; only options of `cargo bench` that determine what is built are
+/// Reads the words after `--`; only options of `cargo bench` that determine what is built are
 /// allowed.
 pub fn of_cargo(words: &[OsString]) -> Result<Bench, Failure> {
     let bench = match Arguments::read(words) {

@@ -11,9 +11,9 @@
 //! | [`answer`] | how a race is judged, how its answer is printed, and the files next to it |
 //! | [`races`] | the steps that all races share: answer, resume, run again |
 //! | [`bench_options`], [`build_race`] | races of two builds, benchmark by benchmark |
-//! | [`recipe`], [`commit_race`] | what is built of a commit, and races of commits |
+//! | [`recipe`], [`commit_race`] | how a commit is built, and races of commits |
 //! | [`library_option`] | the benchmark library that a suite is compiled with |
-//! | [`repository`] | the repository around the user, and its commits |
+//! | [`repository`] | the git repository of the current folder, and its commits |
 
 pub mod age;
 pub mod answer;

@@ -11,8 +11,6 @@ const CHOICES: [(&str, LibraryChoice); 2] = [
     ("own", LibraryChoice::Own),
 ];
 
-/// Returns the parser for the value of an option that chooses the implementation of a benchmark
-/// library.
 pub(crate) fn choices() -> impl TypedValueParser<Value = LibraryChoice> {
     PossibleValuesParser::new(CHOICES.map(|(word, _)| word)).map(|word| {
         let found = CHOICES.iter().find(|(known, _)| *known == word);

@@ -61,8 +61,8 @@ impl NodeOptions {
     }
 }
 
-/// Returns the folder of the npm package: the one that the variable names, or else the one that
-/// Node would find from this program's folder or from the current folder.
+/// Returns the folder of the npm package: the folder in [`PACKAGE`], or else the folder that Node
+/// would find from this program's folder or from the current folder.
 fn package() -> Result<PathBuf, Failure> {
     let is_package = |folder: &PathBuf| folder.join("lib/register.js").is_file();
     if let Some(named) = env::var_os(PACKAGE).filter(|named| !named.is_empty()) {
@@ -87,8 +87,8 @@ fn package() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Returns the folder of a package that was found, or an error if it came with a commit or belongs
-/// to another user: its code runs the benchmarks of both sides.
+/// Returns `folder`, or an error if git tracks it or another user owns it: the code of the package
+/// runs the benchmarks of both sides.
 fn own_package(folder: PathBuf) -> Result<PathBuf, Failure> {
     let start = env::current_dir().unwrap_or_default();
     let is_tracked = is_tracked_package(&folder);

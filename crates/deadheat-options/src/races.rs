@@ -62,14 +62,12 @@ pub fn tell_of_one(
     tell(raced, answer, exports)
 }
 
-/// Returns the options of the analysis that the answer and the requested files need.
 fn analysis_options(run: &Run, answer: &AnswerArgs, exports: &ExportArgs) -> analysis::Options {
     let benchmarks = run.header.plan.benchmarks.len();
     let options = answer.answer().analysis_options();
     exports.reports().analysis_options(options, benchmarks)
 }
 
-/// Writes the requested files, and prints the answer.
 fn tell(raced: Raced, answer: &AnswerArgs, exports: &ExportArgs) -> Result<Status, Failure> {
     let answer = answer.answer();
     let (first, analysis) = (&raced.first, &raced.analysis);

@@ -84,8 +84,8 @@ impl RecipeOptions {
         }))
     }
 
-    /// Returns those of the words after `--` that are arguments of the raced executables; empty if
-    /// cargo or a command builds the executables.
+    /// Returns the words after `--` that are arguments of the raced executables; empty if cargo or
+    /// a command builds the executables.
     pub fn arguments(&self, words: &[OsString], options: &mut BenchOptions) -> Vec<String> {
         if !self.go.is_empty() {
             options.harness.get_or_insert(Harness::Go);
@@ -250,7 +250,7 @@ impl PytestOptions {
     }
 }
 
-/// Returns the Python package that contains the worker: the one that the variable names, the one
+/// Returns the Python package that contains the worker: the package in [`PACKAGE`], the package
 /// that this program was installed with, or else the published package of this version.
 fn package() -> Result<PythonPackage, Failure> {
     let named = std::env::var_os(PACKAGE).filter(|named| !named.is_empty());

@@ -109,7 +109,7 @@ fn range_meant_by(text: &str) -> String {
     }
 }
 
-/// Refuses a file or program in place of revisions, because the user means a command that takes
+/// Refuses a file or program in place of revisions: the user probably means a command that takes
 /// files. `what` names the expected argument.
 pub fn refuse_path(text: &str, others: &[String], what: &str) -> Result<(), Failure> {
     let is_path = text.contains('/') && !text.ends_with('/');

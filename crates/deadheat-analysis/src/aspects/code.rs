@@ -6,7 +6,6 @@ use deadheat_model::{Aspects, Estimate, ObservedProcess, Origin, Scope, Spreads,
 use crate::inputs::Inputs;
 use crate::placement::spreads;
 
-/// Returns the scope of the verdict: the source, or only these binaries.
 pub(crate) fn scope(inputs: &Inputs<'_>) -> Scope {
     inputs.pair.map_or(Scope::Binary, |pair| {
         pair.placement
@@ -47,7 +46,6 @@ pub(super) fn spreads_from_inputs(inputs: &Inputs<'_>) -> Option<Spreads> {
     )
 }
 
-/// Returns warnings about the code placement.
 pub(crate) fn doubts(inputs: &Inputs<'_>, aspects: &Aspects) -> Vec<Warning> {
     let known = (inputs.measurement, aspects, scope(inputs));
     inputs

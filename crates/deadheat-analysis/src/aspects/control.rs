@@ -14,7 +14,6 @@ pub(super) fn from_inputs(inputs: &Inputs<'_>) -> Option<Control> {
     inputs.control.map(ControlComparison::control)
 }
 
-/// The result of [`separation`].
 pub(crate) struct Separation {
     /// One per benchmark: true if its control separated.
     pub(crate) separated: Vec<bool>,

@@ -62,7 +62,6 @@ fn kept(effect_estimate: &EffectEstimate) -> Option<CutShortKept> {
     })
 }
 
-/// Returns warnings about blocks that were flagged as disturbed.
 fn about_disturbed_blocks(
     effect_estimate: &EffectEstimate,
     margin: f64,

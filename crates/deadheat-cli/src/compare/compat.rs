@@ -17,7 +17,8 @@ use deadheat_compat::{Document, JsonError, Layout, Problem, Refusal, Report, Res
 
 use super::held_output::{HeldOutput, complain};
 
-/// The exit code for an unknown option, at which Google Benchmark's compare.py ends in a traceback.
+/// The exit code for an unknown option. Google Benchmark's compare.py ends in a traceback at such
+/// an option.
 const UNKNOWN_OPTION: u8 = 1;
 
 /// The parsed arguments of one call of compare.py.
@@ -83,9 +84,7 @@ const MODES: [(&str, &str, &[&str]); 3] = [
 /// A message that replaces a comparison, with its exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// The text of the message.
     pub text: String,
-    /// The exit code of the program.
     pub code: u8,
     /// True if the text is help, which goes to standard output.
     pub is_help: bool,
@@ -108,8 +107,8 @@ impl From<clap::Error> for Stop {
 
 impl Arguments {
     /// Reads the command line of `program`. `open` checks a file that the user named and returns
-    /// what is wrong with it. A "-" becomes the file `<stdin>`, as in the original, which then does
-    /// not find it.
+    /// what is wrong with it. As in the original, "-" becomes the file `<stdin>`, which is then not
+    /// found.
     ///
     /// # Errors
     ///
@@ -270,7 +269,7 @@ struct Run<'p> {
     output: &'p mut HeldOutput,
 }
 
-/// The file of a side, by its kind; JSON is read already.
+/// A file of a side. JSON files have been read already.
 enum Input {
     Missing,
     NotAFile,

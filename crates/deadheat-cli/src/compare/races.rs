@@ -7,7 +7,7 @@ use deadheat_options::build_race::{BuildPrograms, race as race_two, race_alone, 
 
 use super::sides::{ProgramSide, times};
 
-/// Races two programs, or two families of their benchmarks, in the way of `deadheat bench`.
+/// Races two programs, or two families of their benchmarks, as `deadheat bench` does.
 pub fn race_programs(
     programs: &[ProgramSide; 2],
     names: &[String],

@@ -6,7 +6,6 @@ use deadheat_options::bench_options::BenchOptions;
 
 use super::sides::ProgramSide;
 
-/// Refuses to race.
 pub fn race_programs(
     programs: &[ProgramSide; 2],
     _names: &[String],

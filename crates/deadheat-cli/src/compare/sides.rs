@@ -81,15 +81,12 @@ impl NamedSide {
 /// The modes of compare.py.
 const MODES: [&str; 3] = ["benchmarks", "filters", "benchmarksfiltered"];
 
-/// The sides of a comparison, by their kind.
 pub enum Sides {
-    /// Two programs.
     Programs(Box<[ProgramSide; 2]>),
     /// Results, the baseline's first.
     Results(Vec<Side>),
 }
 
-/// A side that is a program.
 pub struct ProgramSide {
     /// The program as the user named it, with its arguments.
     pub named: String,
@@ -508,7 +505,6 @@ pub fn some_names(results: &Results) -> Vec<String> {
     names
 }
 
-/// Returns a number of times in words.
 pub fn times(count: usize) -> String {
     match count {
         1 => "once".to_owned(),

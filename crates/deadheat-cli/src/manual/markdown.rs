@@ -2,7 +2,6 @@
 
 use clap::{Arg, Command};
 
-/// The text before the first command.
 const HEAD: &str = "\
 # Command line
 

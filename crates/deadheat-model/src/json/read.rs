@@ -162,7 +162,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the character after a backslash.
     fn escaped(&mut self) -> Option<char> {
         let sign = self.rest.chars().next()?;
         self.rest = &self.rest[sign.len_utf8()..];

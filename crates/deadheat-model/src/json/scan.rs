@@ -1,7 +1,7 @@
 //! Scans flat objects in a text that may continue, or in a text that is read in pieces. It builds
 //! no tree, makes no copies and looks at each byte once.
 //!
-//! It reads files of other tools with a million rows. Nested, truncated and invalid values are
+//! It is for files of other tools with a million rows. Nested, truncated and invalid values are
 //! `None`; the reader for whole texts then reports the error.
 
 use std::borrow::Cow;
