@@ -52,7 +52,6 @@ impl CalibrationSpec {
         Ok(())
     }
 
-    /// Returns the seed of one batch of races.
     pub(super) fn seed_of(&self, batch: u64) -> u64 {
         derived_seed(self.settings.seed(), batch)
     }

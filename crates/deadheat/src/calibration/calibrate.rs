@@ -83,12 +83,10 @@ pub fn calibrate(
     })
 }
 
-/// The state of one kind of race.
 struct Kind {
     kind: RaceKind,
     /// The reason why no more races of this kind start.
     problem: Option<String>,
-    /// Number of races of this kind so far.
     races: u64,
     /// The time that all races of this kind took together, in seconds.
     seconds: f64,
@@ -234,7 +232,6 @@ impl Calibrating<'_> {
     }
 }
 
-/// Returns the planned number of races, over all rounds and kinds.
 fn planned(effort: &Effort) -> u64 {
     let of_kind = |kind| {
         let per_round = effort.per_round(kind);
@@ -273,12 +270,11 @@ struct Field<'a> {
     copies: Result<[PathBuf; 2], String>,
 }
 
-/// The results of a batch of races.
 #[derive(Debug, Default)]
 struct Batch {
     /// The results of the races that reached their end.
     races: Vec<CalibrationRace>,
-    /// The problem that stopped the remaining races of the batch.
+    /// The reason why the remaining races of the batch did not run.
     problem: Option<String>,
     /// The signal that stopped the remaining races of the batch.
     signal: Option<i32>,

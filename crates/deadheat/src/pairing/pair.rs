@@ -89,7 +89,6 @@ fn holds_any(listing: &WorkerListing) -> bool {
     !listing.benchmarks.is_empty()
 }
 
-/// The state of pairing the benchmarks of one target.
 struct OfTarget<'a> {
     target: &'a Worker,
     sides: &'a [String; 2],

@@ -37,7 +37,6 @@ pub struct Raced {
     pub second: Option<RaceOutcome>,
     /// The analysis of both races, with the results of the gate.
     pub analysis: Analysis,
-    /// The failure that ended the second race, if it failed.
     failure: Option<Failure>,
 }
 

@@ -13,7 +13,6 @@ use deadheat_model::{Commit, Conditions, Environment, Metric, Origin, Plan, RunH
 
 use crate::settings::PlanUse;
 
-/// Returns the header of a race that starts now with this version of deadheat.
 pub(super) fn header(
     plan: Plan,
     environment: Environment,

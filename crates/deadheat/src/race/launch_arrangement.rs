@@ -169,7 +169,6 @@ fn is_fit(alone: &[IterationUsage], together: &[IterationUsage]) -> bool {
         && cpu_ns().sum::<f64>() <= MOST_SHARING_COST * alone_ns
 }
 
-/// Adds to the plan a rerun in turns of each benchmark that races side by side.
 pub(super) fn add_turns(plan: &mut Plan) {
     for of in 0..plan.benchmarks.len() {
         if plan.benchmarks[of].side_by_side.is_some() {
