@@ -172,7 +172,6 @@ fn mean(hosts: &[HostEffect]) -> Option<f64> {
     finite(sum / hosts.len() as f64)
 }
 
-/// The standard deviation of the effects.
 fn spread(hosts: &[HostEffect]) -> Option<f64> {
     let thetas: Vec<f64> = hosts.iter().map(|host| host.theta).collect();
     std_dev(&thetas).filter(|spread| spread.is_finite())

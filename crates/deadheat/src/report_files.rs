@@ -218,8 +218,8 @@ pub(crate) fn refuse_same_files(files: &[(&str, &Path)]) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The largest number of pictures of a report. A recording of 1 MB with 55,000 benchmarks would make
-/// 200,000 files.
+/// The largest number of pictures of a report. A recording of 1 MB with 55,000 benchmarks would
+/// make 200,000 files.
 #[cfg(feature = "commands")]
 const MOST_PICTURES: usize = 5_000;
 

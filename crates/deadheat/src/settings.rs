@@ -91,8 +91,8 @@ impl Selection {
             && !self.exclude.iter().any(fits)
     }
 
-    /// Returns true if a benchmark whose name is selected races. `ignored` is true if it is marked as
-    /// ignored.
+    /// Returns true if a benchmark whose name is selected races. `ignored` is true if the benchmark
+    /// is marked as ignored.
     pub fn runs(&self, ignored: bool) -> bool {
         match self.ignored {
             Ignored::Out => !ignored,

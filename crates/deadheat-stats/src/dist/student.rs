@@ -136,7 +136,6 @@ fn t_from_central(area: f64, df: f64) -> f64 {
     t
 }
 
-/// The largest number of steps to a quantile.
 const MOST_STEPS: usize = 200;
 
 /// Newton's method on ln(tail) as a function of ln t, which is concave and decreasing, so that
