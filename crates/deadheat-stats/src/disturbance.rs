@@ -189,7 +189,8 @@ pub fn tail_rate(baseline: &[f64], candidate: &[f64]) -> Tail {
 /// one in 1.7 million is.
 pub const PEAK_SCALES: f64 = 5.0;
 
-/// Peaks of paired differences by direction.
+/// The numbers of peaks among paired differences, by direction. A peak is a difference far from the
+/// median.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OppositePeaks {
     /// Differences far below the median: a disturbance hit the first of the pair.

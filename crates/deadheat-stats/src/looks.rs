@@ -220,7 +220,6 @@ const fn look(look: usize, levels: [f64; 3], closing: Option<[f64; 3]>) -> Exten
     }
 }
 
-/// The values of α with tabulated levels for extended runs.
 const EXTENDED_ALPHAS: [f64; 3] = [0.05, 0.01, 0.001];
 
 /// The looks of extended runs, computed by the example `spending`.

@@ -207,7 +207,6 @@ impl Calibrating<'_> {
         self.clock.elapsed_ns() as f64 / 1e9
     }
 
-    /// Returns the rest of the budget in seconds; negative if the budget is exceeded.
     fn seconds_of_budget(&self) -> f64 {
         self.spec.effort.budget.as_secs_f64() - self.seconds()
     }
@@ -272,16 +271,13 @@ struct Field<'a> {
 
 #[derive(Debug, Default)]
 struct Batch {
-    /// The results of the races that reached their end.
     races: Vec<CalibrationRace>,
     /// The reason why the remaining races of the batch did not run.
     problem: Option<String>,
-    /// The signal that stopped the remaining races of the batch.
     signal: Option<i32>,
 }
 
 impl<'a> Field<'a> {
-    /// Measures the time of the work and makes two copies of the executable.
     fn new(spec: &'a CalibrationSpec) -> Result<Self, Failure> {
         let scratch = ScratchFolder::create().map_err(|error| {
             Failure::Internal(format!(
@@ -535,7 +531,6 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Measures the time of each race of a batch, and reports each finished race.
 struct Stopwatch<'a> {
     /// The function to call after every race, with the number of finished races of the batch.
     tell: &'a mut dyn FnMut(u64),
@@ -552,7 +547,6 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    /// Returns the time of a benchmark's race in seconds; `None` if it has not finished.
     fn seconds(&self, benchmark: usize) -> Option<f64> {
         let place = self.ends.iter().position(|(one, _)| *one == benchmark)?;
         let before = match place {

@@ -59,7 +59,6 @@ impl Rounds {
         Self::lasting(least as f64)
     }
 
-    /// Returns the numbers of rounds if [`UNIT`] rounds take `unit_ns` nanoseconds.
     fn lasting(unit_ns: f64) -> Self {
         // Limited to a million units, so that the product with `UNIT` fits into a `u32`.
         let units = |ns: f64| (ns / unit_ns).round().clamp(1.0, 1e6) as u32;

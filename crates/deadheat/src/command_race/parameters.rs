@@ -54,8 +54,6 @@ impl Parameter {
         })
     }
 
-    /// Returns hints about values that are valid but rarely intended. `texts` are the commands and
-    /// hooks in which the parameter may appear.
     pub(super) fn hints(&self, texts: &[&String]) -> Vec<String> {
         let Self { name, values } = self;
         let mut hints = Vec::new();

@@ -90,8 +90,6 @@ impl CommandRaceSpec {
         }
     }
 
-    /// Returns an error for values with invalid or equal names, and for options that prevent
-    /// reading the values.
     fn check_values(&self) -> Result<(), Failure> {
         let Values { read, file } = &self.values;
         for (index, value) in read.iter().enumerate() {

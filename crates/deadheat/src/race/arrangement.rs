@@ -240,7 +240,6 @@ fn why_turns(trial: &CommandTrial) -> Option<TurnsReason> {
     failed.map(|(reason, _)| reason)
 }
 
-/// Returns true if the numbers of minor page faults of the launches are similar.
 fn alike_faults(launches: &[LaunchUsage]) -> bool {
     let faults = || launches.iter().map(|one| one.minor_faults);
     let least = faults().fold(f64::INFINITY, f64::min);

@@ -149,7 +149,6 @@ fn benchmarks_of(plan: &Plan) -> usize {
     plan.benchmarks.iter().filter(itself).count()
 }
 
-/// Races the benchmarks of a saved plan, and writes each block to the run file when it is measured.
 #[cfg(feature = "commands")]
 pub(super) fn race_frozen(
     race: &BenchmarkRace,

@@ -28,7 +28,6 @@ const TRIALS_NS: f64 = 500e6;
 /// The number of replicates of the rerun in turns, with which the result side by side is compared.
 const TURNS: u32 = 4;
 
-/// Returns an error if the user requests a race side by side, but the race can only run in turns.
 pub(super) fn refuse_side_by_side(
     settings: &RaceSettings,
     harnesses: &[Harness],
