@@ -96,7 +96,8 @@ impl Tailed {
         let Setting { shape, change, .. } = self.setting;
         let beyond = self.setting.beyond();
         let random = &mut self.random;
-        // `slowest` is the time that three times as many iterations exceed as are beyond the quantile.
+        // `slowest` is the time exceeded by three times as many iterations as are beyond the
+        // quantile.
         let (time, slowest) = match shape {
             Shape::LogNormal => {
                 let z: f64 = match self.setting.quantile {

@@ -451,8 +451,8 @@ struct Costs {
     /// The time before the first block.
     process_ns: f64,
     block_ns: f64,
-    /// The time of the priming calls that the first block does not make if there is no warm-up; 0
-    /// with a warm-up.
+    /// The time of the priming calls, which the first block skips if the benchmark has no warm-up;
+    /// 0 with a warm-up.
     unprimed_ns: f64,
 }
 
