@@ -141,13 +141,11 @@ impl<'a> Report<'a> {
         names.chain(self.means.map(|_| overall_name()))
     }
 
-    /// Returns the comparison of each benchmark, then that of the geometric means.
     pub(crate) fn differences(&self) -> impl Iterator<Item = Difference<'a>> {
         let differences = self.found.iter().filter_map(|found| self.difference(found));
         differences.chain(self.means.map(overall))
     }
 
-    /// Returns the rows of a benchmark on one side.
     fn rows(&self, side: usize, found: &Found) -> impl Iterator<Item = RowView<'a>> {
         let Range { start, end } = found.places[side];
         let rows = self.sides[side].rows;

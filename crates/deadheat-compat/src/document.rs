@@ -546,7 +546,6 @@ impl<'r> RowView<'r> {
         }
     }
 
-    /// Returns a problem at this field of the row; `what` describes it.
     pub(crate) fn problem(&self, field: Field, what: impl Into<String>) -> Problem {
         Problem {
             path: format!("benchmarks[{}].{}", self.row.index, FIELDS[field as usize]),

@@ -233,7 +233,6 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// Reads any value and discards it.
     pub(crate) fn skip(&mut self) -> Result<(), Broken> {
         // Most values of a file are counters that the report does not use, so their digits are not
         // converted to numbers.

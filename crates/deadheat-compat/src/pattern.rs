@@ -24,7 +24,6 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles a regular expression in Python's syntax.
     pub(crate) fn new(source: &str) -> Result<Self, Problem> {
         let pattern = rewritten(source).map_err(|what| about(source, &what))?;
         let regex = RegexBuilder::new(&pattern)

@@ -292,7 +292,6 @@ fn u_test(test: &Test) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Formats fields as a JSON object; see [`bracketed`].
 fn object(fields: &[(&str, String)], depth: usize) -> String {
     let fields = fields
         .iter()
@@ -365,7 +364,6 @@ mod tests {
         table
     }
 
-    /// Returns the number as the standard library formats it.
     fn by_the_library(number: f64, width: usize, places: usize, plus: bool) -> String {
         let sign = if plus && !number.is_sign_negative() {
             "+"

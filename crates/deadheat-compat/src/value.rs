@@ -10,7 +10,6 @@ use std::hash::{BuildHasher, RandomState};
 pub struct Text<'a>(Cow<'a, [u8]>);
 
 impl<'a> Text<'a> {
-    /// Creates a string from these bytes, which come from the file or from decoded escapes.
     pub(crate) fn new(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         Self(bytes.into())
     }
@@ -180,7 +179,6 @@ pub(crate) fn spelled_float(number: f64) -> String {
 /// A value stored in 16 bytes. Strings and the digits of large integers are stored in [`Texts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Kept {
-    /// The field is missing.
     #[default]
     Missing,
     Null,
@@ -213,7 +211,6 @@ impl Kept {
         }
     }
 
-    /// Returns the value; `None` for a missing field.
     pub(crate) fn value(self, texts: &Texts) -> Option<Value<'_>> {
         Some(match self {
             Kept::Missing => return None,
@@ -295,7 +292,6 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Returns the text with this number.
     pub(crate) fn get(&self, id: u32) -> &[u8] {
         let id = id as usize;
         let begin = if id == 0 { 0 } else { self.ends[id - 1] };

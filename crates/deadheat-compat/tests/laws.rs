@@ -84,7 +84,7 @@ proptest! {
         if let Ok(side) = document.results(Some("B"))
             && let Ok(report) = Report::of(&side, &side, true)
         {
-            // NaN may be in there, which only this reader knows.
+            // The dump may contain NaN, which other JSON readers refuse.
             prop_assert!(Document::read(dump(&report).as_bytes()).is_ok());
         }
     }
@@ -110,7 +110,7 @@ proptest! {
         }
         let whole = Document::read(&text);
         let Some(in_pieces) = Document::read_pieces(&text[..]) else {
-            // Of a list only those entries that are rows are read in pieces.
+            // Pieces are read only from a list whose entries are all objects.
             prop_assert!(damaged, "{}", String::from_utf8_lossy(&text));
             return Ok(());
         };

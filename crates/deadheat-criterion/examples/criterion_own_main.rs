@@ -1,4 +1,4 @@
-//! A bench target with a `main` of its own, for users who do not use criterion's macros.
+//! A bench target with its own `main`, for users who do not use criterion's macros.
 
 extern crate deadheat_criterion as criterion;
 

@@ -37,7 +37,6 @@ impl AsyncExecutor for FuturesExecutor {
     }
 }
 
-/// A waker that unparks its thread.
 #[cfg(feature = "async_futures")]
 struct Unpark(std::thread::Thread);
 

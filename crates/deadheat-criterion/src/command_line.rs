@@ -48,7 +48,7 @@ For benchmarks written for criterion:
                         they share; the first is the baseline
 ";
 
-/// A parsed command line: the words that deadheat parses itself, and the meaning of the others.
+/// A parsed command line: the words that deadheat parses itself, and what criterion's options ask.
 #[derive(Debug, Default, PartialEq)]
 struct CommandLine {
     words: Vec<OsString>,

@@ -46,7 +46,6 @@ pub(crate) fn unique(names: &BTreeSet<String>, name: String) -> String {
     names.next().expect("numbers do not end")
 }
 
-/// Returns one race per benchmark, with this benchmark as the only contender.
 pub(crate) fn one_by_one(listed: &[Listed]) -> Vec<Planned> {
     listed.iter().map(alone).collect()
 }

@@ -24,13 +24,12 @@ enum Role {
     Listing(Option<ListRequest>),
     /// Serves one benchmark, which has not been registered yet.
     Serving(WantedBenchmark),
-    /// Only has to exit.
+    /// Has no more work and only has to exit.
     Over,
 }
 
 struct Session {
     role: Role,
-    /// The names of the benchmarks registered so far.
     names: BTreeSet<String>,
     listed: Vec<Listed>,
     without_meaning: BTreeSet<&'static str>,
@@ -123,7 +122,6 @@ pub(crate) fn come_to(mut listed: Listed) -> bool {
     }
 }
 
-/// Records the name of a setting without effect that the source code sets.
 pub(crate) fn without_meaning(name: &'static str) {
     session().without_meaning.insert(name);
 }

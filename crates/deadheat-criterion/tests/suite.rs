@@ -1,5 +1,5 @@
-//! A suite written for criterion, run as cargo, deadheat and people run it. `cargo test` builds the
-//! examples beside this test.
+//! Runs a suite written for criterion as cargo, deadheat and users run it. `cargo test` builds the
+//! examples together with this test.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -24,7 +24,7 @@ fn example(name: &str) -> PathBuf {
     example
 }
 
-/// Runs an example in a folder of its own.
+/// Runs an example in a temporary folder.
 fn run(name: &str, words: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(example(name));
@@ -40,7 +40,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// The answer behind what the benchmark functions print.
+/// Returns the answer, which follows the output of the benchmark functions.
 fn json(output: &Output) -> Value {
     let text = stdout(output);
     let (_, answer) = text.split_once("0 calls\n").expect("it prints this");
@@ -217,13 +217,13 @@ fn two_builds_race_function_by_function() {
     };
     let outcome = race_benchmarks(&race, entries, &mut Unwatched).unwrap();
     let analysis = analyse(&outcome.run, Options::default());
-    // Those that panic have no row, and cost nobody else his.
+    // Benchmarks that panic have no row, and do not affect the others.
     assert_eq!(analysis.comparisons.len(), 7);
     assert_eq!(analysis.failures.len(), 2);
     for comparison in &analysis.comparisons {
         let samples = |side: &Side| side.samples;
         let sides = (&comparison.baseline, comparison.candidate.as_ref().unwrap());
-        // Two replicates of four blocks, two samples of either side in each.
+        // Two replicates of four blocks, with two samples of each side per block.
         let expected = (16, 16);
         assert_eq!(
             (samples(sides.0), samples(sides.1)),
@@ -249,7 +249,8 @@ fn a_coordinator_may_ask_for_a_list_and_then_for_a_benchmark_in_one_process() {
         "\n",
     );
     fs::write(file("asked"), asked).unwrap();
-    // What comes behind the benchmark is passed over, and what was set up before it is dropped.
+    // The worker skips the benchmarks after the requested one, and drops the values set up before
+    // it.
     let script = "exec \"$0\" 3<asked 4>said 5>notes";
     let ended = Command::new("sh")
         .args(["-c", script])

@@ -2,11 +2,11 @@
 //! distribution of T = θ̂/SE of single normal blocks.
 //!
 //! To find critical values at levels of 10⁻⁴ by counting, more than 10⁸ simulated runs would be
-//! necessary. The simulation therefore computes most of each probability. The mean x̄ and the standard deviation s of a normal sample are independent of
-//! its *shape*, the values (x − x̄)/s. θ̂ and SE follow from x̄, s and the shape: θ̂ = x̄ + s·h, SE
-//! = s·g. Given the shape, P(|T| > t) is therefore a tail probability of Student's √P·x̄/s, which
-//! is known exactly, and only shapes are drawn at random (the "swindle" of the Princeton study,
-//! Andrews et al. 1972; Simon 1976).
+//! necessary. The simulation therefore computes most of each probability. The mean x̄ and the
+//! standard deviation s of a normal sample are independent of its *shape*, the values (x − x̄)/s.
+//! θ̂ and SE follow from x̄, s and the shape: θ̂ = x̄ + s·h, SE = s·g. Given the shape, P(|T| > t)
+//! is therefore a tail probability of Student's √P·x̄/s, which is known exactly, and only shapes
+//! are drawn at random (the "swindle" of the Princeton study, Andrews et al. 1972; Simon 1976).
 
 use rand_core::Rng;
 

@@ -92,7 +92,6 @@ pub fn keep_or_drop_launches(flags: &[BlockFlags], sizes: &[usize]) -> Dropping 
     }
 }
 
-/// Blocks with a flagged slot, ascending.
 fn flagged_blocks(flags: &[BlockFlags]) -> Vec<usize> {
     (0..flags.len())
         .filter(|&block| flags[block].baseline_flagged > 0 || flags[block].candidate_flagged > 0)
@@ -124,9 +123,10 @@ fn decide(flagged: Vec<usize>, blocks: usize, events: &[BlockFlags]) -> Dropping
     Dropping::Drop(flagged)
 }
 
-/// The exact two-sided p-value of equal rates, given the total number of events: the candidate's
-/// count is then Binomial(total, candidate's share of the chances). `None` if there was no event or
-/// a side had no chance.
+/// The exact two-sided p-value of equal rates of events. `baseline_chances` and `candidate_chances`
+/// are the numbers of observations. Given the total number of events, the candidate's number is
+/// Binomial(total, candidate's share of the observations). `None` without events, or if a side has
+/// no observations.
 pub(crate) fn rates_differ_p(
     baseline_events: u64,
     candidate_events: u64,
@@ -189,7 +189,8 @@ pub fn tail_rate(baseline: &[f64], candidate: &[f64]) -> Tail {
 /// one in 1.7 million is.
 pub const PEAK_SCALES: f64 = 5.0;
 
-/// Peaks of paired differences by direction.
+/// The numbers of peaks among paired differences, by direction. A peak is a difference far from the
+/// median.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OppositePeaks {
     /// Differences far below the median: a disturbance hit the first of the pair.

@@ -122,7 +122,7 @@ pub struct Counts {
 /// of the peak.
 const REACH: f64 = 4.0;
 
-/// Cells per bandwidth in which values are counted.
+/// The number of cells per bandwidth in which [`density`] counts the values.
 const CELLS: f64 = 4.0;
 
 /// The least bandwidth, in steps between two points of the curve; narrower kernels would fall
@@ -164,7 +164,7 @@ pub fn density(
     if points < 2 || !ends || !(bandwidth > 0.0 && bandwidth.is_finite()) {
         return None;
     }
-    // From here on all lengths are in steps between two points, so that no scale over- or
+    // From here on, all lengths are in steps between two points, so that no scale overflows or
     // underflows.
     let steps = (points - 1) as f64;
     let place = |x: f64| (x - low) / range * steps;

@@ -47,14 +47,14 @@ impl Order {
 pub struct Diagnostics {
     /// ½(x₃ + x₄ − x₁ − x₂): how much slower the second half of the block is, whichever side runs.
     pub drift: f64,
-    /// s · drift: how much slower a side is after the other side than after itself.
+    /// drift · [`Order::sign`]: how much slower a side is after the other side than after itself.
     pub carry_over: f64,
     /// ½(x₂ + x₄ − x₁ − x₃): how much slower the second slot of each half is.
     pub second_position: f64,
 }
 
-/// The effect of a block, s·½(x₂ + x₃ − x₁ − x₄), where x are the logarithms of the four slots'
-/// times per iteration.
+/// The effect of a block, s·½(x₂ + x₃ − x₁ − x₄). s is the sign of the order, and x are the
+/// logarithms of the four slots' times per iteration.
 ///
 /// A linear drift cancels. Exchanging the roles negates the result to the last bit, because the sum
 /// is computed as (x₂ − x₁) + (x₃ − x₄), which rounds equally in both orders.

@@ -22,7 +22,8 @@
 //! With K > 1 blocks per replicate, σ̂ is estimated from all N = K·P blocks, and t_{P−1} is
 //! stretched as for N single blocks. In 100,000 simulated runs each with looks at up to 11
 //! replicates, without layout effects, the rate of false positives was .0635 at K = 2 and .0576 at
-//! K = 3 without the stretch, and .0500 and .0495 with it. From K = 10 on the stretch is negligible.
+//! K = 3 without the stretch, and .0500 and .0495 with it. From K = 10 on the stretch is
+//! negligible.
 
 use crate::dist::{t_critical, t_two_sided_p};
 
@@ -99,9 +100,9 @@ impl Stretch {
     }
 }
 
-/// The half-width, in standard errors, of a two-sided interval over `replicates` single blocks with
-/// non-coverage `two_sided_level`. It replaces t_critical(level, P − 1), is never below it, and is
-/// always finite.
+/// The half-width, in standard errors, of a two-sided interval over `replicates` single blocks that
+/// misses the true effect with probability `two_sided_level`. It replaces t_critical(level, P − 1),
+/// is never below it, and is always finite.
 pub fn critical(two_sided_level: f64, replicates: usize) -> f64 {
     stretched_t(t_critical(two_sided_level, df(replicates)), replicates)
 }

@@ -61,7 +61,7 @@ impl Fit {
         density.min(f64::MAX)
     }
 
-    /// The value below which a share `p` of the distribution is, in the unit of the values.
+    /// The `p`-quantile of the distribution, in the unit of the values.
     ///
     /// `p` is clamped to [2.3e-308, 1 − 1.2e-16], and a result too large to represent becomes
     /// ±`f64::MAX`.
@@ -185,14 +185,14 @@ fn gumbel(values: &[f64]) -> Option<Fit> {
     Fit::of(Family::Gumbel, location, scale, log_likelihood)
 }
 
-/// The root of β + W(β) − mean, where W is the mean of the places z weighted by e^(−z/β), and the
-/// sum of those weights.
+/// Returns the root of β + W(β) − `mean`, and the sum of the weights e^(−z/β). W is the mean of the
+/// values z in `places` with these weights.
 ///
-/// The slope is 1 + Var_W(z)/β² ≥ 1, so there is one root, between 0 and the mean: as β approaches 0,
-/// W approaches the smallest place, 0, so the function approaches −mean; at β = mean, the function
-/// equals W, which is never negative. The method of false position finds the root in about ten
-/// steps. If the same end of the bracket stays for two steps, the value of the function at that end
-/// is halved (the Illinois rule, Dowell & Jarratt 1971). Bisection finds the last digit.
+/// The slope is 1 + Var_W(z)/β² ≥ 1, so there is one root, between 0 and the mean: as β approaches
+/// 0, W approaches the smallest place, 0, so the function approaches −mean; at β = mean, the
+/// function equals W, which is never negative. The method of false position finds the root in about
+/// ten steps. If the same end of the bracket stays for two steps, the value of the function at that
+/// end is halved (the Illinois rule, Dowell & Jarratt 1971). Bisection finds the last digit.
 ///
 /// The sum of the weights is returned too, because computing it again would cost as much as a step.
 fn gumbel_scale(places: &[f64], mean: f64) -> (f64, f64) {

@@ -109,7 +109,6 @@ impl Formula {
         }
     }
 
-    /// Interval and p-value that are valid at all times.
     fn anytime(
         self,
         pooled: &PooledEstimate,
@@ -177,7 +176,6 @@ impl Formula {
         self == Self::FewBlocks && pooled.replicates == pooled.blocks
     }
 
-    /// Returns the smallest p-value that the signed-rank guard allows.
     fn least_p(self, pooled: &PooledEstimate, effects: &[f64]) -> f64 {
         if self.has_guard(pooled) {
             guard_p(effects)

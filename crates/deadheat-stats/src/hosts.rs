@@ -172,7 +172,6 @@ fn mean(hosts: &[HostEffect]) -> Option<f64> {
     finite(sum / hosts.len() as f64)
 }
 
-/// The standard deviation of the effects.
 fn spread(hosts: &[HostEffect]) -> Option<f64> {
     let thetas: Vec<f64> = hosts.iter().map(|host| host.theta).collect();
     std_dev(&thetas).filter(|spread| spread.is_finite())
@@ -227,7 +226,8 @@ mod tests {
     #[test]
     fn welchs_test_comes_out_as_by_hand() {
         // Three hosts of ten replicates with effects of 0, 1, 2 and errors of 1: Σ(1 − 1/3)²/9 is
-        // 0.148148, F = 1/(1 + 2·(1/8)·0.148148), with 2 and 8/(3·0.148148) = 18 degrees of freedom.
+        // 0.148148, F = 1/(1 + 2·(1/8)·0.148148), with 2 and 8/(3·0.148148) = 18 degrees of
+        // freedom.
         let host = |theta| HostEffect {
             theta,
             se: 1.0,

@@ -5,9 +5,9 @@
 //! all runs without a difference are called different.
 //!
 //! A run may take more than forty replicates just because they are cheap, without a request of the
-//! user. The option to continue should not delay its decision, so it spends seven tenths of α over
-//! its first forty replicates, by the same power, and the rest evenly over the following ones, at
-//! closer looks ([`Spending::extended`]).
+//! user. Such a run should not decide later because it may continue, so it spends seven tenths of α
+//! over its first forty replicates, by the same power, and the rest evenly over the following ones,
+//! at closer looks ([`Spending::extended`]).
 //!
 //! An [`e_value`] allows a look after every replicate; its confidence sequence is [`critical_t`].
 //! It is a mixture over effect sizes, in units of the unknown standard deviation, of invariant
@@ -36,8 +36,7 @@ const SHARE_OF_FIRST_PART: f64 = 0.7;
 /// The largest number of replicates of a run that may go beyond 40 replicates.
 pub const MOST_EXTENDED: usize = 200;
 
-/// The first looks, in replicates. From 11 on they grow by √2, so that each is twice the one before
-/// the previous.
+/// The first looks, in replicates. From 11 on, each is about √2 times the previous one.
 const GROWTH: [usize; 10] = [6, 8, 11, 16, 22, 31, 44, 62, 88, 125];
 
 /// A look after at least this percentage of the last look's replicates is dropped, because it is
@@ -221,7 +220,6 @@ const fn look(look: usize, levels: [f64; 3], closing: Option<[f64; 3]>) -> Exten
     }
 }
 
-/// The values of α with tabulated levels for extended runs.
 const EXTENDED_ALPHAS: [f64; 3] = [0.05, 0.01, 0.001];
 
 /// The looks of extended runs, computed by the example `spending`.

@@ -38,8 +38,9 @@ pub fn minimum_detectable_effect(se: f64, df: f64, two_sided_level: f64) -> f64 
 ///
 /// Clamped effects vary less than the effects themselves. The standard error of the estimate is the
 /// standard error of the mean of the clamped effects, divided by the share of effects that were not
-/// clamped (Huber 1964). For normal effects, this share is 0.866. If each replicate is a single block, pass 0 as `between` and
-/// [`clamped_variance`] as `within`. A count of 0 is taken as 1, and a negative variance as 0.
+/// clamped (Huber 1964). For normal effects, this share is 0.866. If each replicate is a single
+/// block, pass 0 as `between` and [`clamped_variance`] as `within`. A count of 0 is taken as 1, and
+/// a negative variance as 0.
 pub fn planned_standard_error(within: f64, between: f64, blocks: u32, replicates: usize) -> f64 {
     let of_a_replicate = between.max(0.0) + within.max(0.0) / f64::from(blocks.max(1));
     let error = (of_a_replicate / replicates.max(1) as f64).sqrt() / TAKEN_AS_THEY_ARE;

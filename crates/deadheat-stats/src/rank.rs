@@ -30,7 +30,7 @@ pub use mann_whitney::{
 #[cfg(feature = "secondary")]
 pub use shift::{hodges_lehmann_shift, shift_interval, shift_with_interval};
 
-/// Up to this many values, all averages are computed; there are 2,080 of them.
+/// Up to this many values, the estimate computes all Walsh averages, at most 2,080 of them.
 const FEW: usize = 64;
 
 /// The one-sample Hodges–Lehmann estimate (1963): the median of the n(n + 1)/2 Walsh averages (x_i
@@ -109,8 +109,8 @@ pub fn signed_rank_exact_p(values: &[f64]) -> Option<f64> {
     if found.ranks.len() > MOST_EXACT {
         return None;
     }
-    // Mean ranks are multiples of one half, so with ties twice the ranks are counted. Without ties
-    // the ranks themselves are: half of the doubled sums could not occur.
+    // Mean ranks are multiples of one half, so with ties, twice the ranks are summed. Without ties,
+    // the ranks themselves are summed, because sums of doubled ranks are always even.
     let whole = found.ranks.iter().all(|rank| rank.fract() == 0.0);
     let unit = if whole { 1.0 } else { 2.0 };
     let observed = (unit * found.positive.min(found.negative)) as usize;
@@ -303,7 +303,7 @@ mod tests {
         }
     }
 
-    /// Adds one coin at a time in a single vector, from the top.
+    /// The distribution of [`coin_sums`], computed in a single vector from the largest sum down.
     fn tossed(steps: &[usize], most: usize) -> Vec<f64> {
         let mut probability = vec![0.0; most + 1];
         probability[0] = 1.0;
@@ -431,7 +431,7 @@ mod tests {
     fn with_few_values_the_interval_reaches_from_the_smallest_to_the_largest() {
         let values = [3.0, -1.0, 2.0, 10.0, 4.0, 5.0];
         assert_eq!(signed_rank_interval(&values, 0.04), Some((-1.0, 10.0)));
-        // 2·P(W ≤ 0) is 1/32 and no less.
+        // The strictest level is 2·P(W ≤ 0) = 1/32.
         assert_eq!(
             signed_rank_interval(&values, 1.0 / 32.0),
             Some((-1.0, 10.0))

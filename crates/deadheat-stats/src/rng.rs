@@ -54,7 +54,6 @@ mod tests {
 
     const DRAWS: usize = 40_000;
 
-    /// Mean and variance of many draws.
     fn moments(mut draw: impl FnMut(&mut Xoshiro256PlusPlus) -> f64) -> (f64, f64) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
         let values: Vec<f64> = (0..DRAWS).map(|_| draw(&mut rng)).collect();

@@ -82,15 +82,17 @@ impl TwoSamples {
     }
 }
 
-/// The share of the orders of `n` firsts and `m` seconds in which |i·m − j·n| ≥ `distance` at some
-/// point, after i firsts and j seconds (Hodges 1958).
+/// The share of the orders of `n` values of the first sample and `m` of the second in which
+/// |i·m − j·n| ≥ `distance` at some point, after i values of the first and j of the second
+/// (Hodges 1958).
 ///
-/// Let q(i, j) be that share among the orders of the first i and j: 1 if |i·m − j·n| ≥ distance,
-/// else (i·q(i − 1, j) + j·q(i, j − 1))/(i + j). Nothing is ever subtracted, so the smallest shares
-/// keep their digits. The computation goes by diagonals i + j = k, whose entries do not depend on
-/// each other. If n = m, then q(i, j) = q(j, i) to the last bit, and half of each diagonal is
-/// enough. q(i, j) is 0, and is not computed, if no order that leads to (i, j) can have reached the
-/// distance before; for samples far apart this holds for half of all entries.
+/// Let q(i, j) be this share among the orders of i values of the first sample and j of the second:
+/// 1 if |i·m − j·n| ≥ distance, else (i·q(i − 1, j) + j·q(i, j − 1))/(i + j). Nothing is ever
+/// subtracted, so the smallest shares keep their digits. The computation goes by diagonals i + j =
+/// k, whose entries do not depend on each other. If n = m, then q(i, j) = q(j, i) to the last bit,
+/// and half of each diagonal is enough. q(i, j) is 0, and is not computed, if no order that leads
+/// to (i, j) can have reached the distance before; for samples far apart this holds for half of all
+/// entries.
 fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
     if distance == 0 {
         return 1.0;
@@ -112,7 +114,7 @@ fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
     let (mut zero, mut no_zero) = (0, 1);
     for k in 1..=n + m {
         if symmetric && k % 2 == 0 {
-            // In the middle both neighbours are the same entry.
+            // In the middle, both neighbours of an entry are the same entry.
             let middle = (k / 2) as usize;
             before[middle + 1] = before[middle];
         }
@@ -149,8 +151,8 @@ fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
     before[n as usize + 1].min(1.0)
 }
 
-/// Computes the entries of the `k`-th diagonal for these numbers of firsts, from the entries of the
-/// previous diagonal with as many firsts or one fewer.
+/// Computes entries of the `k`-th diagonal from the previous diagonal. `firsts` are the entries'
+/// numbers of values of the first sample.
 fn next_shares(k: f64, diagonal: &mut [f64], before: &[f64], firsts: &[f64]) {
     let len = diagonal.len();
     let (before, firsts) = (&before[..=len], &firsts[..len]);
@@ -163,7 +165,7 @@ fn next_shares(k: f64, diagonal: &mut [f64], before: &[f64], firsts: &[f64]) {
 }
 
 /// The numbers (start + k·step)/divisor, rounded down, for k = 0, 1, …, computed without a
-/// division, which would cost as much as a dozen shares.
+/// division, which costs as much as a dozen shares.
 struct Multiples {
     quotient: i64,
     rest: i64,

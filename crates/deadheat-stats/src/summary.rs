@@ -65,7 +65,8 @@ fn around_the_middle(values: &[f64]) -> Option<(usize, Vec<f64>)> {
     (below < half && half - below < inside.len()).then_some((below, inside))
 }
 
-/// The value of rank `half`, or unless `odd` its midpoint with the value before it.
+/// Returns the value of rank `half` if `odd`, otherwise the midpoint between it and the value
+/// before it.
 fn middle_at(values: &mut [f64], half: usize, odd: bool) -> f64 {
     let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
     if odd {
@@ -101,7 +102,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     })
 }
 
-/// The mean as a running average: slower and less exact than by the sum, but it does not overflow.
+/// The mean as a running average, which is slower and less exact than a sum, but does not overflow.
 fn running_mean(values: &[f64]) -> f64 {
     let counted = values.iter().zip(1_u64..);
     counted.fold(0.0, |mean, (x, count)| {
@@ -195,7 +196,6 @@ pub fn scaled_mad(values: &[f64]) -> Option<f64> {
     finite(MAD_TO_SD * median_in_place(&mut scratch)?)
 }
 
-/// The values in ascending order.
 pub(crate) fn ascending(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

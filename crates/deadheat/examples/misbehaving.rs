@@ -57,16 +57,16 @@ fn presence(folder: &Path) {
     let alone = lock.try_lock().is_ok();
     let note = if alone { "alone\n" } else { "together\n" };
     open("presence.txt").write_all(note.as_bytes()).unwrap();
-    // Held for as long as the process lives.
+    // The lock is held until the process ends.
     std::mem::forget(lock);
     if !alone && std::env::var_os("PRESENCE_ALONE").is_some() {
         eprintln!("somebody else is here");
-        // Its pipes are closed some time before the process ends.
+        // The pipes are closed some time before the process ends.
         let open = read_dir("/proc/self/fd").unwrap();
         let names = open.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let numbers: Vec<i32> = names.map(|name| name.parse().unwrap()).collect();
         for number in numbers.into_iter().filter(|number| *number > 2) {
-            // One of them belonged to the folder that was read.
+            // One of the numbers belonged to the listing of the folder, which is closed already.
             let _ = nix::unistd::close(number);
         }
         thread::sleep(Duration::from_millis(20));

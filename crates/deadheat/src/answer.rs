@@ -153,7 +153,6 @@ impl Answer {
         }
     }
 
-    /// Returns true for the formats `text` and `terse`.
     fn is_text(&self) -> bool {
         matches!(self.format, Format::Text | Format::Terse)
     }
@@ -322,14 +321,12 @@ mod tests {
         }
     }
 
-    /// Returns the analysis of a run of commands, with the gate of this answer.
     fn analysis(answer: &Answer) -> Analysis {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let path = folder.join("../deadheat-format/tests/golden/run.jsonl");
         answer.analysis(&read_run(path).unwrap())
     }
 
-    /// Returns an answer whose gate fails on these verdicts.
     fn failing_on(fail_on: &[FailOn]) -> Answer {
         Answer {
             gate: Gate {
@@ -340,7 +337,6 @@ mod tests {
         }
     }
 
-    /// Returns an analysis in which all verdicts are the given one.
     fn unanimous(answer: &Answer, verdict: Option<Verdict>) -> Analysis {
         let mut analysis = analysis(answer);
         let judged = |c: &&mut deadheat_model::Comparison| c.candidate.is_some();

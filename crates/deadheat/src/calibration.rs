@@ -38,7 +38,6 @@ pub struct CalibrationSpec {
 }
 
 impl CalibrationSpec {
-    /// Returns an error for a margin or an α outside its range, before the first race starts.
     pub(super) fn check(&self) -> Result<(), Failure> {
         for (flag, value, range) in [
             ("--margin", self.settings.margin(), ShareRange::MARGIN),
@@ -52,7 +51,6 @@ impl CalibrationSpec {
         Ok(())
     }
 
-    /// Returns the seed of one batch of races.
     pub(super) fn seed_of(&self, batch: u64) -> u64 {
         derived_seed(self.settings.seed(), batch)
     }

@@ -161,7 +161,6 @@ pub struct CommandRaceSpec {
 }
 
 impl Default for CommandRaceSpec {
-    /// Returns a request with the documented defaults and without commands.
     fn default() -> Self {
         Self {
             commands: Vec::new(),

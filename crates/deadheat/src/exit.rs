@@ -24,13 +24,11 @@ Exit codes:
   6  no benchmark is selected
   128 + N  stopped by signal N, such as 130 after Ctrl-C";
 
-/// The exit code if a contender failed, whether or not the race continued.
 const CONTENDER_FAILED: u8 = 3;
 
 /// The exit code if a file cannot be written, or if deadheat itself failed.
 const INTERNAL: u8 = 5;
 
-/// The exit code if the filters select no benchmark.
 const NOTHING_SELECTED: u8 = 6;
 
 /// The result of a deadheat command that did not fail itself. Variants are in ascending order of

@@ -20,8 +20,8 @@ pub struct Families {
 /// Displayed names have `[BASELINE vs. CANDIDATE]` in place of the matching parts.
 pub fn families(names: &[String], baseline: &str, candidate: &str) -> Result<Families, Failure> {
     let mut found = families_between([names, names], baseline, candidate)?;
-    // A name that matches both filters may have a partner for only one of the filters, and then it
-    // races.
+    // A name that matches both filters may lack a partner under one filter, but have one under the
+    // other. Then it races, so it is not left out.
     let pairs = &found.pairs;
     let races = |name: &String| pairs.iter().any(|(_, pair)| pair.contains(name));
     found

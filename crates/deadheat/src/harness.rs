@@ -154,7 +154,6 @@ fn worker_race(
     })
 }
 
-/// Races the selected benchmarks and prints the answer.
 fn race(
     race: &BenchmarkRace,
     suite: &[Planned],

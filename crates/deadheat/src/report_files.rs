@@ -35,13 +35,11 @@ pub struct ReportFiles {
     pub png: Option<PathBuf>,
 }
 
-/// The range of the number of points per series in a plot. With few benchmarks, a series has as
-/// many points as a screen has columns; with many, it has fewer, so that the page still opens
-/// quickly.
+/// The range of the number of points per series in a plot: at most about as many as a screen has
+/// columns; fewer with many benchmarks, so that the page still opens quickly.
 const POINTS: std::ops::RangeInclusive<usize> = 300..=2_000;
 
-/// The number of points in the series of all benchmarks together, before each series is limited to
-/// [`POINTS`].
+/// The points of all benchmarks together, divided among their series. [`POINTS`] limits the result.
 const POINTS_IN_ALL: usize = 100_000;
 
 impl ReportFiles {
@@ -72,8 +70,8 @@ impl ReportFiles {
         *self == Self::default()
     }
 
-    /// Returns the option of the first requested report, for a message that this command has no
-    /// such option; `None` if no report is requested.
+    /// Returns the option of the first requested report, such as `--html`; `None` if no report is
+    /// requested. Commands that write no reports name this option in their error message.
     pub fn first_flag(&self) -> Option<&'static str> {
         let markdown = self.markdown.as_ref().map(|_| "--markdown");
         let file = self.files().next().map(|(flag, _)| flag);
@@ -220,8 +218,8 @@ pub(crate) fn refuse_same_files(files: &[(&str, &Path)]) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The largest number of pictures of a report. A recording of 1 MB with 55,000 benchmarks would make
-/// 200,000 files.
+/// The largest number of pictures of a report. A recording of 1 MB with 55,000 benchmarks would
+/// make 200,000 files.
 #[cfg(feature = "commands")]
 const MOST_PICTURES: usize = 5_000;
 

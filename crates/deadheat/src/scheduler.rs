@@ -106,8 +106,7 @@ pub fn settle_shard(mut settings: RaceSettings) -> Result<RaceSettings, Failure>
     Ok(settings)
 }
 
-/// Returns the part that the scheduler's variables choose, and a seed derived from the identifier
-/// of the job.
+/// Returns the part that the scheduler's variables choose, and the seed for this job.
 fn part_of_job(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(ShardNumber, Option<u64>), String> {
@@ -160,7 +159,6 @@ fn part_of_job(
     Ok((part, job.map(|job| seed_of(&job))))
 }
 
-/// Derives a seed from the identifier of a job.
 fn seed_of(job: &str) -> u64 {
     let hash = fnv1a(job.bytes());
     // 32 bits are short enough to read and to type.

@@ -29,7 +29,6 @@ pub fn second_race_path(first: &Path) -> PathBuf {
     first.with_extension("confirm.jsonl")
 }
 
-/// Derives the seed of the second race from the header of the first race.
 pub(crate) fn second_seed(first: &RunHeader) -> u64 {
     derived_seed(fnv1a(header_text(first).bytes()), 0)
 }
@@ -50,7 +49,7 @@ fn belong_together(first: &RunHeader, second: &RunHeader) -> bool {
         && benchmarks.all(|one| first.plan.benchmarks.iter().any(|of| is_again(one, of)))
 }
 
-/// Returns true if a benchmark of a second race repeats a benchmark of the first.
+/// Returns true if `one`, a benchmark of the second race, repeats the benchmark `first`.
 #[cfg(feature = "commands")]
 fn is_again(one: &Benchmark, first: &Benchmark) -> bool {
     let terms = |of: &Benchmark| (of.overrides.margin, of.overrides.judged.clone());
@@ -115,7 +114,7 @@ fn confirmed(one: Comparison, again: &Analysis) -> Comparison {
     let Some(other) = again.comparisons.iter().find(same) else {
         return one;
     };
-    // A candidate may be slow enough in the second race for the budget to end it without a verdict.
+    // If the candidate is slow in the second race, the budget may end that race without a verdict.
     let is_complete = match other.verdict {
         None => one.verdict.is_none(),
         Some(Verdict::Inconclusive) => again.ending == Ending::Recorded(EndReason::Finished),

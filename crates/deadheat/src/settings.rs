@@ -91,8 +91,8 @@ impl Selection {
             && !self.exclude.iter().any(fits)
     }
 
-    /// Returns true if benchmarks with (`ignored`) or without an ignored mark race, provided that
-    /// their names are selected.
+    /// Returns true if a benchmark whose name is selected races. `ignored` is true if the benchmark
+    /// is marked as ignored.
     pub fn runs(&self, ignored: bool) -> bool {
         match self.ignored {
             Ignored::Out => !ignored,
@@ -101,9 +101,8 @@ impl Selection {
         }
     }
 
-    /// Returns true if `--list` shows benchmarks with (`ignored`) or without an ignored mark,
-    /// provided that their names are selected. It shows ignored benchmarks too, and with
-    /// `--ignored` only these.
+    /// Returns true if `--list` shows a benchmark whose name is selected. `ignored` is true if the
+    /// benchmark is marked as ignored; with `--ignored`, the list shows only such benchmarks.
     pub fn lists(&self, ignored: bool) -> bool {
         self.ignored != Ignored::Only || ignored
     }

@@ -31,7 +31,6 @@ struct Registered {
 }
 
 impl Registered {
-    /// Returns the number of threads that call each contender at the same time.
     fn threads(&self) -> u32 {
         self.functions.threads()
     }
@@ -297,7 +296,6 @@ impl<'s> Benchmark<'s> {
         PlainRace(self.register(name, functions))
     }
 
-    /// Adds the benchmark to its suite.
     fn register<B: deadheat_engine::FunctionBenchmark + 'static>(
         self,
         baseline: &str,

@@ -1,5 +1,6 @@
-//! What deadheat needs of the operating system to read results and to print answers. The engine,
-//! which measures, has it for Linux; `elsewhere` has it for systems on which deadheat only reads.
+//! The functions of the operating system that deadheat needs to read results and to print answers.
+//! On Linux, the engine has most of them. On other systems, where deadheat does not measure, they
+//! are in `elsewhere`.
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;

@@ -124,8 +124,8 @@ pub fn to_stderr(label: &str, text: &str) {
     );
 }
 
-/// Prints a message like [`to_stderr`], but leaves out nothing, for a text that the user has to
-/// judge.
+/// Prints a message like [`to_stderr`], but shortens nothing, because the user must see the whole
+/// text to decide.
 pub(crate) fn to_stderr_in_full(label: &str, text: &str) {
     let glyphs = Glyphs::new(speaks_unicode());
     // Messages are coloured only on a terminal. CLICOLOR_FORCE applies only to answers, because
@@ -204,7 +204,6 @@ mod tests {
         );
     }
 
-    /// Returns true if output is coloured by default with these environment variables.
     fn with(variables: &[(&str, &str)], terminal: bool) -> bool {
         let set = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);

@@ -1,5 +1,5 @@
-//! Calibrations of machines whose noise is known, because it is simulated:
-//! sound ones keep every promise, and one that deceives is found out.
+//! Calibrations of simulated machines, whose noise is known: a sound machine keeps every promise,
+//! and a machine with biased races breaks one.
 
 #[path = "../examples/calibration/simulation/mod.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
@@ -17,7 +17,7 @@ const TERMS: CalibrationTerms = CalibrationTerms {
     max_replicates: 40,
 };
 
-/// A second for every replicate.
+/// Simulates a race in which every replicate takes one second.
 fn judged(setting: &Setting, change: f64, seed: u64) -> CalibrationRace {
     let (run, analysis) = race(setting, seed);
     let blocks = setting.blocks_per_replicate;
@@ -32,7 +32,7 @@ fn calibrated(races: &[CalibrationRace]) -> CalibratedKind {
     calibrated_kind(RaceKind::Functions, races.len() as u64, None, races, TERMS)
 }
 
-/// So many races of a thing against itself, then of known differences.
+/// Calibrates with `same` races between equal sides, and `each` races for every known difference.
 fn sound(of: impl Fn(f64) -> Setting, same: u64, each: u64) -> CalibratedKind {
     let mut races: Vec<CalibrationRace> =
         (0..same).map(|seed| judged(&of(0.0), 0.0, seed)).collect();
@@ -69,7 +69,7 @@ fn a_sound_machine_keeps_every_promise() {
 
 #[test]
 fn a_machine_that_makes_things_differ_from_themselves_is_found_out() {
-    // Every race has a bias of its own, drawn once, which no replicate sees.
+    // Every race has a separate bias, which all its replicates share, so no replicate shows it.
     let races: Vec<CalibrationRace> = (0..200)
         .map(|seed| {
             let bias = 0.02 * (seed as f64 / 100.0 - 1.0);
@@ -83,14 +83,14 @@ fn a_machine_that_makes_things_differ_from_themselves_is_found_out() {
 
 #[test]
 fn what_a_budget_is_said_to_find_is_found_in_four_races_of_five() {
-    // So small a margin that only a difference ends a race before its time.
+    // The margin is so small that only a difference can end a race early.
     let of = |effect: f64| Setting {
         margin: 1e-5,
         ..commands(effect, QUIET)
     };
     let same: Vec<CalibrationRace> = (0..100).map(|seed| judged(&of(0.0), 0.0, seed)).collect();
     let found = calibrated(&same);
-    // A second a replicate: the minute pays for all 40 of them.
+    // A replicate takes one second, so one minute is enough for all 40 replicates.
     let minute = found.detectable[2].at_defaults.unwrap();
     assert_eq!(minute.replicates, 40);
     let races: Vec<CalibrationRace> = (0..400)

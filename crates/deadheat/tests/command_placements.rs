@@ -1,4 +1,4 @@
-//! Commands on neutral links, made by a pretended linker that copies them.
+//! Races commands on neutral links. A script replaces the linker and only copies executables.
 #![cfg(all(target_os = "linux", feature = "commands"))]
 
 use std::collections::BTreeSet;
@@ -14,17 +14,17 @@ use deadheat::parts::{
     PlanUse, RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race,
 };
 
-/// Signals and the core a thread has settled on belong to the process.
+/// Signal handlers and pinning affect the whole process, so only one test may race at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A folder with programs that are shells under other names, and a helper.
+/// A folder with copies of the shell under other names, and the script that makes links.
 struct Track {
     folder: tempfile::TempDir,
     _alone: MutexGuard<'static, ()>,
 }
 
 const COPY: &str = r#"cp "$exe" "$links/$seed"; placed"#;
-/// A command that notes two paths: the file it runs from, and what it was called.
+/// A shell command that records two paths: the executable that runs, and the name it was called by.
 const NOTE: &str = r#"echo $(readlink /proc/$$/exe) $0 >> ran"#;
 
 impl Track {
@@ -64,8 +64,8 @@ done
         track
     }
 
-    /// An executable file, written by another process: no child of this one
-    /// may have it open.
+    /// Creates an executable file. Another process writes it, because a child of this process could
+    /// have the file open, and then the file could not be started.
     fn install(&self, name: &str, text: &str) {
         let (draft, file) = (self.path("draft"), self.path(name));
         fs::write(&draft, text).unwrap();
@@ -73,7 +73,8 @@ done
         assert!(installed.unwrap().success());
     }
 
-    /// A shell under this name, and the record of how it was linked.
+    /// Copies the shell to a file with this name. With `recorded`, also writes a record of its
+    /// link.
     fn tool(&self, name: &str, recorded: bool) -> String {
         let file = self.path(name);
         let copied = Command::new("cp").arg("/bin/sh").arg(&file).status();
@@ -112,7 +113,7 @@ done
         }
     }
 
-    /// So many replicates, whatever the looks find.
+    /// Races this number of replicates: α is so small that no look ends the race.
     fn race(&self, replicates: u32, commands: &[String]) -> Result<Run, RaceError> {
         self.raced(replicates, commands, false)
     }
@@ -134,13 +135,13 @@ done
         raced.map(|RaceOutcome { run, .. }| run)
     }
 
-    /// A command of this tool that notes what it runs from.
+    /// Returns a command of this tool that runs [`NOTE`].
     fn noting(&self, tool: &str) -> String {
         format!("{tool} -c 'cd {} && {NOTE}'", self.folder.path().display())
     }
 }
 
-/// The seeds of one contender; 0 for the own link.
+/// The seeds of the links of one contender; 0 for the own link.
 fn seeds(run: &Run, contender: usize) -> Vec<u32> {
     let seed = |placing: &Placing| match placing {
         Placing::Neutral(link) => link.seed,
@@ -176,8 +177,7 @@ fn each_replicate_starts_another_link_under_the_name_that_was_typed() {
     assert_eq!((own.of, own.replicates), (0, 8));
     assert_eq!(run.benchmarks[1].blocks().len(), 8);
 
-    // Who ran from where: the warm-up from its own file, and what stands
-    // beside; every block from the link of its replicate.
+    // The warm-up and the rerun ran on the own link, and every block on the link of its replicate.
     let ran = track.lines("ran");
     for (contender, name) in [(0, "old"), (1, "new")] {
         let called = track.path(name).display().to_string();
@@ -199,15 +199,15 @@ fn each_replicate_starts_another_link_under_the_name_that_was_typed() {
             .collect();
         assert_eq!(distinct, expected);
     }
-    // CliOverrides once whether, then once for each look, and at the end for the link
-    // raced last, so that the others can go.
+    // deadheat asks once if there are links, then before each look for new links, and at the end
+    // for the last link again, so that the script can delete the others.
     let asked = track.lines("asked");
     let words: Vec<usize> = asked
         .iter()
         .map(|line| line.split_whitespace().count() - 1)
         .collect();
     assert_eq!(words, [0, 0, 6, 6, 2, 2, 1, 1]);
-    // The launcher is there meanwhile, and launches nothing.
+    // The launcher already runs at this time, but has no children.
     let processes = track.lines("processes");
     assert!(processes.len() >= 4, "{processes:?}");
     assert!(
@@ -224,7 +224,7 @@ fn a_control_draws_for_itself_unless_all_share_a_link() {
     let run = track.raced(6, &builds, true).unwrap();
     let drawn = [0, 1, 2].map(|contender| seeds(&run, contender));
     assert!(drawn[0] != drawn[2] && drawn[1] != drawn[2], "{drawn:?}");
-    // All of them were started, each from its own link.
+    // All contenders ran, each from its own link.
     let ran = track.lines("ran").join("\n");
     for seed in drawn[0].iter().chain(&drawn[2]) {
         assert!(
@@ -259,7 +259,7 @@ set -- $seeds"#;
     let drawn = [0, 1, 2].map(|contender| seeds(&run, contender));
     assert!(drawn.iter().all(|side| *side == drawn[0]), "{drawn:?}");
     assert!(run.placed.iter().all(|placed| placed.is_matched(0, 1)));
-    // Each from a link of its own file.
+    // Each build ran from a link of its own file.
     let ran = track.lines("ran").join("\n");
     for (name, seed) in [("old", drawn[0][0]), ("new", drawn[1][0])] {
         assert!(ran.contains(&format!("/links/{name}/{seed} ")), "{ran}");
@@ -275,7 +275,6 @@ fn contenders_of_one_executable_share_its_link() {
     assert_eq!(seeds(&run, 0), seeds(&run, 1));
     let distinct: BTreeSet<u32> = seeds(&run, 0).into_iter().collect();
     assert_eq!(distinct.len(), 6);
-    // Whether there are any, for the one look, and at the end.
     assert_eq!(track.lines("asked").len(), 3);
 }
 
@@ -370,7 +369,7 @@ fn a_link_that_answers_otherwise_is_refused_where_outputs_are_compared() {
 
 #[test]
 fn a_link_that_crashes_in_a_block_ends_the_race_and_is_named() {
-    // The third launch of every link fails: the first is its trial.
+    // The first launch of a link is its trial. The third launch of every link fails.
     let crash = r#"printf '#!/bin/sh\necho x >> %s; [ $(wc -l < %s) -lt 3 ]\n' "$links/$seed.n" "$links/$seed.n" > "$links/$seed"; chmod +x "$links/$seed"; placed"#;
     let track = Track::new(crash);
     let tool = track.tool("tool", true);
@@ -389,7 +388,7 @@ fn a_link_that_crashes_in_a_block_ends_the_race_and_is_named() {
 fn a_command_that_fails_on_every_link_is_not_blamed_on_them() {
     let track = Track::new(COPY);
     let tool = track.tool("tool", true);
-    // Fails once the warm-up is over.
+    // The command fails after the warm-up.
     let count = track.path("count");
     let command = format!(
         "{tool} -c 'echo x >> {0}; [ $(wc -l < {0}) -lt 2 ]'",
@@ -407,7 +406,7 @@ fn a_command_that_fails_on_every_link_is_not_blamed_on_them() {
 fn what_stands_beside_may_fail_alone() {
     let track = Track::new(COPY);
     let tool = track.tool("tool", true);
-    // As linked it works in the warm-up of the race, and never again.
+    // On the own link, the command works in the warm-up of the race, and fails later.
     let count = track.path("count");
     let command = format!(
         r#"{tool} -c 'case $(readlink /proc/$$/exe) in *links*) exit 0; esac; echo x >> {0}; [ $(wc -l < {0}) -lt 3 ]'"#,
@@ -447,7 +446,8 @@ fn a_run_taken_up_again_goes_on_with_links_nobody_had() {
     assert_eq!(distinct.len(), 9);
     assert!(!distinct.contains(&0));
     assert_eq!(run.benchmarks[1].blocks().len(), 6, "nothing more beside");
-    // Where the record is gone the rest runs as it was linked, and says so.
+    // If the record of the link is missing, the remaining replicates run on the own link, and the
+    // run records the reason.
     fs::remove_dir_all(track.path(".deadheat")).unwrap();
     let run = resume(&track);
     assert_eq!(seeds(&run, 0)[9..], [0, 0, 0]);

@@ -1,6 +1,5 @@
-//! The promises of controls, kept by the whole pipeline on a clock that only
-//! the simulated contenders turn. Seeds are fixed, so a failure is a change and
-//! not chance.
+//! Tests the promises of controls by whole races on a simulated clock. Seeds are fixed, so a
+//! failure is a change and not chance.
 
 #[allow(
     dead_code,
@@ -23,20 +22,20 @@ use simulation::families::{FAMILIES, QUIET, percent};
 use simulation::race::ALPHA;
 use simulation::tally::at_most;
 
-/// A run of several benchmarks that are alike.
+/// The settings of a run of several benchmarks with the same noise and effects.
 #[derive(Clone)]
 struct Setting {
     benchmarks: usize,
     blocks: u32,
     /// True effects of the candidates.
     candidates: Vec<f64>,
-    /// True effect of the control, which has none.
+    /// True effect of the control. Real controls have none.
     control: f64,
     noise: Noise,
 }
 
 impl Setting {
-    /// Every slot a process of its own.
+    /// A race of commands: every sample is a separate process.
     fn commands(candidate: f64, noise: Noise) -> Self {
         Self {
             benchmarks: 1,
@@ -47,7 +46,7 @@ impl Setting {
         }
     }
 
-    /// Many blocks in a process, each with a layout of its own.
+    /// A race of processes with many blocks each, and one layout per process.
     fn processes(candidate: f64, noise: Noise) -> Self {
         let noise = Noise {
             layout: 0.007,
@@ -114,7 +113,7 @@ impl Setting {
         analysed(&self.run(seed))
     }
 
-    /// The number of runs, of so many, that are told apart from their controls.
+    /// Returns how many of `runs` runs find a control different from its baseline.
     fn separated(&self, runs: u32) -> u32 {
         let runs = (0..u64::from(runs)).map(|seed| self.analysis(seed));
         runs.filter(separated).count() as u32
@@ -129,7 +128,7 @@ fn analysed(run: &Run) -> Analysis {
     analyse(run, options)
 }
 
-/// Returns true if a control was told apart, which every part of the answer must agree on.
+/// Returns true if the run finds a control different. All parts of the answer must agree on this.
 fn separated(analysis: &Analysis) -> bool {
     let controls = analysis.comparisons.iter();
     let any = controls
@@ -143,7 +142,7 @@ fn separated(analysis: &Analysis) -> bool {
     any
 }
 
-/// The same run, in which a control took so many times as long.
+/// Returns the run with the times of the control of one benchmark multiplied by `factor`.
 fn rescaled(run: &Run, benchmark: usize, factor: f64) -> Run {
     let mut changed = run.clone();
     let samples = &run.benchmarks[benchmark];
@@ -196,7 +195,8 @@ fn many_controls_together_do_so_no_more_often() {
     }
 }
 
-/// The end of the race depends on the baseline, which both have in common.
+/// The end of the race depends on the baseline, which candidate and control share. Even then, the
+/// control separates in no more runs than α allows.
 #[test]
 fn nor_where_the_race_ends_when_the_baseline_looks_odd() {
     for effect in [percent(-1.0), percent(-3.0), percent(20.0)] {
@@ -250,8 +250,8 @@ fn one_that_separates_among_many_casts_doubt_on_all_and_is_named() {
     }
 }
 
-/// Nothing of a candidate's answer depends on a control but the word
-/// "provisional" and the doubt that explains it.
+/// A control changes nothing in a candidate's answer except the word "provisional" and the warning
+/// that explains it.
 #[test]
 fn a_control_has_no_say_in_what_is_called_and_when() {
     let setting = Setting {
@@ -316,7 +316,7 @@ fn a_run_that_was_cut_has_a_control_that_holds_at_any_time() {
         elapsed_ns: 0,
     });
     let planned = Setting::commands(0.0, QUIET).analysis(3);
-    // A verdict that the plan has reached stays one of the plan.
+    // The race had reached its verdict by the plan, so the answer does not change.
     assert_eq!(
         analysed(&cut).comparisons[0].aspects.control,
         planned.comparisons[0].aspects.control

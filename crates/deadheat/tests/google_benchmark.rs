@@ -1,5 +1,4 @@
-//! Races of a real executable of Google Benchmark: the library must be
-//! installed, and `c++`.
+//! Races a real executable of Google Benchmark. Needs the installed library and `c++`.
 #![cfg(feature = "commands")]
 
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use deadheat::parts::{
 };
 use deadheat_testing::needs;
 
-/// Signals and the core a thread has settled on belong to the process.
+/// Signal handlers and pinning affect the whole process, so only one test may race at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 static BUILT: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
@@ -36,8 +35,8 @@ static BUILT: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
     (folder, executable)
 });
 
-/// The executable against itself, in these benchmarks: pairs of names, or one
-/// for both sides.
+/// Returns a race of the executable against itself. An entry of `benchmarks` is `OLD vs. NEW`, or
+/// one name for both sides.
 fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> (BenchmarkRace, Entries) {
     let program = Program {
         executable: BUILT.1.clone(),
@@ -68,7 +67,7 @@ fn settings(max_replicates: u32) -> RaceSettings {
     RaceSettings {
         max_replicates: Some(max_replicates),
         seed: Some(7),
-        // What a pilot would choose depends on the machine.
+        // The choice of trial launches would depend on the machine.
         arrangement: Some(Arrangement::Turns),
         ..RaceSettings::default()
     }
@@ -80,8 +79,7 @@ fn raced((race, entries): &(BenchmarkRace, Entries)) -> Result<RaceOutcome, Race
     race_benchmarks(race, entries.clone(), &mut Unwatched)
 }
 
-/// The length and count of repetitions, and the threads, with which a benchmark of the run is
-/// launched.
+/// Returns the length and the number of the repetitions of a benchmark, and its threads.
 fn calls(run: &Run, benchmark: usize) -> (RepetitionLength, u32, u32) {
     let contenders = &run.header.plan.benchmarks[benchmark].contenders;
     match &contenders[1].workload {
@@ -90,7 +88,7 @@ fn calls(run: &Run, benchmark: usize) -> (RepetitionLength, u32, u32) {
     }
 }
 
-/// The iterations that the pilot saw of the candidate.
+/// The iterations of the candidate in the calibration run.
 fn planned_iterations(benchmark: &Benchmark) -> Option<u64> {
     match &benchmark.contenders[1].workload {
         Workload::Harness(calls) => calls.planned_iterations,
@@ -243,7 +241,7 @@ fn a_side_alone_is_launched_once_a_replicate_and_measured() {
     let mut race = race(&["sum/100"], &["--benchmark_min_time=0.005"], folder.path());
     race.1.benchmarks[0].contenders.remove(0);
     let outcome = raced(&race).unwrap();
-    // One launch to pilot, one to rehearse.
+    // One launch for the calibration run, and one for the warm-up.
     assert_eq!(outcome.run.launches, 2 + 6);
     let analysis = analyse(&outcome.run, Options::default());
     assert_eq!(analysis.comparisons[0].baseline.name, "NEW");

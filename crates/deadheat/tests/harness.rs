@@ -1,5 +1,4 @@
-//! The bench harness as cargo and people use it, with benchmarks that
-//! misbehave: `examples/misbehaving.rs`, driven as a process.
+//! Tests the bench harness as users and cargo run it, with `examples/misbehaving.rs` as a process.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -15,16 +14,14 @@ use deadheat::parts::model::{EndReason, Run};
 use deadheat_engine::SampleClock;
 use deadheat_testing::{blocks_in, kill};
 
-/// Races that are over soon, whatever they find.
+/// Options for short races.
 const SHORT: [&str; 5] = ["--bench", "--max-replicates", "6", "--blocks", "5"];
-/// Longer than anything here should ever take, and shorter than what hangs.
+/// A time limit that no test reaches unless a process hangs.
 const FAR_TOO_LONG: Duration = Duration::from_secs(120);
 
-/// The variable by which processes of a track are known, children of children
-/// included.
+/// The environment variable that marks all processes of a track, including grandchildren.
 const MARK: &str = "MISBEHAVING_TRACK";
 
-/// A folder to race in.
 struct Track {
     folder: tempfile::TempDir,
 }
@@ -64,12 +61,12 @@ impl Track {
         self.finish(self.command(arguments).spawn().unwrap())
     }
 
-    /// Races as short as it gets.
+    /// Runs a short race.
     fn race(&self, arguments: &[&str]) -> Finished {
         self.run(&[&SHORT, arguments].concat())
     }
 
-    /// Waits for the end, and makes sure that nothing is left then.
+    /// Waits for the process, and checks that no process of this track is left.
     fn finish(&self, mut child: Child) -> Finished {
         let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let stdout = thread::spawn(move || read(stdout));
@@ -79,7 +76,7 @@ impl Track {
             child.kill().unwrap();
             panic!("it hangs: {:?}", stderr.join().unwrap());
         };
-        // Whoever holds the pipes open would be found here, too.
+        // A process that holds the pipes open would be found here as well.
         let left = self.processes();
         assert!(left.is_empty(), "left behind: {left:?}");
         Finished {
@@ -89,12 +86,12 @@ impl Track {
         }
     }
 
-    /// The command lines of all living processes of this track.
+    /// Returns the command lines of all running processes of this track.
     fn processes(&self) -> Vec<String> {
         let mark = format!("{MARK}={}\0", self.folder.path().display());
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").unwrap().flatten() {
-            // One that has ended meanwhile has no environment.
+            // A process that has ended in the meantime has no environment.
             let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
             if contains(&environment, mark.as_bytes()) {
                 let words = fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
@@ -119,7 +116,7 @@ impl Finished {
         self
     }
 
-    /// Standard output with lines joined, for sentences may be broken anywhere.
+    /// Returns standard output with its lines joined, because a sentence may break anywhere.
     fn told(&self) -> String {
         words(&self.stdout)
     }
@@ -155,7 +152,7 @@ fn wait_until<T>(mut happened: impl FnMut() -> Option<T>) -> Option<T> {
     }
 }
 
-/// The example, which cargo builds beside the tests.
+/// Returns the path of the example, which cargo builds with the tests.
 fn example() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(Path::parent).unwrap();
@@ -173,7 +170,7 @@ fn signal(child: &Child, name: &str) {
     assert!(kill(&[name, &pid]));
 }
 
-/// The processes that have ended and were never collected by their parent.
+/// Returns the zombies of a process: its ended children for which it has not waited.
 fn zombies_of(parent: &Child) -> Vec<String> {
     let of_parent = format!(") Z {} ", parent.id());
     let mut found = Vec::new();
@@ -193,7 +190,7 @@ fn blocks(run: &Run) -> usize {
         .sum()
 }
 
-/// Starts a race that lasts and waits until some of it is on disk.
+/// Starts a long race, and waits until its run file has several blocks.
 fn under_way(track: &Track, name: &str) -> (Child, PathBuf) {
     let save = track.path("run.jsonl");
     let arguments = ["--bench", "--include-ignored", "--exact", name, "--save"];
@@ -255,7 +252,7 @@ fn every_fault_costs_its_own_benchmark_and_no_other() {
             "{benchmark}: {fault}: {done:?}"
         );
     }
-    // The others have their answers.
+    // The other benchmarks have results.
     done.tells("fine/work: twice");
     done.tells("11 failed");
     let run = read_run(&track.runs()[0]).unwrap();
@@ -294,7 +291,7 @@ fn what_is_printed_by_any_thread_is_no_part_of_the_answer() {
     let json: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(json["benchmarks"][0]["benchmark"], "fine/loud", "{json}");
     assert!(!done.stderr.contains("words"), "{done:?}");
-    // Shown on request, and then on standard error.
+    // With --nocapture, the output is shown on standard error.
     let shown = track
         .race(&["--exact", "fine/loud", "--json", "--nocapture"])
         .ends_with(0);
@@ -308,7 +305,7 @@ fn what_a_function_leaves_behind_is_gone_when_the_race_is() {
     let done = track.race(&["leaves/"]).ends_with(0);
     done.tells("leaves/child-and-thread");
     done.tells("leaves/zombie");
-    // `finish` has looked for processes; nor do zombies gather meanwhile.
+    // `finish` has checked that no process is left. There must also be no zombies during a race.
     let (child, _) = under_way(&track, "leaves/child-and-goes-on");
     let none = wait_until(|| zombies_of(&child).is_empty().then_some(()));
     assert!(none.is_some(), "{:?}", zombies_of(&child));
@@ -336,7 +333,7 @@ fn ctrl_c_before_the_first_block_leaves_no_run() {
             .command(&[mode, "--exact", "end/hang"])
             .spawn()
             .unwrap();
-        // The coordinator and its worker.
+        // Waits for the coordinator and its worker.
         wait_until(|| (track.processes().len() > 1).then_some(())).unwrap();
         thread::sleep(Duration::from_millis(50));
         signal(&child, "-INT");
@@ -346,7 +343,7 @@ fn ctrl_c_before_the_first_block_leaves_no_run() {
     }
 }
 
-/// A race of these benchmarks that asks for a second one of what is slower.
+/// Starts a race of these benchmarks with a second race of those that are slower.
 fn confirmed(track: &Track, arguments: &[&str]) -> Child {
     let confirm = ["--confirm", "--fail-on", "slower", "--save", "run.jsonl"];
     let mut command = track.command(&[&SHORT, &confirm, arguments].concat());
@@ -366,7 +363,7 @@ fn a_function_fails_the_run_only_if_a_second_race_finds_it_slower_too() {
         .ends_with(0);
     done.tells("'slow at first' is slower");
     done.tells("but the second race did not confirm this, so the run does not fail for it.");
-    // Only what broke the rule was raced again.
+    // Only the benchmark that broke the rule has a second race.
     let second = read_run(track.path("run.confirm.jsonl")).unwrap();
     assert_eq!(second.header.plan.benchmarks.len(), 1);
 }
@@ -383,7 +380,7 @@ fn a_function_that_fails_in_the_second_race_only_costs_itself_only() {
         "the second race ended without a verdict on 'second/panics' ('panicking'), so the first \
          race alone counts.",
     );
-    // One that hangs is killed, and no other.
+    // A benchmark that hangs is killed; the other is not affected.
     let track = Track::new();
     let both = ["second/slower", "second/hangs", "--timeout", "2s"];
     let done = track.finish(confirmed(&track, &both)).ends_with(3);
@@ -421,8 +418,8 @@ fn a_killed_coordinator_takes_everything_with_it_and_leaves_a_run_to_read() {
     assert_eq!(run.end, None);
 }
 
-/// deadheat may be killed before it ends the group of a worker that has left.
-/// Here the test speaks to the worker in its place, and ends no group.
+/// If deadheat is killed, it cannot end the process group of its worker. In this test, the test
+/// itself is the coordinator and never ends the group.
 #[test]
 fn what_a_function_has_started_ends_with_the_worker() {
     for says_goodbye in [true, false] {
@@ -615,7 +612,7 @@ fn a_slower_candidate_fails_where_somebody_asked_for_it() {
     track
         .race(&["--exact", "fine/work", "--fail-on", "inconclusive"])
         .ends_with(0);
-    // That a benchmark broke down is graver than a verdict.
+    // A failed benchmark is more severe than a verdict.
     track
         .race(&["fine/work", "end/exit", "--fail-on", "slower"])
         .ends_with(3);
@@ -652,7 +649,7 @@ fn a_bench_target_honours_the_rules_of_its_project() {
         refused.stderr.contains("did you mean 'margin'?"),
         "{refused:?}"
     );
-    // What calls everything once, as `cargo test` does, reads no rules.
+    // With `--test`, as in `cargo test`, the bench target does not read the rules file.
     track.run(&["--test", "--exact", "fine/work"]).ends_with(0);
 }
 
@@ -670,7 +667,7 @@ fn an_answer_names_its_limits_and_files_hold_the_rest() {
     for warning in ["\"debug-build\"", "\"placement-fixed\""] {
         assert!(warnings.contains(warning), "{warning}: {json}");
     }
-    // Under a counting allocator there are two more metrics.
+    // A counting allocator adds two metrics.
     for metric in ["allocations", "allocated-bytes"] {
         assert!(
             warnings.contains(&format!("\"{metric}\"")),
@@ -697,7 +694,7 @@ fn the_note_on_placement_is_for_people_too() {
     let one = ["--exact", "fine/work", "--quiet"];
     let done = track.race(&one).ends_with(0);
     done.tells("debug assertions");
-    // Twice the work is more than placement was ever seen to make.
+    // Code placement alone never made a function take twice as long, so the note is missing.
     assert!(!done.stdout.contains("Link order alone"), "{done:?}");
     let all = track.race(&[&one[..], &["-v"]].concat()).ends_with(0);
     all.tells("This verdict is about the binary as it was linked.");
@@ -708,7 +705,7 @@ fn the_note_on_placement_is_for_people_too() {
     paired.tells("ended its process with exit code 7");
 }
 
-/// A race whose verdict is about the 99 % quantile, of benchmarks that are slow now and then.
+/// Options for a race that is judged by the 99% quantile.
 const TAIL: [&str; 5] = ["--bench", "--quantile", "99%", "--max-replicates", "6"];
 
 #[test]
@@ -746,11 +743,11 @@ fn calls_that_cannot_be_timed_one_by_one_are_refused_with_the_reason() {
     assert!(told.contains("at least 250 blocks"), "{told}");
 }
 
-/// The race of `fine/empty` with twelve replicates, whose workers note whether they are alone when they
-/// start: what they noted.
+/// Races `fine/empty` with twelve replicates. Returns the notes of its workers on whether another
+/// worker was running when they started.
 fn presence(track: &Track, variable: &str) -> Vec<String> {
     let mut command = track.command(&["--bench", "--blocks", "5", "--max-replicates", "12"]);
-    // Neither different nor alike enough for any look.
+    // With this margin and α, no look ends the race.
     command.args(["--exact", "fine/empty", "--quiet"]);
     command.args(["--margin", "0.001%", "--alpha", "0.0001"]);
     command.env("PRESENCE", track.folder.path());
@@ -767,7 +764,7 @@ fn presence(track: &Track, variable: &str) -> Vec<String> {
     lines
 }
 
-/// Returns whether there are two cores, and memory as near to one as to the other.
+/// Returns true if there are several cores and a single memory node.
 fn may_start_together() -> bool {
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
     cores > 1 && !Path::new("/sys/devices/system/node/node1").exists()
@@ -783,7 +780,7 @@ fn processes_of_replicates_start_together_and_wait_for_their_turn() {
 #[test]
 fn a_program_that_works_while_it_waits_is_started_at_its_turn() {
     let notes = presence(&Track::new(), "PRESENCE_RESTLESS");
-    // Those of the first time that some were started together.
+    // Only the processes of the first joint start may be together.
     let together = notes.iter().filter(|note| *note == "together").count();
     assert!(together < 8, "{notes:?}");
     assert!(

@@ -1,6 +1,5 @@
-//! The abilities of a build without tables, and what it says of the rest. In the workspace the
-//! command line turns all features on; `cargo test -p deadheat` leaves them off, but for reading
-//! run files, and runs this file.
+//! A build without the feature `commands` reads run files and refuses tables. `cargo test -p
+//! deadheat` runs this file; in the workspace, the command line turns on all features.
 #![cfg(not(feature = "commands"))]
 
 use std::fs;
@@ -10,7 +9,6 @@ use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::format::{FileProblem, read_run};
 use deadheat::parts::report::{TextOptions, to_text};
 
-/// A run file of commands, one benchmark of which launches nothing but `true`.
 fn run_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deadheat-format/tests/golden/run.jsonl")
 }

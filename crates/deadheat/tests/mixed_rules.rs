@@ -1,5 +1,5 @@
-//! Benchmarks with rules of their own keep the promise of those rules: whole
-//! simulated races, on a clock that only the contenders turn.
+//! Benchmarks with rules of their own keep the promises of these rules. Tested by whole races on a
+//! simulated clock.
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ fn race(header: RunHeader, effect: f64) -> Run {
     run
 }
 
-/// The part of a comparison that does not pay for the others of its run.
+/// Returns a comparison without the results that depend on other benchmarks of the run.
 fn alone(analysis: &Analysis, index: usize) -> Comparison {
     Comparison {
         suite: InSuite::default(),
@@ -183,7 +183,7 @@ fn each_benchmark_is_wrong_no_more_often_than_its_own_alpha() {
             *wrong += u32::from(called);
         }
     }
-    // Four standard errors above what was promised.
+    // Four standard errors above the promised rate.
     let most = |alpha: f64| {
         let expected = alpha * RACES as f64;
         (expected + 4.0 * (expected * (1.0 - alpha)).sqrt()) as u32
@@ -192,7 +192,7 @@ fn each_benchmark_is_wrong_no_more_often_than_its_own_alpha() {
         wrong[0] <= most(all) && wrong[1] <= most(strict),
         "{wrong:?}"
     );
-    // And the two are not the same promise.
+    // The two benchmarks have different promises.
     assert!(wrong[0] > 2 * wrong[1], "{wrong:?}");
 }
 

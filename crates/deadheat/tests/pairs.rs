@@ -1,4 +1,4 @@
-//! Two builds that take turns and misbehave, and programs that are no workers.
+//! Races of two builds that misbehave, and of programs that are not workers.
 #![cfg(target_os = "linux")]
 
 mod track;
@@ -25,7 +25,8 @@ fn builds_that_behave_well_are_raced_and_found_by_what_they_hold() {
 #[test]
 fn waiting_of_a_worker_is_taken_out_unless_one_side_says_that_it_must_count() {
     needs!("python3");
-    // A worker in a container that hides the account, one that has threads, and one that is newer.
+    // A worker in a container that hides its scheduling delay, a worker with several threads, and a
+    // worker of a newer version, whose reason is unknown.
     for (reason, code) in [
         ("", None),
         ("unread", Some("waiting-unread")),
@@ -39,7 +40,7 @@ fn waiting_of_a_worker_is_taken_out_unless_one_side_says_that_it_must_count() {
         } else {
             &["waits", &fault]
         };
-        // Alone: a run has the metrics that all of its workers have.
+        // Raced without another pair, because a run has only the metrics that all its workers have.
         let sides = pair("waits", &["waits"], new);
         let words = [&["race"], &SHORT[..], &["--waiting", "auto"], &sides].concat();
         let told = track.run(&words).ends_with(0);
@@ -74,7 +75,7 @@ fn builds_that_are_warm_at_once_are_raced_without_a_warm_up_and_resumed_so() {
         .run(&["resume", "run.jsonl", "2", "none"])
         .ends_with(0);
     assert_eq!(plan("run.jsonl"), (vec![true, false], 24));
-    // The other build does not say so, as an older worker does not.
+    // The other build does not report that it is warm at once, like an older worker.
     Track::new()
         .race(&[], &["long"], &["crash@warm_up"])
         .fails_alone("warm-up: 'new' was killed by signal 11 (SIGSEGV)");
@@ -270,8 +271,8 @@ fn a_baton_that_is_closed_or_said_to_be_is_told() {
     }
 }
 
-/// Where the old build races a copy of itself as well, deadheat passes the
-/// baton on.
+/// With a control of the old build there are three processes, and deadheat passes the turns between
+/// them.
 #[test]
 fn three_processes_take_turns_and_the_faulty_one_is_found() {
     needs!("python3");
@@ -617,7 +618,6 @@ fn a_program_that_hangs_when_it_is_inspected_is_killed() {
     });
 }
 
-/// The message about a program that holds no benchmarks.
 const NEITHER: &str = "if it has benchmarks, --harness names its harness (docs/suites.md)";
 
 #[test]
@@ -648,7 +648,7 @@ fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
         let began = Instant::now();
         let told = track.inspect("60", program).ends_with(3);
         told.tells(sentence).tells(NEITHER).tells("deadheat run");
-        // It has ended, and nobody waits for it.
+        // deadheat must not wait for the limit if the program has ended.
         assert!(began.elapsed() < FAR_TOO_LONG / 2);
     }
 }

@@ -1,4 +1,4 @@
-//! Races of two builds that end early, or have few cores to run on.
+//! Races of two builds that end early, or that have few cores.
 #![cfg(target_os = "linux")]
 
 mod track;
@@ -13,7 +13,7 @@ use deadheat::parts::model::EndReason;
 use deadheat_testing::{blocks_in, needs};
 use track::{Track, at_once, beside_a_good_pair, example, pair, python, signal, wait_until};
 
-/// Far more than anybody waits for.
+/// Options for a race that lasts longer than any test.
 const ENDLESS: [&str; 8] = [
     "--max-replicates",
     "3000",
@@ -25,7 +25,6 @@ const ENDLESS: [&str; 8] = [
     "run.jsonl",
 ];
 
-/// Starts a race without end and waits until its run file has a header and `blocks` blocks.
 fn under_way(track: &Track, sides: &[&str], blocks: usize) -> Child {
     let words = [&["race"], &ENDLESS[..], sides].concat();
     let child = track.command(&words).spawn().unwrap();
@@ -41,7 +40,7 @@ fn under_way(track: &Track, sides: &[&str], blocks: usize) -> Child {
 #[test]
 fn an_interrupt_ends_a_race_of_builds_wherever_it_is() {
     needs!("python3");
-    // With these the worker hangs after the header was written.
+    // With these faults, the worker hangs after the header was written.
     at_once(&["hang@warm_up", "hang@turn", "hang@wait"], |fault| {
         let track = Track::new();
         let child = under_way(&track, &pair("bad", &[], &[fault]), 0);
@@ -71,7 +70,8 @@ fn an_interrupt_in_the_pilot_leaves_nothing() {
         let track = Track::new();
         let words = [&["race"], &ENDLESS[..], &pair("bad", &[], &[fault])].concat();
         let child = track.command(&words).spawn().unwrap();
-        // deadheat itself, and whom it started: signals are taken over by then.
+        // deadheat and its worker: deadheat has installed its signal handlers before it starts a
+        // worker.
         let workers = || {
             track
                 .processes()
@@ -172,7 +172,7 @@ fn builds_race_on_the_cores_they_are_given() {
     let pins = pinned(&["--pin", "0"]);
     assert_eq!(pins, [0]);
     assert_eq!(pinned(&["--pin", "none"]), Vec::<u32>::new());
-    // Threads that call at the same time are not held on one core.
+    // Threads that call a function at the same time are not pinned to one core.
     pinned(&["--threads", "2"]);
 }
 
@@ -195,8 +195,7 @@ fn a_core_that_is_not_there_is_refused() {
     told.ends_with(2).tells("4000");
 }
 
-/// The same build against itself ends with a verdict or without, and never
-/// with a call that one of them is faster by much.
+/// A race of a build against itself ends with any verdict, and without an error.
 #[test]
 fn a_build_is_as_fast_as_itself() {
     needs!("python3");
@@ -234,7 +233,7 @@ fn an_interpreter_of_a_script_is_found_in_its_first_line() {
     let script = fs::read_to_string(python()[2]).unwrap();
     let draft: PathBuf = track.path("draft");
     fs::write(&draft, format!("#!{} -S\n{script}", python()[0])).unwrap();
-    // By another process, so that no child of another test has it open.
+    // Another process writes the file, because a child of another test could have it open.
     let installed = Command::new("install")
         .arg(&draft)
         .arg(track.path("old"))

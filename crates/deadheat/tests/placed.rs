@@ -1,5 +1,4 @@
-//! A race whose code is placed anew for every replicate, from the loop through
-//! its file to the answer.
+//! A race on a new neutral link per replicate, from the session through the run file to the answer.
 
 use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
 use deadheat::parts::engine::{
@@ -15,7 +14,7 @@ use deadheat::parts::model::{
 use deadheat::parts::report::{Detail, TextOptions, to_json, to_text};
 use deadheat_testing::runs::{self, benchmark, contenders, design};
 
-/// Simulated contenders that say where their code lies.
+/// Simulated contenders that report the placement of their code.
 struct PlacedContenders {
     contenders: SimulatedContenders,
     block: Option<(usize, u32)>,
@@ -54,7 +53,7 @@ impl Contenders for PlacedContenders {
             seed: 64,
             reason: "it \"crashed\"\nwith SIGSEGV".to_owned(),
         };
-        // The benchmark beside it runs as the user linked it.
+        // The rerun on the own link reports no placement.
         (benchmark == 0).then(|| Placed {
             benchmark,
             replicate,

@@ -1,5 +1,5 @@
-//! Two builds on neutral links, made by a pretended linker: a script that
-//! copies the executable, or refuses to.
+//! Races two builds on neutral links. A script replaces the linker, and copies the executable
+//! or refuses to.
 #![cfg(target_os = "linux")]
 
 mod track;
@@ -13,14 +13,14 @@ use deadheat::parts::model::{NeutralLink, Placed, Placing, Run};
 
 use track::{Finished, Track, example};
 
-/// A helper that matches the builds it is told of.
+/// Shell code of a script that makes matched links if deadheat names the other build.
 const MATCHED: &str = r#"[ -n "$beside" ] && matched=',"matched":true'"#;
 
-/// The work of a helper for every seed; `$exe`, `$name` and `$links` are there.
+/// Shell code that makes the link of one seed. `$exe`, `$name` and `$links` are set.
 const COPY: &str = r#"cp "$exe" "$links/$name-$seed"; placed"#;
 
-/// Two builds with a record of how they were linked, and a helper that does
-/// this for every seed of one of them, and before that this.
+/// Returns a track with two builds, the records of their links, and a script that makes links. The
+/// script runs `before` once per call, and `for_each` for every seed.
 fn linked(before: &str, for_each: &str) -> Track {
     let track = Track::new();
     let folder = track.path("");
@@ -58,13 +58,14 @@ done
     track
 }
 
-/// By another process, so that no child of another test has it open.
+/// Copies by another process, because a child of another test could have the file open, and then it
+/// could not be started.
 fn install(draft: &Path, file: &Path) {
     let installed = Command::new("install").arg(draft).arg(file).status();
     assert!(installed.unwrap().success());
 }
 
-/// A record of the link, which says that there can be others.
+/// Writes a record of the link, so that neutral links can be made.
 fn record(track: &Track, name: &str) {
     fs::create_dir_all(track.path(".deadheat/links")).unwrap();
     fs::write(track.path(&format!(".deadheat/links/{name}.json")), "{}").unwrap();
@@ -74,7 +75,7 @@ fn race(track: &Track, old: &str, new: &str) -> Finished {
     raced(track, "--placements", old, new)
 }
 
-/// Raced on the links of the helper, which it is named as by this option.
+/// Races with the script; `helped` is the option that names it.
 fn raced(track: &Track, helped: &str, old: &str, new: &str) -> Finished {
     let helper = track.path("helper");
     let options = ["--max-replicates", "8", "--blocks", "2", "--alpha", "1e-60"];
@@ -90,7 +91,7 @@ fn link(placing: &Placing) -> Option<&NeutralLink> {
     }
 }
 
-/// The seeds of one side; 0 for the own link.
+/// The seeds of the links of one side; 0 for the own link.
 fn seeds(run: &Run, side: usize) -> Vec<u32> {
     let of_side = |placed: &Placed| link(&placed.contenders[side]).map_or(0, |link| link.seed);
     run.placed.iter().map(of_side).collect()
@@ -111,7 +112,7 @@ fn each_build_draws_links_of_its_own_and_the_own_links_stand_beside() {
     assert_eq!((own.of, own.replicates), (0, 6));
     let replicates = |at: usize| run.benchmarks[at].blocks().last().unwrap().replicate + 1;
     assert_eq!((replicates(0), replicates(1)), (8, 6));
-    // Both are asked before each look, one after the other.
+    // Before each look, deadheat asks for the links of both builds, one after the other.
     let asked = fs::read_to_string(track.path("asked")).unwrap();
     let asked: Vec<(&str, usize)> = asked
         .lines()
@@ -124,14 +125,15 @@ fn each_build_draws_links_of_its_own_and_the_own_links_stand_beside() {
         ("new", 6),
         ("old", 2),
         ("new", 2),
-        // And at the end, so that links that were raced can go.
+        // At the end, it asks for the last link again, so that the script can delete the others.
         ("old", 1),
         ("new", 1),
     ];
     assert_eq!(asked, calls);
 }
 
-/// The builds of every replicate ran on links of one seed that are matched, or none did.
+/// Returns true if the builds of every replicate ran on matched links of the same seed, and false
+/// if those of no replicate did.
 fn are_matched(run: &Run) -> bool {
     let matched: Vec<bool> = run.placed.iter().map(|one| one.is_matched(0, 1)).collect();
     assert!(matched.iter().all(|one| *one == matched[0]), "{matched:?}");
@@ -149,7 +151,7 @@ fn builds_that_can_be_matched_share_the_seed_of_every_replicate() {
     assert_eq!(distinct.len(), 8);
     let facts = &run.header.environment.neutral_links;
     assert!(facts.iter().all(|links| links.is_matched()), "{facts:?}");
-    // Taken up again, they still do.
+    // After a resume, they still share the seed.
     let helper = track.path("helper");
     let told = track.run(&["resume", "run.jsonl", "3", helper.to_str().unwrap()]);
     let run = told.ends_with(0).run.unwrap();
@@ -159,11 +161,11 @@ fn builds_that_can_be_matched_share_the_seed_of_every_replicate() {
 
 #[test]
 fn workers_of_matched_builds_are_loaded_at_fixed_addresses_and_no_others() {
-    // A link that notes how it was started, and is the build.
+    // The link is a script that records its personality, then starts the build.
     let noting = r#"printf '#!/bin/sh\ncat /proc/self/personality >>%s/../noted\nexec %s "$@"\n' "$links" "$exe" >"$links/$name-$seed"
 chmod +x "$links/$name-$seed"
 placed"#;
-    // What the processes of this test are started with, and whether that can be changed.
+    // The personality of this test's processes, and the one with fixed addresses if it may be set.
     let plain = fs::read_to_string("/proc/self/personality").unwrap();
     let mut setarch = Command::new("setarch");
     let fixed = setarch.args(["-R", "cat", "/proc/self/personality"]);
@@ -235,7 +237,7 @@ then
     install "$links/draft" "$links/$name-$seed"; placed
 else {COPY}; fi"#
     );
-    // Whichever of the two is loaded first.
+    // The result must not depend on which build is loaded first.
     for name in ["old", "new"] {
         let track = linked(MATCHED, &crash.replace("= old", &format!("= {name}")));
         let told = race(&track, "./old", "./new").ends_with(0);
@@ -283,13 +285,13 @@ fn a_race_that_is_taken_up_again_keeps_its_links_and_draws_new_ones_for_what_fol
         assert_eq!((all.len(), distinct.len()), (11, 11), "{all:?}");
         assert!(!distinct.contains(&0));
     }
-    // A build that had no links is given none, and who lost them says so.
+    // Without the records, the remaining replicates have no links, and the run records the reason.
     fs::remove_dir_all(track.path(".deadheat")).unwrap();
     let run = resumed();
     assert_eq!(seeds(&run, 0)[11..], [0, 0, 0]);
     let reason = run.placed[11].fallen_back.as_deref().unwrap();
     assert!(reason.contains("can no longer be made"), "{reason}");
-    // New replicates of another build are none of this one.
+    // A rebuilt program must not continue the run.
     let mut other = fs::read(track.path("new")).unwrap();
     other.push(0);
     fs::write(track.path("new"), other).unwrap();
@@ -335,7 +337,7 @@ fn a_control_has_a_process_of_its_own_and_is_matched_like_a_build() {
         run.header.plan.benchmarks[1].control,
         "on the own link, too"
     );
-    // Two facts of two files, one of which is raced twice.
+    // The facts are of two files, although one of them is raced twice.
     assert_eq!(run.header.environment.neutral_links.len(), 2);
 }
 

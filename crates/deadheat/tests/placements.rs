@@ -1,5 +1,5 @@
-//! Functions on neutral links, made by a pretended linker: a script that copies
-//! the executable, or does what no helper should.
+//! Races functions on neutral links. A script replaces the linker; it copies the executable,
+//! or misbehaves.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
@@ -13,14 +13,14 @@ use deadheat::parts::format::read_run;
 use deadheat::parts::model::{NeutralLink, Placed, Placing, Run};
 use deadheat_testing::kill;
 
-/// A folder to race in, with a helper in it.
+/// A folder to race in, with the script that makes links.
 struct Track(tempfile::TempDir);
 
-/// The work of a helper for every seed; `$exe` and `$links` are there.
+/// Shell code that makes the link of one seed. `$exe` and `$links` are set.
 const COPY: &str = r#"cp "$exe" "$links/$seed"; placed"#;
 
 impl Track {
-    /// A helper that does this for every seed, and before that this.
+    /// Returns a track whose script runs `before` once per call, and `for_each` for every seed.
     fn new(before: &str, for_each: &str) -> Self {
         let track = Self(tempfile::tempdir().unwrap());
         let folder = track.0.path().display();
@@ -45,7 +45,7 @@ done
         );
         let (draft, helper) = (track.path("draft"), track.path("helper"));
         fs::write(&draft, script).unwrap();
-        // By another process, so that no child of another test has it open.
+        // Another process writes the file, because a child of another test could have it open.
         let installed = Command::new("install").arg(draft).arg(helper).status();
         assert!(installed.unwrap().success());
         track
@@ -60,7 +60,7 @@ done
         text.lines().map(str::to_owned).collect()
     }
 
-    /// The seeds of every call.
+    /// The seeds in every call of the script.
     fn asked(&self) -> Vec<Vec<u32>> {
         let seeds = |line: &String| {
             let seeds = line.split_whitespace();
@@ -69,7 +69,6 @@ done
         self.lines("asked").iter().map(seeds).collect()
     }
 
-    /// The number of living processes that were started in this folder.
     fn processes(&self) -> usize {
         let entries = fs::read_dir("/proc").unwrap().flatten();
         let here = entries.filter(|entry| {
@@ -78,7 +77,8 @@ done
         here.count()
     }
 
-    /// So many replicates of two blocks, whatever the looks find.
+    /// Returns the command of a race with this number of replicates of two blocks. α is so small
+    /// that no look ends the race.
     fn command(&self, replicates: u32, more: &[&str]) -> Command {
         let run = self.path("run.jsonl");
         let _ = fs::remove_file(&run);
@@ -105,7 +105,6 @@ done
     }
 }
 
-/// The example beside the tests.
 fn example() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let profile = tests.ancestors().nth(2).unwrap();
@@ -121,7 +120,7 @@ fn link(placed: &Placed) -> Option<&NeutralLink> {
     }
 }
 
-/// The seeds of one benchmark; 0 for the own link.
+/// The seeds of the links of one benchmark; 0 for the own link.
 fn seeds(run: &Run, benchmark: usize) -> Vec<u32> {
     let placed = run.placed.iter().filter(|p| p.benchmark == benchmark);
     placed
@@ -149,8 +148,8 @@ fn every_replicate_runs_on_a_link_of_its_own_and_the_own_link_stands_beside() {
     assert!(run.placed.iter().all(|placed| placed.is_drawn(0, 1)));
     let distinct: BTreeSet<u32> = seeds(&run, 0).into_iter().collect();
     assert_eq!(distinct.len(), 8);
-    // Whether there are links at all, then the links up to each look, and at
-    // the end the last one again, so that the others can go.
+    // deadheat asks once if there are links, then before each look for new links, and at the end
+    // for the last link again, so that the script can delete the others.
     let asked = track.asked();
     let calls: Vec<usize> = asked.iter().map(Vec::len).collect();
     assert_eq!(calls, [0, 6, 2, 1]);
@@ -185,7 +184,7 @@ fn nothing_is_linked_while_functions_run_and_all_cores_are_there_for_it() {
     let calls = track.lines("processes");
     assert_eq!(calls.len(), 4);
     for call in calls {
-        // The number of seeds, and the helper itself as the only child.
+        // The number of arguments of the script, and the script itself as the only child.
         assert_eq!(call.split_whitespace().count(), 2, "{call}");
     }
     let here = fs::read_to_string("/proc/self/status").unwrap();
@@ -328,8 +327,8 @@ fn a_failure_in_a_block_names_its_link_and_a_failed_benchmark_has_none_beside() 
     let link = format!("the neutral link of seed {seed}, {}", file.display());
     assert!(message.contains(&link), "{message}");
     assert!(!named("panic/at-once").1.contains("neutral link"));
-    // Only what passed its pilot has something beside it, and as it failed
-    // there is nothing in that.
+    // Only the benchmark that passed its calibration run has a rerun, which has no blocks because
+    // the benchmark failed.
     let beside: Vec<usize> = run
         .header
         .plan

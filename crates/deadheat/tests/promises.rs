@@ -1,8 +1,6 @@
-//! The promises of the verdicts, kept by the whole pipeline — schedule,
-//! session, stopping rule, analysis — on a clock that only the simulated
-//! contenders turn. Seeds are fixed, so a failure is a change and not chance.
-//! `just simulate` runs the same races by the thousand and publishes what
-//! came out as `docs/calibration.md`.
+//! Tests the promises of the verdicts by whole races (schedule, session, stopping rule, analysis)
+//! on a simulated clock. Seeds are fixed, so a failure is a change and not chance. `just simulate`
+//! runs many more of the same races and writes the results to `docs/calibration.md`.
 
 #[path = "../examples/calibration/simulation/mod.rs"]
 mod simulation;
@@ -19,20 +17,19 @@ use simulation::families::{
 use simulation::race::{ALPHA, Setting, race};
 use simulation::tally::{Tally, at_most};
 
-/// Races of a family.
 const RACES: u32 = 600;
 
-/// Races of a family where each has many blocks.
+/// Number of races of a family if each race has many blocks.
 const LONG_RACES: u32 = 200;
 
-/// The first so many races of a setting, on the thread of the test.
+/// Runs the first `races` races of a setting on the thread of the test.
 fn tally(setting: &Setting, races: u32) -> Tally {
     let tally = Tally::of(setting, 0..u64::from(races), 1);
     println!("{tally:?}");
     tally
 }
 
-/// No more false verdicts and missed truths than α allows.
+/// Asserts that false verdicts and missed true effects are not more frequent than α allows.
 fn assert_honest(name: &str, setting: &Setting, races: u32) {
     let tally = tally(setting, races);
     let allowed = at_most(races, ALPHA);
@@ -78,8 +75,8 @@ fn races_of_single_blocks_need_their_own_critical_values_and_have_them() {
 
 #[test]
 fn what_is_learnt_of_an_input_in_the_course_of_a_block_costs_no_replicates() {
-    // Counting characters with branches: a block of one order is 8 % off, of the other as much the
-    // other way.
+    // As in counting characters with branches: in blocks of one order, the effect is 8% too high,
+    // and in blocks of the other order 8% too low.
     let noise = Noise {
         sample: 0.03,
         learning: 0.3,
@@ -102,7 +99,7 @@ fn what_is_learnt_of_an_input_in_the_course_of_a_block_costs_no_replicates() {
 
 #[test]
 fn heaps_far_apart_are_not_mistaken_for_agreement() {
-    // Without the guard .14 of the races on a slow path would be called.
+    // Without the guard, 14% of the races with a slow path would have a false verdict.
     for (name, noise) in [("restless", RESTLESS), ("slow path", SLOW_PATH)] {
         assert_honest(name, &commands(0.0, noise), RACES);
         assert_honest(name, &processes(0.0, noise), LONG_RACES);
@@ -141,7 +138,7 @@ fn a_true_difference_is_found_and_has_the_right_sign() {
 
 #[test]
 fn one_percent_is_found_in_every_family_when_there_are_blocks_enough() {
-    // The noisiest takes too long here; the full program has it.
+    // The noisiest family takes too long here; the full program includes it.
     for family in FAMILIES.iter().filter(|family| family.blocks <= 100) {
         let setting = Setting {
             blocks_per_replicate: family.blocks,
@@ -172,7 +169,7 @@ fn commands_find_one_percent_when_they_may_run_long_enough() {
 
 #[test]
 fn no_design_promises_more_than_its_noise_allows() {
-    // σ .44 at 40 replicates of 25 blocks: no method can see 1 %.
+    // With σ = .44, 40 replicates of 25 blocks cannot show 1% by any method.
     for family in FAMILIES {
         let usual = processes(0.0, family.noise).least_error();
         let enough = Setting {
@@ -214,9 +211,8 @@ fn processes_with_many_blocks_keep_the_promises_of_the_specification() {
     assert!(two.faster >= 198 && two.replicates < 11.0, "{two:?}");
 }
 
-/// Placements of one function against its twin, as log-ratios: even quantiles
-/// of a distribution with a standard deviation of 8 %, which is what link
-/// orders of one compiler were measured to differ by.
+/// The log ratios of one function to a copy of it at other addresses: even quantiles of a
+/// distribution with a standard deviation of 8%, as measured between link orders of one compiler.
 fn placements(races: u32) -> impl Iterator<Item = f64> {
     let scale = 0.08 * 3f64.sqrt() / std::f64::consts::PI;
     (0..races).map(move |race| {
@@ -239,7 +235,7 @@ fn a_placement_drawn_once_for_a_race_is_mistaken_for_a_change_most_of_the_time()
     let called = placements(LONG_RACES)
         .enumerate()
         .filter(|(seed, placement)| {
-            // No replicate sees it, so for this race it is as good as true.
+            // All replicates share the placement, so the race cannot tell it from a true change.
             let (_, analysis) = race(&processes(*placement, noise), *seed as u64);
             assert_eq!(analysis.comparisons[0].evidence.scope, Scope::Binary);
             is_called(&analysis)
@@ -250,7 +246,7 @@ fn a_placement_drawn_once_for_a_race_is_mistaken_for_a_change_most_of_the_time()
 
 #[test]
 fn a_placement_drawn_for_every_replicate_is_called_in_no_more_races_than_alpha() {
-    // The sd of an effect is √2 times that of a side.
+    // The standard deviation of an effect is √2 times that of a side.
     for sd in [0.08, 0.014] {
         let noise = Noise {
             layout: sd / 2f64.sqrt(),
@@ -277,7 +273,7 @@ fn a_placement_drawn_for_every_replicate_is_called_in_no_more_races_than_alpha()
     }
 }
 
-/// A neutral link for both sides of a replicate.
+/// Places both sides of a replicate on one neutral link.
 fn placed(replicate: u32) -> Placed {
     let link = Placing::Neutral(NeutralLink {
         seed: replicate + 1,

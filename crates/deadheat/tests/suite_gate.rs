@@ -1,9 +1,9 @@
-//! The gate keeps α for its suite: 100 equal benchmarks turn a run red by chance in at most α of
-//! runs, by one race each and with a second one of what breaks the rule. Whole simulated races, on a
-//! clock that only the contenders turn. Seeds are fixed, so a failure is a change and not chance.
+//! The gate keeps α for its suite: with 100 unchanged benchmarks, at most a share of α of the runs
+//! fails, both with one race and with a second race of the benchmarks that broke the rule. Tested
+//! by whole races on a simulated clock. Seeds are fixed, so a failure is a change and not chance.
 //!
-//! Benchmarks are independent, so each is raced in a run of its own and suites are put together
-//! from their comparisons.
+//! Benchmarks are independent, so each has a separate run, and suites are made of their
+//! comparisons.
 
 use std::path::Path;
 use std::thread;
@@ -26,7 +26,6 @@ const ALPHA: f64 = 0.05;
 const SUITE: usize = 100;
 const REPLICATES: u32 = 40;
 
-/// A kind of race: its blocks per replicate and its noise.
 #[derive(Clone, Copy)]
 struct Kind {
     name: &'static str,
@@ -34,7 +33,7 @@ struct Kind {
     noise: Noise,
 }
 
-/// Commands on a quiet machine: a block is a replicate.
+/// Commands on a quiet machine: every block is a replicate.
 const COMMANDS: Kind = Kind {
     name: "commands",
     blocks: 1,
@@ -44,7 +43,7 @@ const COMMANDS: Kind = Kind {
     },
 };
 
-/// Functions whose layout is drawn with every process.
+/// Functions with a new layout in every process.
 const FUNCTIONS: Kind = Kind {
     name: "functions",
     blocks: 10,
@@ -55,7 +54,8 @@ const FUNCTIONS: Kind = Kind {
     },
 };
 
-/// Races one benchmark, whose race goes on until "slower" holds for so many. The margin is so small that no dead heat hides a false verdict.
+/// Races one benchmark. The number `family` is the number of comparisons that the gate tests
+/// together. The margin is so small that no dead heat hides a false verdict.
 fn race(
     kind: Kind,
     (name, family): (usize, usize),
@@ -115,24 +115,24 @@ fn suite(comparisons: Vec<Comparison>) -> Analysis {
     }
 }
 
-/// The outcome of a suite, by each way to judge it.
+/// The outcomes of a suite for several ways to judge it: true if the run fails.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lights {
-    /// A benchmark is slower by its own verdict, as a gate had it before.
+    /// A benchmark is slower by its own verdict, without a correction for the suite.
     by_own_verdict: bool,
-    /// The gate is red after one race.
+    /// The gate fails the run after one race.
     by_suite: bool,
-    /// It is red after a second race of what broke the rule.
+    /// The gate fails the run after a second race of the benchmarks that broke the rule.
     confirmed: bool,
-    /// It would be, had the second race been at α whatever their number.
+    /// As `confirmed`, but with the plain α for each benchmark in the second race.
     at_plain_alpha: bool,
-    /// The first benchmark is slower by its own verdict, by the suite, and confirmed.
+    /// The first benchmark is slower by its own verdict, fails the gate, and is confirmed.
     first: [bool; 3],
 }
 
-/// Races a suite whose first benchmark has changed by `effect`, and what breaks the rule again.
-/// `shared` is an error that all races of a benchmark have in common, such as the placement of
-/// code that is linked once.
+/// Races a suite whose first benchmark has changed by `effect`, then again the benchmarks that
+/// broke the rule. `shared` is an error that all races of a benchmark share, such as the placement
+/// of code that is linked once.
 fn lights(kind: Kind, effect: f64, shared: f64, seed: u64) -> Lights {
     let gate = Gate {
         fail_on: vec![FailOn::Slower],
@@ -152,7 +152,7 @@ fn lights(kind: Kind, effect: f64, shared: f64, seed: u64) -> Lights {
     let header = header(design(one_look(6)), seed, Vec::new());
     let second = SecondRace::after(&analysis, &header, Path::new("run.jsonl"), &gate);
     let slower = |one: &Comparison| one.verdict == Some(Verdict::Slower);
-    // Any other race is the same one, whatever its family.
+    // Only the races with the verdict slower depend on `family`, so only these run again.
     let longer = analysis.comparisons.iter().enumerate();
     let longer = longer.map(|(index, one)| match slower(one) {
         true => first(index, SUITE),
@@ -188,7 +188,7 @@ fn lights(kind: Kind, effect: f64, shared: f64, seed: u64) -> Lights {
     lights
 }
 
-/// Counts over so many suites, on all cores: what [`Lights`] has, in its order.
+/// Counts the outcomes of `suites` suites, on all cores, in the order of the fields of [`Lights`].
 fn count(kind: Kind, effect: f64, shared: f64, suites: u64) -> [u64; 7] {
     let threads = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     let some = |thread: u64| {
@@ -234,7 +234,7 @@ fn count(kind: Kind, effect: f64, shared: f64, suites: u64) -> [u64; 7] {
     counts
 }
 
-/// Three standard errors above α of so many.
+/// Three standard errors above α of this number of suites.
 fn at_most(suites: u64) -> u64 {
     let expected = ALPHA * suites as f64;
     (expected + 3.0 * (expected * (1.0 - ALPHA)).sqrt()) as u64
@@ -242,7 +242,7 @@ fn at_most(suites: u64) -> u64 {
 
 fn assert_held(kind: Kind, suites: u64) {
     let [own, suite, confirmed, ..] = count(kind, 0.0, 0.0, suites);
-    // This is what the gate holds against.
+    // Without the correction for the suite, most runs would fail.
     assert!(own > suites / 2, "{own}");
     assert!(suite <= at_most(suites), "{suite}");
     assert!(confirmed <= at_most(suites), "{confirmed}");
@@ -276,7 +276,8 @@ fn one_that_changed_among_a_hundred_is_found_and_confirmed() {
 
 #[test]
 fn an_error_that_both_races_share_is_confirmed() {
-    // A placement of ±1 % that is linked once is as good as a change: no second race sees it.
+    // If the program is linked once, its placement of ±1% is like a change: the second race has the
+    // same placement.
     let [own, _, confirmed, ..] = count(COMMANDS, 0.0, 0.01, 4);
     assert_eq!((own, confirmed), (4, 4));
 }

@@ -1,6 +1,5 @@
-//! Verdicts on quantiles of single iterations: whole simulated races with tails whose truth is known,
-//! on a clock that only the contenders turn. Seeds are fixed, so a failure is a change and not
-//! chance.
+//! Verdicts on quantiles of single iterations, tested by whole races on a simulated clock with
+//! tails whose true quantiles are known. Seeds are fixed, so a failure is a change and not chance.
 
 use std::thread;
 
@@ -18,31 +17,31 @@ use deadheat_testing::runs::{self, benchmark, contenders, design, sample};
 
 const ALPHA: f64 = 0.05;
 const REPLICATES: u32 = 40;
-/// A replicate has a layout of its own for either side, with this standard deviation.
+/// The standard deviation of a side's layout effect, which is drawn for every replicate.
 const LAYOUT: f64 = 0.01;
 
-/// The distribution of the time that iterations take.
+/// The distribution of the times of iterations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
     /// Log-normal with σ = .3.
     LogNormal,
-    /// A fixed time, and half as much again on average, exponentially.
+    /// A fixed time plus an exponential time, whose mean is half of the fixed time.
     Exponential,
-    /// Log-normal with σ = .05, ten times as long in a share of the iterations: so many times the
-    /// share beyond the quantile, of the baseline and of the candidate.
+    /// Log-normal with σ = .05, except that some iterations take ten times as long. Their share, of
+    /// the baseline and of the candidate, is this multiple of the share beyond the quantile.
     Spikes([f64; 2]),
 }
 
 /// The difference between the candidate and the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
-    /// All of its iterations take so many times as long.
+    /// All iterations of the candidate take this many times as long.
     Whole(f64),
-    /// Those of its slowest, three times as many as lie beyond the quantile.
+    /// The slowest iterations of the candidate take this many times as long: three times as many
+    /// iterations as are beyond the quantile.
     Tail(f64),
 }
 
-/// The settings of a race.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     quantile: f64,
@@ -60,7 +59,7 @@ impl Setting {
     fn truth(self) -> f64 {
         let (Change::Whole(times) | Change::Tail(times)) = self.change;
         let spikes = match self.shape {
-            // Where the quantile lies among the spikes of one side alone.
+            // Only one side's quantile is among the spikes.
             Shape::Spikes([a, b]) if a < 1.0 && b > 1.0 => 10f64.ln(),
             _ => 0.0,
         };
@@ -68,7 +67,6 @@ impl Setting {
     }
 }
 
-/// SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -85,7 +83,7 @@ impl Random {
     }
 }
 
-/// Two contenders whose iterations obey a setting.
+/// Two contenders with the times of a setting.
 struct Tailed {
     setting: Setting,
     random: Random,
@@ -98,7 +96,8 @@ impl Tailed {
         let Setting { shape, change, .. } = self.setting;
         let beyond = self.setting.beyond();
         let random = &mut self.random;
-        // The time of those that three times as many as lie beyond the quantile exceed.
+        // `slowest` is the time exceeded by three times as many iterations as are beyond the
+        // quantile.
         let (time, slowest) = match shape {
             Shape::LogNormal => {
                 let z: f64 = match self.setting.quantile {
@@ -146,12 +145,13 @@ impl Contenders for Tailed {
     }
 }
 
-/// One race through schedule, session, stopping rule and analysis, which judges the quantile.
+/// Simulates a race that judges the quantile, through schedule, session, stopping rule and
+/// analysis.
 fn race(setting: Setting, seed: u64) -> (Run, Comparison) {
     race_for(Some(setting.quantile), setting, seed)
 }
 
-/// The same race, which judges the centre of as many blocks where no quantile is given.
+/// As [`race`]; without a quantile, the race judges the centre of the same number of blocks.
 fn race_for(quantile: Option<f64>, setting: Setting, seed: u64) -> (Run, Comparison) {
     let blocks = blocks_for_quantile(setting.quantile, 2);
     let design = Design {
@@ -194,20 +194,20 @@ fn answer(run: &Run) -> Comparison {
     analyse(run, options).comparisons.remove(0)
 }
 
-/// The outcome of many races, counted.
+/// Counts of the outcomes of many races.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     races: u32,
     faster: u32,
     slower: u32,
     equivalent: u32,
-    /// Races of which every interval of every look held the truth.
+    /// Races in which the intervals of all looks contained the true effect.
     held: u32,
-    /// Likewise of the last one alone.
+    /// Races in which the last interval contained it.
     held_at_the_end: u32,
     replicates: f64,
     off: f64,
-    /// Races for the centre that are a dead heat.
+    /// Races that judged the centre and ended in a dead heat.
     centre_equivalent: u32,
 }
 
@@ -269,7 +269,7 @@ impl Tally {
         self.centre_equivalent += other.centre_equivalent;
     }
 
-    /// Verdicts against the truth.
+    /// Returns the number of false verdicts.
     fn wrong(&self, setting: Setting) -> u32 {
         let truth = setting.truth();
         let too_large = truth.abs() >= setting.margin.ln_1p();
@@ -280,14 +280,14 @@ impl Tally {
     }
 }
 
-/// The largest count that a true rate of α exceeds less than once in 10,000 such rows.
+/// The largest count that a true rate of α exceeds in less than one of 10,000 such rows.
 fn at_most(races: u32) -> u32 {
     let n = f64::from(races);
     (n * ALPHA + 3.72 * (n * ALPHA * (1.0 - ALPHA)).sqrt()).ceil() as u32
 }
 
-/// Tails as they are, and spikes whose share of the iterations lies around the share that the
-/// quantile leaves: a replicate then has it among them, or not, by chance.
+/// Usual tails, and spikes whose share is near the share beyond the quantile. Chance then decides
+/// whether the quantile of a replicate is among the spikes.
 const SHAPES: [(&str, Shape); 5] = [
     ("log-normal", Shape::LogNormal),
     ("exponential tail", Shape::Exponential),
@@ -347,7 +347,7 @@ fn a_quantile_has_no_verdict_before_six_replicates_and_says_so() {
     let estimate = found.estimate.unwrap();
     assert_eq!(estimate.blocks, estimate.replicates);
     for replicates in [0, 1, 5] {
-        // The next one is all but complete.
+        // The next replicate lacks one block.
         let cut = answer(&first_blocks(&run, replicates * 25 + 24));
         assert_eq!(cut.verdict, None);
         assert_eq!(cut.estimate.map_or(0, |one| one.replicates), replicates);
@@ -359,7 +359,7 @@ fn a_quantile_has_no_verdict_before_six_replicates_and_says_so() {
     }
 }
 
-/// The run as if it had been cut after so many blocks.
+/// Returns the run as if it had ended after this many blocks.
 fn first_blocks(run: &Run, blocks: usize) -> Run {
     let all = &run.benchmarks[0];
     let mut samples = Samples::new(all.metrics().to_vec());

@@ -1,5 +1,4 @@
-//! A contender that begins to have threads of its own in the middle of a race. Direction only: how
-//! long anything takes is not looked at.
+//! A contender that starts threads in the middle of a race. The test does not check times.
 
 use std::hint::black_box;
 use std::thread;
@@ -28,7 +27,7 @@ fn threads_that_a_contender_starts_in_the_middle_are_told_and_its_waiting_counts
     );
     let comparison = &analysis.comparisons[0];
     let told = (comparison.warnings.iter()).any(|warning| {
-        // A container may hide the account.
+        // A container may hide the scheduling delay.
         let codes = ["waiting-of-its-own", "waiting-unread"];
         codes.contains(&warning.code())
     });

@@ -1,5 +1,5 @@
-//! The promises about races whose contenders wait for a core: the whole pipeline on a clock that
-//! only the simulated contenders turn. Seeds are fixed, so a failure is a change and not chance.
+//! The promises of races whose contenders wait for a core, tested by whole races on a simulated
+//! clock. Seeds are fixed, so a failure is a change and not chance.
 
 #[path = "../examples/calibration/simulation/mod.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
@@ -16,22 +16,22 @@ use simulation::families::{commands, percent};
 use simulation::race::{ALPHA, Setting, race, race_of};
 use simulation::tally::{Tally, at_most};
 
-/// Two busy loops on two cores, as a function of 14 ms of arithmetic saw them: .75 % for a block of
-/// four without the waits, and 8.7 % with them.
+/// Waits as a function with 14 ms of arithmetic had them on two cores with two busy loops: effects
+/// of blocks of four scattered by 0.75% without the waits, and by 8.7% with them.
 const WAITS: Noise = Noise {
     sample: 0.0075,
     waits: 0.6,
     ..Noise::NONE
 };
 
-/// Two frequencies of a core, 2.8 and 3.6 GHz.
+/// A core with two frequencies, 2.8 and 3.6 GHz.
 const SPEEDS: Noise = Noise {
     modes: 0.25,
     mode_count: 2,
     ..WAITS
 };
 
-/// Other noise that may hide the truth on a machine whose cores are wanted.
+/// Other noise that may hide the true effect on a machine with too few cores.
 const WEATHERS: [(&str, Noise); 8] = [
     (
         "no waits",
@@ -89,12 +89,12 @@ const WEATHERS: [(&str, Noise); 8] = [
     ),
 ];
 
-/// A function of 14 ms: so few blocks in a process that the first look comes within a second.
+/// A function of 14 ms, with so few blocks in a process that the first look comes within a second.
 fn function(change: f64, noise: Noise) -> Setting {
     Setting {
         blocks_per_replicate: 3,
         baseline_ns: 1.4e7,
-        // .14 % for both sides together.
+        // 0.14% for both sides together.
         noise: Noise {
             layout: 0.001,
             ..noise
@@ -123,7 +123,7 @@ fn tally(setting: &Setting, races: u32) -> Tally {
     Tally::of(setting, 0..u64::from(races), threads)
 }
 
-/// No more false verdicts and missed truths than α allows.
+/// Asserts that false verdicts and missed true effects are not more frequent than α allows.
 fn assert_honest(name: &str, setting: &Setting, races: u32) -> Tally {
     let tally = tally(setting, races);
     let allowed = at_most(races, ALPHA);
@@ -140,7 +140,7 @@ fn whatever_else_the_machine_does_verdicts_are_false_no_more_often_than_alpha() 
             assert_honest(name, &design(0.0, noise), 400);
         }
     }
-    // Where the share is about the one from which on waiting is taken out.
+    // Shares of waiting near the limit from which on deadheat subtracts the delay.
     for waits in [0.005, 0.012] {
         let noise = Noise { waits, ..WAITS };
         assert_honest("few waits", &command(0.0, noise), 400);
@@ -153,12 +153,12 @@ fn one_percent_of_a_long_function_is_found_and_never_the_wrong_way_round() {
     for (name, noise) in WEATHERS {
         let found = assert_honest(name, &function(1.0, noise), 200);
         assert_eq!(found.faster, 0, "{name}: {found:?}");
-        // What no account shows cannot be taken out.
+        // Time that a hypervisor takes is not recorded, so it cannot be subtracted.
         if noise.steal == 0.0 {
             assert!(found.slower >= 190, "{name}: {found:?}");
         }
     }
-    // As without any waits: a block for a replicate is enough.
+    // As many replicates as without waits.
     let found = tally(&command(1.0, WAITS), 200);
     assert!(found.slower >= 190 && found.replicates < 18.0, "{found:?}");
     let same = tally(&function(0.0, WAITS), 200);
@@ -171,8 +171,7 @@ fn with_waiting_kept_there_is_no_power_left_where_cores_are_wanted() {
     assert!(kept.slower < 40, "{kept:?}");
 }
 
-/// Contenders of which the first replicates are as ever, and then something is found out about
-/// their waiting.
+/// Contenders that get a flag about their waiting from the replicate `from` on.
 struct FoundOut {
     contenders: SimulatedContenders,
     from: u32,
@@ -203,7 +202,7 @@ impl Contenders for FoundOut {
     }
 }
 
-/// A race in which `flag` comes to light in this replicate.
+/// Simulates a race whose samples have `flag` from the replicate `from` on.
 fn found_out(setting: &Setting, seed: u64, from: u32, flag: Flags) -> (Run, Analysis) {
     race_of(setting, seed, |contenders| FoundOut {
         contenders,
@@ -214,13 +213,13 @@ fn found_out(setting: &Setting, seed: u64, from: u32, flag: Flags) -> (Run, Anal
 
 #[test]
 fn what_is_found_out_in_the_middle_is_told_and_all_waiting_kept_from_the_first_sample_on() {
-    // A thread of its own that was started; an account that is gone, all zeros, or went back.
+    // The contender started a thread; or its delay was missing, all zeros, or decreased.
     for (flag, code) in [
         (Flags::CONCURRENT, "waiting-of-its-own"),
         (Flags::DELAY_UNREAD, "waiting-unread"),
     ] {
         for seed in 0..20 {
-            // Before the first look, so that both races have the same samples.
+            // The flag comes before the first look, so both races have the same samples.
             let setting = function(1.0, WAITS);
             let (run, analysis) = found_out(&setting, seed, 4, flag);
             let (as_kept, expected) = race(&kept(setting.clone()), seed);

@@ -3,8 +3,8 @@
 use super::incomplete::beta_lower;
 use super::normal_cdf;
 
-/// Outcomes this much likelier than the observed one still count as "no more likely", because equal
-/// probabilities on the two sides of a symmetric distribution differ by rounding.
+/// Outcomes that are likelier than the observed one by at most this share count as equally likely,
+/// because equal probabilities on the two sides of a symmetric distribution differ by rounding.
 const TIE: f64 = 1e-7;
 
 /// Beyond this many trials the normal limit is used.

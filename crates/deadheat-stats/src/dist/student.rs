@@ -16,7 +16,8 @@ pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
     (2.0 * t_upper_tail(t.abs(), clamp_df(df))).min(1.0)
 }
 
-/// The half-width, in standard errors, of a two-sided interval with non-coverage `two_sided_level`.
+/// The half-width, in standard errors, of a two-sided interval that misses the truth with
+/// probability `two_sided_level`.
 ///
 /// This is the quantile at 1 − level/2, computed from the upper tail, so that tiny levels keep all
 /// their digits.
@@ -136,7 +137,6 @@ fn t_from_central(area: f64, df: f64) -> f64 {
     t
 }
 
-/// The largest number of steps to a quantile.
 const MOST_STEPS: usize = 200;
 
 /// Newton's method on ln(tail) as a function of ln t, which is concave and decreasing, so that

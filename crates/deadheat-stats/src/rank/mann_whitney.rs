@@ -128,7 +128,6 @@ impl TwoSamples {
 }
 
 impl RankSum {
-    /// Returns the smaller of the two U.
     fn least(&self) -> f64 {
         self.u_first.min(self.u_second)
     }
@@ -149,14 +148,14 @@ impl RankSum {
     }
 }
 
-/// The largest number of pairs counted without ties.
+/// The maximum number of pairs for the exact p-value without ties.
 const MOST_PAIRS: usize = 1_000_000;
 
-/// The largest number of arrangements counted without ties; every sum of counts then fits in 128
-/// bits.
+/// The maximum number of arrangements for the exact p-value without ties; every sum of counts then
+/// fits in 128 bits.
 const MOST_ARRANGEMENTS: f64 = 1.7e38;
 
-/// The largest number of pairs counted with ties; the work grows with their square.
+/// The maximum number of pairs for the exact p-value with ties; the work grows with its square.
 const MOST_TIED_PAIRS: usize = 65 * 65;
 
 /// The number of ways to choose which n of n + m values belong to the first sample: (n + m)!/(n!
@@ -397,7 +396,7 @@ fn in_order(values: &[f64]) -> Cow<'_, [f64]> {
 // rational approximations of the error function in the same order of operations, so that results
 // are equal to the last bit.
 
-/// e^−x underflows for larger x.
+/// For larger x, e^−x underflows.
 const LARGEST_EXPONENT: f64 = 709.782712893384;
 
 // Highest power first. The leading coefficient of a denominator is 1 and is omitted.
@@ -513,7 +512,6 @@ mod tests {
             .collect()
     }
 
-    /// Tries every assignment of the values to the samples.
     fn by_brute_force(first: &[f64], second: &[f64]) -> f64 {
         let all = [first, second].concat();
         let centre = 0.5 * (first.len() * second.len()) as f64;

@@ -6,8 +6,9 @@ use super::staircase::{MOST_COLUMNS, Staircase};
 use crate::dist::normal_quantile;
 use crate::summary::{all_finite, ascending, finite};
 
-/// The normal approximation is used from this many values in the smaller sample on. With fewer,
-/// against any number, it covers too rarely at the looser levels.
+/// The normal approximation is used if the smaller sample has at least this many values. With
+/// fewer, the interval covers the true shift too rarely at loose levels, however large the other
+/// sample.
 const LEAST_APPROXIMATED: usize = 9;
 
 /// The two-sample Hodges–Lehmann estimate (1963): the median of all differences second_j − first_i.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// Up to this many entries, all are computed and selected from directly.
+/// Up to this many entries are all computed, and the wanted ones selected among them.
 const FEW: usize = 2_048;
 
 /// The number of columns tested together; the ends of adjacent rows usually differ by fewer.
@@ -102,9 +102,9 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         ranks.map(|k| self.nth(k, open.clone(), &mut walks, scratch))
     }
 
-    /// If at most this many entries are left, they are computed and selected from. For samples of
-    /// similar size, two rounds leave about as many entries as there are rows and columns;
-    /// selecting among twice as many costs less than a third round.
+    /// If at most this many entries are open, all of them are computed, and the wanted ones
+    /// selected among them. For samples of similar size, two rounds leave about as many entries as
+    /// there are rows and columns; selecting among twice as many costs less than a third round.
     fn enough(&self) -> usize {
         FEW.max(2 * (self.rows.len() + self.columns.len()))
     }
@@ -143,8 +143,8 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         *scratch.select_nth_unstable_by(rank, f64::total_cmp).1
     }
 
-    /// Excludes the entries outside the pivots, or those inside, but never one of these ranks.
-    /// Returns the entry of all ranks if it is known.
+    /// Excludes the entries that the pivots `from` and `to` separate from the ranks `first` to
+    /// `last`. If the pivots are equal and all these ranks have this value, returns it.
     fn narrow(
         &self,
         open: &mut Open,
@@ -172,7 +172,8 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
             raise_to(&mut open.low, &walks.below, &open.high);
             (open.from, start) = (from, below);
         }
-        // If a pivot equals an end, the walk may count entries that are already excluded.
+        // If a pivot equals `open.from` or `open.to`, the walk may count entries that are already
+        // excluded.
         start = start.max(open.ruled_out);
         open.left = end.min(behind) - start;
         open.ruled_out = start;

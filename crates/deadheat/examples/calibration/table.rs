@@ -13,7 +13,7 @@ use crate::simulation::tally::{Tally, at_most};
 const ALIKE: u32 = 4_000;
 /// Races of a row with a difference, or in a design made to find one.
 const DIFFERENT: u32 = 1_000;
-/// Races of such a row if each has more than [`LONG`] blocks.
+/// Races of a row with a difference if each race has more than [`LONG`] blocks.
 const OF_LONG_RACES: u32 = 400;
 const LONG: u32 = 10_000;
 /// Races of a design with few blocks in a replicate.
@@ -140,7 +140,7 @@ fn different(family: &Family, design: impl Fn(Noise) -> Setting) -> Vec<Row> {
         changes.insert(0, 0.0);
     }
     if family.noise == QUIET {
-        // Swapping the sides flips the sign and nothing else, so one family with +1% is enough.
+        // Exchanging the sides only changes the sign, so +1% in one family is enough.
         changes.push(1.0);
     }
     let row = |change| Row::new(family.name, change, setting.clone(), races);

@@ -83,12 +83,10 @@ pub fn calibrate(
     })
 }
 
-/// The state of one kind of race.
 struct Kind {
     kind: RaceKind,
     /// The reason why no more races of this kind start.
     problem: Option<String>,
-    /// Number of races of this kind so far.
     races: u64,
     /// The time that all races of this kind took together, in seconds.
     seconds: f64,
@@ -209,7 +207,6 @@ impl Calibrating<'_> {
         self.clock.elapsed_ns() as f64 / 1e9
     }
 
-    /// Returns the rest of the budget in seconds; negative if the budget is exceeded.
     fn seconds_of_budget(&self) -> f64 {
         self.spec.effort.budget.as_secs_f64() - self.seconds()
     }
@@ -234,7 +231,6 @@ impl Calibrating<'_> {
     }
 }
 
-/// Returns the planned number of races, over all rounds and kinds.
 fn planned(effort: &Effort) -> u64 {
     let of_kind = |kind| {
         let per_round = effort.per_round(kind);
@@ -273,19 +269,15 @@ struct Field<'a> {
     copies: Result<[PathBuf; 2], String>,
 }
 
-/// The results of a batch of races.
 #[derive(Debug, Default)]
 struct Batch {
-    /// The results of the races that reached their end.
     races: Vec<CalibrationRace>,
-    /// The problem that stopped the remaining races of the batch.
+    /// The reason why the remaining races of the batch did not run.
     problem: Option<String>,
-    /// The signal that stopped the remaining races of the batch.
     signal: Option<i32>,
 }
 
 impl<'a> Field<'a> {
-    /// Measures the time of the work and makes two copies of the executable.
     fn new(spec: &'a CalibrationSpec) -> Result<Self, Failure> {
         let scratch = ScratchFolder::create().map_err(|error| {
             Failure::Internal(format!(
@@ -539,7 +531,6 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Measures the time of each race of a batch, and reports each finished race.
 struct Stopwatch<'a> {
     /// The function to call after every race, with the number of finished races of the batch.
     tell: &'a mut dyn FnMut(u64),
@@ -556,7 +547,6 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    /// Returns the time of a benchmark's race in seconds; `None` if it has not finished.
     fn seconds(&self, benchmark: usize) -> Option<f64> {
         let place = self.ends.iter().position(|(one, _)| *one == benchmark)?;
         let before = match place {

@@ -17,8 +17,8 @@ use deadheat_engine::{Clock, OsClock, WorkerPipes, serve};
 use crate::exit::Failure;
 use crate::suite::Suite;
 
-/// A function that does the work of a contender. Its argument is the number of rounds; every round
-/// takes the same time.
+/// A function that does the work of a contender. Its argument is the number of rounds, each of
+/// which takes the same time.
 pub type Work = fn(u32) -> [u32; 8];
 
 /// The argument that selects functions that race in one process.
@@ -40,17 +40,15 @@ const COMMAND_NS: f64 = 1_000_000.0;
 /// The number of times that the work is timed; the shortest time counts.
 const ATTEMPTS: u32 = 50;
 
-/// The numbers of rounds with which the work takes the target times on this machine.
+/// The numbers of rounds with which the work takes the target times on this machine. Both are
+/// multiples of [`UNIT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rounds {
-    /// The number of rounds of a function; a multiple of [`UNIT`].
     pub(super) function: u32,
-    /// The number of rounds of a command; a multiple of [`UNIT`].
     pub(super) command: u32,
 }
 
 impl Rounds {
-    /// Measures the time of the work, and returns the numbers of rounds.
     pub(super) fn measured(work: Work) -> Self {
         let attempt = |_| {
             let clock = OsClock::start();
@@ -61,7 +59,6 @@ impl Rounds {
         Self::lasting(least as f64)
     }
 
-    /// Returns the numbers of rounds if [`UNIT`] rounds take `unit_ns` nanoseconds.
     fn lasting(unit_ns: f64) -> Self {
         // Limited to a million units, so that the product with `UNIT` fits into a `u32`.
         let units = |ns: f64| (ns / unit_ns).round().clamp(1.0, 1e6) as u32;
@@ -108,12 +105,10 @@ pub(super) fn build_words(role: &str, contenders: &[u32]) -> Vec<String> {
     words(role, BUILD, contenders.iter().copied())
 }
 
-/// Returns the arguments for a process that does the work once and exits.
 pub(super) fn command_words(role: &str, rounds: u32) -> Vec<String> {
     words(role, COMMAND, [rounds])
 }
 
-/// Returns a function that does this many rounds of the work.
 fn contender(work: Work, rounds: u32) -> impl FnMut() -> [u32; 8] + 'static {
     // The number is hidden from the compiler, so that it cannot generate special code for one
     // contender.

@@ -11,7 +11,6 @@ pub struct Parameter {
     pub values: Vec<String>,
 }
 
-/// Maximum number of values of a parameter.
 const MOST_VALUES: u64 = 10_000;
 
 impl Parameter {
@@ -55,8 +54,6 @@ impl Parameter {
         })
     }
 
-    /// Returns hints about values that are valid but rarely intended. `texts` are the commands and
-    /// hooks in which the parameter may appear.
     pub(super) fn hints(&self, texts: &[&String]) -> Vec<String> {
         let Self { name, values } = self;
         let mut hints = Vec::new();
@@ -205,7 +202,6 @@ fn refuse_too_many(flag: &str, name: &str, count: u64) -> Result<(), Failure> {
     ))
 }
 
-/// Returns a usage error with this message.
 pub(super) fn usage<T>(message: String) -> Result<T, Failure> {
     Err(Failure::Usage(message))
 }

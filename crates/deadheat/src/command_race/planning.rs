@@ -90,8 +90,6 @@ impl CommandRaceSpec {
         }
     }
 
-    /// Returns an error for values with invalid or equal names, and for options that prevent
-    /// reading the values.
     fn check_values(&self) -> Result<(), Failure> {
         let Values { read, file } = &self.values;
         for (index, value) in read.iter().enumerate() {
@@ -301,7 +299,6 @@ impl CommandRaceSpec {
         planned_looks(min, max, alpha).map_err(unplannable)
     }
 
-    /// Returns the number of launches of each contender per replicate.
     fn launches_per_replicate(&self, contenders: usize) -> u32 {
         let launches_per_block = if contenders == 2 { 2 } else { 1 };
         let of_quantile = |quantile| blocks_for_quantile(quantile, contenders);
@@ -388,7 +385,6 @@ impl CommandRaceSpec {
         Ok(())
     }
 
-    /// Returns the contender that runs this command with these values.
     fn contender(
         &self,
         index: usize,
@@ -431,8 +427,8 @@ impl CommandRaceSpec {
     }
 }
 
-/// Changes the commands so that they start under Valgrind, which prints the number of instructions
-/// to the output from which deadheat reads values.
+/// Changes the commands so that Valgrind starts them and prints the number of instructions to the
+/// output that deadheat reads.
 fn count(benchmark: &mut Benchmark, valgrind: &Path) {
     for contender in &mut benchmark.contenders {
         if let Workload::Command(command) = &mut contender.workload {
@@ -442,7 +438,6 @@ fn count(benchmark: &mut Benchmark, valgrind: &Path) {
     }
 }
 
-/// Returns the values to read under Valgrind: only the printed number of instructions.
 fn counted_value() -> Values {
     Values {
         read: vec![Value {

@@ -8,9 +8,7 @@ use deadheat_engine::is_variable_name;
 /// A part of a command that a shell would interpret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShellSyntax<'a> {
-    /// An assignment of a variable in front of a command.
     Assignment(&'a str),
-    /// The beginning of a comment.
     Comment,
     /// An operator at the beginning or end of a word, or between commands. Without a shell, the
     /// operator and all that follows become arguments of the program.
@@ -20,7 +18,6 @@ pub(super) enum ShellSyntax<'a> {
 }
 
 impl ShellSyntax<'_> {
-    /// Returns a hint on what happens to this syntax without a shell, and what to do.
     pub(super) fn hint(self) -> String {
         match self {
             Self::Assignment(word) => format!(
@@ -46,13 +43,9 @@ pub(super) fn shell_syntax(text: &str) -> Option<ShellSyntax<'_>> {
     Scan::new(text).next()
 }
 
-/// Returns an error for a command whose operators would become arguments of its program: `rm -rf
-/// build; ./a` would remove `./a`. Also returns an error for a command that begins with an
-/// assignment, because its first word cannot be a program.
-///
-/// # Errors
-///
-/// Returns a message with the first operator or assignment, and what to do.
+/// Returns an error with advice for a command whose operators would become arguments of its
+/// program: `rm -rf build; ./a` would remove `./a`. Also returns an error for a command that begins
+/// with an assignment, because its first word cannot be a program.
 pub(super) fn refuse_operators(text: &str) -> Result<(), String> {
     let mut all = Scan::new(text);
     let harmful = |syntax: &ShellSyntax<'_>| {
@@ -94,7 +87,6 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns the operator at the index `at`, in the word that begins at `word_at`.
     fn operator(&self, word_at: usize, at: usize) -> ShellSyntax<'a> {
         let piece = operator(self.text, word_at, at);
         let [before, behind] = [&self.text[word_at..at], &self.text[at..]];

@@ -21,7 +21,6 @@ use crate::race::Raced;
 use crate::rules::{CliOverrides, Rules, RulesSource};
 use crate::settings::{Color, Front, Ignored, Selection, Setting, ValueKind};
 
-/// The task that the command line of a bench target requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Race the benchmarks: the task under `cargo bench`.
@@ -29,13 +28,10 @@ pub(super) enum Mode {
     /// Call each function once: the task under `cargo test`.
     #[default]
     Smoke,
-    /// List the names of the benchmarks.
     List,
-    /// Print the help text.
     Help,
 }
 
-/// The parsed command line of a bench target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Arguments {
     pub(super) mode: Mode,
@@ -111,7 +107,6 @@ With the feature `reports` of deadheat:
 const COLUMNS: usize = 100;
 const INDENT: usize = 24;
 
-/// Formats a setting with its help text, on one or more lines.
 fn line(setting: &Setting) -> String {
     let option = format!("  --{} {}", setting.name, setting.value);
     let mut text = format!("{option:<width$}", width = INDENT - 1);
@@ -255,12 +250,10 @@ fn text(word: OsString) -> Result<String, String> {
         .map_err(|word| format!("'{}' is not UTF-8", word.to_string_lossy()))
 }
 
-/// Returns true if the word is the option of this setting: `--` and its name.
 fn named(setting: &Setting, word: &str) -> bool {
     word.strip_prefix("--") == Some(setting.name)
 }
 
-/// The report files that the command line requests.
 #[cfg(feature = "reports")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Files {
@@ -271,7 +264,6 @@ pub(super) struct Files {
 
 #[cfg(feature = "reports")]
 impl Files {
-    /// Stores the path that the option `flag` names.
     pub(super) fn ask(&mut self, flag: &str, file: String) -> Result<(), String> {
         let file = Some(PathBuf::from(file));
         match flag {
@@ -299,7 +291,6 @@ impl Files {
         self.reports.check(None)
     }
 
-    /// Returns the options for an analysis that computes what this answer and these files show.
     pub(super) fn analysis_options(&self, answer: &Answer, run: &Run) -> Options {
         let benchmarks = run.header.plan.benchmarks.len();
         let options = answer.analysis_options();
@@ -467,7 +458,6 @@ mod tests {
         }
     }
 
-    /// Options that only a build with the feature `reports` accepts.
     const OF_REPORTS: [&str; 9] = [
         "--figures",
         "--plot",

@@ -16,7 +16,6 @@ use crate::settings::random_seed;
 
 /// The number of replicates of a comparison, which is 1 because all samples come from one process.
 const ONE: u32 = 1;
-/// Maximum number of blocks of a comparison.
 const MOST_BLOCKS: f64 = 200.0;
 /// Minimum number of blocks for a confidence interval.
 const LEAST_BLOCKS: f64 = 6.0;

@@ -25,7 +25,7 @@ pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selecti
             let names = side.as_ref().map(|listed| &listed.listing.names);
             names.map_or(&[][..], Vec::as_slice)
         });
-        // How often each side has a name.
+        // For each name, the number of benchmarks with this name on each side.
         let mut counts: HashMap<&String, [usize; 2]> = HashMap::new();
         for (side, names) in [old, new].into_iter().enumerate() {
             for name in names {
@@ -34,7 +34,7 @@ pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selecti
         }
         for name in old.iter().chain(new) {
             let shown = Shown::benchmark(prefix, name, &[]);
-            // Every name is taken once.
+            // A name that occurs several times is handled at its first occurrence.
             let Some(times) = counts.remove(name) else {
                 continue;
             };
@@ -75,7 +75,6 @@ fn several_of_the_name(side: &str, times: usize) -> LeftOutReason {
 
 /// The names by which a selection can choose a benchmark or contender.
 pub(super) struct Shown {
-    /// The name of the benchmark within its program.
     own: String,
     /// The name in the answer, which includes the target if there are several targets, and the
     /// contender if the contenders race separately.
@@ -113,7 +112,6 @@ impl Shown {
         }
     }
 
-    /// Returns true if the selection includes any of these names.
     pub(super) fn is_selected(&self, selection: &Selection, ignored: bool) -> bool {
         selection.runs(ignored) && selection.names_any(&[&self.own, &self.whole, &self.title])
     }

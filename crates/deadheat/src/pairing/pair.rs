@@ -79,7 +79,7 @@ pub fn race_alone(targets: &[Worker], selection: &Selection) -> Pairing {
     pairing
 }
 
-/// Returns the benchmarks by name; the first of several with the same name.
+/// Returns the benchmarks by name. If several have the same name, returns the first.
 fn by_name(benchmarks: &[ListedBenchmark]) -> HashMap<&str, &ListedBenchmark> {
     let named = benchmarks.iter().rev().map(|one| (&*one.name, one));
     named.collect()
@@ -89,7 +89,6 @@ fn holds_any(listing: &WorkerListing) -> bool {
     !listing.benchmarks.is_empty()
 }
 
-/// The state of pairing the benchmarks of one target.
 struct OfTarget<'a> {
     target: &'a Worker,
     sides: &'a [String; 2],
@@ -302,7 +301,6 @@ mod tests {
         pair(targets, &sides(), &Selection::default())
     }
 
-    /// Formats each pair: its name, and the process, benchmark and contender of each side.
     fn rows(pairing: &Pairing) -> Vec<String> {
         let side = |contender: &Contender| match &contender.workload {
             Workload::Worker(calls) => format!(

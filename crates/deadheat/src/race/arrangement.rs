@@ -25,10 +25,11 @@ const SLICE_MS: std::ops::RangeInclusive<u128> = 8..=20;
 /// Minimum CPU time of a launch side by side, in nanoseconds. A shorter launch spans little more
 /// than one default slice of the kernel, which is about 3 ms.
 const LEAST_CPU_NS: f64 = 5e6;
-/// A launch counts as busy if its wall time without scheduling delay differs from its CPU time by
-/// at most this share of the CPU time, …
+/// Maximum difference between the wall time of a busy launch, without scheduling delay, and its CPU
+/// time, as a share of the CPU time. [`STARTING_NS`] is allowed in addition.
 const NOT_BUSY: f64 = 0.05;
-/// … plus this time, in nanoseconds, for the start and the end of the launch and for a short wait.
+/// The further difference that is allowed to a busy launch, in nanoseconds: the time for its start
+/// and its end, and for a short wait.
 const STARTING_NS: f64 = 1e6;
 /// Sides whose CPU times or peak memory differ by more than this factor take turns. The cost of
 /// sharing a core cancels only if the sides are similar, and a race in turns also finds such large
@@ -42,18 +43,18 @@ const MEMORY_OF_LOADER: f64 = 512.0 * 1024.0;
 /// does not show their difference. A race of reads in 16 KB against reads in 512 KB measured +0.5%
 /// side by side and −4.2% in turns.
 const FAULTS_OF_ADDRESSES: f64 = 16.0;
-/// Maximum ratio between the wall times of two commands that share a core evenly; one command may
-/// end a slice or two before the other. A command with a higher nice value runs alone for most of
-/// its time, and so meets other disturbances.
+/// Maximum ratio between the wall times of two commands that share a core evenly, because one
+/// command may end a slice or two before the other. A command with a higher nice value runs alone
+/// for most of its time, so it meets other disturbances than its rival.
 const TOGETHER: f64 = 1.4;
 /// Maximum factor by which sharing a core may increase the CPU time of a command. A larger increase
 /// means that the other side evicts the caches of the command: a race of random reads in 8 MB
 /// against 32 MB measured −13% side by side and +28% in turns.
 pub(super) const MOST_SHARING_COST: f64 = 1.15;
 
-/// Maximum number of trials per benchmark, …
+/// Maximum number of trials per benchmark.
 const TRIALS: usize = 5;
-/// … and the time after which no further trial starts.
+/// The time after which no further trial of a benchmark starts.
 const TRIALS_TIME: Duration = Duration::from_secs(1);
 
 /// Maximum time of the trials, as a share of the remaining budget.
@@ -142,15 +143,16 @@ fn race_side_by_side(plan: &mut Plan, benchmark: usize, how: SideBySide) {
     }
 }
 
-/// Returns the duration of a trial, in nanoseconds.
+/// Returns the duration of a trial, in nanoseconds: its launches in turns, then its launches side
+/// by side.
 fn wall_ns(trial: &CommandTrial) -> f64 {
     let together = trial.together.iter().flatten().map(|one| one.wall_ns);
     let alone: f64 = trial.alone.iter().map(|one| one.wall_ns).sum();
     alone + together.fold(0.0, f64::max)
 }
 
-/// Estimates the time of a replicate side by side, in nanoseconds: the CPU times of one launch of
-/// each command.
+/// Estimates the time of a replicate side by side, in nanoseconds: the sum of the CPU times of one
+/// launch of each command.
 fn cost_ns(trial: &CommandTrial) -> f64 {
     trial.alone.iter().map(|one| one.cpu_ns).sum()
 }
@@ -238,7 +240,6 @@ fn why_turns(trial: &CommandTrial) -> Option<TurnsReason> {
     failed.map(|(reason, _)| reason)
 }
 
-/// Returns true if the numbers of minor page faults of the launches are similar.
 fn alike_faults(launches: &[LaunchUsage]) -> bool {
     let faults = || launches.iter().map(|one| one.minor_faults);
     let least = faults().fold(f64::INFINITY, f64::min);

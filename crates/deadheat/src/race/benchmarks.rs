@@ -149,7 +149,6 @@ fn benchmarks_of(plan: &Plan) -> usize {
     plan.benchmarks.iter().filter(itself).count()
 }
 
-/// Races the benchmarks of a saved plan, and writes each block to the run file when it is measured.
 #[cfg(feature = "commands")]
 pub(super) fn race_frozen(
     race: &BenchmarkRace,
@@ -177,7 +176,6 @@ pub(super) fn race_frozen(
     .begin(header, Vec::new(), race.save.as_deref(), &race.folder)
 }
 
-/// Returns the header of the run of a frozen plan.
 fn header(
     race: &BenchmarkRace,
     contenders: &dyn PilotedContenders,
@@ -203,8 +201,6 @@ fn header(
     header::header(plan, known, &race.command, metrics, tick_ns)
 }
 
-/// Returns the contenders of these benchmarks: executables of other harnesses, or functions in
-/// workers.
 #[cfg_attr(
     not(feature = "commands"),
     expect(unused_variables, reason = "all of them are functions")

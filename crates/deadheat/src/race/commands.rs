@@ -210,8 +210,6 @@ pub(super) fn contenders<'a>(
     CommandContenders::new(plan, &options, interrupts).map_err(RaceError::NotStarted)
 }
 
-/// Returns the header of the run of this plan. Returns an error if deadheat cannot measure the
-/// judged metric for these commands.
 fn header(
     plan: Plan,
     machine: Environment,

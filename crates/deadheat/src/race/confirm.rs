@@ -9,7 +9,8 @@
 //! the two races together fail a share of about α²·m/4 of such runs, and at most α.
 //!
 //! If the second race has no verdict on a benchmark, because the race was interrupted, failed or
-//! reached its budget, the first race alone decides. The answer then contains a sentence about this.
+//! reached its budget, the first race alone decides. The answer then contains a sentence about
+//! this.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +38,6 @@ pub struct Raced {
     pub second: Option<RaceOutcome>,
     /// The analysis of both races, with the results of the gate.
     pub analysis: Analysis,
-    /// The failure that ended the second race, if it failed.
     failure: Option<Failure>,
 }
 

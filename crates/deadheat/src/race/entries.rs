@@ -175,7 +175,6 @@ fn blocks_of(settings: &RaceSettings) -> Option<u32> {
 /// next.
 const FORKS_VARIABLE: &str = "DEADHEAT_FORKS";
 
-/// Returns the contenders of a race of functions in worker processes.
 pub(super) fn function_contenders<'a>(
     race: &BenchmarkRace,
     metrics: &[Metric],

@@ -100,7 +100,6 @@ fn refuse_pins(race: &BenchmarkRace, benchmarks: &[Benchmark]) -> Result<(), Rac
     }
 }
 
-/// Returns the harnesses of these benchmarks, each once.
 fn harnesses(benchmarks: &[Benchmark]) -> Vec<Harness> {
     let contenders = benchmarks.iter().flat_map(|one| &one.contenders);
     let mut found = Vec::new();

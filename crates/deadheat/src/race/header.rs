@@ -13,7 +13,6 @@ use deadheat_model::{Commit, Conditions, Environment, Metric, Origin, Plan, RunH
 
 use crate::settings::PlanUse;
 
-/// Returns the header of a race that starts now with this version of deadheat.
 pub(super) fn header(
     plan: Plan,
     environment: Environment,
@@ -121,8 +120,6 @@ pub(super) struct StartedFiles {
     has_hooks: bool,
 }
 
-/// Returns the program of each command, worker and harness of a plan, with the files that the
-/// program reads.
 #[cfg(feature = "commands")]
 pub(super) fn programs_of(plan: &Plan) -> impl Iterator<Item = StartedFiles> {
     fn started(program: &Program) -> StartedFiles {

@@ -18,7 +18,6 @@ pub fn calibration_file() -> Option<PathBuf> {
     place(|name| std::env::var_os(name))
 }
 
-/// Returns the path of the calibration file. `variable` reads an environment variable.
 fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(file) = variable(CALIBRATION_VARIABLE) {
         return (!file.is_empty()).then(|| PathBuf::from(file));

@@ -28,7 +28,6 @@ const TRIALS_NS: f64 = 500e6;
 /// The number of replicates of the rerun in turns, with which the result side by side is compared.
 const TURNS: u32 = 4;
 
-/// Returns an error if the user requests a race side by side, but the race can only run in turns.
 pub(super) fn refuse_side_by_side(
     settings: &RaceSettings,
     harnesses: &[Harness],
@@ -169,7 +168,6 @@ fn is_fit(alone: &[IterationUsage], together: &[IterationUsage]) -> bool {
         && cpu_ns().sum::<f64>() <= MOST_SHARING_COST * alone_ns
 }
 
-/// Adds to the plan a rerun in turns of each benchmark that races side by side.
 pub(super) fn add_turns(plan: &mut Plan) {
     for of in 0..plan.benchmarks.len() {
         if plan.benchmarks[of].side_by_side.is_some() {

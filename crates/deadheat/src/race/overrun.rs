@@ -86,7 +86,7 @@ pub fn overrun(
     })
 }
 
-/// Formats a duration; in milliseconds if it is shorter than a second.
+/// Formats a duration: in milliseconds if it is shorter than a second.
 fn told(seconds: f64) -> String {
     match seconds < 0.995 {
         true => format!("{:.0} ms", seconds * 1e3),

@@ -8,23 +8,17 @@ use deadheat_model::{Benchmark, BenchmarkFailure, LeftOut, LeftOutReason, Plan, 
 
 use super::entries::PilotedContenders;
 
-/// The reason why a benchmark is left out if the time budget ends before its calibration run.
 const NOT_REACHED: &str = "the time budget ended before its calibration run";
 
-/// The results of the calibration runs so far.
 pub(super) struct Pilots {
     /// The time of a replicate in nanoseconds, for each benchmark of the plan. `None` if the
     /// calibration run failed, or if another part of the race runs the benchmark.
     pub(super) costs_ns: Vec<Option<f64>>,
-    /// The benchmarks whose calibration run failed.
     pub(super) failures: Vec<BenchmarkFailure>,
-    /// The benchmarks that are left out of the plan, each with its reason.
     pub(super) left_out: Vec<LeftOut>,
 }
 
 impl Pilots {
-    /// Returns the state before the first calibration run. `left_out` are the benchmarks that are
-    /// already left out.
     pub(super) fn new(left_out: Vec<LeftOut>) -> Self {
         Self {
             costs_ns: Vec::new(),

@@ -18,7 +18,6 @@ use deadheat_report::units::waiting;
 
 use super::RaceError;
 
-/// Returns the design of a race of benchmarks, or an error for settings that cannot be combined.
 pub(super) fn design(settings: &RaceSettings) -> Result<Design, RaceError> {
     if settings.quantile.is_some() && settings.sample_time.is_some() {
         return Err(RaceError::Design(
@@ -30,7 +29,6 @@ pub(super) fn design(settings: &RaceSettings) -> Result<Design, RaceError> {
     Ok(settings.design(Front::Bench, looks))
 }
 
-/// Returns the looks of a benchmark; `alpha` is the accepted probability of a wrong verdict.
 pub(super) fn looks(settings: &RaceSettings, alpha: f64) -> Result<Looks, RaceError> {
     if let Some(replicates) = settings.replicates_of_part() {
         return Ok(fixed_look(replicates, alpha)?);
@@ -74,7 +72,6 @@ pub(super) fn refuse_unwritable(save: Option<&Path>) -> Result<(), RaceError> {
         .map_err(RaceError::Save)
 }
 
-/// Returns an error if the budget is shorter than the samples of one block.
 pub(super) fn refuse_short_budget(
     settings: &RaceSettings,
     benchmarks: &[Benchmark],
@@ -148,7 +145,6 @@ const BLOCK_OVERHEAD_NS: f64 = 50_000.0;
 /// takes about as long as starting them: with a factor of 9, a fifth of the time of a race was
 /// spent between replicates.
 const BLOCKS_TO_START: f64 = 18.0;
-/// Maximum number of blocks in a replicate.
 const MOST_BLOCKS: u32 = 200;
 
 /// The planned time of a benchmark, if the user sets no maximum number of replicates.
@@ -173,7 +169,7 @@ const LEAST_LIMIT: Duration = Duration::from_secs(10);
 /// replicates that a verdict needs, but at least [`LEAST_LIMIT`].
 const LIMIT_IN_ROUNDS: u32 = 2;
 
-/// The number of pairs of launches that have as many launches as an ABBA block in turns.
+/// An ABBA block in turns has as many launches as this number of pairs side by side.
 const PAIRS_OF_A_BLOCK: u32 = 2;
 
 /// Sets the maximum number of replicates of each benchmark to the number that fits into its time.
@@ -248,7 +244,7 @@ pub(super) fn plan_for_costs(
 const USUAL_REPLICATES: u32 = 11;
 
 /// Estimates the duration of a race with a typical number of replicates. `costs_ns` has the time of
-/// a replicate of each benchmark in nanoseconds, and `spent` is the used part of the budget.
+/// a replicate of each benchmark, and `spent` is the used part of the budget.
 pub(super) fn forecast(plan: &Plan, costs_ns: &[Option<f64>], spent: Duration) -> Duration {
     let usual = |(index, cost_ns): (usize, &Option<f64>)| {
         let replicates = plan.looks(index).max_replicates().min(USUAL_REPLICATES);
@@ -350,17 +346,16 @@ pub(super) fn complete(
     Some(starts * costs.process_ns + blocks_ns)
 }
 
-/// All blocks of a replicate share one input if making it takes this many times as long as the
-/// samples of a block, …
+/// All blocks of a replicate share one input if making it takes at least this many times as long as
+/// the samples of a block. [`LONG_INPUT_NS`] must be reached too.
 const INPUT_TO_SAMPLES: f64 = 10.0;
-/// … and at least this many nanoseconds. With a new input for each block, a function of 10 µs with
-/// inputs that take 0.3 s raced for 173 s, nearly all of it for making inputs.
+/// Minimum time of making an input that all blocks of a replicate share, in nanoseconds. With a new
+/// input for each block, a function of 10 µs with inputs that take 0.3 s raced for 173 s, nearly
+/// all of it for making inputs.
 const LONG_INPUT_NS: f64 = 1e7;
-/// The note about a benchmark with one input per replicate.
 const ONE_INPUT: &str = "Making an input takes much longer than the samples on it, so all blocks of a \
                          replicate share one input.";
 
-/// Returns true if making an input takes so long that all blocks of a replicate share one.
 fn has_long_input(benchmark: &Benchmark, pilot: &Pilot) -> bool {
     let round_ns = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
     let samples_ns = round_ns * benchmark.slots_per_block() as f64 / pilot.call_ns.len() as f64;
@@ -379,8 +374,8 @@ fn is_slow(benchmark: &Benchmark, piloted: &Piloted) -> bool {
     slow && pilot.iterations == 1 && benchmark.contenders.len() == 2
 }
 
-/// Minimum margin for taking the first call of a process as a sample. The calibration run has then
-/// found that the first call is slower than later calls by less than this share.
+/// Minimum margin for taking the first call of a process as a sample. The calibration run has found
+/// that this call is slower than later calls by less than this share.
 const LEAST_COLD_MARGIN: f64 = 0.01;
 
 /// Returns true if processes of this benchmark start with their first block, without a warm-up,
@@ -417,10 +412,11 @@ fn one_by_one(batches: &Piloted) -> Piloted {
     }
 }
 
-/// Minimum time of an iteration that is timed separately: this many steps of the clock …
+/// Minimum time of an iteration that is timed separately, in steps of the clock.
 const LEAST_TICKS: f64 = 100.0;
-/// … and this many times the time of a clock reading. The measured time includes a clock reading,
-/// which makes a change seem smaller by at most a twentieth.
+/// Minimum time of an iteration that is timed separately, as a multiple of the time of a clock
+/// reading. The measured time includes a clock reading, which makes a change seem smaller by at
+/// most a twentieth.
 const LEAST_READINGS: f64 = 20.0;
 
 /// Returns the name of a contender whose iterations cannot be timed separately, with the reason;
@@ -454,10 +450,9 @@ pub(super) fn not_one_by_one(
 struct Costs {
     /// The time before the first block.
     process_ns: f64,
-    /// The time of each block.
     block_ns: f64,
-    /// The time of the priming calls, which the first block omits without a warm-up; 0 with a
-    /// warm-up.
+    /// The time of the priming calls, which the first block skips if the benchmark has no warm-up;
+    /// 0 with a warm-up.
     unprimed_ns: f64,
 }
 
@@ -799,7 +794,6 @@ mod tests {
         assert_eq!(plan.budget(1), Some(LEAST_LIMIT));
     }
 
-    /// Returns a plan with two commands that race side by side.
     #[cfg(feature = "commands")]
     fn plan_of_pairs(looks: Looks) -> Plan {
         let command = deadheat_testing::runs::command(&["true"]);

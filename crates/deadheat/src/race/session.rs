@@ -24,14 +24,12 @@ use super::{RaceError, RaceOutcome};
 use crate::settings::PlanUse;
 use crate::terminal::to_stderr;
 
-/// A race that is ready to start: its contenders, signals, watcher and options.
 pub(super) struct RaceSession<'a> {
     pub(super) contenders: &'a mut dyn Contenders,
     pub(super) interrupts: &'a Interrupts,
     pub(super) watcher: &'a mut dyn Watcher,
     /// The part of the budget that is already used.
     pub(super) spent: Duration,
-    /// The source of the plan (made for this race, or saved before), and whether to race it.
     pub(super) use_of_plan: PlanUse,
     /// The condition that ends the race of a benchmark; `None` to end it at its verdict.
     pub(super) until: Option<Until>,
@@ -232,7 +230,6 @@ fn is_forbidden(problem: &FileProblem) -> bool {
         if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem))
 }
 
-/// Creates a new run file below `.deadheat` in `folder`.
 fn record_below(
     folder: &Path,
     header: &RunHeader,
@@ -251,7 +248,6 @@ fn record_below(
     unreachable!("more than 2³² races of one second")
 }
 
-/// Returns the outcome of a race, or the error that ended it.
 fn finish(
     raced: Result<(), EngineError>,
     run: Run,
@@ -267,7 +263,6 @@ fn finish(
     }
 }
 
-/// Returns the number of blocks measured, over all benchmarks.
 fn blocks(run: &Run) -> usize {
     let of_each = run.benchmarks.iter().map(|samples| samples.blocks().len());
     of_each.sum()

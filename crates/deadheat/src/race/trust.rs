@@ -47,9 +47,9 @@ fn is_in_list(digest: &FileDigest) -> Result<bool, String> {
     found.map_err(|error| error.to_string())
 }
 
-/// Returns the user's list. The error says why there is none: no folder for it, or a file in this
-/// folder that git tracks. Where the home folder is a checkout, as in some containers of CI, a
-/// commit could contain a list.
+/// Returns the user's list. The error says why deadheat cannot use it: the folder of the list is
+/// unknown, or git tracks a file in it. If the home folder is a checkout, as in some CI containers,
+/// a commit could contain a list.
 fn made_files() -> Result<MadeFiles, String> {
     let no_folder = "neither HOME nor XDG_STATE_HOME is set";
     let folder = made_files_folder().ok_or(no_folder)?;
@@ -141,8 +141,7 @@ pub fn starts(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// Returns a command and its hooks as lines, with redirections for its input file and its output
-/// file.
+/// Returns a command and its hooks as lines, with redirections for its input and output files.
 fn of_command(line: &CommandLine) -> Vec<String> {
     let hooks = &line.hooks;
     let around = [

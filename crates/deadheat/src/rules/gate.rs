@@ -238,7 +238,6 @@ impl Gate {
         failing.or_else(unexcused).or(hits.first()).cloned()
     }
 
-    /// Returns true if the last day of an ignore entry has passed.
     fn is_over(&self, ignore: &Ignore) -> bool {
         ignore.until.is_some_and(|until| until < self.today)
     }
@@ -274,7 +273,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns an analysis of benchmarks with these names and verdicts, each with one candidate.
     fn analysis(benchmarks: &[(&str, Option<Verdict>)]) -> Analysis {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let path = folder.join("../deadheat-format/tests/golden/run.jsonl");

@@ -1,4 +1,4 @@
-//! What deadheat needs of systems on which it only reads.
+//! The functions of the operating system on systems on which deadheat does not measure.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal as _};
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use deadheat_model::HELP;
 use terminal_size::{Width, terminal_size_of};
 
-/// Returns the error of a command or an option that measures.
+/// Returns the error message for `what`, a command or an option that measures, which needs Linux.
 pub fn needs_linux(what: &str) -> String {
     format!(
         "racing needs Linux: {what} measures programs{HELP}results recorded on Linux can be read \
@@ -18,7 +18,7 @@ pub fn needs_linux(what: &str) -> String {
     )
 }
 
-/// Nothing runs long enough here to be interrupted between two steps, so Ctrl-C ends the process at
+/// The replacement for the signal handlers of Linux. It has no effect: Ctrl-C ends the process at
 /// once.
 #[derive(Debug)]
 pub struct Interrupts;
@@ -29,21 +29,21 @@ impl Interrupts {
         Ok(Self)
     }
 
-    /// Returns `None`, because no signal is held back.
+    /// Returns `None`, because deadheat handles no signals here.
     pub fn requested(&self) -> Option<i32> {
         None
     }
 }
 
-/// Returns `None`, because no signal is held back.
+/// Returns `None`, because deadheat handles no signals here.
 pub fn held_back_signal() -> Option<i32> {
     None
 }
 
-/// These systems have no limit on file sizes that kills a process.
+/// Has no effect, because these systems have no limit on file sizes that kills a process.
 pub fn outlive_file_limits() {}
 
-/// Returns false: without a standard output, a write to it fails.
+/// Returns false, because a write to a closed standard output fails here.
 pub fn stdout_was_closed() -> bool {
     false
 }
@@ -54,14 +54,14 @@ pub fn unix_seconds() -> Option<u64> {
     since.ok().map(|elapsed| elapsed.as_secs())
 }
 
-/// Bytes of stack that suffice for the program. The main thread has 1 MiB on Windows.
+/// The stack that is enough for the program, in bytes. The main thread has 1 MiB on Windows.
 const ENOUGH: usize = 8 << 20;
 
 /// Runs `program` on a thread with enough stack.
 ///
 /// # Errors
 ///
-/// If the thread cannot be started.
+/// Returns an error if the thread cannot be started.
 pub fn with_enough_stack<T: Send>(program: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let named = thread::Builder::new().name("main".to_owned());
@@ -70,12 +70,12 @@ pub fn with_enough_stack<T: Send>(program: impl FnOnce() -> T + Send) -> io::Res
     })
 }
 
-/// Returns `None`, because no program is started here.
+/// Returns `None`, because deadheat starts no programs here.
 pub fn find_executable(_name: &str) -> Option<PathBuf> {
     None
 }
 
-/// The way in which a program ended.
+/// The end of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// The program exited with this code.
@@ -84,11 +84,11 @@ pub enum Ended {
     Killed(i32),
 }
 
-/// Starts no program.
+/// Returns an error, because deadheat starts no programs here.
 ///
 /// # Errors
 ///
-/// Always, with the reason.
+/// Always returns an error, which contains the reason.
 pub fn run_in_foreground(program: &OsStr, _arguments: &[OsString]) -> io::Result<Ended> {
     let why = needs_linux(&format!("a run of {}", program.display()));
     Err(io::Error::new(io::ErrorKind::Unsupported, why))

@@ -1,4 +1,4 @@
-//! The functions of the engine.
+//! The functions of the operating system on Linux, most of them from the engine.
 
 use std::os::fd::AsRawFd as _;
 

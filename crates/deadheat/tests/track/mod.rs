@@ -1,6 +1,5 @@
-//! Races of two builds in a folder of their own, with nothing left behind:
-//! `misbehaving_worker.py` and other programs, raced by `examples/builds.rs` as
-//! a process.
+//! Races of two builds in a temporary folder, as a process of `examples/builds.rs`, with
+//! `misbehaving_worker.py` and other programs. Every race must leave nothing behind.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::fmt;
@@ -16,13 +15,11 @@ use deadheat::parts::format::read_run;
 use deadheat::parts::model::Run;
 use deadheat_testing::kill;
 
-/// Longer than anything here should ever take, and shorter than what hangs.
+/// A time limit that no test reaches unless a process hangs.
 pub const FAR_TOO_LONG: Duration = Duration::from_secs(120);
-/// The variable by which processes of a track are known, children of children
-/// included.
+/// The environment variable that marks all processes of a track, including grandchildren.
 pub const MARK: &str = "PAIRS_TRACK";
-/// Races that are over soon, whatever they find: most of their time goes by
-/// while Python starts.
+/// Options for short races, in which the starts of Python take most of the time.
 pub const SHORT: [&str; 6] = [
     "--max-replicates",
     "2",
@@ -37,7 +34,6 @@ pub struct Track {
     folder: tempfile::TempDir,
 }
 
-/// The exit code and the output of a race, and its run.
 pub struct Finished {
     pub code: Option<i32>,
     pub stdout: String,
@@ -78,7 +74,7 @@ impl Track {
         self.finish(self.command(words).spawn().unwrap())
     }
 
-    /// Races a pair with this fault of the newer build and a pair without.
+    /// Races a pair whose builds have these faults, and a pair without faults.
     pub fn race(&self, options: &[&str], old: &[&str], new: &[&str]) -> Finished {
         self.run(&beside_a_good_pair(options, old, new))
     }
@@ -87,7 +83,7 @@ impl Track {
         self.run(&[&["inspect", seconds], program].concat())
     }
 
-    /// Waits for the end, and makes sure that nothing is left then.
+    /// Waits for the process, and checks that no process and no temporary file is left.
     pub fn finish(&self, mut child: Child) -> Finished {
         let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let stdout = thread::spawn(move || read(stdout));
@@ -109,12 +105,12 @@ impl Track {
         }
     }
 
-    /// The command lines of all living processes of this track.
+    /// Returns the command lines of all running processes of this track.
     pub fn processes(&self) -> Vec<String> {
         let mark = format!("{MARK}={}", self.folder.path().display());
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").unwrap().flatten() {
-            // One that has ended meanwhile has no environment.
+            // A process that has ended in the meantime has no environment.
             let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
             let mut variables = environment.split(|byte| *byte == 0);
             if variables.any(|variable| variable == mark.as_bytes()) {
@@ -126,7 +122,7 @@ impl Track {
     }
 }
 
-/// Without the run, which is long.
+/// Formats the output without the run, which is long.
 impl fmt::Debug for Finished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -151,7 +147,8 @@ impl Finished {
         self
     }
 
-    /// The bad pair failed with these words, and the good one has its samples.
+    /// Asserts that the bad pair failed with this sentence, and that the good pair has all its
+    /// samples.
     #[track_caller]
     pub fn fails_alone(self, sentence: &str) -> Self {
         let run = self.run.as_ref().unwrap_or_else(|| panic!("{self:?}"));
@@ -166,7 +163,7 @@ impl Finished {
         self.ends_with(3).tells("benchmark 'bad' failed: ")
     }
 
-    /// Both pairs have all their samples.
+    /// Asserts that both pairs have all their samples.
     #[track_caller]
     pub fn has_all_samples(self) -> Self {
         let run = self.run.as_ref().unwrap_or_else(|| panic!("{self:?}"));
@@ -197,7 +194,7 @@ pub fn wait_until<T>(mut happened: impl FnMut() -> Option<T>) -> Option<T> {
     }
 }
 
-/// A program that cargo builds beside the tests.
+/// Returns the path of an example, which cargo builds with the tests.
 pub fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(Path::parent).unwrap();
@@ -213,7 +210,7 @@ pub fn example(name: &str) -> PathBuf {
 /// The Python worker, as a program and its first arguments.
 pub fn python() -> [&'static str; 3] {
     static PYTHON: OnceLock<String> = OnceLock::new();
-    // What stands in front of it may be a script that starts slowly.
+    // The command in PATH may be a wrapper script that starts slowly.
     let python = PYTHON.get_or_init(|| {
         let told = Command::new("python3")
             .args(["-c", "import sys; print(sys.executable)"])
@@ -251,7 +248,7 @@ pub fn signal(child: &Child, name: &str) {
     assert!(kill(&[name, &pid]));
 }
 
-/// Does this with all of them at the same time: most of the time they wait.
+/// Runs the test for all cases at the same time, because they spend most of their time waiting.
 pub fn at_once<T: Sync>(cases: &[T], test: impl Fn(&T) + Sync) {
     thread::scope(|scope| {
         for case in cases {

@@ -1,5 +1,5 @@
-//! Whole races on a simulated clock: the noise, the run of one race, and the outcomes of many. The
-//! program that calibrates shares them with the test of its promises, `tests/promises.rs`.
+//! Whole races on a simulated clock: the noise, one race, and the outcomes of many. The program
+//! that writes `docs/calibration.md` and the tests of the promises use them.
 
 pub mod families;
 pub mod race;
