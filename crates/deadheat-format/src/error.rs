@@ -353,7 +353,6 @@ pub fn cannot_write(file: &Path) -> impl Fn(io::Error) -> FormatError {
     move |source| FileProblem::CannotWrite(source).of(file)
 }
 
-/// Creates the folders above a file to be written.
 pub(crate) fn create_folder_of(file: &Path) -> Result<(), FormatError> {
     match file.parent() {
         Some(folder) => fs::create_dir_all(folder).map_err(cannot_write(folder)),

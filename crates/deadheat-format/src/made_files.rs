@@ -66,11 +66,9 @@ impl fmt::Display for FileDigest {
 #[derive(Clone, Debug)]
 pub struct MadeFiles {
     folder: PathBuf,
-    /// The id of this user.
     user: u32,
 }
 
-/// File name of the current list.
 const LIST: &str = "list";
 /// File name of the list before the current one.
 const EARLIER: &str = "list.before";

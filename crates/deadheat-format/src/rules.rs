@@ -80,11 +80,10 @@ fn file_kind(kind: fs::FileType) -> &'static str {
     }
 }
 
-/// Maximum size of a rules file in bytes: far more than a project needs, and few enough patterns to
-/// compare each one with every name.
+/// Maximum size of a rules file in bytes. It bounds the number of patterns, each of which is
+/// compared with every name.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// Maximum length of a pattern in bytes.
 const MOST_BYTES_OF_A_PATTERN: usize = 4096;
 
 /// Maximum number of characters of a part of a pattern with `?`, between two `*`. A part of up to
@@ -168,25 +167,20 @@ fn read(bytes: &[u8]) -> Result<RulesFile, FileProblem> {
     Ok(rules)
 }
 
-/// The text of a rules file, in which errors name a line and column.
 struct Document<'t> {
     text: &'t str,
     /// Position of the first byte of each line.
     lines: Vec<usize>,
-    /// Numbers of patterns read so far.
     patterns: Cell<Patterns>,
 }
 
-/// Numbers of patterns.
 #[derive(Clone, Copy, Default)]
 struct Patterns {
     all: usize,
-    /// Those with `*` or `?`.
     with_wildcard: usize,
     with_question_mark: usize,
 }
 
-/// A key of a table and its value.
 struct Entry<'d> {
     key: &'d str,
     /// Position of the first byte of the key.
@@ -204,7 +198,6 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Returns an error for the byte at position `at`, with advice.
     fn wrong(
         &self,
         at: usize,
@@ -330,7 +323,6 @@ impl Document<'_> {
         Ok(true)
     }
 
-    /// Returns the text of a number or a string.
     fn number_or_text(
         &self,
         entry: &Entry<'_>,
@@ -491,7 +483,6 @@ impl Document<'_> {
         }
     }
 
-    /// Returns the tables of `[[key]]`, each with its position.
     fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<(usize, &'d DeTable<'d>)>, FileProblem> {
         let wrong = |item: &Spanned<DeValue<'_>>| {
             let problem = format!("{} is not a list of tables", entry.key);

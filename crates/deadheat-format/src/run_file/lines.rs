@@ -18,7 +18,6 @@ use crate::wire::{WireError, inside, object_of, required};
 /// Schema of the run files that are written, and the latest one that can be read.
 pub const SCHEMA: &str = "deadheat.run/1";
 
-/// Returns the first line of a run file.
 pub(crate) fn header_line(header: &RunHeader) -> Json {
     header.put(Object::new().with("schema", SCHEMA)).into()
 }

@@ -120,7 +120,7 @@ pub fn merge_parts(
     fs::rename(&whole, target).map_err(cannot_write(target))
 }
 
-/// Returns the first few numbers of parts and how many more there are, followed by "is" or "are".
+/// Formats part numbers as the beginning of a sentence, such as `parts 2, 5 are`.
 fn some_of(parts: &[u32]) -> String {
     const MOST: usize = 12;
     let named: Vec<String> = parts.iter().take(MOST).map(u32::to_string).collect();
@@ -171,12 +171,10 @@ fn part(file: &Path) -> Result<(Part, RunHeader), FormatError> {
     }
 }
 
-/// The facts that all parts of a race have in common.
 struct Terms {
     /// The file from which the common facts were read.
     file: PathBuf,
     version: String,
-    /// The number of the part in `file`, such as 1 of 2.
     shard: Option<Shard>,
     facts: Json,
     programs: Vec<(String, String)>,
@@ -452,7 +450,6 @@ fn refuse_foreign(part: &Part, run: &Run) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Returns the header of the merged run.
 fn merged(parts: &[&Part], target: &Path) -> Result<RunHeader, FormatError> {
     let Some(first) = parts.first() else {
         return Err(FormatError::whole(target, "no part is finished"));
