@@ -188,7 +188,6 @@ impl MadeFiles {
         Ok(())
     }
 
-    /// Fails if another user owns the file or folder or can write it.
     fn check(&self, path: &Path, found: &Metadata) -> io::Result<()> {
         if found.uid() == self.user && found.mode() & WRITABLE_BY_OTHERS == 0 {
             return Ok(());

@@ -321,7 +321,6 @@ pub(super) struct Columns {
     pub(super) metrics: Vec<MetricColumn>,
 }
 
-/// A column that may be a metric.
 #[derive(Debug)]
 pub(super) struct MetricColumn {
     pub(super) place: usize,
@@ -361,7 +360,6 @@ fn named_here(missing: &str, header: &[&str]) -> String {
 }
 
 impl Columns {
-    /// Finds the columns by the names in the header.
     pub(super) fn find(file: &Path, header: &[&str]) -> Result<Self, FormatError> {
         let mut places = HashMap::with_capacity(header.len());
         for (place, name) in header.iter().enumerate() {
@@ -416,7 +414,6 @@ pub(super) fn parse_number(cell: &str) -> Result<u32, String> {
         .map_err(|_| format!("'{cell}' is not a whole number from 0 to {max}"))
 }
 
-/// Parses the number of iterations of a sample.
 pub(super) fn parse_iterations(cell: &str) -> Result<u64, String> {
     match cell.trim().parse() {
         Ok(0) => Err("a sample needs at least one iteration".to_owned()),

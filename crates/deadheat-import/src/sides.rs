@@ -127,7 +127,6 @@ fn check_measured(metric: &str, sides: &[Side]) -> Result<(), Failure> {
     )))
 }
 
-/// The benchmarks joined so far.
 #[derive(Default)]
 struct Joined<'a> {
     benchmarks: Vec<Benchmark>,
@@ -377,7 +376,6 @@ pub struct Side {
 }
 
 impl Side {
-    /// Returns the description of the side, without values.
     fn described(&self) -> ResultSide {
         let source = |results: &Results| ResultSource {
             source: results.source.clone(),
@@ -443,18 +441,14 @@ pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
 /// The values of one benchmark in one file of a side.
 #[derive(Clone, Copy)]
 struct Held<'a> {
-    /// Index of the file in its side.
     file: usize,
     /// Digest of the recording that the values come from.
     recording: Option<u64>,
     benchmark: &'a ResultBenchmark,
 }
 
-/// The decision whether and how a benchmark is compared.
 enum Match {
-    /// The sides are compared.
     Compared {
-        /// The metric that is judged.
         judged: Metric,
         /// The metrics that every side recorded.
         metrics: Vec<Metric>,
@@ -512,7 +506,6 @@ fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
     }
 }
 
-/// Returns the reason why a benchmark failed on these sides; `None` if it did not.
 fn failure(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let failed = every(sides).find_map(|(side, benchmark)| match &benchmark.state {
         ResultState::Failed(message) => Some((side, message)),
@@ -548,7 +541,6 @@ fn unlike_exits(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     never_ran.then(|| format!("none of its launches completed in '{first}': {codes}"))
 }
 
-/// Joins the distinct labels of the sides.
 fn labels(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let of_side =
         |(_, held): &(&str, &[Held<'_>])| held.iter().find_map(|held| held.benchmark.label.clone());

@@ -34,7 +34,6 @@ use deadheat_format::number::Scanner;
 /// [`read_csv_from`](crate::read_csv_from) then reads the file or reports the error.
 #[derive(Debug)]
 pub struct RecordedTable {
-    /// The run without its samples.
     run: Run,
     paired: bool,
     kept: Kept,
@@ -207,10 +206,9 @@ struct Reading<'a> {
     by_name: HashMap<String, usize>,
     /// For each column that may be a metric, true if it contains text.
     texts: Vec<bool>,
-    /// The benchmark of the previous row, and its name as spelled in the file (`name`).
+    /// Index of the benchmark of the previous row; `name` is its name as spelled in the file.
     benchmark: usize,
     name: String,
-    /// Number of cells per row.
     width: usize,
     /// Positions of the commas in a row.
     commas: Vec<usize>,
@@ -232,7 +230,6 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Reads the lines of a part of the file.
     fn part(mut self, lines: Lines<'_>) -> Option<Self> {
         lines.each(|line, _| self.line(line))?;
         self.rows.iter_mut().for_each(Rows::shrink);
@@ -343,7 +340,7 @@ impl<'a> Reading<'a> {
         Some(self)
     }
 
-    /// Returns the columns that are metrics; `None` if a column that must be one contains text.
+    /// Returns the columns that are metrics; `None` if a column that must be numeric contains text.
     fn kept(&self) -> Option<Kept> {
         let mut kept = Kept::none(self.rows.len());
         for (place, column) in self.columns.metrics.iter().enumerate() {
@@ -515,7 +512,6 @@ impl Rows {
         }
     }
 
-    /// Releases unused memory.
     fn shrink(&mut self) {
         self.stretches.shrink_to_fit();
         self.contenders.shrink_to_fit();
@@ -532,7 +528,6 @@ impl Rows {
         }
     }
 
-    /// Appends the rows of a later part of the file.
     fn append(&mut self, other: Rows, paired: bool) -> Option<()> {
         let known = other.benchmark.contenders();
         let known = known.map(|(name, role)| self.benchmark.contender(name, role).ok());

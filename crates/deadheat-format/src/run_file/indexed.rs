@@ -290,7 +290,6 @@ struct Segment {
     cut: Option<Vec<u8>>,
 }
 
-/// Index of a part of a run file.
 #[derive(Debug)]
 struct Index<'a> {
     /// For each benchmark, true if each of its samples is a process launch.

@@ -196,7 +196,6 @@ fn foreign(file: &Path, found: &str) -> FormatError {
     )
 }
 
-/// The run as far as it was read.
 pub(super) struct Reading<'a> {
     name: &'a Path,
     /// Number of the last line read, from 1.

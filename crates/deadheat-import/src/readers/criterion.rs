@@ -169,7 +169,6 @@ impl Set {
     }
 }
 
-/// The sets below a folder.
 #[derive(Default)]
 struct Found {
     sets: Vec<Set>,

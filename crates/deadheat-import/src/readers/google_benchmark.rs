@@ -341,9 +341,9 @@ fn read_whole(text: &[u8]) -> Result<Results, FileProblem> {
 }
 
 /// The names of all rows of a file of a release before 1.5, whose rows do not say whether they are
-/// aggregates. A row is one if its name ends in `_BigO` or `_RMS`. A row whose name ends in `_mean`,
-/// `_median`, `_stddev` or `_cv` is one if the file also has a row with the name without this
-/// ending, or rows with both `_mean` and `_stddev` after that name.
+/// aggregates. A row is an aggregate if its name ends in `_BigO` or `_RMS`. A row whose name ends
+/// in `_mean`, `_median`, `_stddev` or `_cv` is an aggregate if the file also has a row with the
+/// name without this ending, or rows with both `_mean` and `_stddev` after that name.
 struct OldSummaries {
     names: HashSet<String>,
 }

@@ -370,7 +370,6 @@ mod tests {
         read_text(&text).map(|mut results| results.benchmarks.remove(0))
     }
 
-    /// Returns the reason why the command failed.
     fn failure(fields: &str) -> String {
         match one(fields).unwrap().state {
             ResultState::Failed(why) => why,

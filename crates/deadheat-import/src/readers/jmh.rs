@@ -302,7 +302,6 @@ fn short(full: &str) -> &str {
     dots.nth(1).map_or(full, |at| &full[at..])
 }
 
-/// Returns the nanoseconds in one of JMH's units of time.
 fn nanoseconds(unit: &str) -> Option<f64> {
     Some(match unit {
         "ns" => 1.0,

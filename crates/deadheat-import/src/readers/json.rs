@@ -15,7 +15,7 @@ use super::rows::failed;
 use deadheat_format::limits::Allowance;
 use deadheat_format::{FileProblem, FormatError};
 
-/// A number; `None` for a word that programs write instead of one: `NaN`, `Infinity` or `null`.
+/// A number, or `None` for a word that programs write in its place: `NaN`, `Infinity` or `null`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Number(pub(super) Option<f64>);
 
@@ -108,11 +108,7 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, FileProbl
     Err(with_place(&legal, &error))
 }
 
-/// Reads JSON into `T`, whose list `key` has one entry `E` per benchmark; if `key` is empty, the
-/// whole text is the list. Entries that are not an `E` are removed and returned with their
-/// problems.
-///
-/// Fails if no entry is an `E`, because then the file is not what it seemed to be.
+/// Fails if no entry is an `E`, because the file then has another format.
 pub(super) fn from_json_entries<T: DeserializeOwned, E: DeserializeOwned>(
     text: &[u8],
     key: &str,
@@ -177,14 +173,12 @@ pub(super) fn inner_entry<E: DeserializeOwned>(
     })
 }
 
-/// Converts a value to the text of a parameter.
 pub(super) fn text_of(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An entry of a list that could not be read.
 #[derive(Debug)]
 pub(super) struct BrokenEntry {
     entry: Value,
@@ -384,7 +378,6 @@ fn in_words(problem: &str) -> String {
     .to_owned()
 }
 
-/// Returns the name of the expected type in words.
 fn type_in_words(expected: &str) -> &str {
     match expected.split(' ').next().unwrap_or_default() {
         "struct" | "map" => "an object",
@@ -516,7 +509,6 @@ pub(super) fn end_of_string(text: &[u8], at: usize) -> usize {
     text.len()
 }
 
-/// The error text for a file with more text after its JSON.
 const MORE_BEHIND: &str = "there is more text after the end of the JSON";
 
 /// Returns true if the error is that more text follows the JSON.

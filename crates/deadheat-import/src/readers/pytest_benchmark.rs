@@ -174,7 +174,6 @@ mod tests {
         read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
-    /// Returns the reason why the first benchmark failed.
     fn failure(text: &str) -> String {
         match read_text(text).unwrap().benchmarks.remove(0).state {
             ResultState::Failed(why) => why,

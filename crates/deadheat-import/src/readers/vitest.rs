@@ -184,7 +184,6 @@ fn depth_that_tells_apart(paths: &[&str]) -> usize {
         .unwrap_or(MOST_COMPONENTS)
 }
 
-/// Returns the last components of a path.
 fn end_of_path(path: &str, components: usize) -> &str {
     let mut separators = path.rmatch_indices('/').map(|(at, _)| at + 1);
     separators

@@ -68,7 +68,6 @@ mod tests {
     use super::*;
     use deadheat_model::Metric;
 
-    /// Returns a file with one benchmark that has one value per process.
     fn file(source: &str, values: &[f64]) -> Results {
         let mut results = Results::new(source, "x");
         results.push(ResultBenchmark {

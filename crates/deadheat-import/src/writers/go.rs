@@ -30,7 +30,6 @@ pub fn write_go(run: &Run, mut out: impl Write, name: impl AsRef<Path>) -> Resul
 struct Raced {
     index: usize,
     name: String,
-    /// The metrics and the names of their units.
     units: Vec<(Metric, String)>,
     contenders: Vec<String>,
 }
