@@ -111,7 +111,6 @@ fn passed(analysis: &Analysis) -> Option<String> {
     ))
 }
 
-/// Returns the name of the rule, escaped and shortened.
 pub(crate) fn rule(hit: &GateHit, glyphs: Glyphs) -> String {
     shown(&hit.rule, RULE, glyphs)
 }
@@ -163,7 +162,6 @@ pub(crate) fn both(first: &Comparison, second: &Confirmation, glyphs: Glyphs) ->
     format!("{first}, then {second}")
 }
 
-/// Returns a clause with the broken rule and its excuse.
 #[cfg(feature = "reports")]
 pub(crate) fn breach(rule: &str, excuse: Option<String>) -> String {
     match excuse {
@@ -252,7 +250,6 @@ pub fn judged_nothing(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     ))
 }
 
-/// Returns the sentence that the gate could not judge some benchmarks.
 fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     if analysis.gates.judged_nothing {
         return None;

@@ -359,7 +359,6 @@ pub(crate) fn estimated(estimate: &Estimate, coverage: f64, glyphs: Glyphs) -> [
     [change, interval]
 }
 
-/// Formats the level of an interval: "95% CI".
 pub(crate) fn confidence_interval(coverage: f64) -> String {
     format!("{} CI", share(coverage))
 }
@@ -483,7 +482,6 @@ pub(crate) fn rounded(value: f64) -> String {
     }
 }
 
-/// Formats bytes in a suitable binary unit.
 pub(crate) fn bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")];
     let fits = |(shift, _): &(u32, &str)| bytes >= 1 << shift;

@@ -36,7 +36,6 @@ fn table<'a>(
     blocks
 }
 
-/// Returns all tables that have at least one row.
 pub(super) fn tables<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     [
         same(calibration),

@@ -8,11 +8,9 @@ use deadheat_model::doctor::{
 
 use super::numbers::list;
 
-/// A remedy for a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Remedy {
     pub(super) words: String,
-    /// The command to type into a shell.
     pub(super) command: Option<String>,
 }
 

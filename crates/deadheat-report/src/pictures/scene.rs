@@ -32,10 +32,8 @@ pub struct Picture {
     pub svg: String,
 }
 
-/// A symbol in the legend, and its label.
 pub(super) type Key = (Sign, String);
 
-/// The symbol of a legend entry.
 pub(super) enum Sign {
     Line(Stroke),
     Point(Marker, Colour),
@@ -101,7 +99,6 @@ impl Scene<'_> {
         }
     }
 
-    /// Returns an axis of the metric.
     pub(super) fn quantities(&self, span: (f64, f64)) -> Axis {
         Axis::quantities(span, self.comparison.terms.metric.unit(), &self.metric())
     }
@@ -134,7 +131,6 @@ pub(super) fn percents(interval: &Interval) -> (f64, f64) {
     (low * 100.0, high * 100.0)
 }
 
-/// Draws the title and the subtitle.
 pub(super) fn head(canvas: &Canvas, title: &str, shows: &str, across: f64) {
     let room = across - 2.0 * SIDE;
     let title = fitting(title, TITLE, room);
@@ -222,7 +218,6 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Returns the coordinates of a value.
     pub(super) fn at(&self, (x, y): (f64, f64)) -> At {
         let across = (x - self.x.low) / (self.x.high - self.x.low);
         let up = (y - self.y.low) / (self.y.high - self.y.low);
@@ -286,14 +281,12 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Draws a horizontal line across the frame, if `y` is within it.
     pub(super) fn level(&self, y: f64, stroke: Stroke) {
         if self.y.holds(y) {
             self.straight([(self.x.low, y), (self.x.high, y)], stroke);
         }
     }
 
-    /// Draws a vertical line across the frame, if `x` is within it.
     pub(super) fn upright(&self, x: f64, stroke: Stroke) {
         if self.x.holds(x) {
             self.straight([(x, self.y.low), (x, self.y.high)], stroke);

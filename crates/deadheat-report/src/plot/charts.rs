@@ -182,7 +182,6 @@ fn axis(
     format!("{margin}{line}\n{margin}{}\n", below.trim_end())
 }
 
-/// Returns the series of differences with its axis and a caption.
 fn series(series: &DifferenceSeries, margin: f64, scenery: &PlotContext) -> String {
     if series.points.is_empty() {
         return String::new();

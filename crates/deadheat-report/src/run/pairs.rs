@@ -142,7 +142,6 @@ fn sides_of(comparison: &Comparison) -> Option<(&Side, &Side)> {
     Some((&comparison.baseline, comparison.candidate.as_ref()?))
 }
 
-/// Returns all cells of a row except the name.
 fn cells(
     comparison: &Comparison,
     (baseline, candidate): (&Side, &Side),
