@@ -179,7 +179,6 @@ impl fmt::Display for FormatError {
     }
 }
 
-/// Returns the reason why the operating system refused a file, with advice if there is any.
 fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
     use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied, StorageFull};
     let folder = file
@@ -206,7 +205,6 @@ fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
     }
 }
 
-/// Maximum number of files in a folder that are searched for a similar name.
 const MOST_LOOKED_AT: usize = 5000;
 
 /// Returns the path of the file in the same folder whose name is most similar to that of a missing

@@ -257,7 +257,6 @@ pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
     Ok(plan)
 }
 
-/// Maximum number of characters of a name in an error.
 const MOST_SHOWN: usize = 200;
 
 /// Reads the name of the next file, which was too long for its header.

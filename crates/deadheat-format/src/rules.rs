@@ -223,7 +223,6 @@ impl<'t> Document<'t> {
         self.lines.partition_point(|begins| *begins <= at) as u64
     }
 
-    /// Returns the entries of a table in the order of the text.
     fn entries<'d>(&self, table: &'d DeTable<'d>) -> Vec<Entry<'d>> {
         let mut entries: Vec<Entry<'d>> = table
             .iter()
@@ -253,7 +252,6 @@ impl<'t> Document<'t> {
     }
 }
 
-/// Returns the kind of a value in words.
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
@@ -273,7 +271,6 @@ impl Document<'_> {
         self.wrong(entry.value.span().start, problem, advice)
     }
 
-    /// Returns the error for a value of the right kind that makes no sense.
     fn senseless(&self, entry: &Entry<'_>, problem: &str) -> FileProblem {
         let problem = format!("{}: {problem}", entry.key);
         self.wrong(entry.value.span().start, problem, "")
@@ -354,7 +351,6 @@ impl Document<'_> {
         }
     }
 
-    /// Reads a whole number of at least 1.
     fn count(&self, entry: &Entry<'_>) -> Result<(usize, String), FileProblem> {
         const ADVICE: &str = "write a whole number of at least 1";
         let DeValue::Integer(number) = entry.value.get_ref() else {

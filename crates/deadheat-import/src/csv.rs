@@ -151,7 +151,6 @@ struct ForeignColumns(Vec<Seen>);
 #[derive(Default)]
 struct Seen {
     numbers: bool,
-    /// The first cell that is neither a number nor empty.
     text: Option<(usize, String)>,
     /// For each benchmark: true if its cells hold numbers, and the row of its first empty cell.
     of_benchmarks: Vec<(bool, Option<usize>)>,
@@ -335,7 +334,6 @@ impl MetricColumn {
     }
 }
 
-/// Maximum number of columns that an error lists.
 const MOST_LISTED: usize = 12;
 
 /// Returns the advice for a missing column: the existing columns and the required ones.

@@ -245,7 +245,6 @@ impl Recording {
         Ok(blocks)
     }
 
-    /// Returns the name of a contender that has no sample in the block.
     fn missing(&self, block: &RecordedBlock<'_>) -> Option<&str> {
         let present = block
             .rows
@@ -358,7 +357,6 @@ impl Extent {
     }
 }
 
-/// The rows of one block, in the order of their slots.
 struct RecordedBlock<'a> {
     benchmark: usize,
     replicate: u32,

@@ -146,7 +146,6 @@ pub fn refuse_folder_of_files(path: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Reads the recording at a path; a folder must be one of criterion.
 fn recording(path: &Path, rules: &Rules) -> Result<Recording, Failure> {
     if !path.is_dir() {
         return read_recording(path, &plan(rules)).map_err(Failure::reading);

@@ -370,8 +370,8 @@ fn push(samples: &mut Samples, contender: ContenderId, held: &Held<'_>, pooled: 
 pub struct Side {
     /// The name of the side in the report.
     pub name: String,
-    /// The files of the side. If there are several, each file counts as one observation, whatever
-    /// it holds, because the files were recorded at different times.
+    /// The files of the side. If there are several, each file counts as one observation, regardless
+    /// of its contents, because the files were recorded at different times.
     pub files: Vec<Results>,
 }
 
@@ -591,7 +591,6 @@ fn unread_lines<'a>(files: impl IntoIterator<Item = &'a Results>) -> Vec<String>
     lines
 }
 
-/// Maximum number of unread parts per file that a warning lists.
 const MOST_UNREAD: usize = 3;
 
 /// Returns the benchmark in every file of every side, with the name of the side.

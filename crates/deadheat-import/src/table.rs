@@ -81,7 +81,6 @@ impl RecordedTable {
         Self::of(read, path, given)
     }
 
-    /// Builds the run from the rows. Returns `None` if they are not valid.
     fn of(mut read: Reading<'_>, path: &Path, given: &RecordingPlan) -> Option<Self> {
         let paired = read.columns.are_paired();
         if read.rows.is_empty() {
@@ -199,7 +198,6 @@ fn columns(path: &Path, line: &[u8]) -> Option<(Columns, usize)> {
     Some((Columns::find(path, &header).ok()?, header.len()))
 }
 
-/// The rows of a part of the file.
 struct Reading<'a> {
     columns: &'a Columns,
     rows: Vec<Rows>,

@@ -562,9 +562,9 @@ fn exact(row: &MetricComparison) -> bool {
 }
 
 /// Returns true for a metric in bytes or counts, if every value of one side exceeds every value of
-/// the other. Equal values are not required, because a benchmark averages allocated bytes over its
-/// iterations, so they vary slightly. Times are left out, because the times of two recordings can
-/// be this far apart by chance.
+/// the other. The values of a side may differ, because a benchmark averages allocated bytes over
+/// its iterations. Times are left out, because the times of two recordings can be this far apart by
+/// chance.
 fn apart(row: &MetricComparison) -> bool {
     is_amount(row.metric.unit()) && apart_if(row, |_| true)
 }

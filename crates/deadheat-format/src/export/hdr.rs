@@ -146,7 +146,7 @@ fn payload(significant_digits: u8, highest: u64, counts: &[u64]) -> Vec<u8> {
     bytes.extend(u32::from(significant_digits).to_be_bytes());
     bytes.extend(LOWEST.to_be_bytes());
     bytes.extend(highest.to_be_bytes());
-    // Factor from the stored whole numbers to the values.
+    // Factor that converts the stored whole numbers to values.
     bytes.extend(1f64.to_be_bytes());
     bytes.extend(body);
     bytes

@@ -2,7 +2,7 @@
 //!
 //! Windows has access control lists in place of owners and permission bits. A new file inherits the
 //! list of its folder, and other users cannot enter the folders of a user's profile, which include
-//! that of temporary files. So no function here restricts a file or tells owners apart.
+//! the folder of temporary files. So no function here restricts a file or tells owners apart.
 
 use std::fs::{FileType, Metadata, OpenOptions};
 use std::io;

@@ -166,7 +166,6 @@ pub(super) fn decode_json(
     }
 }
 
-/// Adds a sample and its values to `record` and returns the number of values.
 #[cfg(feature = "read")]
 fn take_row(list: &[Json], record: &mut BlockRecord) -> Result<usize, WireError> {
     let [contender, flags, exit_code, iterations, values @ ..] = list else {

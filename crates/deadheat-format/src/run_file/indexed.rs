@@ -247,7 +247,6 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Extends this stretch by `next` if they are adjacent. Returns true if it did.
     fn grow(&mut self, next: Stretch) -> bool {
         let follows = self.at + u64::from(self.len) == next.at;
         let sum = self.len.checked_add(next.len).filter(|_| follows);
@@ -262,7 +261,6 @@ fn push(stretches: &mut Vec<Stretch>, next: Stretch) {
     }
 }
 
-/// Counts of the blocks of one benchmark in a segment of a run file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     blocks: usize,

@@ -189,7 +189,7 @@ fn is_bounded(share: &Share) -> Result<(), WireError> {
     }
 }
 
-/// Stores the linker that makes neutral links of an executable, or the reason why there are none.
+/// Stores the linker that makes neutral links of an executable, or the reason why they are missing.
 impl Fields for NeutralLinks {
     fn put(&self, object: Object) -> Object {
         let object = object.with("executable", &self.executable);

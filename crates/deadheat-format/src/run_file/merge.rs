@@ -34,9 +34,8 @@ struct Part {
     without_links: Option<Vec<NeutralLinks>>,
 }
 
-/// Merges the parts of a race into the run file `target`, which must not exist yet. The bytes do
-/// not depend on the order of the files. With `allow_missing`, missing or unfinished parts are left
-/// out.
+/// Merges the parts of a race into the run file `target`, which must not exist yet. The order of
+/// `files` does not matter. With `allow_missing`, leaves out missing and unfinished parts.
 ///
 /// Errors name the file that does not match the others, and the difference.
 pub fn merge_parts(
@@ -424,7 +423,6 @@ impl Lines {
     }
 }
 
-/// Fails if a part has samples that belong to another part.
 fn refuse_foreign(part: &Part, run: &Run) -> Result<(), FormatError> {
     let shard = part.shard;
     for (samples, benchmark) in run.benchmarks.iter().zip(&run.header.plan.benchmarks) {

@@ -92,8 +92,8 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     }
     let mut unterminated = !line.ends_with(b"\n");
     let mut reading = Reading::begin(name, &line)?;
-    // Garbage is allowed only in the last line, and a line is known to be the last only when
-    // nothing follows.
+    // Garbage is allowed only in the last line, so the error is returned only if another line
+    // follows.
     let mut garbage = None;
     loop {
         // Most lines are whole in the buffer and need no copy. A read error occurs again in
@@ -365,7 +365,6 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Fails if the plan does not have this benchmark; `what` names the kind of line in the error.
     fn check_benchmark(&self, index: usize, what: &str) -> Result<(), FormatError> {
         let known = self.run.header.plan.benchmarks.len();
         if index < known {

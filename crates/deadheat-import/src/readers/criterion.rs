@@ -102,7 +102,6 @@ struct Set {
 }
 
 impl Set {
-    /// Reads the files of the set, as far as they exist.
     fn read(&self) -> Result<(Id, ResultBenchmark), FormatError> {
         let text = |name: &str| {
             let file = self.folder.join(name);

@@ -128,7 +128,6 @@ struct Group {
     sections: Vec<usize>,
     columns: Vec<Column>,
     by_unit: HashMap<String, usize>,
-    /// The number of failed or skipped benchmarks before the first result.
     faults_before: usize,
 }
 
@@ -421,7 +420,6 @@ impl Reader {
     }
 }
 
-/// The package of a benchmark, if it is known.
 type Package = Option<Rc<str>>;
 
 fn package(config: &Config) -> Package {

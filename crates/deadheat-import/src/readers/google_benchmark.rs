@@ -76,7 +76,6 @@ struct Families {
     broken: bool,
 }
 
-/// A benchmark to which rows are still added.
 struct Family {
     registered: (Option<u64>, Option<u64>),
     benchmark: ResultBenchmark,
@@ -232,7 +231,6 @@ impl Family {
     }
 }
 
-/// Returns the metric of a counter, with its better direction if it is known.
 fn counter(name: String) -> Metric {
     let (unit, better) = match name.as_str() {
         "allocs_per_iter" => return Metric::Allocations,

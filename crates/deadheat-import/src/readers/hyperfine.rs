@@ -129,7 +129,6 @@ struct WireMedian {
     median: Number,
 }
 
-/// The latest supported schema.
 const SCHEMA: u64 = 2;
 
 /// Reads all commands. Each launch is a process.
@@ -175,7 +174,6 @@ fn named(result: &WireResult) -> ResultBenchmark {
     }
 }
 
-/// Reads the launches of a command, or their summary.
 fn fill(
     read: &mut ResultBenchmark,
     result: &WireResult,

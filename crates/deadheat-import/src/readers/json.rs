@@ -70,7 +70,7 @@ impl Number {
     ) -> Result<f64, FileProblem> {
         let problem = match self.0.map(|value| value * factor) {
             Some(value) if value.is_finite() && value >= 0.0 => return Ok(value),
-            // The number as in the file, without the factor.
+            // The message shows the number as in the file, without the factor.
             Some(value) if value < 0.0 => {
                 format!("{} is negative", self.0.unwrap_or(value))
             }
@@ -262,8 +262,8 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// Returns the problem with the first value of a text, and true if the text ends within that value;
-/// `None` if the value is complete.
+/// Returns the problem with the first value of a text, and true if the text ends before this value
+/// is complete. Returns `None` if the value is valid or the text is blank.
 pub(super) fn broken(text: &[u8]) -> Option<(FileProblem, bool)> {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<de::IgnoredAny>();
     let error = values.next()?.err()?;
@@ -433,7 +433,6 @@ fn way_to(text: &[u8], line: usize, column: usize) -> Vec<Step<'_>> {
     way
 }
 
-/// Formats a path as in `benchmarks[3].name`.
 fn written_out(way: &[Step]) -> String {
     let mut path = String::new();
     for step in way {

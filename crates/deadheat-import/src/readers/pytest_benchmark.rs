@@ -76,7 +76,6 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// Returns the times of the rounds, or their summary.
 fn rounds(benchmark: &WireBenchmark) -> Result<(Rows, ResultState), FileProblem> {
     let metric = metric(&benchmark.options);
     let mut rows = Rows::default();

@@ -61,7 +61,7 @@ fn without_zeros(number: &str) -> &str {
     }
 }
 
-/// Reads the table. Each cell is a benchmark with one value, because the file has no samples.
+/// Reads the table. Each cell becomes a benchmark with one value, because the file has no samples.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)

@@ -119,7 +119,6 @@ pub(super) fn read_report(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(reading.results)
 }
 
-/// The benchmarks of a file and the memory for their names.
 struct Reading {
     results: Results,
     names: NamesInGroups,

@@ -26,7 +26,6 @@ pub fn write_go(run: &Run, mut out: impl Write, name: impl AsRef<Path>) -> Resul
         .map_err(cannot_write(name.as_ref()))
 }
 
-/// A benchmark in the form in which it is written.
 struct Raced {
     index: usize,
     name: String,

@@ -195,7 +195,6 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Returns a row with the fields at the beginning of all rows.
     fn row(&self, name: &str, run_type: &str, repetitions: usize, at: Option<usize>) -> Object {
         Object::new()
             .with("name", name)
@@ -211,7 +210,6 @@ impl Source<'_> {
             .with("threads", threads(self.benchmark, self.contender))
     }
 
-    /// Adds the fields at the end of all rows.
     fn timed(
         &self,
         row: Object,

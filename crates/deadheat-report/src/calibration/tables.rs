@@ -46,7 +46,6 @@ pub(super) fn tables<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block
     .concat()
 }
 
-/// Returns the kinds of races of which at least one ran.
 fn raced(calibration: &Calibration) -> impl Iterator<Item = &CalibratedKind> {
     calibration.kinds.iter().filter(|one| one.cost.is_some())
 }

@@ -24,7 +24,6 @@ pub(crate) struct ForestRow<'a> {
     pub(crate) metric: Option<&'a Metric>,
     /// The margin of the comparison, as a change.
     pub(crate) margin: f64,
-    /// The verdict, which decides the colour.
     pub(crate) verdict: Option<Verdict>,
 }
 
