@@ -407,7 +407,7 @@ mod tests {
             let told = names(&folder).unwrap_err();
             assert!(told.contains("a folder that contains this link"), "{told}");
         }
-        // The user named this link.
+        // A link that the user named is followed.
         let named = base.path().join("named");
         fs::remove_file(folder.join("link")).unwrap();
         std::os::unix::fs::symlink(&folder, &named).unwrap();

@@ -558,13 +558,13 @@ mod tests {
         let file = base.path().join(RULES_FILE);
         fs::write(&file, "").unwrap();
         let given = |place: &Path| std::os::unix::fs::chown(place, Some(65_534), None);
-        // Only root gives files away.
+        // Only root can give a file to another user.
         if given(&file).is_err() {
             return;
         }
         let error = find_rules(&below).unwrap_err().to_string();
         assert!(error.contains("belongs to another user"), "{error}");
-        // A checkout of that user.
+        // A user may have rules for their own checkout.
         given(&below).unwrap();
         assert!(find_rules(&below).unwrap().is_some());
     }

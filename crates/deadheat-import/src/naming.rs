@@ -96,7 +96,8 @@ fn shown_of(all: &[Placed<'_>]) -> Vec<Qualifier> {
                 });
             }
             let kind = &mut kinds[place];
-            // The weaker condition counts: a job may have a custom name on one side only.
+            // The condition that shows the qualifier least often counts, because a job may have a
+            // custom name on one side only.
             kind.qualifier.shown = kind.qualifier.shown.max(one.shown);
             if kind.values.last().is_none_or(|last| last.0 != benchmark) {
                 kind.values.push((benchmark, &one.value));

@@ -256,7 +256,7 @@ fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     }
     let unjudged = analysis.comparisons.iter();
     let unjudged = unjudged.filter(|one| one.suite.is_unjudged);
-    // The rules file excludes a benchmark that has a verdict and is not judged.
+    // If a benchmark has a verdict but is not judged, the rules file excludes it.
     let (excluded, open): (Vec<_>, Vec<_>) = unjudged.partition(|one| one.verdict.is_some());
     let names = |of: &[&Comparison]| {
         let names = of.iter().map(|one| suite::title(one, glyphs));

@@ -386,7 +386,8 @@ pub(crate) fn mark_alone(comparison: &Comparison, glyphs: Glyphs) -> &'static st
     }
 }
 
-/// Explains the mark of changes that hold alone; `None` if no row has this mark.
+/// Explains the mark of changes that hold for their comparison alone; `None` if no row has this
+/// mark.
 pub(crate) fn legend_alone(comparisons: &[Comparison], glyphs: Glyphs) -> Option<String> {
     let marked = || comparisons.iter().filter(|one| holds_alone(one));
     marked().next()?;

@@ -281,8 +281,8 @@ impl Precision {
     /// sign.
     pub fn signed(self, change: f64, glyphs: Glyphs) -> String {
         let size = self.size(change);
-        // An infinite or NaN change has no digits either, but an infinite increase needs its
-        // factor.
+        // Infinite and NaN changes have no digits, as if they rounded to zero. But an infinite
+        // increase is shown as a factor.
         if change >= FACTORS_FROM || size.contains(|c: char| matches!(c, '1'..='9')) {
             self.end(change, glyphs)
         } else {

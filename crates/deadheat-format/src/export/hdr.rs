@@ -48,7 +48,8 @@ fn write_log(
         let stamp = time_stamp(seconds);
         let since = "(seconds since epoch)";
         writeln!(out, "#[StartTime: {seconds}.000 {since}, {stamp} UTC]")?;
-        // Without this line, readers guess from the first time whether times count from the start.
+        // Without this line, readers guess from the first timestamp whether timestamps count from
+        // the start.
         writeln!(out, "#[BaseTime: {seconds}.000 {since}]")?;
     }
     writeln!(

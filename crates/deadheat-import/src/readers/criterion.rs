@@ -182,7 +182,7 @@ impl Found {
     /// `report` and `change` have none.
     fn below(folder: &Path) -> Result<Found, FormatError> {
         let mut found = Found::default();
-        // For a path such as `.`, the name of the folder itself counts.
+        // A path such as `.` does not contain the name of the folder.
         let name = match folder.file_name() {
             Some(name) => Some(name.to_owned()),
             None => fs::canonicalize(folder)

@@ -163,7 +163,8 @@ impl Families {
             return self.last;
         }
         self.key.clear();
-        // The key is unambiguous, because nothing after its last two zeros contains a zero.
+        // The key is unambiguous even if the name contains NUL bytes, because the numbers after its
+        // last two NUL bytes contain none.
         self.key.push_str(name);
         for number in [registered.0, registered.1] {
             self.key.push('\0');

@@ -41,7 +41,7 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
     }
     let cores = "/sys/devices/system/cpu";
     match &finding.facts {
-        // The counters of other processors have no such switches.
+        // The remedies below are about the time stamp counter of x86-64.
         Facts::Clock { .. } if !checkup.system.ends_with("x86_64") => None,
         Facts::Clock {
             kernel, available, ..
